@@ -147,8 +147,8 @@ export function loadConfig(env: Environment = process.env): Config {
 }
 
 /**
- * Reads the configuration of a command, which needs only the settings that it uses. It never creates a secret: one that
- * the nodes do not have would make sealed data unreadable.
+ * Reads the configuration of a command, which needs only the settings that it uses. Never creates a secret: data sealed
+ * with a secret that the nodes do not have would be unreadable.
  */
 export function loadCommandConfig(env: Environment = process.env): Config {
   const source = openSource(env, env.CAUSEWAY_PROFILE === 'production', 'command');

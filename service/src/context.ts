@@ -43,8 +43,8 @@ export type Context = Kernel & {
   /** Records in the audit log that a caller was refused. Returns immediately and never throws. */
   recordRefusal(refusal: Decision): void;
   /**
-   * Runs the transaction whose result becomes the reply. With an idempotency key the reply is stored in the same
-   * transaction, so every POST must use this for its last write.
+   * Runs the transaction whose result becomes the reply. If the request has an idempotency key, the reply is stored in
+   * the same transaction, so every POST must use this for its last write.
    */
   commitReply<T>(work: (tx: Db) => Promise<T>): Promise<T>;
   /** Returns the context for a partner's requests. Partners take turns at using the database and the providers. */

@@ -9,8 +9,8 @@ import { readSession, type Session } from './sessions.ts';
 import type { Source } from './throttle.ts';
 
 /**
- * The browser behind a request. Every browser has a random cookie; a session row in the database means that it is
- * signed in.
+ * The browser behind a request. Every browser has a random cookie. The browser is signed in if the database has a
+ * session for its cookie.
  */
 export type Browser = {
   cookie: string;

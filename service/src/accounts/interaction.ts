@@ -112,7 +112,7 @@ async function completeLogin(
 ): Promise<string> {
   const previous = interaction.session;
   if (previous !== undefined && previous.accountId !== user.id) {
-    // Another user was signed in to this browser; nothing of their session may carry over.
+    // Another user was signed in to this browser. Nothing of that user's session may carry over.
     await (await oauth.provider().Session.findByUid(previous.uid))?.destroy();
     delete interaction.session;
   }

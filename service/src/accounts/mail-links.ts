@@ -4,7 +4,7 @@ import { hashSecret, newSecret } from '../secret-hash.ts';
 import * as store from './mail-link-store.ts';
 import type { UserKind } from './store.ts';
 
-/** A registration that waits for its email address to be confirmed; stored sealed in the link. */
+/** A registration whose email address is not confirmed yet. It is stored, sealed, with the link. */
 export type Registration = { email: string; kind: UserKind; passwordHash: string; locale?: string };
 
 export type ConfirmLink = { registration: Registration; browser: Buffer | null; continueTo: string | null };

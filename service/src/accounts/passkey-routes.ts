@@ -24,7 +24,7 @@ const CredentialRequest = Closed({
 type Body = { csrf: string; next?: string; response?: unknown };
 type Handle = (ctx: Context, browser: Browser, body: Body, reply: FastifyReply) => Promise<object>;
 
-/** Registers the calls of `passkeys.js`: the options and the result of each WebAuthn ceremony. */
+/** Registers the routes that `passkeys.js` calls: the options and the result of each WebAuthn ceremony. */
 export function addPasskeyRoutes(app: FastifyInstance, ctx: Context): void {
   const post = (path: string, schema: typeof OptionsRequest | typeof CredentialRequest, handle: Handle) =>
     app.route({

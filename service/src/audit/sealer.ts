@@ -12,7 +12,10 @@ const CHECKPOINT_INTERVAL_S = 30;
 
 type Parts = Pick<Context, 'db' | 'log' | 'sealing'>;
 
-/** Seals new entries and signs checkpoints. Any number of nodes may run it: the database lets one seal at a time. */
+/**
+ * Seals new entries and signs checkpoints. Any number of nodes may run the sealer: the database lets only one seal at a
+ * time.
+ */
 export function startAuditSealer(ctx: Parts): () => Promise<void> {
   const stop = startInterval(ctx, INTERVAL_MS, 'sealing the audit log failed', () => sealAuditLog(ctx));
   return async () => {

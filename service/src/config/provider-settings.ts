@@ -61,7 +61,9 @@ export function readDocumentSettings(source: Source): DocumentSettings | null {
   };
 }
 
-/** Returns null if no venue is configured; the service then refuses to start if there are tokenized swap offers. */
+/**
+ * Returns null if no venue is configured. In that case the service refuses to start if there are tokenized swap offers.
+ */
 export function readVenueSettings({ read, problems }: Source): VenueSettings | null {
   const url = read('ONDO_URL');
   const apiKey = read('ONDO_API_KEY');

@@ -50,7 +50,7 @@ export async function locateBinaries({ user, native, copyTo }: BinaryOptions): P
   );
 }
 
-/** Folders owned by root, where nobody else can plant a binary. The last one is recreated after a reboot. */
+/** Folders owned by root, where nobody else can plant a binary. The last folder is recreated after a reboot. */
 export function sharedFolders(): string[] {
   return ['/var/cache/causeway', '/var/lib/causeway', join(tmpdir(), 'causeway-root')];
 }

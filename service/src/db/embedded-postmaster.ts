@@ -88,7 +88,10 @@ export async function releaseCluster(clusterDir: string, log: (message: string) 
   await takeOverLocks(clusterDir, holder.pid);
 }
 
-/** Requests a fast shutdown, then an immediate one. Never SIGKILL: backends would keep writing without a postmaster. */
+/**
+ * Requests a fast shutdown, then an immediate one. Never sends SIGKILL: backends would keep writing without a
+ * postmaster.
+ */
 async function stopServer(pid: number, clusterDir: string): Promise<void> {
   for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
     for (let waited = 0; waited < 15_000; waited += 50) {

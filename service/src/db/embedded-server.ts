@@ -28,7 +28,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   jit: 'off',
   // Parallel queries need more shared memory than containers have by default, and our queries are short.
   max_parallel_workers_per_gather: '0',
-  // Statement errors go to the caller; in the log they could contain personal data.
+  // Statement errors are reported to the caller and not logged, because they could contain personal data.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',

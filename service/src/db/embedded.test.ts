@@ -10,7 +10,7 @@ import { isAlive, listProcesses } from '../../test/setup/processes.ts';
 import { type Embedded, findEmbedded, startEmbedded } from './embedded.ts';
 import { chooseServerUser } from './embedded-user.ts';
 
-// Generous for a busy machine; normally it takes far less.
+// Generous for a busy machine; normally the test takes far less time.
 const POLL = { timeout: 20_000 };
 let root: string;
 let dataDir: string;

@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '../../test/setup/database
 import { openListener } from './listen.ts';
 import { type OpenPool, openPool } from './pool.ts';
 
-// Generous for a busy machine; normally it takes far less.
+// Generous for a busy machine; normally the tests take far less time.
 const POLL = { timeout: 20_000 };
 let database: TestDatabase;
 let open: OpenPool;

@@ -23,7 +23,7 @@ export interface PoolOptions {
 /** The database or a transaction. */
 export type Db = Kysely<Database>;
 
-/** Runs hand-written statements, such as a pool. */
+/** Runs hand-written statements. A pool is one implementation. */
 export type Queryable = {
   query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<{ rows: Row[] }>;
 };
@@ -31,7 +31,7 @@ export type Queryable = {
 export type Lane = Pick<OpenPool, 'db' | 'tagged' | 'statements'>;
 
 export interface OpenPool {
-  /** Bypasses the lanes; LISTEN needs `listen.ts`. */
+  /** Bypasses the lanes. For LISTEN, use `listen.ts` instead. */
   pool: pg.Pool;
   db: Db;
   /** For hand-written statements. */
@@ -99,7 +99,10 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
   };
 }
 
-/** Uses the callback of the pool, because the hottest statements come through here: one promise for each. */
+/**
+ * Uses the callback form of `pool.query`, which costs only one promise per statement, because the hottest statements
+ * come through here.
+ */
 function runStatement<Row extends pg.QueryResultRow>(
   pool: pg.Pool,
   queue: FairQueue,

@@ -10,7 +10,7 @@ export type Situation = {
   option: Pick<OfferOption, 'id' | 'accreditation_days' | 'requirements'>;
   user: UserFacts;
   isHeld: boolean;
-  /** Whether the named wallet, or every proven one if none is named, is on the sanctions list. */
+  /** Whether the named wallet is on the sanctions list. If no wallet is named: whether all proven wallets are. */
   isSanctioned: boolean;
   /** The blocked countries of the installation, which apply to every offer. */
   countryPolicy: 'passed' | 'waiting' | 'action_needed' | 'rejected';

@@ -22,7 +22,7 @@ import {
 export const EVENT_FILTERS = ['type', 'user_id', 'subject_id'] as const;
 const DEFAULT_LIMIT = 20;
 
-/** Lists events newest first, or with `after` those after an event, oldest first. */
+/** Lists events, newest first. With `after`, lists the events after that event, oldest first. */
 export async function readEvents(ctx: Context, caller: Caller, query: EventQuery, raw: Query) {
   const filters = readFilters(raw, EVENT_FILTERS);
   const wanted = filters.map(toEventFilter);

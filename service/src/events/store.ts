@@ -36,7 +36,7 @@ export type EventRow = Omit<Selectable<Events>, 'written' | 'position' | 'sequen
 const COLUMNS = sql`e.id, e.position, e.sequence, e.partner_id, e.user_id, e.type, e.data, e.changes, e.related,
   e.request_id, e.inserted_at, ${EVENT_VISIBLE} as visible`;
 
-/** Which events a caller may read: all of the partner's, or only those about one user. */
+/** Which events a caller may read: all events of the partner, or only the events about one user. */
 export type Audience = { partnerId: string; userId: string | null };
 
 function visibleTo({ partnerId, userId }: Audience): RawBuilder<unknown> {

@@ -14,7 +14,7 @@ import {
 
 /** The event streams that are open on this node. */
 export type EventStreams = {
-  /** Opens a stream after the position that `start` returns; null means from now on. */
+  /** Opens a stream of the events after the position that `start` returns. Null means only new events. */
   open(caller: Caller, token: string, start: () => Promise<bigint | null>): Promise<Readable>;
   /** Ends all streams and refuses new ones. */
   close(): void;
@@ -25,7 +25,7 @@ type Stream = {
   token: string;
   readable: Readable;
   position: bigint;
-  /** False while the stream is still reading past events on its own. */
+  /** False while the stream is still reading past events by itself. */
   isLive: boolean;
   drained: (() => void) | null;
 };

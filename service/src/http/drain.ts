@@ -3,7 +3,7 @@ import { Server as TcpServer } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
-/** How long the node keeps serving after it reports that it is not ready, so that load balancers notice. */
+/** How long the node keeps serving after it reports that it is not ready. Load balancers notice in this time. */
 const ANNOUNCE_MS = 1_000;
 /** After `ANNOUNCE_MS`: how long open requests may take to finish. */
 const FINISH_MS = 1_500;

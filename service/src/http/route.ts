@@ -39,7 +39,7 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
   plainReply?: true;
   /** Replies with server-sent events. `handle` returns a stream of their text, which ends with the connection. */
   stream?: true;
-  /** Error codes in addition to those that every route can return. */
+  /** Error codes in addition to the codes that every route can return. */
   errors?: readonly ErrorCode[];
   /** A rate limit in addition to the caller's general rate limit. */
   limit?: LimitName;

@@ -128,7 +128,7 @@ export async function setActive(db: Db, userId: string, isActive: boolean, asOf:
 
 export type DueApplicant = { user_id: string; attempts: number };
 
-/** Claims one due row. If the row becomes due again during the claim, it is checked again afterwards. */
+/** Claims one due row. If the row becomes due again while it is claimed, it is checked again afterwards. */
 export async function claimDueApplicant(
   db: Db,
   userId: string | null = null,

@@ -5,7 +5,7 @@
 export type FairQueue = {
   /** Resolves to a function that gives the slot back. Rejects with `timeout()` if no slot was free in time. */
   take(lane: string): Promise<() => void>;
-  /** Takes a slot if one is free, without a promise. `release` must be called once for each slot taken like this. */
+  /** Takes a slot if one is free, without a promise. Call `release` once for each slot taken with `tryTake`. */
   tryTake(): boolean;
   release(): void;
   waiting(): number;
@@ -40,7 +40,7 @@ export function createFairQueue({
       return;
     }
     const [lane, waiting] = turn;
-    // Moves the lane to the end of the order, so that all others get their turn first.
+    // Moves the lane to the end of the order, so that all other lanes get their turn first.
     lanes.delete(lane);
     lanes.set(lane, waiting);
     leave(lane, waiting, first);

@@ -9,7 +9,7 @@ const GRANTS = Number(process.env.GRANTS ?? 10_000);
 
 let database: TestDatabase;
 let app: TestApp;
-/** Has no time limits, unlike the pool of the service: only housekeeping must keep within them. */
+/** Has no time limits, unlike the pool of the service. Only housekeeping must stay within the limits. */
 let unlimited: pg.Client;
 beforeAll(async () => {
   database = await createTestDatabase();

@@ -72,7 +72,7 @@ export async function applyOffers(
     return plans;
   });
   return run.catch((error: unknown) => {
-    // Foreign key violation: a row started to reference a removed part after the check.
+    // Foreign key violation: since the check, a new row references a part of the offer that this change removes.
     if ((error as { code?: string }).code === '23503')
       throw new OfferRefusedError(['a part that the file removes has just come into use']);
     throw error;

@@ -13,7 +13,7 @@ export type UnreportedState = Pick<StoredOffer, 'id' | 'slug' | 'type' | 'starts
   actual: ReportedState;
 };
 
-/** Returns the states of one or all offers that have not been reported to their partners. */
+/** Returns the states that have not been reported to the partners yet, of one offer or of all offers. */
 export async function listUnreportedStates(
   db: Db,
   now: string,

@@ -15,7 +15,7 @@ import { UsageError } from './command.ts';
 /** The context of a command, which works on the database alongside the running nodes. */
 export type CommandContext = Pick<Kernel, 'pool' | 'db' | 'clock' | 'random' | 'sealing'>;
 
-/** Runs `work` on the configured database, or on the embedded one, whether or not a service is running. */
+/** Runs `work` on the configured database or on the embedded database, whether or not a service is running. */
 export async function runCommand<T>(config: Config, work: (ctx: CommandContext) => Promise<T>): Promise<T> {
   const embedded = config.databaseUrl === null ? await openEmbedded(config.dataDir) : undefined;
   const url = config.databaseUrl ?? embedded?.url;

@@ -3,23 +3,23 @@ import { nodeIsAlive } from '../db/node.ts';
 import type { Db } from '../db/pool.ts';
 import type { KeyId } from './account.ts';
 
-/** A key as the database knows it. Amounts are in wei or lamports. */
+/** The state of a key in the database. Amounts are in wei or lamports. */
 export type KeyState = KeyId & {
   nextNonce: bigint | null;
-  /** The node that holds the lease; null if none does. */
+  /** The node that holds the lease; null if no live node does. */
   holder: number | null;
   leaseUntil: string;
   goodRoundAt: string | null;
   /** Seconds since the epoch. */
   goodRoundSeconds: number | null;
-  /** What the key has spent on transactions in 24 hours. Open ones count with their maximum cost. */
+  /** What the key has spent on transactions in 24 hours. Open transactions count with their maximum cost. */
   spent: bigint;
 };
 
-/** The lamports that each receipt on Solana binds until it is closed. */
+/** The lamports that each receipt on Solana locks up until it is closed. */
 const RECEIPT_RENT = 2_039_280;
 
-/** Returns every key that has signed, on all chains or on one. */
+/** Returns every key that has signed, on one chain or on all chains. */
 export async function listKeyStates(db: Db, chain: string | null = null): Promise<KeyState[]> {
   const { rows } = await sql<Omit<KeyState, 'spent'> & { spent: string }>`
     select k.chain, k.address, k.next_nonce as "nextNonce", k.lease_until as "leaseUntil", k.good_round_at as "goodRoundAt",

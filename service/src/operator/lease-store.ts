@@ -23,7 +23,10 @@ export async function upsertLease(
   return { epoch: row.epoch, nextNonce: row.next_nonce, seenNonce: row.seen_nonce };
 }
 
-/** Records that a round was completed, at most every few seconds: rounds of a busy chain take milliseconds. */
+/**
+ * Records that a round was completed. Writes at most every two seconds, because rounds of a busy chain take
+ * milliseconds.
+ */
 export async function recordGoodRound(db: Db, { chain, address, node, epoch }: Holder): Promise<void> {
   await sql`
     update operator_keys set good_round_at = now()
@@ -56,7 +59,7 @@ export async function expireLease(db: Db, { chain, address, node, epoch }: Holde
     .execute();
 }
 
-/** Advances the next nonce from `nonce` to `nonce + 1`. Returns false if `nonce` is not the next one. */
+/** Advances the next nonce from `nonce` to `nonce + 1`. Returns false if `nonce` is not the next nonce. */
 export async function advanceNextNonce(tx: Db, { chain, address }: KeyId, nonce: bigint): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('operator_keys')

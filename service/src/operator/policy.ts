@@ -20,8 +20,8 @@ const REVOKE: Hex = slice(encodeRevoke(zeroAddress), 0, 4);
 const batchSelectors: Hex[] = ['0xa524133b', '0xdc5d54f0', '0xfe5de983', '0x3cd1cdfa'];
 
 /**
- * The functions that settlement calls: commits and refunds (single and batched, of both contract generations) and
- * revocations.
+ * The functions that settlement calls: commits and refunds (single and batched, of both contract generations), and
+ * revocations of allow-list entries.
  */
 const SELECTORS: ReadonlySet<Hex> = new Set([
   ...([1, 2] as const).flatMap((generation) =>
@@ -32,9 +32,9 @@ const SELECTORS: ReadonlySet<Hex> = new Set([
 ]);
 
 /**
- * Returns a signer that signs only transactions within the policy, whatever the rest of the service requests: calls of
- * settlement functions on the listed contracts, without value and within the daily limits, or an empty transfer to the key
- * itself. Throws `Blocked` otherwise.
+ * Returns a signer that signs only transactions within the policy, whatever the rest of the service requests. Within
+ * the policy are calls of settlement functions on the listed contracts, without value and within the daily limits, and
+ * empty transfers to the key itself. Throws `Blocked` otherwise.
  */
 export function withPolicy(signer: Signer, policy: SignerPolicy, ledger: SpendLedger): Signer {
   const { address, signRequest, signMessage } = signer;

@@ -25,9 +25,9 @@ const ERC_1271 = parseAbi(['function isValidSignature(bytes32, bytes) view retur
 const MAGIC_VALUE = `0x1626ba7e${'00'.repeat(28)}`;
 
 /**
- * Returns whether the contract at `address`, deployed (ERC-1271, EIP-7702) or counterfactual (ERC-6492), accepts the
- * signature, by running the ERC-6492 validator in one `eth_call`. viem's `verifyHash` also returns false if the node
- * fails; this function throws instead.
+ * Returns whether the contract at `address` accepts the signature. The contract may be deployed (ERC-1271, EIP-7702) or
+ * counterfactual (ERC-6492). Runs the ERC-6492 validator in one `eth_call`. Unlike viem's `verifyHash`, which also
+ * returns false if the node fails, this function throws in that case.
  */
 export async function isSignedByContract(
   chain: EvmChain,

@@ -4,7 +4,7 @@ import { rpcError } from '../rpc/failures.ts';
 import type { EvmChain } from './client.ts';
 import { describeRevert, revertData } from './revert.ts';
 
-/** Sends one RPC call. Throws `contract_reverted` if it reverts and an upstream error if the node rejects it. */
+/** Sends one RPC call. Throws `contract_reverted` if the call reverts, and an upstream error if the node rejects it. */
 export async function callNode({ rpc, name }: EvmChain, method: string, params: unknown[]): Promise<unknown> {
   try {
     return await rpc.request({ method, params });

@@ -68,7 +68,7 @@ export function readIdState<Row extends FundRow>(
   return Promise.all(reads).then((found) => rows.filter((_, i) => found[i]));
 }
 
-/** Counts and sums of what a fund has committed and refunded in one token. */
+/** How many commits and refunds a fund has made in one token, and their sums. */
 export type FundTotals = { commits: bigint; committed: bigint; refunds: bigint; refunded: bigint };
 
 /** Reads the totals that the fund itself keeps for a token, as of a block. */

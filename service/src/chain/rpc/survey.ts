@@ -7,7 +7,7 @@ export type Head = { network: string; number: bigint; timestamp: number };
 /** What one endpoint reports about itself. */
 export type EndpointHead = Head & {
   provider: string;
-  /** The position of its URL in the configured list, from 0. */
+  /** The position of the endpoint's URL in the configured list, from 0. */
   position: number;
 };
 

@@ -24,7 +24,7 @@ export function deriveWithSeed(base: string, seed: string, owner: string): strin
   return base58.encode(hash([keyOf(base), bytes, keyOf(owner)]));
 }
 
-/** Returns the associated token account of a wallet, which the associated token program derives. */
+/** Returns the associated token account of a wallet, as the associated token program derives it. */
 export function associatedAccount(wallet: string, mint: string): string {
   return findProgramAddress(
     [keyOf(wallet), keyOf(TOKEN_PROGRAM), keyOf(mint)],
