@@ -1,8 +1,12 @@
 import { CompiledQuery, type DatabaseConnection, type Dialect, type Driver, type Kysely } from 'kysely';
+import type pg from 'pg';
 import type { Database } from './tables.ts';
 
-/** The channels and payloads to notify once the connection's transaction has committed. */
-type NotifyingConnection = DatabaseConnection & { notifications?: Map<string, [string, string]> };
+/** A channel and a payload. */
+type Notification = readonly [string, string];
+
+/** The notifications to send once the connection's transaction has committed. */
+type NotifyingConnection = DatabaseConnection & { notifications?: Map<string, Notification> };
 
 /**
  * Notifies the listeners of a channel once the transaction has committed, or immediately outside a transaction. NOTIFY
@@ -11,23 +15,56 @@ type NotifyingConnection = DatabaseConnection & { notifications?: Map<string, [s
  */
 export async function notifyAfterCommit(db: Kysely<Database>, channel: string, payload = ''): Promise<void> {
   await db.getExecutor().provideConnection(async (connection: NotifyingConnection) => {
-    if (!db.isTransaction) return notify(connection, [[channel, payload]]);
-    connection.notifications ??= new Map();
-    connection.notifications.set(`${channel} ${payload}`, [channel, payload]);
+    if (db.isTransaction) {
+      connection.notifications ??= new Map();
+      connection.notifications.set(`${channel} ${payload}`, [channel, payload]);
+    } else await connection.executeQuery(CompiledQuery.raw(NOTIFY, [toJson([[channel, payload]])]));
   });
 }
 
-/** Returns the dialect with a driver that sends the notifications of a transaction after its commit. */
-export function notifyOnCommit(dialect: Dialect): Dialect {
+/** Sends the notifications of committed transactions. */
+export type Notifier = {
+  send(notifications: readonly Notification[]): void;
+  /** Waits until everything has been sent. */
+  idle(): Promise<void>;
+};
+
+/**
+ * Transactions that commit while a notification is being sent share the next one, so that waking workers costs a busy
+ * node little.
+ */
+export function createNotifier(pool: Pick<pg.Pool, 'query'>): Notifier {
+  const waiting = new Map<string, Notification>();
+  let sending: Promise<void> | null = null;
+  const sendAll = async (): Promise<void> => {
+    while (waiting.size > 0) {
+      const batch = [...waiting.values()];
+      waiting.clear();
+      // The changes are committed, and every listener polls.
+      await pool.query(NOTIFY, [toJson(batch)]).catch(() => undefined);
+    }
+    sending = null;
+  };
+  return {
+    send: (notifications) => {
+      for (const notification of notifications) waiting.set(notification.join(' '), notification);
+      sending ??= sendAll();
+    },
+    idle: async () => sending ?? undefined,
+  };
+}
+
+/** Returns the dialect with a driver that hands the notifications of a transaction to the notifier after its commit. */
+export function notifyOnCommit(dialect: Dialect, notifier: Notifier): Dialect {
   return {
     createAdapter: () => dialect.createAdapter(),
     createIntrospector: (db) => dialect.createIntrospector(db),
     createQueryCompiler: () => dialect.createQueryCompiler(),
-    createDriver: () => notifyingDriver(dialect.createDriver()),
+    createDriver: () => notifyingDriver(dialect.createDriver(), notifier),
   };
 }
 
-function notifyingDriver(driver: Driver): Driver {
+function notifyingDriver(driver: Driver, notifier: Notifier): Driver {
   return {
     init: () => driver.init(),
     acquireConnection: () => driver.acquireConnection(),
@@ -38,8 +75,7 @@ function notifyingDriver(driver: Driver): Driver {
       const { notifications } = connection;
       if (notifications === undefined) return;
       delete connection.notifications;
-      // The change is committed, so a failed notification must not be reported as a failed transaction.
-      await notify(connection, [...notifications.values()]).catch(() => undefined);
+      notifier.send([...notifications.values()]);
     },
     rollbackTransaction: async (connection: NotifyingConnection) => {
       delete connection.notifications;
@@ -49,12 +85,9 @@ function notifyingDriver(driver: Driver): Driver {
   };
 }
 
-async function notify(
-  connection: DatabaseConnection,
-  notifications: readonly [string, string][],
-): Promise<void> {
-  const text =
-    'select pg_notify(channel, payload) from json_to_recordset($1) as n (channel text, payload text)';
-  const rows = notifications.map(([channel, payload]) => ({ channel, payload }));
-  await connection.executeQuery(CompiledQuery.raw(text, [JSON.stringify(rows)]));
+const NOTIFY =
+  'select pg_notify(channel, payload) from json_to_recordset($1) as n (channel text, payload text)';
+
+function toJson(notifications: readonly Notification[]): string {
+  return JSON.stringify(notifications.map(([channel, payload]) => ({ channel, payload })));
 }

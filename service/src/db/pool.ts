@@ -2,8 +2,9 @@ import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { createFairQueue, type FairQueue } from '../jobs/fair-queue.ts';
 import { columnTypes } from './column-types.ts';
+import { commitWithCalls } from './commit-calls.ts';
 import { followPrimary, openHosts, retryOnOtherHosts } from './hosts.ts';
-import { notifyOnCommit } from './notify.ts';
+import { createNotifier, notifyOnCommit } from './notify.ts';
 import { nameStatements } from './statements.ts';
 import type { Database } from './tables.ts';
 import { type TransactionTags, tagTransactions } from './tagged-transactions.ts';
@@ -76,9 +77,11 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
     maxWaitMs: connectionTimeout,
     timeout: () => new Error('timeout exceeded when trying to connect'),
   });
+  const notifier = createNotifier(pool);
   const connections = nameStatements(pool, queue);
   const laneOf = (lane: string): Lane => {
-    const dialect = notifyOnCommit(new PostgresDialect({ pool: connections(lane) }));
+    const postgres = new PostgresDialect({ pool: connections(lane) });
+    const dialect = notifyOnCommit(commitWithCalls(postgres), notifier);
     return {
       statements: { query: (statement) => runStatement(pool, queue, lane, statement) },
       db: new Kysely<Database>({ dialect }),
@@ -93,7 +96,7 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
     laneOf,
     waiting: () => pool.waitingCount + queue.waiting(),
     close() {
-      closing ??= pool.end();
+      closing ??= notifier.idle().then(() => pool.end());
       return closing;
     },
   };

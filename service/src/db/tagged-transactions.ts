@@ -1,4 +1,5 @@
 import { CompiledQuery, type Dialect, type Driver } from 'kysely';
+import { quoteLiteral } from './quote.ts';
 
 /** Names who caused a transaction, for the audit log. */
 export type TransactionTags = { requestId: string; actor: { object: string; id: string } | null };
@@ -10,8 +11,8 @@ export type TransactionTags = { requestId: string; actor: { object: string; id: 
 export function tagTransactions(dialect: Dialect, { requestId, actor }: TransactionTags): Dialect {
   const begin = [
     'begin',
-    `set local causeway.request_id = ${quote(requestId)}`,
-    ...(actor === null ? [] : [`set local causeway.actor = ${quote(JSON.stringify(actor))}`]),
+    `set local causeway.request_id = ${quoteLiteral(requestId)}`,
+    ...(actor === null ? [] : [`set local causeway.actor = ${quoteLiteral(JSON.stringify(actor))}`]),
   ].join('; ');
   return {
     createAdapter: () => dialect.createAdapter(),
@@ -34,8 +35,4 @@ function tagDriver(driver: Driver, begin: string): Driver {
     // The pool belongs to the untagged database.
     destroy: async () => undefined,
   };
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "''").replaceAll('\\', '')}'`;
 }

@@ -46,9 +46,9 @@ export async function appendEvents(
     partner_id: partnerId,
     user_id: userId,
     type,
-    data: JSON.stringify(data),
-    changes: changes === undefined ? null : JSON.stringify(changes),
-    related: related === undefined ? null : JSON.stringify(related),
+    data,
+    changes: changes ?? null,
+    related: related ?? null,
     request_id: (source.requestPartnerId === partnerId && source.requestId) || null,
     inserted_at: toTimestamp(source.clock.micros()),
   }));

@@ -1,4 +1,5 @@
-import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
+import { callAtCommit } from '../db/commit-calls.ts';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
 import { EVENT_VISIBLE } from '../db/event-visible.ts';
 import type { Db } from '../db/pool.ts';
@@ -10,9 +11,17 @@ export const EVENTS_CHANNEL = 'events';
 
 const PLACE_BATCH_SIZE = 1_000;
 
-/** Inserts the rows in the given order. Does not notify: NOTIFY would serialise the commits of all writers. */
-export async function insertEvents(tx: Db, rows: readonly Insertable<Events>[]): Promise<void> {
-  await tx.insertInto('events').values(rows).execute();
+export type EventInsert = Pick<
+  Selectable<Events>,
+  'id' | 'partner_id' | 'user_id' | 'type' | 'data' | 'changes' | 'related' | 'request_id' | 'inserted_at'
+>;
+
+/**
+ * Inserts the rows in the given order, in the round trip of the transaction's commit. Does not notify: NOTIFY would
+ * serialise the commits of all writers.
+ */
+export async function insertEvents(tx: Db, rows: readonly EventInsert[]): Promise<void> {
+  await callAtCommit(tx, 'append_events', rows);
 }
 
 /** Assigns positions to all committed events that have none. */

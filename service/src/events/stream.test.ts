@@ -196,10 +196,12 @@ describe('the event stream', () => {
     expect(statuses.filter((status) => status === 200)).toHaveLength(10);
     expect(statuses.filter((status) => status === 429)).toHaveLength(4);
     await Promise.all(streams.map((stream) => stream.close()));
-    await sleep(100);
-    const again = await open(token);
-    expect(again.reply.status).toBe(200);
-    await again.close();
+    const openAgain = async () => {
+      const again = await open(token);
+      await again.close();
+      return again.reply.status;
+    };
+    await expect.poll(openAgain, { timeout: 10_000, interval: 20 }).toBe(200);
   });
 
   test('ends for a reader that lets 1 MiB wait, and the reader loses nothing by resuming', async () => {

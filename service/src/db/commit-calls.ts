@@ -1,0 +1,54 @@
+import { CompiledQuery, type DatabaseConnection, type Dialect, type Driver, type Kysely } from 'kysely';
+import { quoteLiteral } from './quote.ts';
+import type { Database } from './tables.ts';
+
+type CommittingConnection = DatabaseConnection & { commitCalls?: string[] };
+
+/**
+ * Calls a procedure with one JSON argument at the end of the transaction, in the round trip of its commit; outside a
+ * transaction, immediately. The rest of the transaction does not see its effect. If it fails, so does the commit.
+ */
+export async function callAtCommit(
+  db: Kysely<Database>,
+  procedure: 'append_events',
+  argument: readonly object[],
+): Promise<void> {
+  const call = `call ${procedure}(${quoteLiteral(JSON.stringify(argument))})`;
+  await db.getExecutor().provideConnection(async (connection: CommittingConnection) => {
+    if (db.isTransaction) {
+      connection.commitCalls ??= [];
+      connection.commitCalls.push(call);
+    } else await connection.executeQuery(CompiledQuery.raw(call));
+  });
+}
+
+/** Returns the dialect with a driver that sends the calls of a transaction together with its commit. */
+export function commitWithCalls(dialect: Dialect): Dialect {
+  return {
+    createAdapter: () => dialect.createAdapter(),
+    createIntrospector: (db) => dialect.createIntrospector(db),
+    createQueryCompiler: () => dialect.createQueryCompiler(),
+    createDriver: () => committingDriver(dialect.createDriver()),
+  };
+}
+
+function committingDriver(driver: Driver): Driver {
+  return {
+    init: () => driver.init(),
+    acquireConnection: () => driver.acquireConnection(),
+    releaseConnection: (connection) => driver.releaseConnection(connection),
+    beginTransaction: (connection, settings) => driver.beginTransaction(connection, settings),
+    commitTransaction: async (connection: CommittingConnection) => {
+      const { commitCalls } = connection;
+      if (commitCalls === undefined) return driver.commitTransaction(connection);
+      delete connection.commitCalls;
+      // After an error PostgreSQL skips the rest of the text, so a failed call leaves the transaction to be rolled back.
+      await connection.executeQuery(CompiledQuery.raw([...commitCalls, 'commit'].join('; ')));
+    },
+    rollbackTransaction: async (connection: CommittingConnection) => {
+      delete connection.commitCalls;
+      await driver.rollbackTransaction(connection);
+    },
+    destroy: () => driver.destroy(),
+  };
+}
