@@ -87,7 +87,7 @@ async function recordAttempt(
     // case, the endpoint is locked before the delivery: everywhere the same order, to avoid deadlocks.
     if (delivery.kind === 'resend') {
       await finishResend(tx, delivery);
-      if (isSuccess) await markDelivered(tx, [delivery.delivery_id]);
+      if (isSuccess) await markDelivered(tx, delivery.delivery_id);
     } else await recordFailure(ctx, tx, delivery, status, retryAfterSeconds);
     await insertAttempts(tx, [attempt]);
   });

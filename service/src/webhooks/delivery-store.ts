@@ -45,13 +45,13 @@ export type NewEvents = {
  * another node has locked it.
  */
 export async function readNewEvents(tx: Db, endpointId: string, limit: number): Promise<NewEvents> {
-  const { rows: locked } = await sql`select from webhook_endpoints
-    where id = ${endpointId} and state <> 'disabled' for update skip locked`.execute(tx);
-  if (locked.length === 0) return { cursor: null, wanted: [], isMore: false };
   const { rows } = await sql<NewEvents['wanted'][number] & { is_wanted: boolean }>`
+    with w as materialized (
+      select * from webhook_endpoints where id = ${endpointId} and state <> 'disabled' for update skip locked
+    )
     select e.id as event_id, ${SUBJECT} as subject, e.sequence, ${WANTED} as is_wanted
-    from webhook_endpoints w join events e on e.partner_id = w.partner_id and e.sequence > w.cursor
-    where w.id = ${endpointId} order by e.sequence limit ${limit}`.execute(tx);
+    from w join events e on e.partner_id = w.partner_id and e.sequence > w.cursor
+    order by e.sequence limit ${limit}`.execute(tx);
   return {
     cursor: rows.at(-1)?.sequence ?? null,
     wanted: rows.filter(({ is_wanted }) => is_wanted),
@@ -63,16 +63,19 @@ export async function insertDeliveries(
   tx: Db,
   rows: readonly Insertable<WebhookDeliveries>[],
 ): Promise<void> {
-  if (rows.length === 0) return;
-  await tx
-    .insertInto('webhook_deliveries')
-    .values(rows)
-    .onConflict((conflict) => conflict.columns(['endpoint_id', 'event_id']).doNothing())
-    .execute();
+  // One parameter, so that batches of all sizes are one statement.
+  await sql`insert into webhook_deliveries (id, endpoint_id, event_id, subject, sequence, inserted_at)
+    select id, endpoint_id, event_id, subject, sequence, inserted_at
+    from json_populate_recordset(null::webhook_deliveries, ${toJson(rows)}::json)
+    on conflict (endpoint_id, event_id) do nothing`.execute(tx);
 }
 
 export async function moveCursor(tx: Db, endpointId: string, cursor: bigint): Promise<void> {
-  await tx.updateTable('webhook_endpoints').set({ cursor }).where('id', '=', endpointId).execute();
+  await sql`update webhook_endpoints set cursor = ${cursor} where id = ${endpointId}`.execute(tx);
+}
+
+function toJson(rows: readonly object[]): string {
+  return JSON.stringify(rows, (_key, value) => (typeof value === 'bigint' ? String(value) : value));
 }
 
 const IS_DUE = sql`d.next_attempt_at <= now() and (d.lease_until is null or d.lease_until <= now())`;
@@ -83,18 +86,20 @@ const IS_WAITING = sql`d.state = 'pending' and d.step <= 0 and d.lease_until is 
 
 const IS_RESEND_DUE = sql`d.resend_requested and (d.resend_lease_until is null or d.resend_lease_until <= now())`;
 
-/** Returns the endpoints with due deliveries, except those in `busy`. */
-export async function listEndpointsWithWork(
-  db: Db,
-  busy: readonly string[],
-): Promise<{ id: string; partner_id: string }[]> {
-  const { rows } = await sql<{ id: string; partner_id: string }>`
-    select w.id, w.partner_id from webhook_endpoints w join partners p on p.id = w.partner_id
-    where w.state <> 'disabled' and p.disabled_at is null and w.id <> all(${busy}::uuid[]) and (
-      exists (select from webhook_deliveries d where d.endpoint_id = w.id and ${IS_WAITING} and ${IS_DUE})
-      or exists (select from webhook_deliveries d where d.endpoint_id = w.id and ${IS_STARTED} and ${IS_DUE})
-      or exists (select from webhook_deliveries d where d.endpoint_id = w.id and ${IS_RESEND_DUE}))
-    order by w.id`.execute(db);
+export type EndpointWithWork = { id: string; partner_id: string; has_due: boolean; has_resends: boolean };
+
+/** Returns the endpoints with due deliveries or requested resends, except `busy` ones. */
+export async function listEndpointsWithWork(db: Db, busy: readonly string[]): Promise<EndpointWithWork[]> {
+  const { rows } = await sql<EndpointWithWork>`
+    select * from (
+      select w.id, w.partner_id,
+        exists (select from webhook_deliveries d where d.endpoint_id = w.id and ${IS_WAITING} and ${IS_DUE})
+          or exists (select from webhook_deliveries d where d.endpoint_id = w.id and ${IS_STARTED} and ${IS_DUE}) as has_due,
+        exists (select from webhook_deliveries d where d.endpoint_id = w.id and ${IS_RESEND_DUE}) as has_resends
+      from webhook_endpoints w join partners p on p.id = w.partner_id
+      where w.state <> 'disabled' and p.disabled_at is null and w.id <> all(${busy}::uuid[])
+    ) as found where has_due or has_resends
+    order by id`.execute(db);
   return rows;
 }
 
@@ -117,11 +122,29 @@ const CLAIMED = sql`d.id as delivery_id, d.endpoint_id, d.attempts, d.step, d.re
   e.id, e.position, e.sequence, e.partner_id, e.user_id, e.type, e.data, e.changes, e.related, e.request_id,
   e.inserted_at, ${EVENT_VISIBLE} as visible`;
 
-/** The maximum number of deliveries that a claim reads, so that its cost does not grow with the queue. */
-const MAX_LOOKAHEAD = 1_000;
+/**
+ * How many deliveries a claim looks at, so that its cost does not grow with the queue. Limits are part of the text:
+ * PostgreSQL plans a statement again each time if a limit is a parameter, which takes longer than the claim itself.
+ */
+const LOOKAHEAD = sql.raw('1000');
+
+/** How many deliveries a claim finds. It takes fewer: another node may be taking the same ones. */
+const MAX_FOUND = sql.raw('32');
 
 /** The queue of a waiting delivery: its subject or, if it has none, a queue of its own. */
 const QUEUE = sql`coalesce(d.subject, d.id::text)`;
+
+/** Whether no delivery about the subject is in progress. A scalar subquery, which is evaluated only until enough are found. */
+function isIdle(endpointId: string, subject: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(select s.id from webhook_deliveries s where s.endpoint_id = ${endpointId} and s.subject = ${subject}
+    and s.state = 'pending' and (s.step > 0 or s.lease_until is not null) limit 1) is null`;
+}
+
+/** The oldest waiting delivery of a queue. */
+function headOf(endpointId: string, queue: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(select d.id from webhook_deliveries d where d.endpoint_id = ${endpointId} and ${IS_WAITING}
+    and ${QUEUE} = ${queue} order by d.sequence limit 1)`;
+}
 
 /**
  * Claims due deliveries of an endpoint for one attempt each, oldest first: deliveries that were started
@@ -131,36 +154,50 @@ const QUEUE = sql`coalesce(d.subject, d.id::text)`;
  * If the process dies, the lease ends and the delivery is due again.
  */
 export async function claimDeliveries(db: Db, endpointId: string, limit: number): Promise<ClaimedDelivery[]> {
-  const waiting = sql`d.endpoint_id = ${endpointId} and ${IS_WAITING}`;
-  const isBusy = (subject: RawBuilder<unknown>) => sql`exists (select from webhook_deliveries s
-    where s.endpoint_id = ${endpointId} and s.subject = ${subject} and s.state = 'pending'
-      and (s.step > 0 or s.lease_until is not null))`;
-  const { rows } = await sql<ClaimedDelivery>`
-    with recursive started as materialized (
+  const oldest = await claim(
+    db,
+    limit,
+    sql`(
       select d.id from webhook_deliveries d
       where d.endpoint_id = ${endpointId} and ${IS_STARTED} and ${IS_DUE}
-      order by d.next_attempt_at limit ${MAX_LOOKAHEAD}
-    ), oldest as materialized (
-      select d.id, d.sequence, ${QUEUE} as queue from webhook_deliveries d
-      where ${waiting} order by d.sequence limit ${MAX_LOOKAHEAD}
-    ), near as materialized (
-      select distinct on (o.queue) o.id from oldest o where not ${isBusy(sql`o.queue`)} order by o.queue, o.sequence
-    ), queues as (
+      order by d.next_attempt_at limit ${LOOKAHEAD}
+    ) union all (
+      select o.id from (
+        select d.id, d.sequence, ${QUEUE} as queue from webhook_deliveries d
+        where d.endpoint_id = ${endpointId} and ${IS_WAITING} order by d.sequence limit ${LOOKAHEAD}
+      ) as o
+      where ${isIdle(endpointId, sql`o.queue`)} and o.id = ${headOf(endpointId, sql`o.queue`)}
+      order by o.sequence limit ${MAX_FOUND}
+    )`,
+  );
+  return oldest.length > 0 ? oldest : claimAcrossSubjects(db, endpointId, limit);
+}
+
+/** Claims the heads of any subjects if all of the oldest deliveries wait for others of their subject. */
+function claimAcrossSubjects(db: Db, endpointId: string, limit: number): Promise<ClaimedDelivery[]> {
+  const waiting = sql`d.endpoint_id = ${endpointId} and ${IS_WAITING}`;
+  return claim(
+    db,
+    limit,
+    sql`with recursive queues as (
       (select ${QUEUE} as queue from webhook_deliveries d
-        where ${waiting} and (select count(*) from oldest) = ${MAX_LOOKAHEAD} and not exists (select from near)
+        where ${waiting} and ${LOOKAHEAD} = (
+          select count(*) from (select from webhook_deliveries d where ${waiting} limit ${LOOKAHEAD}) as oldest)
         order by ${QUEUE} limit 1)
       union all
       select (select ${QUEUE} from webhook_deliveries d where ${waiting} and ${QUEUE} > q.queue order by ${QUEUE} limit 1)
       from queues q where q.queue is not null
-    ), far as (
-      select head.id from queues q cross join lateral (
-        select d.id from webhook_deliveries d where ${waiting} and ${QUEUE} = q.queue order by d.sequence limit 1
-      ) as head where not ${isBusy(sql`q.queue`)} limit ${limit}
-    ), heads as (
-      select id from near union all select id from far
-    ), due as materialized (
+    )
+    select ${headOf(endpointId, sql`q.queue`)} from queues q
+    where q.queue is not null and ${isIdle(endpointId, sql`q.queue`)} limit ${MAX_FOUND}`,
+  );
+}
+
+async function claim(db: Db, limit: number, found: RawBuilder<unknown>): Promise<ClaimedDelivery[]> {
+  const { rows } = await sql<ClaimedDelivery>`
+    with found (id) as materialized (${found}), due as materialized (
       select d.id from webhook_deliveries d
-      where d.id in (select id from started union all select id from heads) and d.state = 'pending' and ${IS_DUE}
+      where d.id in (select id from found) and d.state = 'pending' and ${IS_DUE}
       order by d.sequence limit ${limit} for update of d skip locked
     )
     update webhook_deliveries d set attempts = d.attempts + 1, step = d.step + 1, lease_until = now() + ${LEASE},
@@ -185,6 +222,8 @@ export async function claimResends(db: Db, endpointId: string, limit: number): P
   return rows;
 }
 
+export const DELIVERED = sql`state = 'delivered', next_attempt_at = null, lease_until = null`;
+
 export async function insertAttempts(
   tx: Db,
   attempts: readonly Insertable<WebhookAttempts>[],
@@ -195,12 +234,8 @@ export async function insertAttempts(
     from json_populate_recordset(null::webhook_attempts, ${JSON.stringify(attempts)}::json)`.execute(tx);
 }
 
-export async function markDelivered(tx: Db, ids: readonly string[]): Promise<void> {
-  await sql`with locked as materialized (
-      select id from webhook_deliveries where id = any(${ids}::uuid[]) order by id for update
-    )
-    update webhook_deliveries d set state = 'delivered', next_attempt_at = null, lease_until = null
-    from locked where d.id = locked.id`.execute(tx);
+export async function markDelivered(tx: Db, id: string): Promise<void> {
+  await sql`update webhook_deliveries set ${DELIVERED} where id = ${id}`.execute(tx);
 }
 
 /**

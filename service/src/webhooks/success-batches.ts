@@ -3,15 +3,16 @@ import type { Context } from '../context.ts';
 import type { WebhookAttempts } from '../db/webhook-tables.ts';
 import { type ClaimedDelivery, insertAttempts, markDelivered } from './delivery-store.ts';
 import { noteSuccess } from './health.ts';
+import { recordHealthySuccesses } from './health-store.ts';
 
 export type Success = { delivery: ClaimedDelivery; attempt: Insertable<WebhookAttempts> };
 
 const MAX_BATCH_SIZE = 256;
 
 /**
- * Returns a function that records a successful attempt. Attempts that end while the previous batch is being
- * written share one transaction, because the transaction makes up most of the cost of a delivery. If a batch
- * fails, each attempt is recorded individually.
+ * Returns a function that records a successful attempt. Attempts that end while the previous batch is being written
+ * share one statement, because transactions are most of the cost of a delivery. If a batch fails, each attempt is recorded
+ * individually.
  */
 export function createSuccessBatches(ctx: Context): (success: Success) => Promise<void> {
   type Waiting = { success: Success; resolve(): void; reject(error: unknown): void };
@@ -43,19 +44,18 @@ export function createSuccessBatches(ctx: Context): (success: Success) => Promis
     });
 }
 
-/** Endpoints are locked before deliveries, everywhere in the same order, to avoid deadlocks. */
 async function recordSuccesses(ctx: Context, successes: readonly Success[]): Promise<void> {
-  const endpoints = new Map(successes.map(({ delivery }) => [delivery.endpoint_id, delivery]));
-  await ctx.db.transaction().execute(async (tx) => {
-    for (const [, delivery] of [...endpoints].sort(([a], [b]) => (a < b ? -1 : 1)))
-      await noteSuccess(ctx, tx, delivery);
-    await markDelivered(
-      tx,
-      successes.map(({ delivery }) => delivery.delivery_id),
-    );
-    await insertAttempts(
-      tx,
-      successes.map(({ attempt }) => attempt),
-    );
-  });
+  const recorded = await recordHealthySuccesses(
+    ctx.db,
+    [...new Set(successes.map(({ delivery }) => delivery.endpoint_id))],
+    successes.map(({ attempt }) => attempt),
+  );
+  for (const { delivery, attempt } of successes)
+    if (!recorded.has(delivery.delivery_id))
+      // The endpoint is locked before the delivery, as everywhere else.
+      await ctx.db.transaction().execute(async (tx) => {
+        await noteSuccess(ctx, tx, delivery);
+        await markDelivered(tx, delivery.delivery_id);
+        await insertAttempts(tx, [attempt]);
+      });
 }

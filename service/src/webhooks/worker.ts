@@ -81,8 +81,10 @@ export async function startWebhookWorker(ctx: Context): Promise<WebhookWorker> {
     // Each round starts with another endpoint, so that every endpoint gets a slot at some time when slots are
     // scarce.
     const first = found.length === 0 ? 0 : turn++ % found.length;
-    await forEach([...found.slice(first), ...found.slice(0, first)], async ({ id, partner_id }) => {
-      for (const claim of [claimResends, claimDeliveries]) {
+    await forEach([...found.slice(first), ...found.slice(0, first)], async (endpoint) => {
+      const { id, partner_id, has_resends, has_due } = endpoint;
+      const claims = [...(has_resends ? [claimResends] : []), ...(has_due ? [claimDeliveries] : [])];
+      for (const claim of claims) {
         const free = freeSlots(id, partner_id);
         if (free > 0 && !isStopped) (await claim(ctx.db, id, free)).forEach(start);
       }
