@@ -2,7 +2,7 @@ import { createEventStream, type EventStreamOptions } from './event-stream.ts';
 import { encodeFilters, type Filter } from './filters.ts';
 import { listPages, type Page, type PageQuery, type Pages } from './paging.ts';
 import type { CausewayOptions, RequestOptions, Send } from './request.ts';
-import type { Event } from './wire.ts';
+import type { Event, EventProof } from './wire.ts';
 
 export type EventFilter = Filter<'type' | 'user_id' | 'subject_id'>;
 
@@ -18,6 +18,8 @@ export type Events = {
   /** Lists events newest first or, with `after`, oldest first from there. Iterating continues to the end of the log. */
   list(query?: EventQuery, options?: RequestOptions): Pages<Event>;
   get(id: string, options?: RequestOptions): Promise<Event>;
+  /** Returns a proof that the event is in the log. `verifyEventProof` of `@causeway/sdk/server` verifies it offline. */
+  proof(id: string, options?: RequestOptions): Promise<EventProof>;
   /** Streams events as they happen, oldest first. Reconnects automatically and misses none. */
   stream(options?: EventStreamOptions): AsyncGenerator<Event, void>;
 };
@@ -32,6 +34,7 @@ export function eventsOf(send: Send, client: CausewayOptions): Events {
   return {
     list,
     get: (id, options) => send({ method: 'GET', path: `${path}/${encodeURIComponent(id)}` }, options),
+    proof: (id, options) => send({ method: 'GET', path: `${path}/${encodeURIComponent(id)}/proof` }, options),
     stream: createEventStream(client, async (limit) => (await list({ limit })).data),
   };
 }
