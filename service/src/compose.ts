@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Decision, recordRefusal } from './audit/entry.ts';
+import { createRefusalRecorder } from './audit/entry.ts';
 import { openChains } from './chain/open-chains.ts';
 import { createSignatures } from './chain/signatures.ts';
 import { readEpoch } from './chain/solana/reads.ts';
@@ -152,7 +152,7 @@ export async function buildContext({
       log,
     ),
     assertMayWrite: (userId: string) => assertNotHeld({ db }, userId),
-    recordRefusal: (refusal: Decision) => recordRefusal({ db, log }, refusal),
+    recordRefusal: createRefusalRecorder({ db, log }),
     commitReply: <T>(work: (tx: Db) => Promise<T>) => db.transaction().execute(work),
   };
   let sanctions: Sanctions | undefined;

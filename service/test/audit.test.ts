@@ -66,6 +66,11 @@ test('reads of personal data and refused calls name the request, the caller and 
         subject: { object: 'route', id: 'GET /v1/pii' },
       },
     ]);
+  // The same refusal again is no further entry; another is.
+  expect((await call('/v1/pii', 'scope-refused', narrow)).statusCode).toBe(403);
+  expect((await call('/v1/participations', 'other-refused', narrow)).statusCode).toBe(403);
+  await expect.poll(() => entriesOf('other-refused')).toHaveLength(1);
+  expect(await entriesOf('scope-refused')).toHaveLength(1);
   await holdUser(site.ctx, userId, 'Grace called');
   expect((await call('/v1/kyc-token', 'hold-refused', token, 'POST')).statusCode).toBe(403);
   await expect

@@ -23,9 +23,30 @@ export async function recordDecision(db: Db, decision: Decision): Promise<void> 
   await insertDecisionEntry(db, decision);
 }
 
-/** Like `recordDecision`, but runs in the background, so that the request does not wait for it. */
-export function recordRefusal({ db, log }: Pick<Kernel, 'db' | 'log'>, decision: Decision): void {
-  recordDecision(db, decision).catch((err: unknown) =>
-    log.warn({ err, request_id: decision.requestId }, 'could not record a refusal in the audit log'),
-  );
+/** How long a repeated refusal is not recorded again. */
+const REPEATED_REFUSAL_MS = 60_000;
+/** Bounds the memory; the oldest are forgotten first, and recorded again if they repeat. */
+const MAX_REMEMBERED_REFUSALS = 10_000;
+
+/**
+ * Returns a function that records a refusal in the background, so that the request does not wait for it. A refusal with the
+ * same actor, subject and reason is recorded once a minute and node: otherwise a client that repeats a refused request
+ * could fill the log, which is never deleted.
+ */
+export function createRefusalRecorder({ db, log }: Pick<Kernel, 'db' | 'log'>): (decision: Decision) => void {
+  const recordedAt = new Map<string, number>();
+  return (decision) => {
+    const { actor, action, subject, reason, requestId } = decision;
+    const key = JSON.stringify([actor, action, subject, reason]);
+    const now = performance.now();
+    if (now - (recordedAt.get(key) ?? -Infinity) < REPEATED_REFUSAL_MS) return;
+    recordedAt.delete(key);
+    recordedAt.set(key, now);
+    const [oldest] = recordedAt.keys();
+    if (recordedAt.size > MAX_REMEMBERED_REFUSALS && oldest !== undefined) recordedAt.delete(oldest);
+    recordDecision(db, decision).catch((err: unknown) => {
+      recordedAt.delete(key);
+      log.warn({ err, request_id: requestId }, 'could not record a refusal in the audit log');
+    });
+  };
 }

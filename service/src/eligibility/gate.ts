@@ -39,11 +39,11 @@ export async function decideFor(
  * transaction ends.
  */
 export async function lockEligible(
-  ctx: Pick<Context, 'sanctions' | 'clock' | 'config' | 'openPiiFacts'>,
+  ctx: Pick<Context, 'sanctions' | 'clock' | 'config' | 'openPiiFacts' | 'recordRefusal' | 'requestId'>,
   tx: Db,
   { userId, partnerId }: Pick<UserCaller, 'userId' | 'partnerId'>,
   purpose: Purpose,
-  { options, wallet }: Pick<GateInput, 'options' | 'wallet'>,
+  { offer, options, wallet }: Pick<GateInput, 'options' | 'wallet'> & { offer: Pick<Offer, 'id'> },
 ): Promise<void> {
   await lockAccount(tx, userId);
   const isProven = await lockProofsOfAll(tx, [
@@ -55,7 +55,7 @@ export async function lockEligible(
   const standing = { facts, isHeld: false, isSanctioned: ctx.sanctions.has(wallet), isProven };
   const findings = options.flatMap((option) => decideRules(option, standing, ctx.config, ctx.clock.now()));
   const refusal = refusalOf(purpose, findings);
-  if (refusal !== null) throw refusal;
+  if (refusal !== null) throw recordRefused(ctx, { userId }, offer.id, refusal);
 }
 
 /** Throws the error of the first check that has not passed, with all failed checks in `errors.checks`. */

@@ -2,13 +2,14 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../test/support/app.ts';
 import { makeOffer, saleFile } from '../../test/support/offers.ts';
-import { USER } from '../../test/support/tokens.ts';
+import { partnerOf, USER } from '../../test/support/tokens.ts';
 import { evmWallet, type Person, person, proveWallets, userId } from '../../test/support/wallets.ts';
 import { holdUser, showHolds } from '../accounts/hold.ts';
 import { isValid } from '../http/validation.ts';
 import type { Offer } from '../offers/catalogue.ts';
 import { eraseUser } from '../pii/erasure.ts';
 import { releaseHold } from './account.ts';
+import { lockEligible } from './gate.ts';
 import { type Check, Eligibility } from './schema.ts';
 
 let app: TestApp;
@@ -234,3 +235,20 @@ test.each(['erased', 'put on hold'])(
       ).toEqual([]);
   },
 );
+
+test('a refusal in the transaction of the result is in the audit log, although the transaction is rolled back', async () => {
+  const caller = { userId: USER, partnerId: partnerOf('partner-one') };
+  const gate = { offer, options: offer.options, wallet: evmWallet('refused').address };
+  await expect(
+    app.ctx.db.transaction().execute((tx) => lockEligible(app.ctx, tx, caller, 'participate', gate)),
+  ).rejects.toThrow();
+  const entries = sql<{
+    entry: string;
+  }>`select entry from audit_entries where entry like '%"eligibility.refused"%'`;
+  await expect
+    .poll(async () => (await entries.execute(app.ctx.db)).rows.map(({ entry }) => JSON.parse(entry)).at(-1))
+    .toMatchObject({
+      ...{ actor: { object: 'user', id: caller.userId }, subject: { object: 'offer', id: offer.id } },
+      reason: expect.stringMatching(/^[a-z_]+$/),
+    });
+});

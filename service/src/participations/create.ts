@@ -187,7 +187,9 @@ async function recordParticipation(
 ): Promise<Participation> {
   return ctx.commitReply(async (tx) => {
     await lockOpenOffer(tx, row.offer_id, ctx.clock);
-    await lockEligible(ctx, tx, caller, 'participate', { options: [option], wallet: row.wallet_address });
+    await lockEligible(ctx, tx, caller, 'participate', {
+      ...{ offer: { id: row.offer_id }, options: [option], wallet: row.wallet_address },
+    });
     await assertCapacity(tx, option, row);
     if (await insertParticipation(ctx, tx, row)) return showParticipation(row);
     return findRecorded({ db: tx }, request, row.approval_hash);

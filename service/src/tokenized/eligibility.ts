@@ -29,7 +29,7 @@ export async function lockMayTrade(
   offer: Offer,
   wallet: Hex,
 ): Promise<void> {
-  await lockEligible(ctx, tx, caller, 'order', { options: [optionOf(offer)], wallet });
+  await lockEligible(ctx, tx, caller, 'order', { offer, options: [optionOf(offer)], wallet });
 }
 
 function optionOf({ options: [option] }: Offer): OfferOption {
