@@ -10,14 +10,17 @@ const DAY_MS = 86_400_000;
  */
 const EXPIRED_IDS_RETENTION = '1 year';
 
-/** Deletes events older than `EVENTS_RETENTION_DAYS`. */
-export async function deleteExpiredEvents({
-  db,
-  clock,
-  config,
-}: Pick<Context, 'db' | 'clock' | 'config'>): Promise<void> {
+/**
+ * Deletes events older than `EVENTS_RETENTION_DAYS`. Keeps those of partners whose tree is broken, because their proofs would
+ * be lost, and throws after deleting the others.
+ */
+export async function deleteExpiredEvents(
+  ctx: Pick<Context, 'db' | 'log' | 'clock' | 'config'>,
+): Promise<void> {
+  const { db, clock, config } = ctx;
   const before = toTimestamp((Math.floor(clock.now()) - config.eventsRetentionDays * DAY_MS) * 1000);
-  await extendTrees({ db });
-  while (await expireEvents(db, before));
+  const broken = await extendTrees(ctx);
+  while (await expireEvents(db, before, broken));
   await forgetExpiredEvents(db, EXPIRED_IDS_RETENTION);
+  if (broken.length > 0) throw new Error(`the event trees of partners ${broken.join(', ')} are broken`);
 }

@@ -173,15 +173,16 @@ export async function isExpiredEvent(db: Db, { partnerId, userId }: Audience, id
 const EXPIRY_BATCH_SIZE = 5_000;
 
 /**
- * Deletes the oldest events and keeps their ids. Stops at the first event that was inserted at `before` or later, so
- * that the remaining events have no gaps. Returns whether there may be more to delete.
+ * Deletes the oldest events up to the first one that was inserted at `before` or later, so that the rest has no gaps, and
+ * keeps their ids. Keeps the events of the partners in `kept`. Returns whether there may be more.
  */
-export async function expireEvents(db: Db, before: string): Promise<boolean> {
+export async function expireEvents(db: Db, before: string, kept: readonly string[]): Promise<boolean> {
   const { numAffectedRows } = await sql`
     with oldest as (
-      select position, inserted_at from events where position is not null order by position limit ${EXPIRY_BATCH_SIZE}
+      select position, inserted_at from events where position is not null and partner_id <> all(${kept}::uuid[])
+      order by position limit ${EXPIRY_BATCH_SIZE}
     ), gone as (
-      delete from events where position <= (select max(position) from oldest)
+      delete from events where position <= (select max(position) from oldest) and partner_id <> all(${kept}::uuid[])
         and position < coalesce((select min(position) from oldest where inserted_at >= ${before}), 9223372036854775807)
       returning id, partner_id, user_id
     )

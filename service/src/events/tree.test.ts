@@ -1,8 +1,9 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifyEventProof } from '../../../sdk/src/server/verify-event-proof.ts';
 import { type TestApp, testApp } from '../../test/support/app.ts';
 import { makeClient, partnerOf, USER } from '../../test/support/tokens.ts';
-import { appendEvents } from './event.ts';
+import { appendEvents, placeEvents } from './event.ts';
 import { deleteExpiredEvents } from './retention.ts';
 import { extendTrees } from './tree.ts';
 
@@ -93,6 +94,26 @@ describe('GET /v1/events/{id}/proof', () => {
     expect((await get(`/v1/events/${hidden}`)).json.type).toBe('redacted');
     expect((await get(`/v1/events/${hidden}/proof`)).status).toBe(404);
     expect((await get('/v1/events/nonsense/proof')).status).toBe(404);
+  });
+
+  test('a broken tree keeps the events of its partner, and those of others expire', async () => {
+    const { db } = app.ctx;
+    const [broken, healthy] = [partnerOf('partner-two'), partnerOf('partner-one')];
+    const event = { userId: null, type: 'offer.published', data: { object: 'offer', id: 'x' } };
+    await appendEvents(app.ctx, db, [
+      { ...event, partnerId: broken },
+      { ...event, partnerId: healthy },
+    ]);
+    await placeEvents(db);
+    // A node of the tree that its size does not cover.
+    await sql`insert into event_tree_nodes values (${broken}, 0, 0, '\\x00')`.execute(db);
+    const clock = { ...app.ctx.clock, now: () => app.ctx.clock.now() + 100 * DAY_MS };
+    await expect(deleteExpiredEvents({ ...app.ctx, clock })).rejects.toThrow(broken);
+    const { rows } = await sql`select distinct partner_id from events`.execute(db);
+    expect(rows).toEqual([{ partner_id: broken }]);
+    await sql`delete from event_tree_nodes where partner_id = ${broken}`.execute(db);
+    await deleteExpiredEvents({ ...app.ctx, clock });
+    expect((await sql`select from events`.execute(db)).rows).toEqual([]);
   });
 
   test('events that expired stay leaves, so that later ones can be proven', async () => {

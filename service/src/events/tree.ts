@@ -24,12 +24,21 @@ const BATCH_SIZE = 1_000;
 
 /** Adds new events to the trees. Any number of nodes may run it, because each tree is locked while it changes. */
 export function startEventTrees(ctx: Pick<Context, 'db' | 'log'>): () => Promise<void> {
-  return startInterval(ctx, INTERVAL_MS, 'hashing events failed', () => extendTrees(ctx));
+  return startInterval(ctx, INTERVAL_MS, 'hashing events failed', async () => void (await extendTrees(ctx)));
 }
 
-/** Adds new events to all trees. Also runs before events expire, so that every event becomes a leaf. */
-export async function extendTrees({ db }: Pick<Context, 'db'>): Promise<void> {
-  for (const partnerId of await listPartnersToHash(db)) await extendTree(db, partnerId);
+/**
+ * Adds new events to the tree of every partner, and returns the partners whose tree cannot be extended. Also runs before
+ * events expire, so that every event becomes a leaf.
+ */
+export async function extendTrees({ db, log }: Pick<Context, 'db' | 'log'>): Promise<string[]> {
+  const broken: string[] = [];
+  for (const partnerId of await listPartnersToHash(db))
+    await extendTree(db, partnerId).catch((err: unknown) => {
+      broken.push(partnerId);
+      log.error({ err, partner_id: partnerId }, 'hashing the events of a partner failed');
+    });
+  return broken;
 }
 
 async function extendTree(db: Db, partnerId: string): Promise<void> {
