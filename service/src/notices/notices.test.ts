@@ -223,3 +223,37 @@ test('notices are deleted after a year, and never before their mail', async () =
   await deleteOldNotices(world.ctx);
   expect(await world.ctx.db.selectFrom('notices').select('id').execute()).toEqual([]);
 });
+
+test('a notice that cannot be rendered does not stop the others', async () => {
+  await sql`insert into notices (user_id, kind, occurrence, data)
+    values (${userId}, 'participation_completed', 'broken', '{"amount": "not a number"}')`.execute(
+    world.ctx.db,
+  );
+  await participate('pending');
+  expect(await subjects()).toEqual(['Your investment in Harbour was accepted']);
+  expect(
+    await world.ctx.db.selectFrom('notices').select('id').where('handled_at', 'is', null).execute(),
+  ).toEqual([]);
+});
+
+test('reminders are written in batches, once each, however many are due', async () => {
+  const { db } = world.ctx;
+  const soon = new Date(world.ctx.clock.now() + DAY_S * 1000).toISOString();
+  const count = 1_050;
+  await sql`insert into users (id, email, kind)
+    select gen_random_uuid(), i || '@reminders.test', 'person'
+    from generate_series(1, ${count}::int) i`.execute(db);
+  await sql`insert into document_submissions (id, user_id, document_type, attempt, form_type, status, pii_version, expires_at,
+      claimed_at, due_at, inserted_at, updated_at)
+    select id, id, 'tax_certification', 1, 'w8_ben', 'VIEWED', 0, ${soon}, now(), now(), now(), now()
+    from users where email like '%@reminders.test'`.execute(db);
+  const written = async () => {
+    await writeReminders(world.ctx);
+    const { rows } = await sql`select from notices where kind = 'form_link_expiring' and user_id in (
+      select id from users where email like '%@reminders.test')`.execute(db);
+    return rows.length;
+  };
+  expect(await written()).toBe(count);
+  expect(await written()).toBe(count);
+  await sql`delete from users where email like '%@reminders.test'`.execute(db);
+});

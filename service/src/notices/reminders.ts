@@ -2,7 +2,12 @@ import type { Context } from '../context.ts';
 import { validUntil } from '../documents/validity.ts';
 import { toTimestamp } from '../http/wire.ts';
 import { startInterval } from '../jobs/interval.ts';
-import { insertAccreditationReminders, insertFormReminders, insertLinkReminders } from './store.ts';
+import {
+  insertAccreditationReminders,
+  insertFormReminders,
+  insertLinkReminders,
+  type ReminderCursor,
+} from './store.ts';
 
 const INTERVAL_MS = 30_000;
 const DAY_MS = 86_400_000;
@@ -18,10 +23,17 @@ export function startReminders(ctx: Context): () => Promise<void> {
 export async function writeReminders({ db, clock }: Pick<Context, 'db' | 'clock'>): Promise<void> {
   const now = clock.now();
   const at = (time: number) => toTimestamp(Math.floor(time) * 1000);
-  await insertAccreditationReminders(db, at(now), at(now + EXPIRY_NOTICE_MS));
-  await insertLinkReminders(db, at(now), at(now + LINK_NOTICE_MS));
+  while (await insertAccreditationReminders(db, at(now), at(now + EXPIRY_NOTICE_MS)));
+  await inBatches((after) => insertLinkReminders(db, at(now), at(now + LINK_NOTICE_MS), after));
   // A form expires at the end of a calendar year, so all forms signed in one year expire together.
   const signedInYear = new Date(now).getUTCFullYear() - 3;
   const end = validUntil(Date.UTC(signedInYear, 0, 1));
-  if (end - now <= EXPIRY_NOTICE_MS) await insertFormReminders(db, signedInYear, end - DAY_MS);
+  if (end - now <= EXPIRY_NOTICE_MS)
+    await inBatches((after) => insertFormReminders(db, signedInYear, end - DAY_MS, after));
+}
+
+async function inBatches(
+  write: (after: ReminderCursor | null) => Promise<ReminderCursor | null>,
+): Promise<void> {
+  for (let after = await write(null); after !== null; ) after = await write(after);
 }

@@ -1,4 +1,4 @@
-import { type Insertable, sql } from 'kysely';
+import { type Insertable, type RawBuilder, sql } from 'kysely';
 import type { Notices } from '../db/account-tables.ts';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
@@ -56,12 +56,14 @@ export async function deleteOldNotices({ db }: { db: Db }): Promise<void> {
   await deleteInBatches(db, 'notices', sql`handled_at < now() - ${RETENTION}::interval`);
 }
 
+const REMINDER_BATCH_SIZE = 1_000;
+
 /**
- * Writes a notice for every accreditation that an open offer of a connected app will stop accepting between `now` and
- * `until`. The notice names the earliest such time.
+ * Writes notices for accreditations that an open offer of a connected app stops accepting between `now` and `until`. Each
+ * names the first such time. Returns whether there may be more.
  */
-export async function insertAccreditationReminders(db: Db, now: string, until: string): Promise<void> {
-  await sql`
+export async function insertAccreditationReminders(db: Db, now: string, until: string): Promise<boolean> {
+  const { numAffectedRows } = await sql`
     insert into notices (user_id, kind, occurrence, data)
     select r.user_id, 'accreditation_expiring', min(r.reviewed_at + p.accreditation_days * interval '1 day')::text,
       jsonb_build_object('until', extract(epoch from min(r.reviewed_at + p.accreditation_days * interval '1 day')) * 1000)
@@ -77,30 +79,73 @@ export async function insertAccreditationReminders(db: Db, now: string, until: s
         join oauth_grants g on g.client_id = c.client_id
         where a.offer_id = o.id and g.user_id = r.user_id and g.revoked_at is null)
     group by r.user_id, r.reviewed_at
+    having not exists (select from notices n where n.user_id = r.user_id and n.kind = 'accreditation_expiring'
+      and n.occurrence = min(r.reviewed_at + p.accreditation_days * interval '1 day')::text)
+    limit ${REMINDER_BATCH_SIZE}
     on conflict do nothing`.execute(db);
+  return Number(numAffectedRows ?? 0n) === REMINDER_BATCH_SIZE;
 }
 
-/** Writes a notice for every form that was signed in the year and is still the user's valid form. */
-export async function insertFormReminders(db: Db, signedInYear: number, validUntil: number): Promise<void> {
-  await sql`
-    insert into notices (user_id, kind, occurrence, data)
-    select d.user_id, 'form_expiring', d.id::text, jsonb_build_object('until', ${validUntil}::float8)
-    from document_submissions d
-    where d.status = 'COMPLETED' and d.completed_at >= make_timestamptz(${signedInYear}::int, 1, 1, 0, 0, 0, 'UTC')
-      and d.completed_at < make_timestamptz(${signedInYear}::int + 1, 1, 1, 0, 0, 0, 'UTC')
-      and d.pii_version = coalesce((select p.version from pii p where p.user_id = d.user_id), 0)
-      and not exists (select from document_submissions n where n.user_id = d.user_id
-        and n.document_type = d.document_type and n.attempt > d.attempt)
-    on conflict do nothing`.execute(db);
+/** The last row that was looked at. */
+export type ReminderCursor = { at: string; id: string };
+
+/**
+ * Writes notices for the next forms that were signed in the year and are still valid. All of them expire together, so one
+ * statement could take too long. Returns where to continue, or null at the end.
+ */
+export async function insertFormReminders(
+  db: Db,
+  signedInYear: number,
+  validUntil: number,
+  after: ReminderCursor | null,
+): Promise<ReminderCursor | null> {
+  const { rows } = await sql<ReminderCursor>`
+    with forms as materialized (
+      select d.id, d.completed_at as at, d.user_id, d.document_type, d.attempt, d.pii_version from document_submissions d
+      where d.status = 'COMPLETED' and d.completed_at >= make_timestamptz(${signedInYear}::int, 1, 1, 0, 0, 0, 'UTC')
+        and d.completed_at < make_timestamptz(${signedInYear}::int + 1, 1, 1, 0, 0, 0, 'UTC')
+        and (d.completed_at, d.id) > (${after?.at ?? '-infinity'}::timestamptz, ${after?.id ?? FIRST_ID}::uuid)
+      order by d.completed_at, d.id limit ${REMINDER_BATCH_SIZE}
+    ), written as (
+      insert into notices (user_id, kind, occurrence, data)
+      select d.user_id, 'form_expiring', d.id::text, jsonb_build_object('until', ${validUntil}::float8) from forms d
+      where d.pii_version = coalesce((select p.version from pii p where p.user_id = d.user_id), 0)
+        and not exists (select from document_submissions n where n.user_id = d.user_id
+          and n.document_type = d.document_type and n.attempt > d.attempt)
+      on conflict do nothing
+    )
+    ${lastOf(sql`forms`)}`.execute(db);
+  return rows[0] ?? null;
 }
 
-/** Writes a notice for every form that waits for a signature and whose link expires between `now` and `until`. */
-export async function insertLinkReminders(db: Db, now: string, until: string): Promise<void> {
-  await sql`
-    insert into notices (user_id, kind, occurrence, data)
-    select d.user_id, 'form_link_expiring', d.id::text,
-      jsonb_build_object('until', extract(epoch from d.expires_at) * 1000)
-    from document_submissions d
-    where d.status in ('SENT', 'VIEWED') and d.expires_at > ${now}::timestamptz and d.expires_at <= ${until}::timestamptz
-    on conflict do nothing`.execute(db);
+/**
+ * Writes notices for the next forms that wait for a signature and whose link ends between `now` and `until`. Returns where
+ * to continue, or null at the end.
+ */
+export async function insertLinkReminders(
+  db: Db,
+  now: string,
+  until: string,
+  after: ReminderCursor | null,
+): Promise<ReminderCursor | null> {
+  const { rows } = await sql<ReminderCursor>`
+    with links as materialized (
+      select d.id, d.expires_at as at, d.user_id from document_submissions d
+      where d.status in ('SENT', 'VIEWED') and d.expires_at > ${now}::timestamptz and d.expires_at <= ${until}::timestamptz
+        and (d.expires_at, d.id) > (${after?.at ?? '-infinity'}::timestamptz, ${after?.id ?? FIRST_ID}::uuid)
+      order by d.expires_at, d.id limit ${REMINDER_BATCH_SIZE}
+    ), written as (
+      insert into notices (user_id, kind, occurrence, data)
+      select user_id, 'form_link_expiring', id::text, jsonb_build_object('until', extract(epoch from at) * 1000) from links
+      on conflict do nothing
+    )
+    ${lastOf(sql`links`)}`.execute(db);
+  return rows[0] ?? null;
+}
+
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+function lastOf(rows: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`select at, id from ${rows} where (select count(*) from ${rows}) = ${REMINDER_BATCH_SIZE}
+    order by at desc, id desc limit 1`;
 }

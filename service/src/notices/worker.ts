@@ -40,7 +40,23 @@ async function sendNotice(ctx: Context, tx: Db, notice: WaitingNotice): Promise<
   if (user === undefined || topic === undefined || (await isErased(tx, user.id))) return;
   if (topic !== null && (await listOptOuts(tx, user.id)).includes(topic)) return;
   const options = topic === null ? {} : { unsubscribeUrl: unsubscribeUrl(ctx, user.id, topic) };
-  await sendMail(ctx, tx, toMail(ctx, user, kind, notice.data, options));
+  const mail = tryToMail(ctx, user, { ...notice, kind }, options);
+  if (mail !== null) await sendMail(ctx, tx, mail);
+}
+
+/** Returns null if the notice cannot be rendered. It counts as handled, because it would stop all later ones. */
+function tryToMail(
+  ctx: Context,
+  user: User,
+  { id, kind, data }: WaitingNotice & { kind: NoticeKind },
+  options: Options,
+): Mail | null {
+  try {
+    return toMail(ctx, user, kind, data, options);
+  } catch (err) {
+    ctx.log.error({ err, notice_id: String(id), kind }, 'rendering a notice failed');
+    return null;
+  }
 }
 
 type Options = Parameters<typeof composeMail>[4];
