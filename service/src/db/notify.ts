@@ -23,7 +23,7 @@ export async function notifyAfterCommit(db: Kysely<Database>, channel: string, p
 }
 
 /** Sends the notifications of committed transactions. */
-export type Notifier = {
+type Notifier = {
   send(notifications: readonly Notification[]): void;
   /** Waits until everything has been sent. */
   idle(): Promise<void>;

@@ -11,7 +11,7 @@ export const EVENTS_CHANNEL = 'events';
 
 const PLACE_BATCH_SIZE = 1_000;
 
-export type EventInsert = Pick<
+type EventInsert = Pick<
   Selectable<Events>,
   'id' | 'partner_id' | 'user_id' | 'type' | 'data' | 'changes' | 'related' | 'request_id' | 'inserted_at'
 >;

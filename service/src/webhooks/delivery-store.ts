@@ -86,7 +86,7 @@ const IS_WAITING = sql`d.state = 'pending' and d.step <= 0 and d.lease_until is 
 
 const IS_RESEND_DUE = sql`d.resend_requested and (d.resend_lease_until is null or d.resend_lease_until <= now())`;
 
-export type EndpointWithWork = { id: string; partner_id: string; has_due: boolean; has_resends: boolean };
+type EndpointWithWork = { id: string; partner_id: string; has_due: boolean; has_resends: boolean };
 
 /** Returns the endpoints with due deliveries or requested resends, except `busy` ones. */
 export async function listEndpointsWithWork(db: Db, busy: readonly string[]): Promise<EndpointWithWork[]> {

@@ -10,7 +10,7 @@ const MIN_FAILURES = 20;
  * Returns a statement that records a success of each endpoint that `ids` selects, unless it was disabled meanwhile. Writes
  * at most once a second while an endpoint is healthy.
  */
-export function noteSuccesses(ids: RawBuilder<unknown>): RawBuilder<unknown> {
+function noteSuccesses(ids: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`update webhook_endpoints w set failures = 0, failing_since = null, last_delivered_at = now(),
       problem_reported = false, state = case when w.state = 'failing' then 'enabled' else w.state end
     from (
