@@ -1,6 +1,5 @@
 import type { Config } from '@causeway/service/config.ts';
-import { deriveSandboxKey } from '@causeway/service/operator/sandbox-keys.ts';
-import { sandboxOperatorKey } from './seed/keys.ts';
+import { sandboxKey } from './seed/keys.ts';
 import { solanaRoles } from './seed/solana-keys.ts';
 import type { MailServer } from './simulators/mail-server.ts';
 import type { Simulators } from './simulators/start.ts';
@@ -16,9 +15,9 @@ export function sandboxSettings(
     smtpUrl: config.smtpUrl ?? smtpUrl,
     webhookAllowCidrs: config.webhookAllowCidrs ?? ['127.0.0.0/8', '::1/128'],
     rpcUrls: { ...rpcUrls, [solana.chain]: [solana.service_url], ...config.rpcUrls },
-    operatorKey: config.operatorKey ?? sandboxOperatorKey(),
+    operatorKey: config.operatorKey ?? sandboxKey('operator'),
     solanaKey: config.solanaKey ?? { kind: 'local', privateKey: Buffer.from(solanaRoles.operator.seed) },
-    supplierKey: config.supplierKey ?? deriveSandboxKey('supplier'),
+    supplierKey: config.supplierKey ?? sandboxKey('supplier'),
     venue: config.venue ?? { url: venue.url, apiKey: venue.api_key },
     identity: config.identity ?? {
       url: identity.url,

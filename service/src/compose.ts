@@ -31,7 +31,7 @@ import { createGuard } from './oauth/guard.ts';
 import { createOAuth } from './oauth/server.ts';
 import { createCatalogue } from './offers/catalogue.ts';
 import { createReadiness } from './operations/readiness.ts';
-import { openOperatorKey } from './operator/key.ts';
+import { openSigners } from './operator/signers.ts';
 import { openSolanaSigner } from './operator/solana-signer.ts';
 import { createCallQueue, inLane } from './outbound/in-lane.ts';
 import { createFactsOpener } from './pii/sealed-data.ts';
@@ -125,7 +125,6 @@ export async function buildContext({
     documents,
     chains,
     signatures: createSignatures(chains),
-    supplier: permissionSupplier(config.supplierKey, clock),
     venue,
     webhooks: openWebhookSender({ allowCidrs: config.webhookAllowCidrs ?? [], baseUrl }),
     readiness: createReadiness(
@@ -175,13 +174,13 @@ export async function buildContext({
     sanctions = await openSanctions(config.sanctionsFile, base);
     const guard = await createGuard(base);
     streams = await createEventStreams({ ...base, guard });
+    const { signerOf, retired } = await openSigners(config, { clock, log, registry: metrics.registry });
     const ctx: Context = {
       ...base,
       sanctions,
-      operator:
-        config.operatorKey === null
-          ? null
-          : await openOperatorKey(config.operatorKey, clock, metrics.registry),
+      signerOf,
+      retiredSigners: retired,
+      supplier: permissionSupplier(signerOf, clock),
       solanaOperator:
         config.solanaKey === null ? null : await openSolanaSigner(config.solanaKey, clock, metrics.registry),
       guard,

@@ -151,7 +151,25 @@ test('the policy file limits the operator key to its contracts, and a wrong file
   expect(load(JSON.stringify({ solana_mainnet: { contracts: [vault], ...limits } }))).toEqual(
     new Map([['solana', { targets: new Set([vault]), dailyFee: 5n, dailyAmounts: new Map([[vault, 6n]]) }]]),
   );
+  const roles = { refund: { daily_amounts: { [fund]: '7' } }, supplier: { daily_permissions: '8' } };
+  const targets = new Set([fund.toLowerCase()]);
+  expect(load(JSON.stringify({ ethereum_mainnet: { contracts: [fund], daily_fee: '5', roles } }))).toEqual(
+    new Map([
+      [
+        1,
+        {
+          ...{ targets, dailyFee: 5n, dailyAmounts: null },
+          roles: new Map([
+            ['refund', { targets, dailyFee: 5n, dailyAmounts: new Map([[fund.toLowerCase(), 7n]]) }],
+            ['supplier', { targets, dailyFee: 5n, dailyAmounts: new Map([['permissions', 8n]]) }],
+          ]),
+        },
+      ],
+    ]),
+  );
   for (const wrong of [
+    '{"ethereum_mainnet": {"contracts": [], "roles": {"owner": {}}}}',
+    '{"ethereum_mainnet": {"contracts": [], "roles": {"quote": {"daily_permissions": "1"}}}}',
     '',
     '[1]',
     '{"ethereum_mainnet": "0x"}',
@@ -163,4 +181,37 @@ test('the policy file limits the operator key to its contracts, and a wrong file
     '{"moon": []}',
   ])
     expect(() => load(wrong)).toThrow('OPERATOR_POLICY_FILE: must be a readable JSON file');
+});
+
+test('the keys file gives roles and chains keys of their own, with the policy, and a wrong file is refused', () => {
+  const [file, secret, policy] = ['keys.json', 'refund.key', 'policy.json'].map((name) =>
+    join(dataDir, name),
+  );
+  writeFileSync(String(secret), `0x${'22'.repeat(32)}\n`);
+  writeFileSync(String(policy), '{"base_mainnet": []}');
+  const aws = { AWS_REGION: 'eu-central-1', AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' };
+  const load = (text: string, more: object = aws) => {
+    writeFileSync(String(file), text);
+    const settings = { OPERATOR_KEYS_FILE: file, OPERATOR_POLICY_FILE: policy };
+    return loadConfig({ ...production, ...more, ...settings }).roleKeys;
+  };
+  const keys = { refund: { file: secret }, base_mainnet: { commit: { kms: 'alias/commit' } } };
+  expect(load(JSON.stringify(keys))).toMatchObject([
+    { role: 'refund', chain: null, key: { kind: 'local', privateKey: Buffer.alloc(32, 0x22) } },
+    { role: 'commit', chain: 'base_mainnet', key: { kind: 'kms', key: { keyId: 'alias/commit' } } },
+  ]);
+  for (const { key } of load(JSON.stringify(keys))) expect(key.policy?.get(8453)?.targets.size).toBe(0);
+  expect(() => load(JSON.stringify(keys), {})).toThrow('AWS_REGION: is required with a KMS key');
+  for (const wrong of [
+    '',
+    '[]',
+    '{"owner": {"kms": "a"}}',
+    '{"commit": "0x11"}',
+    '{"commit": {"key": "0x11"}}',
+    '{"commit": {"kms": "a", "file": "b"}}',
+    '{"solana_mainnet": {"commit": {"kms": "a"}}}',
+    '{"base_mainnet": {"owner": {"kms": "a"}}}',
+  ])
+    expect(() => load(wrong), wrong).toThrow('OPERATOR_KEYS_FILE: must be a readable JSON file');
+  expect(() => load('{"commit": {"file": "/nowhere"}}')).toThrow('/nowhere does not exist');
 });

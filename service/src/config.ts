@@ -1,10 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Hex } from 'viem';
 import { type ChainName, EVM_CHAIN_NAMES, type EvmChainName, SOLANA_CHAIN_NAMES } from './chain/chains.ts';
 import { checkNames } from './config/names.ts';
-import { readOperatorKey, readRetiredKeys, readSolanaKey } from './config/operator-settings.ts';
+import {
+  readOperatorKey,
+  readRetiredKeys,
+  readSolanaKey,
+  readSupplierKey,
+} from './config/operator-settings.ts';
 import type { Area } from './config/parsers.ts';
 import {
   type DocumentSettings,
@@ -16,8 +20,9 @@ import {
 } from './config/provider-settings.ts';
 import { LIMIT_NAMES, type LimitName } from './config/rate-limits.ts';
 import { type Environment, openSource, type Read, type Source } from './config/read.ts';
+import { readRoleKeys } from './config/role-keys.ts';
 import { readSandboxExposure } from './config/sandbox-settings.ts';
-import type { OperatorKey } from './operator/key.ts';
+import type { OperatorKey, RoleKey } from './operator/key.ts';
 
 export type { LimitName };
 
@@ -82,11 +87,13 @@ export type Config = {
   /** Whether a user who moved from a rejected to an accepted country must wait for an operator to review the change. */
   countryChangePolicy: 'flag' | 'review';
   /** Signs allow-list permissions. Null = no wallet can be allowed. */
-  supplierKey: Hex | null;
+  supplierKey: OperatorKey | null;
   /** Commits and refunds participations. Null = this process settles nothing. */
   operatorKey: OperatorKey | null;
   /** Commits and refunds participations on Solana. Null = this process settles nothing there. */
   solanaKey: OperatorKey | null;
+  /** The keys of roles that have their own, on all chains or on one. */
+  roleKeys: RoleKey[];
   /** Replaced operator keys whose transactions are still tracked. */
   retiredKeys: OperatorKey[];
   /** Null = tokenized swaps are unavailable. */
@@ -199,7 +206,8 @@ function readConfig(env: Environment, source: Source): Config {
     sanctionsFile: read('SANCTIONS_FILE'),
     blockedCountries: read('BLOCKED_COUNTRIES'),
     countryChangePolicy: read('COUNTRY_CHANGE_POLICY'),
-    supplierKey: read('SUPPLIER_KEY'),
+    supplierKey: readSupplierKey(source),
+    roleKeys: readRoleKeys(source),
     operatorKey: readOperatorKey(source),
     solanaKey: readSolanaKey(source),
     retiredKeys: readRetiredKeys(source),

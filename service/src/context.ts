@@ -11,6 +11,7 @@ import type { OAuth } from './oauth/server.ts';
 import type { Catalogue } from './offers/catalogue.ts';
 import type { Readiness } from './operations/readiness.ts';
 import type { Signer } from './operator/signer.ts';
+import type { SignerOf } from './operator/signers.ts';
 import type { SolanaSigner } from './operator/solana-signer.ts';
 import type { FactsOpener } from './pii/sealed-data.ts';
 import type { CachedVenue } from './tokenized/cached-venue.ts';
@@ -30,8 +31,10 @@ export type Context = Kernel & {
   signatures: Signatures;
   sanctions: Sanctions;
   supplier: Supplier;
-  /** Signs the operator's transactions. Null if this process has no operator key and settles nothing. */
-  operator: Signer | null;
+  /** Returns the key of a role on an EVM chain. Null if this process has none and does not do what the role does. */
+  signerOf: SignerOf;
+  /** Replaced keys whose transactions are followed. */
+  retiredSigners: readonly Signer[];
   /** Signs the operator's transactions on Solana. Null if this process settles nothing there. */
   solanaOperator: SolanaSigner | null;
   venue: CachedVenue;

@@ -6,6 +6,7 @@ import { findClusterProblems } from './chain/solana/client.ts';
 import { type Clock, realClock, testClock } from './clock.ts';
 import { buildContext } from './compose.ts';
 import { type Config, ConfigError, makeDataDir } from './config.ts';
+import type { Context } from './context.ts';
 import { startEmbedded } from './db/embedded.ts';
 import { assertProfile, claimProfile } from './db/installation.ts';
 import { migrate } from './db/migrate.ts';
@@ -33,6 +34,7 @@ import { browserPages } from './operations/browser-pages.ts';
 import type { CommandHelp } from './operations/command.ts';
 import { serveMetrics } from './operations/metrics-server.ts';
 import { referencePlugin } from './operations/reference.ts';
+import { listSenders } from './operator/signers.ts';
 import { startStatusReports } from './requirements/report-worker.ts';
 import { apiRoutes } from './routes.ts';
 import { startScreening } from './screening/rescreen.ts';
@@ -161,7 +163,7 @@ async function start(
     () => serveMetrics(ctx.metrics, config.metrics),
   );
   running.push(metrics.close);
-  return readyBlock(baseUrl, metrics.url, ctx.operator?.address ?? null, controls?.readyLines ?? []);
+  return readyBlock(baseUrl, metrics.url, describeOperators(ctx), controls?.readyLines ?? []);
 }
 
 /** Loads the sandbox package, which no other profile may import. */
@@ -216,6 +218,13 @@ async function prepareDatabase(
   } finally {
     await pool.end();
   }
+}
+
+/** Returns the addresses that this process sends from, each once. */
+function describeOperators({ chains, signerOf }: Context): string | null {
+  const signers = chains.all().flatMap(({ name }) => listSenders(signerOf, name));
+  const addresses = new Set(signers.map(({ signer }) => signer.address));
+  return addresses.size === 0 ? null : [...addresses].join(', ');
 }
 
 function readyBlock(

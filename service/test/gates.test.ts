@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { token } from '@causeway/contracts/abi/token.ts';
+import { sandboxKey } from '@causeway/sandbox/seed/keys.ts';
 import { sql } from 'kysely';
 import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -8,7 +9,6 @@ import { holdUser } from '../src/accounts/hold.ts';
 import { releaseHold } from '../src/eligibility/account.ts';
 import type { Eligibility } from '../src/eligibility/schema.ts';
 import type { Offer } from '../src/offers/catalogue.ts';
-import { deriveSandboxKey } from '../src/operator/sandbox-keys.ts';
 import { alertRestricted } from '../src/tokenized/restricted-orders.ts';
 import { checkAllowed } from '../src/wallets/allowed-check.ts';
 import { testConfig } from './support/app.ts';
@@ -42,7 +42,7 @@ const AMOUNT = 5_000_000n;
 
 beforeAll(async () => {
   const limits = { ...testConfig().limits, tokenized_transaction: 1_000_000, wallet_ownership: 1_000_000 };
-  world = await startTokenizedWorld({ supplierKey: deriveSandboxKey('supplier'), limits });
+  world = await startTokenizedWorld({ supplierKey: sandboxKey('supplier'), limits });
   world.venue.state.session = 'regular';
   const { ctx } = world.app;
   const { deployment } = world.chain;
@@ -363,7 +363,7 @@ describe('a race', () => {
     const fault = FAULTS[name] as Fault;
     const { body } = await (GATES.participation as Gate).call(`commit-${count++}`);
     expect(body.status).toBe('pending');
-    const { operator } = world.app.ctx;
+    const operator = world.app.ctx.signerOf('commit', 'ethereum_sepolia');
     if (operator === null) throw new Error('no operator');
     const signer = {
       ...operator,

@@ -17,9 +17,9 @@ export const roles = {
   venueSigner: privateKeyToAccount(deriveSandboxKey('venue signer')),
 };
 
-/** The operator's key, in the form that the service's configuration uses. */
-export function sandboxOperatorKey(): OperatorKey {
-  return { kind: 'local', privateKey: Buffer.from(deriveSandboxKey('operator').slice(2), 'hex') };
+/** A key as the service's configuration holds it. */
+export function sandboxKey(label: SandboxKeyLabel): OperatorKey {
+  return { kind: 'local', privateKey: Buffer.from(deriveSandboxKey(label).slice(2), 'hex') };
 }
 
 /** Wallets for the sandbox's users. They hold gas and test dollars on every embedded chain of their protocol. */

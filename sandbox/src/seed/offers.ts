@@ -9,6 +9,7 @@ import type { OfferFile } from '@causeway/service/offers/file-schema.ts';
 import { publishOffer } from '@causeway/service/offers/lifecycle.ts';
 import { offerState } from '@causeway/service/offers/offer.ts';
 import { listPublished } from '@causeway/service/offers/store.ts';
+import type { KeyRole } from '@causeway/service/operator/role.ts';
 import type { ReadyChain } from '../simulators/chains/simulator.ts';
 import type { ReadySolana } from '../simulators/solana/simulator.ts';
 import { roles } from './keys.ts';
@@ -59,7 +60,7 @@ async function verifyContracts({ chains, log }: Context, files: readonly OfferFi
   const digits = new Map(assets.map(([id, { fractional_digits }]) => [id, fractional_digits]));
   const parts = {
     ...{ chains, digits, solanaOperator: solanaRoles.operator.address },
-    ...{ operator: roles.operator.address, supplier: roles.supplier.address },
+    addressOf: (role: KeyRole) => (role === 'supplier' ? roles.supplier : roles.operator).address,
   };
   const problems = (await Promise.all(files.map((file) => checkContracts(parts, file)))).flat();
   const unreachable = problems.filter((problem) => problem.endsWith(ERRORS.upstream_unavailable[1]));

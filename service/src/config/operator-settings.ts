@@ -17,7 +17,7 @@ function readKey(source: Source): OperatorKey | null {
   if ([key, file, kmsKey].filter((value) => value !== null).length > 1)
     problems.push('OPERATOR_KEY: set only one of OPERATOR_KEY, OPERATOR_KEY_FILE and OPERATOR_KMS_KEY');
   if (kmsKey !== null) return readKmsKey(source, kmsKey);
-  if (file !== null) return readKeyFile(source, file);
+  if (file !== null) return readKeyFile(source, 'OPERATOR_KEY_FILE', file);
   return key === null ? null : localKey(key);
 }
 
@@ -46,6 +46,12 @@ function readBareSolanaKey(source: Source): OperatorKey | null {
   return null;
 }
 
+/** Reads `SUPPLIER_KEY`; null if it is not set. */
+export function readSupplierKey(source: Source): OperatorKey | null {
+  const key = source.read('SUPPLIER_KEY');
+  return key === null ? null : withLimits(source, localKey(key));
+}
+
 /** Reads `OPERATOR_RETIRED_KEYS`. */
 export function readRetiredKeys(source: Source): OperatorKey[] {
   const texts = source.read('OPERATOR_RETIRED_KEYS') ?? [];
@@ -62,20 +68,24 @@ function readRetired(source: Source, text: string): OperatorKey {
   return readKmsKey(source, text);
 }
 
-/** Adds the limits that apply to every key: the policy file, and the folder where the key counts what it signs. */
-function withLimits(source: Source, key: OperatorKey | null): OperatorKey | null {
+/** Adds the limits of every key: the policy file, and where the key counts what it signs. */
+export function withLimits(source: Source, key: OperatorKey | null): OperatorKey | null {
   if (key === null) return null;
   return { ...key, policy: readPolicyFile(source), spendFolder: source.read('OPERATOR_SPEND_DIR') };
 }
 
-function readKeyFile({ problems, isProduction }: Source, file: string): OperatorKey | null {
+export function readKeyFile(
+  { problems, isProduction }: Source,
+  setting: string,
+  file: string,
+): OperatorKey | null {
   if (!existsSync(file)) {
-    problems.push(`OPERATOR_KEY_FILE: must be an existing file; ${file} does not exist`);
+    problems.push(`${setting}: must be an existing file; ${file} does not exist`);
     return null;
   }
   const key = privateKey.parse(readFileSync(file, 'utf8').trim(), isProduction);
   if (key !== undefined) return localKey(key);
-  problems.push(`OPERATOR_KEY_FILE: must contain ${expectedOf(privateKey, isProduction)}`);
+  problems.push(`${setting}: must contain ${expectedOf(privateKey, isProduction)}`);
   return null;
 }
 
@@ -87,10 +97,10 @@ function localKey(key: string): OperatorKey {
   return { kind: 'local', privateKey: Buffer.from(key.slice(2), 'hex') };
 }
 
-function readKmsKey({ read, problems }: Source, keyId: string): OperatorKey {
+export function readKmsKey({ read, problems }: Source, keyId: string): OperatorKey {
   const required = (name: 'AWS_REGION' | 'AWS_ACCESS_KEY_ID' | 'AWS_SECRET_ACCESS_KEY') => {
     const value = read(name);
-    if (value === null) problems.push(`${name}: is required with OPERATOR_KMS_KEY`);
+    if (value === null) problems.push(`${name}: is required with a KMS key`);
     return value ?? '';
   };
   const region = required('AWS_REGION');

@@ -1,15 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { type ChainName, chainFacts } from '../chain/chains.ts';
-import type { OperatorKey } from '../operator/key.ts';
+import type { OperatorKey, RoleKey } from '../operator/key.ts';
 import type { Source } from './read.ts';
+
+type KeyRole = RoleKey['role'];
 
 type Policy = NonNullable<OperatorKey['policy']>;
 type ChainPolicy = Policy extends ReadonlyMap<unknown, infer P> ? P : never;
+type RolePolicy = Omit<ChainPolicy, 'roles'>;
 
 const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 const AMOUNT = /^\d{1,78}$/;
-const MEMBERS = ['contracts', 'daily_fee', 'daily_amounts'];
+const ROLES: readonly KeyRole[] = ['commit', 'refund', 'quote', 'supplier'];
+const LIMITS = ['contracts', 'daily_fee', 'daily_amounts'];
 
 /**
  * Reads `OPERATOR_POLICY_FILE`: a JSON object that maps each chain to its contracts and limits, or to a plain list of
@@ -24,9 +28,9 @@ export function readPolicyFile({ read, problems }: Source): Policy | null {
     if (policy.size !== chains.length) throw new Error('one key signs for all Solana clusters');
     return policy;
   } catch {
-    problems.push(
-      'OPERATOR_POLICY_FILE: must be a readable JSON file such as {"ethereum_mainnet": {"contracts": ["0x…"], "daily_fee": "2000000000000000000", "daily_amounts": {"0x…": "1000000000"}}}, with one Solana cluster at most',
-    );
+    const problem =
+      'OPERATOR_POLICY_FILE: must be a readable JSON file such as {"ethereum_mainnet": {"contracts": ["0x…"], "daily_fee": "2000000000000000000", "daily_amounts": {"0x…": "1000000000"}, "roles": {"refund": {"daily_amounts": {"0x…": "1000"}}}}}, with one Solana cluster at most';
+    if (!problems.includes(problem)) problems.push(problem);
     return new Map();
   }
 }
@@ -42,18 +46,42 @@ function readChain(name: string, value: unknown): ChainPolicy {
     return isEvm ? String(text).toLowerCase() : String(text);
   };
   const members = (Array.isArray(value) ? { contracts: value } : value) as Record<string, unknown>;
-  if (Object.keys(members).some((member) => !MEMBERS.includes(member))) throw new Error('unknown member');
+  const { roles = {}, ...limits } = members;
+  const chain = readLimits(toAddress, limits, null);
+  const own = Object.entries(roles as Record<string, Record<string, unknown>>);
+  if (own.some(([role]) => !ROLES.some((each) => each === role))) throw new Error('unknown role');
+  const readRole = (role: KeyRole): RolePolicy => {
+    const { daily_permissions: permissions, ...rest } = own.find(([name]) => name === role)?.[1] ?? {};
+    const policy = readLimits(toAddress, rest, chain);
+    if (role !== 'supplier' && permissions !== undefined) throw new Error('only suppliers sign permissions');
+    if (role !== 'supplier') return policy;
+    // Permissions move no tokens, so only their number is limited.
+    const dailyAmounts = permissions === undefined ? null : new Map([['permissions', toAmount(permissions)]]);
+    return { ...policy, dailyAmounts };
+  };
+  // The supplier signs no amounts, so those of the chain must not limit it to none.
+  const isSpecial = (role: KeyRole) => role === 'supplier' && isEvm && chain.dailyAmounts !== null;
+  const named = ROLES.filter((role) => own.some(([name]) => name === role) || isSpecial(role));
+  if (named.length === 0) return chain;
+  return { ...chain, roles: new Map(named.map((role) => [role, readRole(role)])) };
+}
+
+/** Reads contracts and limits. Members that a role leaves out are those of its chain. */
+function readLimits(
+  toAddress: (text: unknown) => string,
+  members: Record<string, unknown>,
+  chain: RolePolicy | null,
+): RolePolicy {
+  if (Object.keys(members).some((member) => !LIMITS.includes(member))) throw new Error('unknown member');
   const { contracts, daily_fee: fee, daily_amounts: amounts } = members;
-  if (!Array.isArray(contracts)) throw new Error('not a list of addresses');
+  const isInherited = contracts === undefined && chain !== null;
+  if (!isInherited && !Array.isArray(contracts)) throw new Error('not a list of addresses');
+  const toLimits = (each: object) =>
+    new Map(Object.entries(each).map(([token, amount]) => [toAddress(token), toAmount(amount)]));
   return {
-    targets: new Set(contracts.map(toAddress)),
-    dailyFee: fee === undefined ? null : toAmount(fee),
-    dailyAmounts:
-      amounts === undefined
-        ? null
-        : new Map(
-            Object.entries(amounts as object).map(([token, each]) => [toAddress(token), toAmount(each)]),
-          ),
+    targets: isInherited ? chain.targets : new Set((contracts as unknown[]).map(toAddress)),
+    dailyFee: fee === undefined ? (chain?.dailyFee ?? null) : toAmount(fee),
+    dailyAmounts: amounts === undefined ? (chain?.dailyAmounts ?? null) : toLimits(amounts as object),
   };
 }
 

@@ -77,14 +77,19 @@ const KEYS = {
     'The id, alias or ARN of an AWS KMS key (`ECC_SECG_P256K1`, `SIGN_VERIFY`) to use as the operator key.',
     {},
   ),
+  OPERATOR_KEYS_FILE: setting(
+    parsers.path,
+    'A JSON file that gives roles keys of their own, on all EVM chains or on one: `{"refund": {"kms": "alias/refund"}, "base_mainnet": {"commit": {"file": "/run/secrets/commit"}}}`. Roles: `commit` (also revokes wallets on allow-lists), `refund`, `quote` (tokenized swaps), `supplier`. A role without a key uses the operator key, the supplier `SUPPLIER_KEY`. Each key signs for its roles only.',
+    { defaultNote: 'the operator key has every role' },
+  ),
   OPERATOR_KMS_ENDPOINT: setting(
     url(['https:', 'http:']),
     'A KMS endpoint other than the one of the region.',
     { defaultNote: "the region's endpoint" },
   ),
-  AWS_REGION: setting(parsers.text, 'The region of the KMS key.', { required: '`OPERATOR_KMS_KEY` is set' }),
-  AWS_ACCESS_KEY_ID: setting(parsers.text, 'The AWS access key.', { required: '`OPERATOR_KMS_KEY` is set' }),
-  AWS_SECRET_ACCESS_KEY: setting(parsers.text, 'The AWS secret.', { required: '`OPERATOR_KMS_KEY` is set' }),
+  AWS_REGION: setting(parsers.text, 'The region of the KMS key.', { required: 'a key is in KMS' }),
+  AWS_ACCESS_KEY_ID: setting(parsers.text, 'The AWS access key.', { required: 'a key is in KMS' }),
+  AWS_SECRET_ACCESS_KEY: setting(parsers.text, 'The AWS secret.', { required: 'a key is in KMS' }),
   AWS_SESSION_TOKEN: setting(parsers.text, 'The session token of temporary AWS credentials.', {}),
   OPERATOR_RETIRED_KEYS: setting(
     parsers.list,
@@ -93,7 +98,7 @@ const KEYS = {
   ),
   OPERATOR_POLICY_FILE: setting(
     parsers.path,
-    'A JSON file with what the operator keys may sign per chain: `{"ethereum_mainnet": {"contracts": ["0x…"], "daily_fee": "2000000000000000000", "daily_amounts": {"0x…": "1000000000"}}}`. `contracts` are the funds and allow-lists, on Solana the funds and vaults. `daily_fee` (wei or lamports) and `daily_amounts` (smallest units per token) limit what a key signs in 24 hours; a token without an amount cannot be moved. Only `contracts` is required, and a bare list of contracts works too. The signer refuses everything else, so that a changed database cannot redirect money. Keep the file out of reach of the database. The signer always refuses to send value and to call functions other than commits, refunds and revocations.',
+    'A JSON file with what the keys may sign per chain: `{"ethereum_mainnet": {"contracts": ["0x…"], "daily_fee": "2000000000000000000", "daily_amounts": {"0x…": "1000000000"}}}`. `contracts` are the funds, allow-lists and swaps, on Solana the funds and vaults. `daily_fee` (wei or lamports) and `daily_amounts` (smallest units per token) limit what each role signs in 24 hours; a token without an amount cannot be moved. `roles` replaces any of these for `commit`, `refund`, `quote` or `supplier`, whose `daily_permissions` limits how many wallets it permits. Only `contracts` is required, and a bare list of contracts works too. The signer refuses everything else, chains that are not listed included, so that a changed database cannot redirect money. Keep the file out of reach of the database. The signer always refuses to send value and to call functions other than commits, refunds and revocations.',
     { defaultNote: 'any contract' },
   ),
   OPERATOR_SPEND_DIR: setting(

@@ -8,7 +8,7 @@ import type { Check, CheckTarget } from './check-target.ts';
  * Returns the checks of an allow-list: that the contract is an allow-list, and that it accepts permissions signed by
  * the supplier.
  */
-export function allowListChecks({ contract, chain, supplier }: CheckTarget): Check[] {
+export function allowListChecks({ contract, chain, addressOf }: CheckTarget): Check[] {
   const list = contract.allow_list;
   if (list === null) return [];
   const { reader } = chain;
@@ -21,6 +21,7 @@ export function allowListChecks({ contract, chain, supplier }: CheckTarget): Che
     if (domain === undefined)
       return 'has nonces(address) but no eip712Domain(), so no permission can be signed';
     const named = await optionalView(reader.read(contractCall(list, allowListAbi, 'supplier', [])));
+    const supplier = addressOf('supplier', chain.name);
     if (supplier === null || named === undefined || named.toLowerCase() === supplier.toLowerCase())
       return null;
     return `the contract accepts permissions of ${named.toLowerCase()}, not of ${supplier.toLowerCase()}`;

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { chainFacts } from '../chain/chains.ts';
+import { type ChainName, chainFacts } from '../chain/chains.ts';
 import { openChains } from '../chain/open-chains.ts';
 import type { Config } from '../config.ts';
 import { measureImpact } from '../eligibility/rule-impact.ts';
@@ -23,7 +23,7 @@ export type ApplyContext = CommandContext & { config: Config };
 export type ApplyFlags = {
   set?: string[];
   yes?: boolean;
-  operator?: string;
+  operator?: string[];
   'no-chain-checks'?: boolean;
   'change-assets'?: boolean;
   plan?: boolean;
@@ -69,11 +69,11 @@ async function checkOnChain(
   ctx: ApplyContext,
   files: readonly OfferFile[],
   plans: readonly OfferPlan[],
-  operator: string | undefined,
+  operators: readonly string[] = [],
 ): Promise<void> {
   const { config } = ctx;
   const changed = files.filter((_, index) => plans[index]?.changes.length !== 0);
-  const addresses = await findKeyAddresses(ctx, operator);
+  const addresses = await findKeyAddresses(ctx, operators);
   const chains = openChains({ urls: config.rpcUrls, freshnessMs: config.rpcFreshnessMs });
   try {
     const parts = {
@@ -81,16 +81,15 @@ async function checkOnChain(
       warn: (message: string) => console.error(`Warning: ${message}`),
     };
     const problems = (await Promise.all(changed.map((file) => checkContracts(parts, file)))).flat();
-    const needsOperator = (protocol: string) =>
-      changed.some(
-        ({ type, contracts }) =>
-          type !== 'fund::swap' && contracts.some(({ chain }) => chainFacts(chain).protocol === protocol),
-      );
-    if (addresses.operator === null && needsOperator('ethereum'))
+    const settled = changed
+      .filter(({ type }) => type !== 'fund::swap')
+      .flatMap(({ contracts }) => contracts.map(({ chain }) => chain));
+    const isEvm = (chain: ChainName) => chainFacts(chain).protocol === 'ethereum';
+    if (settled.some((chain) => isEvm(chain) && addresses.addressOf('commit', chain) === null))
       problems.push(
         'operator: its roles cannot be checked; set OPERATOR_KEY, or pass --operator ADDRESS (the nodes log it at start)',
       );
-    if (addresses.solanaOperator === null && needsOperator('solana'))
+    if (addresses.solanaOperator === null && settled.some((chain) => !isEvm(chain)))
       problems.push(
         'operator: whether the fund lets it sign cannot be checked; set SOLANA_OPERATOR_KEY, or start a node with it first',
       );

@@ -1,17 +1,16 @@
 import type { Hex } from 'viem';
 import type { EvmChain } from '../chain/evm/client.ts';
 import type { Chains } from '../chain/open-chains.ts';
+import type { KeyRole } from '../operator/role.ts';
 import type { OfferFile } from './file-schema.ts';
 import type { ViewedContract } from './views.ts';
 
-/** The inputs of the checks, apart from the file. If an operator or the `supplier` is null, its checks are skipped. */
+/** The inputs of the checks, apart from the file. Checks of a role without an address are skipped. */
 export type CheckParts = {
   chains: Pick<Chains, 'evm' | 'solana'>;
   digits: ReadonlyMap<string, number>;
-  /** The address that settles and signs orders. */
-  operator: Hex | null;
-  /** The address that signs permissions for allow-lists. */
-  supplier: Hex | null;
+  /** Returns the address that has a role on a chain. */
+  addressOf(role: KeyRole, chain: string): Hex | null;
   /** The address that settles on Solana. */
   solanaOperator: string | null;
   /** Called for likely mistakes that are not errors. */

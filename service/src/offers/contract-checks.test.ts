@@ -41,7 +41,10 @@ const operator = roles.operator.address;
 const stranger = testWallets[0]?.address as Hex;
 
 const check = (file: OfferFile, by: Hex | null = operator, supplier: Hex = roles.supplier.address) =>
-  checkContracts({ chains, digits, operator: by, supplier, solanaOperator: null }, file);
+  checkContracts(
+    { chains, digits, addressOf: (role) => (role === 'supplier' ? supplier : by), solanaOperator: null },
+    file,
+  );
 
 function contract(change: Partial<Contract>): OfferFile['contracts'] {
   const funding_tokens = [{ asset: 'usd-coin', address: token('usd-coin') }];
@@ -180,8 +183,8 @@ test('a swap that pays out another token is reported', async () => {
 
 test('an operator without its roles is reported; without an operator the roles are not checked', async () => {
   expect(await check(sale(), stranger)).toEqual([
-    `harbour-sale: contracts.ethereum_sepolia.operator: the operator ${stranger} does not have the commit role`,
-    `harbour-sale: contracts.ethereum_sepolia.operator: the operator ${stranger} does not have the remit role`,
+    `harbour-sale: contracts.ethereum_sepolia.operator: the operator ${stranger} does not have the commit role, which the commit key needs; the owner of the fund must grant it`,
+    `harbour-sale: contracts.ethereum_sepolia.operator: the operator ${stranger} does not have the remit role, which the refund key needs; the owner of the fund must grant it`,
   ]);
   expect(await check(tokenized(), stranger)).toEqual([expect.stringContaining(`not by ${stranger}`)]);
   expect(await check(sale(), null)).toEqual([]);

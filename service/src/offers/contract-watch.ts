@@ -71,7 +71,8 @@ async function findProblem(
     if (failure !== undefined) return toProblem(failure.error, failure.signature);
     if (type === 'tokenized::swap') {
       await readDomain(chain, contract);
-      if (ctx.operator !== null) await assertOperator(chain, contract, ctx.operator);
+      const signer = ctx.signerOf('quote', chain.name);
+      if (signer !== null) await assertOperator(chain, contract, signer);
     }
     return null;
   } catch (thrown) {

@@ -3,29 +3,31 @@ import type { EvmChain } from '../chain/evm/client.ts';
 import { contractCall } from '../chain/evm/contract-call.ts';
 import { describeRevert, revertData } from '../chain/evm/revert.ts';
 import { encodeRoleProbe, readFundGeneration } from '../chain/evm/sale-fund.ts';
+import type { SendingRole } from '../operator/role.ts';
 import type { Check, CheckTarget } from './check-target.ts';
 import { fundAbi } from './views.ts';
 
-/** Returns the checks of a sale fund: its kind and the operator's roles. */
-export function fundChecks({ operator, contract, chain }: CheckTarget): Check[] {
+/** Returns the checks of a sale fund: its kind and the roles of our keys. */
+export function fundChecks({ addressOf, contract, chain }: CheckTarget): Check[] {
   const { address, funding_tokens } = contract;
   const token = funding_tokens[0]?.address ?? zeroAddress;
   const kindCheck = async () => {
     const kind = await chain.reader.read(contractCall(address, fundAbi, 'KIND', []));
     return kind === 0n ? null : `its KIND is ${kind}, but that of a sale fund is 0`;
   };
-  const roleCheck = (functionName: 'commit' | 'remit') => async () => {
+  const roleCheck = (role: SendingRole, functionName: 'commit' | 'remit') => async () => {
+    const operator = addressOf(role, chain.name);
     if (operator === null) return null;
     const data = encodeRoleProbe(functionName, token, await readFundGeneration(chain, address));
     const revert = await simulate(chain, operator, address, data);
     return revert === 'Unauthorized()'
-      ? `the operator ${operator} does not have the ${functionName} role`
+      ? `the operator ${operator} does not have the ${functionName} role, which the ${role} key needs; the owner of the fund must grant it`
       : null;
   };
   return [
     { path: 'address', run: kindCheck },
-    { path: 'operator', run: roleCheck('commit') },
-    { path: 'operator', run: roleCheck('remit') },
+    { path: 'operator', run: roleCheck('commit', 'commit') },
+    { path: 'operator', run: roleCheck('refund', 'remit') },
   ];
 }
 

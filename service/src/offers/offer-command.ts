@@ -23,7 +23,7 @@ import { listAllOffers, readOfferBySlug } from './store.ts';
 export const OFFER_HELP: CommandHelp = {
   usage: [
     'offer diff FILE … [--set NAME=VALUE …]',
-    'offer apply FILE … [--set NAME=VALUE …] [--yes] [--change-assets] [--no-chain-checks] [--operator ADDRESS]',
+    'offer apply FILE … [--set NAME=VALUE …] [--yes] [--change-assets] [--no-chain-checks] [--operator [ROLE=]ADDRESS …]',
     'offer apply FILE … [--set NAME=VALUE …] --plan',
     'offer list',
     'offer show SLUG',
@@ -42,8 +42,8 @@ export const OFFER_HELP: CommandHelp = {
       'Apply nothing: print the changes, and how many users would gain or lose eligibility by each changed rule.',
     '--change-assets': 'Also change the description of assets for offers whose files are not applied.',
     '--no-chain-checks': 'Do not check the contracts on chain.',
-    '--operator ADDRESS':
-      'The operator whose roles are checked. Default: that of OPERATOR_KEY, or else the one that the nodes use.',
+    '--operator [ROLE=]ADDRESS':
+      'The operator whose roles are checked, of one role (commit, refund, quote, supplier) or of the first three. Repeatable. Default: those of the configured keys, or else the one that the nodes use.',
     '--write FILE': 'Write the schema to FILE instead of standard output.',
   },
   examples: {
@@ -59,7 +59,7 @@ const options = {
   plan: { type: 'boolean' },
   'change-assets': { type: 'boolean' },
   'no-chain-checks': { type: 'boolean' },
-  operator: { type: 'string' },
+  operator: { type: 'string', multiple: true },
   write: { type: 'string' },
   'dry-run': { type: 'boolean' },
 } as const;

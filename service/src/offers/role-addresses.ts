@@ -1,56 +1,86 @@
 import type { Hex } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
 import { hexToBytes } from 'viem/utils';
+import { EVM_CHAIN_NAMES } from '../chain/chains.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../operations/command.ts';
-import { openOperatorKey } from '../operator/key.ts';
+import { type OperatorKey, readKeyAddress } from '../operator/key.ts';
+import type { KeyRole } from '../operator/role.ts';
 import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
+import { keyFor } from '../operator/signers.ts';
 import { localSolanaSigner, openSolanaSigner } from '../operator/solana-signer.ts';
 import { listOperators } from '../operator/status.ts';
+import type { CheckParts } from './check-target.ts';
+
+type Parts = Pick<Context, 'db' | 'clock' | 'config'>;
+
+const ROLES: readonly KeyRole[] = ['commit', 'refund', 'quote', 'supplier'];
+const NAMED = /^(?:(commit|refund|quote|supplier)=)?(0x[0-9a-fA-F]{40})$/;
 
 /**
- * Finds the addresses to which contracts must have granted roles. Needs no private key: without OPERATOR_KEY or
- * SOLANA_OPERATOR_KEY, it returns the operator addresses of the nodes that share this database.
+ * Finds the addresses to which contracts must have granted roles: those that are named (`[ROLE=]ADDRESS`), or else those
+ * of the configured keys. Needs no private key: without any, it uses the operator of the nodes that share this database.
  */
 export async function findKeyAddresses(
-  ctx: Pick<Context, 'db' | 'clock' | 'config'>,
-  operator: string | undefined,
-): Promise<{ operator: Hex | null; supplier: Hex | null; solanaOperator: string | null }> {
-  const { profile, supplierKey } = ctx.config;
-  const key = supplierKey ?? (profile === 'sandbox' ? deriveSandboxKey('supplier') : null);
+  ctx: Parts,
+  named: readonly string[],
+): Promise<Pick<CheckParts, 'addressOf' | 'solanaOperator'>> {
+  const given = readNamed(named);
+  const known = new Map<OperatorKey, Promise<Hex>>();
+  const addressOf = (key: OperatorKey) => {
+    const address = known.get(key) ?? readKeyAddress(key, ctx.clock);
+    known.set(key, address);
+    return address;
+  };
+  const found = new Map<string, Hex | null>();
+  for (const chain of EVM_CHAIN_NAMES)
+    for (const role of ROLES) {
+      const key = keyFor(ctx.config, role, chain);
+      const address = given.get(role) ?? (key === null ? null : await addressOf(key));
+      found.set(`${role} ${chain}`, address ?? (await findCommonAddress(ctx, role, given.size > 0)));
+    }
   return {
-    operator: await findOperator(ctx, operator),
-    supplier: key === null ? null : privateKeyToAddress(key),
+    addressOf: (role, chain) => found.get(`${role} ${chain}`) ?? null,
     solanaOperator: await findSolanaOperator(ctx),
   };
+}
+
+/** An address without a role is that of all roles but the supplier's, whose key contracts name apart. */
+function readNamed(named: readonly string[]): Map<KeyRole, Hex> {
+  const given = new Map<KeyRole, Hex>();
+  for (const text of named) {
+    const [, role, address] = NAMED.exec(text) ?? [];
+    if (address === undefined)
+      throw new UsageError('--operator must be an address, 0x and 40 hexadecimal digits, or ROLE=ADDRESS');
+    const roles = role === undefined ? (['commit', 'refund', 'quote'] as const) : [role as KeyRole];
+    for (const each of roles) given.set(each, address as Hex);
+  }
+  return given;
 }
 
 async function findSolanaOperator({
   db,
   clock,
   config: { profile, solanaKey },
-}: Pick<Context, 'db' | 'clock' | 'config'>): Promise<string | null> {
+}: Parts): Promise<string | null> {
   if (solanaKey !== null) return (await openSolanaSigner(solanaKey, clock)).address;
   const [latest] = (await listOperators(db)).solana;
   if (latest !== undefined || profile !== 'sandbox') return latest ?? null;
   return localSolanaSigner(hexToBytes(deriveSandboxKey('solana operator'))).address;
 }
 
-async function findOperator(
-  { db, clock, config }: Pick<Context, 'db' | 'clock' | 'config'>,
-  named: string | undefined,
+async function findCommonAddress(
+  { db, config: { profile } }: Parts,
+  role: KeyRole,
+  isNamed: boolean,
 ): Promise<Hex | null> {
-  if (named !== undefined) {
-    if (!/^0x[0-9a-fA-F]{40}$/.test(named))
-      throw new UsageError('--operator must be an address: 0x and 40 hexadecimal digits');
-    return named as Hex;
-  }
-  if (config.operatorKey !== null) return (await openOperatorKey(config.operatorKey, clock)).address;
-  const { ethereum: known } = await listOperators(db);
+  const sandboxKey = role === 'supplier' ? 'supplier' : 'operator';
+  const { ethereum: known } = role === 'supplier' ? { ethereum: [] } : await listOperators(db);
   if (known.length === 1) return known[0] ?? null;
+  if (known.length > 1 && isNamed) return null;
   if (known.length > 1)
     throw new UsageError(
-      `nodes have used several operators (${known.join(', ')}); pass --operator ADDRESS to name the current one`,
+      `nodes have used several operators (${known.join(', ')}); pass --operator ADDRESS to name the current one, or --operator ROLE=ADDRESS for each role`,
     );
-  return config.profile === 'sandbox' ? privateKeyToAddress(deriveSandboxKey('operator')) : null;
+  return profile === 'sandbox' ? privateKeyToAddress(deriveSandboxKey(sandboxKey)) : null;
 }

@@ -26,7 +26,7 @@ async function check(change: object, solanaOperator: string | null = solanaRoles
   const contracts = [{ ...file.contracts[0], ...change }] as OfferFile['contracts'];
   const warnings: string[] = [];
   const digits = new Map([['usd-coin', 6]]);
-  const parts = { chains: sale.app.ctx.chains, digits, operator: null, supplier: null, solanaOperator };
+  const parts = { chains: sale.app.ctx.chains, digits, addressOf: () => null, solanaOperator };
   const problems = await checkContracts(
     { ...parts, warn: (text) => void warnings.push(text) },
     { ...file, contracts },
@@ -50,7 +50,7 @@ test('another program’s mint and wrong decimals are refused', async () => {
   const token = (address: string) => ({ funding_tokens: [{ asset: 'usd-coin', address }] });
   expect((await check(token(VAULT))).problems[0]).toContain('not a mint of the classic token program');
   const file = solanaSaleFile();
-  const parts = { chains: sale.app.ctx.chains, operator: null, supplier: null, solanaOperator: null };
+  const parts = { chains: sale.app.ctx.chains, addressOf: () => null, solanaOperator: null };
   const problems = await checkContracts({ ...parts, digits: new Map([['usd-coin', 9]]) }, file);
   expect(problems).toEqual([expect.stringContaining('the mint has 6 decimals')]);
 });

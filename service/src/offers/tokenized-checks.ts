@@ -7,7 +7,7 @@ import { tokenizedAbi } from './views.ts';
 const SAMPLE = 10n ** 12n;
 
 /** Returns the checks of a tokenized swap: its fee, EIP-712 domain and signer. */
-export function tokenizedChecks({ operator, file, contract, chain }: CheckTarget): Check[] {
+export function tokenizedChecks({ addressOf, file, contract, chain }: CheckTarget): Check[] {
   const { address, domain_name } = contract;
   const feeCheck = async () => {
     const [fee] = await chain.reader.read(contractCall(address, tokenizedAbi, 'fee', [0, SAMPLE]));
@@ -27,6 +27,7 @@ export function tokenizedChecks({ operator, file, contract, chain }: CheckTarget
    */
   const operatorCheck = async () => {
     const signer = await readOperator(chain, address);
+    const operator = addressOf('quote', chain.name);
     if (operator === null || signer === null || signer === operator.toLowerCase()) return null;
     return `the contract accepts orders signed by ${signer}, not by ${operator}`;
   };

@@ -1,7 +1,6 @@
-/**
- * Why the operator cannot send transactions for now. These are also the values of the `reason` label of the settlement
- * alert.
- */
+import { UpstreamFailure, upstreamError } from '../outbound/failure.ts';
+
+/** Why the operator cannot send transactions for now. Also the `reason` label of the settlement alert. */
 export type BlockedReason =
   | 'operator_out_of_gas'
   | 'fee_cap'
@@ -29,4 +28,10 @@ export class Blocked extends Error {
     this.name = 'Blocked';
     this.reason = reason;
   }
+}
+
+/** Throws what a caller of the API may see if a key refused to sign, or else the error itself. The cause is logged. */
+export function asUnavailable(error: unknown): never {
+  if (!(error instanceof Blocked)) throw error;
+  throw upstreamError('signer', new UpstreamFailure('not_sent', error.message, { retryAfterSeconds: 3600 }));
 }

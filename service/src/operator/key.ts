@@ -1,11 +1,15 @@
 import type { Registry } from 'prom-client';
+import type { Hex } from 'viem';
 import type { Clock } from '../clock.ts';
 import { type KmsKey, openKmsSigner } from './kms.ts';
-import { type SignerPolicy, withPolicy } from './policy.ts';
+import type { SignerPolicy } from './policy.ts';
+import type { KeyRole } from './role.ts';
 import { localSigner, type Signer } from './signer.ts';
-import { openSpendLedger } from './spend-ledger.ts';
 
-/** Where the operator's key is held. A local key is a `Buffer`, because the logger never prints buffers. */
+/** The key of one role, on one chain or on all (`null`). */
+export type RoleKey = { role: KeyRole; chain: string | null; key: OperatorKey };
+
+/** Where a key is held. A local key is a `Buffer`, because the logger never prints buffers. */
 export type OperatorKey = ({ kind: 'local'; privateKey: Buffer } | { kind: 'kms'; key: KmsKey }) & {
   /** What the key may sign. If absent, it may call any contract with any amount. */
   policy?: SignerPolicy;
@@ -13,8 +17,11 @@ export type OperatorKey = ({ kind: 'local'; privateKey: Buffer } | { kind: 'kms'
   spendFolder?: string | null;
 };
 
-export async function openOperatorKey(key: OperatorKey, clock: Clock, registry?: Registry): Promise<Signer> {
-  const signer =
-    key.kind === 'local' ? localSigner(key.privateKey) : await openKmsSigner(key.key, clock, registry);
-  return withPolicy(signer, key.policy ?? null, openSpendLedger(key.spendFolder ?? null, clock));
+/** Opens a key without its policy. Only `openSigners` may sign with it. */
+export async function openKey(key: OperatorKey, clock: Clock, registry?: Registry): Promise<Signer> {
+  return key.kind === 'local' ? localSigner(key.privateKey) : openKmsSigner(key.key, clock, registry);
+}
+
+export async function readKeyAddress(key: OperatorKey, clock: Clock): Promise<Hex> {
+  return (await openKey(key, clock)).address;
 }

@@ -1,82 +1,138 @@
 import type { Hex, TransactionSerializableEIP1559 } from 'viem';
 import { slice, zeroAddress } from 'viem';
 import { encodeRevoke } from '../chain/evm/allow-list.ts';
-import { readMovedAmounts } from '../chain/evm/fund-amounts.ts';
-import { encodeRoleProbe } from '../chain/evm/sale-fund.ts';
+import { isFundCall, readFundCall } from '../chain/evm/fund-amounts.ts';
 import { Blocked } from './blocked.ts';
+import type { KeyRole, SendingRole } from './role.ts';
 import type { Signer } from './signer.ts';
 import type { SpendLedger, SpendLimits } from './spend-ledger.ts';
+import { judgePermission, judgeRequest, type TypedDataRules } from './typed-data-policy.ts';
 
-/** What the keys may sign on one chain. */
-export type ChainPolicy = SpendLimits & {
-  /** The contracts that may be called; on Solana the funds and vaults. */
+/** What one role may sign on one chain. */
+export type RolePolicy = SpendLimits & {
+  /** The contracts that may be called or signed for; on Solana the funds and vaults. */
   targets: ReadonlySet<string>;
 };
 
-/** By EVM chain id, or `solana`. Null allows any target on any chain, without limits. */
+/** What keys may sign on one chain. A role without its own policy has that of the chain. */
+export type ChainPolicy = RolePolicy & { roles?: ReadonlyMap<KeyRole, RolePolicy> };
+
+/** By chain id. Null allows any target on any chain, without limits. */
 export type SignerPolicy = ReadonlyMap<number | 'solana', ChainPolicy> | null;
 
+/** What a signer checks before every signature. */
+export type SignerRules = TypedDataRules & {
+  policy: SignerPolicy;
+  ledger: SpendLedger;
+  /** Returns whether the key has the role on the chain. */
+  hasRole(role: KeyRole, chainId: number): boolean;
+};
+
 const REVOKE: Hex = slice(encodeRevoke(zeroAddress), 0, 4);
-const batchSelectors: Hex[] = ['0xa524133b', '0xdc5d54f0', '0xfe5de983', '0x3cd1cdfa'];
+
+export function policyOf<P extends ChainPolicy | undefined>(policy: P, role: KeyRole): RolePolicy | P {
+  return policy?.roles?.get(role) ?? policy;
+}
 
 /**
- * The functions that settlement calls: commits and refunds (single and batched, of both contract generations), and
- * revocations of allow-list entries.
+ * Returns a signer that signs only what its rules allow, whatever the rest of the service requests. Transactions: calls
+ * of settlement functions that belong to a role of the key, on listed contracts, without value, or an empty transfer to
+ * the key itself. Typed data: see `typed-data-policy.ts`. Everything counts against the daily limits of its role. Throws
+ * `Blocked` otherwise.
  */
-const SELECTORS: ReadonlySet<Hex> = new Set([
-  ...([1, 2] as const).flatMap((generation) =>
-    (['commit', 'remit'] as const).map((role) => slice(encodeRoleProbe(role, zeroAddress, generation), 0, 4)),
-  ),
-  ...batchSelectors,
-  REVOKE,
-]);
-
-/**
- * Returns a signer that signs only transactions within the policy, whatever the rest of the service requests. Within
- * the policy are calls of settlement functions on the listed contracts, without value and within the daily limits, and
- * empty transfers to the key itself. Throws `Blocked` otherwise.
- */
-export function withPolicy(signer: Signer, policy: SignerPolicy, ledger: SpendLedger): Signer {
-  const { address, signRequest, signMessage } = signer;
+export function withPolicy(signer: Signer, rules: SignerRules): Signer {
+  const { address } = signer;
   return {
-    ...{ address, signRequest, signMessage },
+    address,
     signTransaction: async (transaction) => {
-      const violation = findViolation(address, policy, transaction);
-      if (violation !== null) throw new Blocked('signer_policy', `the signer refuses ${violation}`);
-      const limits = policy?.get(transaction.chainId);
-      if (limits !== undefined) reserve(ledger, address, limits, transaction);
+      const role = judgeTransaction(address, rules, transaction);
+      reserve(address, rules, role, transaction);
       return signer.signTransaction(transaction);
+    },
+    signRequest: async (domain, request) => {
+      const { chainId, verifyingContract } = domain;
+      const spending = judgeRequest(rules, domain, request);
+      const { limits } = assertMay(rules, 'quote', chainId, verifyingContract);
+      if (limits !== undefined) rules.ledger.reserve(spending, limits);
+      return signer.signRequest(domain, request);
+    },
+    signPermission: async (domain, permission) => {
+      const { chainId, verifyingContract } = domain;
+      const spending = judgePermission(rules, domain, permission);
+      const { limits } = assertMay(rules, 'supplier', chainId, verifyingContract);
+      if (limits !== undefined) rules.ledger.reserve(spending, limits);
+      return signer.signPermission(domain, permission);
     },
   };
 }
 
-/**
- * Only one of several transactions with the same nonce can be mined, so a replacement counts only the additional cost.
- */
-function reserve(
-  ledger: SpendLedger,
-  address: Hex,
-  limits: SpendLimits,
-  { chainId, nonce, gas = 0n, maxFeePerGas = 0n, data = '0x' }: TransactionSerializableEIP1559,
-): void {
-  const amounts = readMovedAmounts(data) ?? new Map<string, bigint>();
-  const key = `${address} on chain ${chainId}`;
-  ledger.reserve({ key, id: String(nonce), fee: gas * maxFeePerGas, amounts }, limits);
+/** Returns the role that a transaction belongs to. Throws `Blocked` if the key may not sign it. */
+function judgeTransaction(
+  own: Hex,
+  rules: SignerRules,
+  { chainId, to, data = '0x', value = 0n, accessList, authorizationList, blobs }: AnyTransaction,
+): SendingRole {
+  if (value !== 0n) throw refusal(`a transaction with a value of ${value} wei`);
+  if (accessList !== undefined || authorizationList !== undefined || blobs !== undefined)
+    throw refusal('a transaction with an access list, an authorization or blobs');
+  const target = to?.toLowerCase() as Hex | undefined;
+  if (target === undefined) throw refusal('to deploy a contract');
+  if (data === '0x') {
+    const role = (['commit', 'refund'] as const).find((each) => rules.hasRole(each, chainId));
+    if (role === undefined) throw refusal(`a transaction on chain ${chainId} by a key that sends none there`);
+    if (target !== own) throw refusal(`an empty transfer to ${target}`);
+    return role;
+  }
+  const role = roleOf(data);
+  assertMay(rules, role, chainId, target);
+  return role;
 }
 
-function findViolation(
-  own: Hex,
-  policy: SignerPolicy,
-  { chainId, to, data = '0x', value = 0n }: TransactionSerializableEIP1559,
-): string | null {
-  if (value !== 0n) return `a transaction with a value of ${value} wei`;
-  const target = to?.toLowerCase() as Hex | undefined;
-  if (target === undefined) return 'to deploy a contract';
-  if (data === '0x') return target === own ? null : `an empty transfer to ${target}`;
-  const selector = data.slice(0, 10).toLowerCase() as Hex;
-  if (!SELECTORS.has(selector)) return `a call of ${selector}, which is not a function of settlement`;
-  if (selector !== REVOKE && readMovedAmounts(data) === null) return 'a call whose amounts cannot be read';
-  if (policy !== null && policy.get(chainId)?.targets.has(target) !== true)
-    return `a call of ${target} on chain ${chainId}, which OPERATOR_POLICY_FILE does not list`;
-  return null;
+type AnyTransaction = TransactionSerializableEIP1559 & { authorizationList?: unknown; blobs?: unknown };
+
+function roleOf(data: Hex): SendingRole {
+  const selector = data.slice(0, 10).toLowerCase();
+  if (selector === REVOKE) {
+    if (data.length !== encodeRevoke(zeroAddress).length) throw refusal('a revocation of unknown length');
+    return 'commit';
+  }
+  if (!isFundCall(selector)) throw refusal(`a call of ${selector}, which is not a function of settlement`);
+  const call = readFundCall(data);
+  if (call === null) throw refusal('a call whose amounts cannot be read');
+  return call.functionName === 'commit' ? 'commit' : 'refund';
+}
+
+/** Throws `Blocked` unless the key has the role on this chain and the policy lists the contract for it. */
+function assertMay(
+  { policy, hasRole }: SignerRules,
+  role: KeyRole,
+  chainId: number,
+  contract: string,
+): { limits: RolePolicy | undefined } {
+  if (!hasRole(role, chainId))
+    throw refusal(`to act as the ${role} key on chain ${chainId}, because it is not that key`);
+  const limits = policyOf(policy?.get(chainId), role);
+  if (policy !== null && limits?.targets.has(contract.toLowerCase()) !== true)
+    throw refusal(
+      `a ${role} signature for ${contract.toLowerCase()} on chain ${chainId}, which OPERATOR_POLICY_FILE does not list`,
+    );
+  return { limits };
+}
+
+/** Transactions with one nonce exclude each other, so a replacement counts only what it costs more. */
+function reserve(
+  address: Hex,
+  { policy, ledger }: SignerRules,
+  role: SendingRole,
+  { chainId, nonce, gas = 0n, maxFeePerGas = 0n, data = '0x' }: TransactionSerializableEIP1559,
+): void {
+  const limits = policyOf(policy?.get(chainId), role);
+  if (limits === undefined) return;
+  const amounts = readFundCall(data)?.amounts ?? new Map<string, bigint>();
+  const key = `${role} on chain ${chainId}`;
+  ledger.reserve({ key, id: `${address} ${nonce}`, fee: gas * maxFeePerGas, amounts }, limits);
+}
+
+function refusal(what: string): Blocked {
+  return new Blocked('signer_policy', `the signer refuses ${what}`);
 }

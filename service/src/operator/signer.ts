@@ -1,23 +1,29 @@
-import { hashRequestIn, type VerifyRequest } from '@causeway/contracts/encodings/tokenized-order.ts';
+import {
+  type Domain,
+  hashRequestIn,
+  separatorOf,
+  type VerifyRequest,
+} from '@causeway/contracts/encodings/tokenized-order.ts';
 import type { Hex, TransactionSerializableEIP1559 } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
-import { bytesToHex, hashMessage, hexToNumber, keccak256, serializeTransaction, slice } from 'viem/utils';
+import { bytesToHex, hexToNumber, keccak256, serializeTransaction, slice } from 'viem/utils';
+import { hashPermission, type Permission } from '../chain/evm/allow-list.ts';
 import { signHash } from '../chain/evm/secp256k1.ts';
 
 /**
- * A key that signs for the service, held locally or in KMS. It does not sign arbitrary hashes, because a hash
- * could be that of a transaction. Quotes (EIP-712) and texts (EIP-191) are hashed here with prefixes that no
- * transaction has. Signatures are 65 bytes: r, low s, and v of 27 or 28.
+ * A key that signs for the service, held locally or in KMS. It does not sign arbitrary hashes, because a hash could
+ * stand for anything; the hash of typed data is never that of a transaction. Signatures are 65 bytes: r, low
+ * s, and v of 27 or 28.
  */
 export type Signer = {
   /** Lower case. */
   address: Hex;
   /** Returns the serialised signed transaction. */
   signTransaction(transaction: TransactionSerializableEIP1559): Promise<Hex>;
-  /** Signs the operator's part of a tokenized quote (EIP-712), for the swap contract with this domain separator. */
-  signRequest(separator: Hex, request: VerifyRequest): Promise<Hex>;
-  /** Signs a text (EIP-191). */
-  signMessage(text: string): Promise<Hex>;
+  /** Signs the operator's part of a tokenized quote (EIP-712), for the swap contract of this domain. */
+  signRequest(domain: Domain, request: VerifyRequest): Promise<Hex>;
+  /** Signs a permission to join an allow-list (EIP-712), for the contract of this domain. */
+  signPermission(domain: Domain, permission: Permission): Promise<Hex>;
 };
 
 /** Builds a signer from an address and a function that signs hashes. */
@@ -33,8 +39,8 @@ export function createSigner(address: Hex, signHash: (hash: Hex) => Promise<Hex>
         yParity: hexToNumber(slice(signature, 64)) - 27,
       });
     },
-    signRequest: (separator, request) => signHash(hashRequestIn(separator, request)),
-    signMessage: (text) => signHash(hashMessage(text)),
+    signRequest: (domain, request) => signHash(hashRequestIn(separatorOf(domain), request)),
+    signPermission: (domain, permission) => signHash(hashPermission(domain, permission)),
   };
 }
 

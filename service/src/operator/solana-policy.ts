@@ -12,7 +12,7 @@ import {
   resolveInstruction,
   type WireInstruction,
 } from '../chain/solana/wire-transaction.ts';
-import type { ChainPolicy } from './policy.ts';
+import { type ChainPolicy, policyOf, type RolePolicy } from './policy.ts';
 import { SigningRefused } from './receipt-policy.ts';
 import { feeOf } from './receipt-transaction.ts';
 import type { SpendLedger } from './spend-ledger.ts';
@@ -42,20 +42,25 @@ export function assertSolanaPolicy(
   const moves = all.filter(({ program, data }) => program === TOKEN_PROGRAM && !HARMLESS.has(data[0] ?? 0));
   const amounts = new Map<string, bigint>();
   for (const move of moves) {
-    assertListed(policy, move, all);
+    assertListed(policyOf(policy, roleOf(policy, move)), move, all);
     const mint = move.accounts[1] ?? '';
     amounts.set(mint, (amounts.get(mint) ?? 0n) + move.data.readBigUInt64LE(1));
   }
   const [move] = moves;
   if (move === undefined) return;
-  // Only one receipt per participation and direction can exist, so at most one of the attempts with this id
-  // can land.
-  const direction = policy.targets.has(move.accounts[2] ?? '') ? 'commit' : 'remit';
+  // One receipt of a key per participation and direction can exist, so repeated attempts exclude each other.
+  const role = roleOf(policy, move);
   const memo = String(all.find(({ program }) => program === MEMO_PROGRAM)?.data ?? '');
-  ledger.reserve({ key: operator, id: `${direction} ${memo}`, fee: readCost(all), amounts }, policy);
+  const spending = { key: `${role} on Solana`, id: `${operator} ${memo}`, fee: readCost(all), amounts };
+  ledger.reserve(spending, policyOf(policy, role));
 }
 
-function assertListed({ targets }: ChainPolicy, move: WireInstruction, all: WireInstruction[]): void {
+/** Tokens that go into a listed account are committed, all others refunded. */
+function roleOf(policy: ChainPolicy, { accounts: [, , to = ''] }: WireInstruction): 'commit' | 'refund' {
+  return policyOf(policy, 'commit').targets.has(to) ? 'commit' : 'refund';
+}
+
+function assertListed({ targets }: RolePolicy, move: WireInstruction, all: WireInstruction[]): void {
   const [from = '', mint = '', to = '', fund = ''] = move.accounts;
   if (move.data[0] !== TRANSFER_CHECKED) throw new SigningRefused('the token program may only transfer');
   if (!targets.has(fund)) throw new SigningRefused(`OPERATOR_POLICY_FILE does not list the fund ${fund}`);

@@ -8,6 +8,7 @@ import { ed25519Key } from '../ed25519-key.ts';
 import { invalidResponse } from '../outbound/failure.ts';
 import type { OperatorKey } from './key.ts';
 import { openKmsEd25519 } from './kms.ts';
+import type { ChainPolicy } from './policy.ts';
 import { assertSolanaPolicy } from './solana-policy.ts';
 import { openSpendLedger } from './spend-ledger.ts';
 
@@ -18,15 +19,15 @@ export type SolanaSigner = {
   signTransaction(message: Uint8Array, assertAllowed: (message: Uint8Array) => void): Promise<Buffer>;
 };
 
-/** Opens the key with its policy. A policy file that lists no Solana cluster does not restrict the key. */
+/** Opens the key with its policy. A policy file without a Solana cluster allows nothing there. */
 export async function openSolanaSigner(
   key: OperatorKey,
   clock: Clock,
   registry?: Registry,
 ): Promise<SolanaSigner> {
   const signer = await openKey(key, clock, registry);
-  const policy = key.policy?.get('solana');
-  if (policy === undefined) return signer;
+  if (key.policy === undefined || key.policy === null) return signer;
+  const policy = key.policy.get('solana') ?? NOTHING;
   const ledger = openSpendLedger(key.spendFolder ?? null, clock);
   const { address } = signer;
   return {
@@ -38,6 +39,8 @@ export async function openSolanaSigner(
       }),
   };
 }
+
+const NOTHING: ChainPolicy = { targets: new Set(), dailyFee: null, dailyAmounts: null };
 
 async function openKey(key: OperatorKey, clock: Clock, registry?: Registry): Promise<SolanaSigner> {
   if (key.kind === 'local') return localSolanaSigner(key.privateKey);

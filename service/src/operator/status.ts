@@ -4,10 +4,9 @@ import { readQuantity } from '../chain/evm/quantity.ts';
 import type { SolanaChain } from '../chain/solana/client.ts';
 import { readBalance } from '../chain/solana/reads.ts';
 import type { Db } from '../db/pool.ts';
-import type { KeyId } from './account.ts';
 import { type KeyState, listKeyStates, listOpenStates, type OpenState } from './key-state-store.ts';
 import { listKeys, listOperatorAddresses } from './lease-store.ts';
-import { countOpen, countOpenByChain, countUnfinished, listOpen } from './store.ts';
+import { countOpen, countOpenByChain, countUnfinished, listOpen, type UnfinishedKey } from './store.ts';
 
 /** Describes every key that has signed on an EVM chain. Needs no private key. */
 export async function readOperatorStatus(db: Db, chain: EvmChain) {
@@ -105,8 +104,8 @@ export function countOpenTransactions(db: Db): Promise<{ chain: string; count: n
   return countOpenByChain(db);
 }
 
-/** Lists the keys with transactions that are not final, including replaced keys. */
-export function listUnfinishedKeys(db: Db): Promise<(KeyId & { count: number })[]> {
+/** Lists the keys with transactions that are not final, current and replaced ones alike. */
+export function listUnfinishedKeys(db: Db): Promise<UnfinishedKey[]> {
   return countUnfinished(db);
 }
 

@@ -149,10 +149,12 @@ export async function countOpenByChain(db: Db): Promise<{ chain: string; count: 
   return rows;
 }
 
-/** Counts, per key and chain, the transactions that are open or that a reorganisation could still undo. */
-export async function countUnfinished(db: Db): Promise<(KeyId & { count: number })[]> {
-  const { rows } = await sql<KeyId & { count: number }>`
-    select chain, signer as address, count(*)::int as count from operator_transactions
+export type UnfinishedKey = KeyId & { count: number; kinds: TransactionKind[] };
+
+/** Counts the transactions that are open or that a reorganisation could still undo, per key and chain. */
+export async function countUnfinished(db: Db): Promise<UnfinishedKey[]> {
+  const { rows } = await sql<UnfinishedKey>`
+    select chain, signer as address, count(*)::int as count, array_agg(distinct kind) as kinds from operator_transactions
     where state in ('open', 'settled') group by chain, signer order by chain, signer`.execute(db);
   return rows;
 }

@@ -19,7 +19,7 @@ async function dyingWorker(signer?: Signer) {
 
 /** Returns the operator's signer with a hook that runs after each signature. */
 function hookedSigner(afterSigning: (raw: Hex) => Promise<void> | void): Signer {
-  const { operator } = sale.app.ctx;
+  const operator = sale.app.ctx.signerOf('commit', 'ethereum_sepolia');
   if (operator === null) throw new Error('the app has no operator key');
   return {
     ...operator,

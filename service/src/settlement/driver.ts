@@ -1,6 +1,7 @@
 import type { KeyId } from '../operator/account.ts';
 import type { Progress } from '../operator/follow.ts';
 import type { Lease } from '../operator/lease.ts';
+import type { SendingRole } from '../operator/role.ts';
 import type { ApprovalReader } from '../participations/approval.ts';
 import type { RefundableBlocks, SettlementRow } from './store.ts';
 
@@ -11,6 +12,8 @@ import type { RefundableBlocks, SettlementRow } from './store.ts';
 export type SettlementDriver = {
   /** The chain and the operator's address on it. */
   key: KeyId;
+  /** What the key is used for. Another key does the rest. */
+  roles: readonly SendingRole[];
   blockTimeSeconds: number;
   /** How often open transactions are checked, in milliseconds. */
   watchIntervalMs: number;

@@ -71,7 +71,7 @@ describe('a commit', () => {
       const buyer = sale.buyer(3);
       const { id } = await sale.participate(buyer, UNIT);
       const { ctx } = sale.app;
-      const { operator } = ctx;
+      const operator = ctx.signerOf('commit', 'ethereum_sepolia');
       if (operator === null) throw new Error('no operator');
       let isListed = false;
       const { has } = ctx.sanctions;

@@ -2,7 +2,9 @@ import type { EvmChain } from '../chain/evm/client.ts';
 import type { Context } from '../context.ts';
 import { feeLimits, keyId } from '../operator/account.ts';
 import { type FollowTimings, followTransactions } from '../operator/follow.ts';
+import type { SendingRole } from '../operator/role.ts';
 import type { Signer } from '../operator/signer.ts';
+import { SENDING_ROLES } from '../operator/signers.ts';
 import { evmApprovalReader } from '../participations/evm-approval.ts';
 import type { AlertGauges } from './alerts.ts';
 import type { SettlementDriver } from './driver.ts';
@@ -20,13 +22,14 @@ export type EvmWorker = SettlementWorker & EvmParts;
 const MAX_UNMINED_TRANSACTIONS = 16;
 const WATCH_INTERVAL_MS = 250;
 
-/** Creates the worker that settles on an EVM chain with the key of `signer`. */
+/** Creates the worker that settles on an EVM chain with the key of `signer`, in its roles. */
 export function createEvmWorker(
   ctx: Context,
   chain: EvmChain,
   signer: Signer,
   gauges: AlertGauges,
   timings: FollowTimings,
+  roles: readonly SendingRole[] = SENDING_ROLES,
 ): EvmWorker {
   const key = { chain: chain.name, address: signer.address };
   return createWorker(ctx, key, gauges, (worker) => {
@@ -39,16 +42,17 @@ export function createEvmWorker(
       state: { head: null, nonces: { since: null }, unmined: null, checkedEpoch: null },
       timings,
     };
-    return { ...parts, driver: createEvmDriver(parts) };
+    return { ...parts, driver: createEvmDriver(parts, roles) };
   });
 }
 
-function createEvmDriver(parts: EvmParts): SettlementDriver {
+function createEvmDriver(parts: EvmParts, roles: readonly SendingRole[]): SettlementDriver {
   const { account, state, handlers } = parts;
   /** Whether `follow` succeeded in this round: it throws if a foreign transaction used the key. */
   let isKeyOurs = false;
   return {
     key: keyId(account),
+    roles,
     blockTimeSeconds: account.chain.facts.blockTimeSeconds,
     watchIntervalMs: WATCH_INTERVAL_MS,
     maxUnmined: MAX_UNMINED_TRANSACTIONS,

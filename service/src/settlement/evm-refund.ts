@@ -1,6 +1,7 @@
 import { nameRevert } from '../chain/evm/revert.ts';
 import { encodeRemit, readFundGeneration } from '../chain/evm/sale-fund.ts';
 import { sendCall } from '../operator/sender.ts';
+import { keepOnChain } from './commit-blocks.ts';
 import { estimateGas, withGasMargin } from './estimate.ts';
 import { type EvmParts, type EvmRow, toEvmRows } from './evm-parts.ts';
 import { keepUnrefunded } from './fund-ids.ts';
@@ -12,9 +13,9 @@ import type { SettlementRow } from './store.ts';
  * that refund fails.
  */
 export async function sendBatchOrFirst(worker: EvmParts, listed: readonly SettlementRow[]): Promise<number> {
-  const rows = toEvmRows(listed);
+  const rows = await keepOnChain(worker, toEvmRows(listed));
   const [first] = rows;
-  if (first === undefined) return 0;
+  if (first === undefined) return listed.length;
   if (rows.length > 1 && (await sendRemit(worker, rows)) === null) return rows.length;
   const reason = await sendRemit(worker, [first]);
   if (reason !== null && (await keepUnrefunded(worker, [first])).length === 0) return 1;

@@ -79,7 +79,7 @@ describe('metrics', () => {
     const registry = new Registry();
     const { ctx } = sale.app;
     const metrics = { ...ctx.metrics, registry };
-    const settlement = await startSettlement({ ...ctx, operator: null, metrics });
+    const settlement = await startSettlement({ ...ctx, signerOf: () => null, metrics });
     const text = await registry.metrics();
     expect(text).toMatch(/causeway_settlement_waiting\{[^}]*reason="operator_key_missing"[^}]*\} 1/);
     await settlement.stop();

@@ -26,8 +26,9 @@ const COMMITS = 2n;
 function operatorAccount() {
   const { ctx } = sale.app;
   const chain = ctx.chains.evm('ethereum_sepolia');
-  if (ctx.operator === null) throw new Error('the service has no operator key');
-  return { ...ctx, ...feeLimits(ctx.config, chain.name), chain, signer: ctx.operator };
+  const signer = ctx.signerOf('commit', 'ethereum_sepolia');
+  if (signer === null) throw new Error('the service has no operator key');
+  return { ...ctx, ...feeLimits(ctx.config, chain.name), chain, signer };
 }
 
 const knownNonces = async () =>

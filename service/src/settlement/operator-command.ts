@@ -6,11 +6,12 @@ import { type Chains, openChains } from '../chain/open-chains.ts';
 import { realClock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { createLog } from '../log.ts';
+import { createMetrics } from '../metrics.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { runCommand } from '../operations/run-command.ts';
 import { feeLimits } from '../operator/account.ts';
 import { NotDeepEnough } from '../operator/adopt.ts';
-import { openOperatorKey } from '../operator/key.ts';
+import { listSenders, openSigners, SENDING_ROLES } from '../operator/signers.ts';
 import { readNonces, readOperatorStatus, readSolanaStatus } from '../operator/status.ts';
 import { adoptNonce, NotReconciled, planAdoption } from './adopt.ts';
 import { runReconcile, verifyReport, writeReport } from './reconcile-command.ts';
@@ -27,10 +28,10 @@ export const OPERATOR_HELP: CommandHelp = {
     'operator reconcile CHAIN [--from-block N] [--dry-run] [--yes]',
     'operator reconcile [CHAIN] --report [--from-block N] [--write FILE]',
     'operator verify FILE --key KEY',
-    'operator rotate CHAIN --to ADDRESS',
+    'operator rotate CHAIN --to ADDRESS [--role commit|refund]',
   ],
   description:
-    "status prints, for every configured chain and every key that has signed on it, its balance, its nonce on chain, the next nonce the service will use, and the number of open transactions. nonces prints every key that has signed on a chain, with its nonces, its lease and its open transactions. bump has the oldest unmined transaction replaced by one with higher fees, within the caps; cancel has it replaced by an empty transfer with the same nonce. Both are carried out by the node that holds the key's lease and need no private key here. Either version may be mined: the participations of a cancelled commit return to pending once the cancellation is final, and are committed again unless the offer is paused or they are cancelled. reconcile compares the commits and refunds in the final blocks of a chain with the database, prints a plan and writes it after confirmation: it adopts transactions of the operator's keys that the database has lost, for example in a restore, and pauses the offers with any other difference. With --report it compares everything on one or all chains, EVM and Solana, prints a signed JSON document with the totals of every fund and the differences of every offer, exits with 1 on any difference and changes nothing. verify checks the signature of such a document offline. rotate prints the plan for a new operator key and changes nothing: the roles and the gas that it lacks, what to configure, and what the old keys have to finish; it exits with 1 until the new key can take over. adopt resumes settlement after another program has used the key: it continues from the chain's nonce once the foreign transactions are final and reconciled.",
+    "status prints, for every configured chain and every key that has signed on it, its balance, its nonce on chain, the next nonce the service will use, and the number of open transactions. nonces prints every key that has signed on a chain, with its nonces, its lease and its open transactions. bump has the oldest unmined transaction replaced by one with higher fees, within the caps; cancel has it replaced by an empty transfer with the same nonce. Both are carried out by the node that holds the key's lease and need no private key here. Either version may be mined: the participations of a cancelled commit return to pending once the cancellation is final, and are committed again unless the offer is paused or they are cancelled. reconcile compares the commits and refunds in the final blocks of a chain with the database, prints a plan and writes it after confirmation: it adopts transactions of the operator's keys that the database has lost, for example in a restore, and pauses the offers with any other difference. With --report it compares everything on one or all chains, EVM and Solana, prints a signed JSON document with the totals of every fund and the differences of every offer, exits with 1 on any difference and changes nothing. verify checks the signature of such a document offline. rotate prints the plan for a new operator key and changes nothing: the roles and the gas that it lacks, what to configure, and what the old keys have to finish; it exits with 1 until the new key can take over. adopt resumes settlement after another program has used the key: it continues every key of this process from the chain's nonce once the foreign transactions are final and reconciled.",
   options: {
     '--from-block N': 'The first block to compare. Default: shortly before the last known transaction.',
     '--nonce N': 'The nonce of the transaction to replace. Default: the oldest unmined one.',
@@ -39,6 +40,7 @@ export const OPERATOR_HELP: CommandHelp = {
     '--report': 'Print a report instead of a plan, from the first block on by default.',
     '--write FILE': 'Write the report to FILE instead of standard output.',
     '--to ADDRESS': 'The address of the new operator key.',
+    '--role ROLE': 'The role that the new key takes over, commit or refund. Default: both.',
     '--key KEY': 'The public key of this installation, which reconcile --report prints. Keep it elsewhere.',
     '--yes': 'Do not ask for confirmation.',
   },
@@ -63,6 +65,7 @@ const options = {
   write: { type: 'string' },
   key: { type: 'string' },
   to: { type: 'string' },
+  role: { type: 'string' },
 } as const;
 
 type Values = ReturnType<typeof readArguments>['values'];
@@ -95,7 +98,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
         ? writeReport(config, chooseChains(chains, chain), values)
         : runReconcile(config, openEvm(chains, chain), values),
   },
-  rotate: { allowed: ['to'], argument: 'chain', run: planRotation },
+  rotate: { allowed: ['to', 'role'], argument: 'chain', run: planRotation },
   verify: {
     ...{ allowed: ['key'], argument: 'file' },
     run: async (_config, _chains, file, { key }) => {
@@ -153,13 +156,24 @@ function chooseChains(chains: Chains, name: string) {
   return chosen;
 }
 
-async function planRotation(config: Config, chains: Chains, name: string, { to }: Values): Promise<void> {
+async function planRotation(
+  config: Config,
+  chains: Chains,
+  name: string,
+  { to, role }: Values,
+): Promise<void> {
   const { evm, solana } = chooseChains(chains, name);
   const isValid = to !== undefined && (evm.length > 0 ? isAddress(to) : decodeBase58(to, 32) !== null);
   if (!isValid) throw new UsageError(`operator rotate requires --to, the address of the new key on ${name}`);
+  const roles = SENDING_ROLES.filter((each) => role === undefined || each === role);
+  if (roles.length === 0) throw new UsageError('--role must be commit or refund');
+  if (role !== undefined && solana.length > 0)
+    throw new UsageError(
+      `operator rotate does not take --role on ${name}: one key commits and refunds there`,
+    );
   await runCommand(config, async ({ db }) => {
     const plans = [
-      ...evm.map((chain) => planEvmRotation(db, chain, to.toLowerCase() as Hex)),
+      ...evm.map((chain) => planEvmRotation(db, chain, to.toLowerCase() as Hex, roles)),
       ...solana.map((chain) => planSolanaRotation(db, chain, to)),
     ];
     for (const plan of await Promise.all(plans)) {
@@ -187,22 +201,30 @@ async function showStatus(config: Config, chains: Chains): Promise<void> {
 
 async function adopt(config: Config, chains: Chains, name: string, values: Values): Promise<void> {
   const chain = openEvm(chains, name);
-  if (config.operatorKey === null)
+  const log = createLog({ level: 'silent', pretty: false });
+  const { registry } = createMetrics();
+  const { signerOf, retired } = await openSigners(config, { clock: realClock(), log, registry });
+  const senders = listSenders(signerOf, name).map(({ signer }) => signer);
+  if (senders.length === 0)
     throw new ConfigError([
       'OPERATOR_KEY: is required by operator adopt; set OPERATOR_KEY, OPERATOR_KEY_FILE or OPERATOR_KMS_KEY',
     ]);
-  const signer = await openOperatorKey(config.operatorKey, realClock());
-  const log = createLog({ level: 'silent', pretty: false });
   await runCommand(config, async (ctx) => {
-    const account = { ...ctx, log, signer, ...feeLimits(config, name), chain };
-    if (values['dry-run'] === true) {
-      const { nextNonce, displaced } = await planAdoption(account);
-      console.log(`The next nonce of ${signer.address} on ${name} would be ${nextNonce}.`);
-      for (const { nonce, kind } of displaced)
-        console.log(`The ${kind} with nonce ${nonce} would be sent again.`);
-      return;
+    const known = new Set((await readNonces(ctx.db, chain)).map(({ address }) => address));
+    const replaced = retired.filter(
+      ({ address }) => known.has(address) && senders.every((sender) => sender.address !== address),
+    );
+    for (const signer of [...senders, ...replaced]) {
+      const account = { ...ctx, log, signer, ...feeLimits(config, name), chain };
+      if (values['dry-run'] === true) {
+        const { nextNonce, displaced } = await planAdoption(account);
+        console.log(`The next nonce of ${signer.address} on ${name} would be ${nextNonce}.`);
+        for (const { nonce, kind } of displaced)
+          console.log(`The ${kind} with nonce ${nonce} would be sent again.`);
+      } else {
+        const next = await adoptNonce(ctx, account);
+        console.log(`The next nonce of ${signer.address} on ${name} is ${next}.`);
+      }
     }
-    const next = await adoptNonce(ctx, account);
-    console.log(`The next nonce of ${signer.address} on ${name} is ${next}.`);
   });
 }

@@ -3,6 +3,7 @@ import type { Hex } from 'viem';
 import { bytesToHex, hexToBytes } from 'viem/utils';
 import type { FundTotals } from '../chain/evm/sale-fund.ts';
 import type { Db } from '../db/pool.ts';
+import type { SendingRole } from '../operator/role.ts';
 import type { EvmRow } from './evm-parts.ts';
 import { SETTLEMENT_COLUMNS, type StoredRow, toSettlementRow } from './store.ts';
 
@@ -119,6 +120,18 @@ export async function listSigners(db: Db, chain: string): Promise<Hex[]> {
   const { rows } = await sql<{ address: Hex }>`
     select address from operator_keys where chain = ${chain}`.execute(db);
   return rows.map(({ address }) => address);
+}
+
+const KINDS: Readonly<Record<SendingRole, string[]>> = { commit: ['commit', 'revoke'], refund: ['remit'] };
+
+/** Lists the keys that have sent transactions in one of the roles. */
+export async function listSendersOf(db: Db, chain: string, roles: readonly SendingRole[]): Promise<Hex[]> {
+  const { rows } = await sql<{ signer: Hex }>`
+    select distinct signer from operator_transactions
+    where chain = ${chain} and kind = any(${roles.flatMap((role) => KINDS[role])}) order by signer`.execute(
+    db,
+  );
+  return rows.map(({ signer }) => signer);
 }
 
 /** Returns the first and the last block in which one of our transactions was mined, or null. */

@@ -14,7 +14,7 @@ test('a start refuses while an unlisted replaced key has unfinished transactions
   await sale.participate(sale.buyer(0), 5n * UNIT);
   sale.pauseMining();
   await round();
-  const ctx = { ...sale.app.ctx, operator: newKey, metrics: createMetrics() };
+  const ctx = { ...sale.app.ctx, signerOf: () => newKey, metrics: createMetrics() };
   await expect(startSettlement(ctx)).rejects.toThrow(
     /OPERATOR_RETIRED_KEYS: must list the replaced operator key 0x[0-9a-f]{40}, which has 1 unfinished transaction on ethereum_sepolia/,
   );
@@ -31,9 +31,9 @@ test('a listed replaced key is followed to the end and sends nothing new', async
   expect(open).toHaveLength(1);
   const replaced = {
     ...ctx,
-    operator: newKey,
+    signerOf: () => newKey,
     metrics: createMetrics(),
-    config: { ...ctx.config, retiredKeys: [ctx.config.operatorKey].filter((key) => key !== null) },
+    retiredSigners: [ctx.signerOf('commit', 'ethereum_sepolia')].filter((key) => key !== null),
   };
   const settlement = await startSettlement(replaced, { ...FOLLOW_TIMINGS, resendSeconds: 0 });
   sale.resumeMining();

@@ -1,38 +1,41 @@
 import { ConfigError } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { FollowTimings } from '../operator/follow.ts';
-import { openOperatorKey } from '../operator/key.ts';
-import type { Signer } from '../operator/signer.ts';
+import type { SendingRole } from '../operator/role.ts';
+import { listSenders } from '../operator/signers.ts';
 import { listUnfinishedKeys } from '../operator/status.ts';
 import type { AlertGauges } from './alerts.ts';
 import { createEvmWorker } from './evm-driver.ts';
 import { createSolanaWorker } from './solana-driver.ts';
 import type { SettlementWorker } from './worker.ts';
 
+const ROLE_OF_KIND = { commit: 'commit', revoke: 'commit', remit: 'refund', fill: null } as const;
+
 /**
- * Returns a worker per chain and replaced operator key that still has transactions to follow. Throws
- * `ConfigError` if such a key is not configured: otherwise nothing would resend its transactions or record
- * their outcome.
+ * Returns a worker per chain and replaced key that still has transactions to follow. Throws `ConfigError` if such a key
+ * is not configured: nobody would resend its transactions or notice their outcome. The same holds for a key that has lost
+ * a role: it could no longer replace the transactions that it has sent in that role.
  */
 export async function listRetiredWorkers(
   ctx: Context,
-  current: Signer,
   gauges: AlertGauges,
   timings: FollowTimings,
 ): Promise<SettlementWorker[]> {
-  const keys = await Promise.all(
-    ctx.config.retiredKeys.map((key) => openOperatorKey(key, ctx.clock, ctx.metrics.registry)),
-  );
   const workers: SettlementWorker[] = [];
-  for (const { chain, address, count } of await listUnfinishedKeys(ctx.db)) {
+  for (const { chain, address, count, kinds } of await listUnfinishedKeys(ctx.db)) {
     const evm = ctx.chains.all().find(({ name }) => name === chain);
-    if (address === current.address || evm === undefined) continue;
-    const signer = keys.find((key) => key.address === address);
+    if (evm === undefined) continue;
+    const current = listSenders(ctx.signerOf, chain).find((sender) => sender.signer.address === address);
+    const isMissing = (role: SendingRole | null) => role !== null && current?.roles.includes(role) !== true;
+    const needsListing = current === undefined || kinds.some((kind) => isMissing(ROLE_OF_KIND[kind]));
+    const signer = ctx.retiredSigners.find((key) => key.address === address);
+    if (!needsListing) continue;
     if (signer === undefined)
       throw new ConfigError([
-        `OPERATOR_RETIRED_KEYS: must list the replaced operator key ${address}, which has ${count} unfinished transaction${count === 1 ? '' : 's'} on ${chain}; add its private key or KMS key id, or restore it as the operator key`,
+        `OPERATOR_RETIRED_KEYS: must list the replaced operator key ${address}, which has ${count} unfinished transaction${count === 1 ? '' : 's'} on ${chain}; add its private key or KMS key id, or restore its roles`,
       ]);
-    workers.push(createEvmWorker(ctx, evm, signer, gauges, timings));
+    // The worker of a current key follows all of its transactions.
+    if (current === undefined) workers.push(createEvmWorker(ctx, evm, signer, gauges, timings));
   }
   return workers;
 }

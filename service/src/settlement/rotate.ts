@@ -1,14 +1,14 @@
-import { type Hex, zeroAddress } from 'viem';
+import type { Hex } from 'viem';
 import type { EvmChain } from '../chain/evm/client.ts';
 import { readQuantity } from '../chain/evm/quantity.ts';
-import { revertData } from '../chain/evm/revert.ts';
-import { encodeRoleProbe, fundBlockedReason, readFundGeneration } from '../chain/evm/sale-fund.ts';
 import type { SolanaChain } from '../chain/solana/client.ts';
 import { readAccounts, readBalance } from '../chain/solana/reads.ts';
 import { readMultisig } from '../chain/solana/token-accounts.ts';
 import type { Db } from '../db/pool.ts';
+import type { SendingRole } from '../operator/role.ts';
 import { listUnfinishedKeys } from '../operator/status.ts';
-import { listFunds, listSigners } from './reconcile-store.ts';
+import { FUND_ROLE, hasRole } from './fund-roles.ts';
+import { listFunds, listSendersOf, listSigners } from './reconcile-store.ts';
 
 /** What a new key needs before it can take over a chain, and what the old keys have to finish. */
 export type RotationPlan = {
@@ -23,21 +23,33 @@ export type RotationPlan = {
   steps: string[];
 };
 
-/** Plans the change to another operator key on an EVM chain. Changes nothing and needs no private key. */
-export async function planEvmRotation(db: Db, chain: EvmChain, to: Hex): Promise<RotationPlan> {
+/**
+ * Plans the change of one role, or of both, to another key on an EVM chain. Changes nothing and needs no private key.
+ */
+export async function planEvmRotation(
+  db: Db,
+  chain: EvmChain,
+  to: Hex,
+  roles: readonly SendingRole[],
+): Promise<RotationPlan> {
   const funds = await Promise.all(
     (await listFunds(db, chain.name)).map(async ({ fund }) => {
       const missing: string[] = [];
-      for (const role of ['commit', 'remit'] as const)
-        if (!(await hasRole(chain, fund, role, to))) missing.push(role);
+      for (const role of roles) if (!(await hasRole(chain, fund, role, to))) missing.push(FUND_ROLE[role]);
       return { fund: String(fund), missing };
     }),
   );
   const balance = await readQuantity(chain, 'eth_getBalance', [to, 'latest']);
   const grant = ({ fund, missing }: RotationPlan['funds'][number]) =>
     `Grant ${to} the roles ${missing.join(' and ')} on the fund ${fund}.`;
-  return finishPlan(db, chain.name, { to, balance, funds, grant }, (others) => [
-    `Set OPERATOR_KEY, OPERATOR_KEY_FILE or OPERATOR_KMS_KEY to the key of ${to} on every node${others.length === 0 ? '' : `, add the keys of ${others.join(', ')} to OPERATOR_RETIRED_KEYS`}, and restart the nodes.`,
+  const [role] = roles;
+  const place =
+    roles.length === 1
+      ? `Name the key of ${to} as "${role}" in OPERATOR_KEYS_FILE`
+      : `Set OPERATOR_KEY, OPERATOR_KEY_FILE or OPERATOR_KMS_KEY to the key of ${to}`;
+  const former = (await listSendersOf(db, chain.name, roles)).filter((address) => address !== to);
+  return finishPlan(db, chain.name, { to, balance, funds, grant, former }, (others) => [
+    `${place} on every node${others.length === 0 ? '' : `, add the keys of ${others.join(', ')} to OPERATOR_RETIRED_KEYS`}, and restart the nodes.`,
   ]);
 }
 
@@ -56,7 +68,8 @@ export async function planSolanaRotation(db: Db, chain: SolanaChain, to: string)
   const grant = ({ fund }: RotationPlan['funds'][number]) =>
     `${to} cannot sign for the fund ${fund}, whose signers never change: rotate to its standby key, or create a new fund for its offers.`;
   const balance = await readBalance(chain, to);
-  return finishPlan(db, chain.name, { to, balance, funds, grant }, () => [
+  const former = (await listSigners(db, chain.name)).filter((address) => address !== to);
+  return finishPlan(db, chain.name, { to, balance, funds, grant, former }, () => [
     `Set SOLANA_OPERATOR_KEY, SOLANA_OPERATOR_KEY_FILE or SOLANA_OPERATOR_KMS_KEY to the key of ${to} on every node, and restart the nodes. Transactions of the old key are followed without it: a participation that it has signed for stays with it until they have landed or expired, and the receipts of all signers are checked before the new key signs.`,
   ]);
 }
@@ -69,14 +82,14 @@ async function finishPlan(
     balance: bigint;
     funds: RotationPlan['funds'];
     grant(fund: RotationPlan['funds'][number]): string;
+    former: readonly string[];
   },
   configure: (others: readonly string[]) => string[],
 ): Promise<RotationPlan> {
-  const { to, balance, funds, grant } = found;
+  const { to, balance, funds, grant, former } = found;
   const unfinished = (await listUnfinishedKeys(db))
-    .filter((key) => key.chain === chain && key.address !== to)
+    .filter((key) => key.chain === chain && former.includes(key.address))
     .map(({ address, count }) => ({ address, transactions: count }));
-  const others = (await listSigners(db, chain)).filter((address) => address !== to);
   const lacking = funds.filter(({ missing }) => missing.length > 0);
   return {
     ...{ chain, to, balance: String(balance), funds, unfinished },
@@ -84,27 +97,14 @@ async function finishPlan(
     steps: [
       ...lacking.map(grant),
       ...(balance === 0n ? [`Send ${to} the currency that pays for transactions on ${chain}.`] : []),
-      ...configure(others),
+      ...configure(former),
       ...unfinished.map(
         ({ address, transactions }) =>
           `Keep the key of ${address} until its ${transactions} transactions are final; run this command again to see.`,
       ),
-      ...others
+      ...former
         .filter((address) => unfinished.every((key) => key.address !== address))
         .map((address) => `${address} has nothing left to finish: revoke its roles once ${to} settles.`),
     ],
   };
-}
-
-/** Returns whether the fund would let the key commit or refund. */
-async function hasRole(chain: EvmChain, fund: Hex, role: 'commit' | 'remit', from: Hex): Promise<boolean> {
-  const data = encodeRoleProbe(role, zeroAddress, await readFundGeneration(chain, fund));
-  try {
-    await chain.rpc.request({ method: 'eth_call', params: [{ from, to: fund, data }, 'latest'] });
-    return true;
-  } catch (error) {
-    const revert = revertData(error);
-    if (revert === undefined) throw error;
-    return fundBlockedReason(revert) !== 'role_missing';
-  }
 }

@@ -1,5 +1,6 @@
 import { Blocked } from '../operator/blocked.ts';
 import { completeRound, type Lease, LeaseLost, takeLease } from '../operator/lease.ts';
+import type { SendingRole } from '../operator/role.ts';
 import { countUnsettled } from './backlog-store.ts';
 import { commitNext } from './commit.ts';
 import { checkPrepared } from './prepared.ts';
@@ -21,13 +22,19 @@ export async function runRound(worker: SettlementWorker): Promise<Round> {
     // Follows transactions first: if the key was used elsewhere, this must be noticed before a row fails for
     // a missing allowance.
     const progress = await unlessBlocked(driver.follow(lease));
-    const prepared = await checkPrepared(worker);
-    moved += prepared.moved;
-    isWaiting = prepared.waiting;
+    if (driver.roles.includes('commit')) {
+      const prepared = await checkPrepared(worker);
+      moved += prepared.moved;
+      isWaiting = prepared.waiting;
+    }
     if (progress instanceof Blocked) throw progress;
     open = progress.unmined + progress.confirming;
     const steps = Math.floor((driver.maxUnmined - progress.unmined) / driver.transactionsPerStep);
-    moved += await takeSteps(worker, [revokeNext, commitNext, remitNext], steps);
+    moved += await takeSteps(
+      worker,
+      driver.roles.flatMap((role) => STEPS[role]),
+      steps,
+    );
   });
   if (!isHolder) return 'away';
   if (moved > 0) return 'busy';
@@ -86,6 +93,11 @@ function unlessBlocked<T>(work: Promise<T>): Promise<T | Blocked> {
 }
 
 type Step = (worker: SettlementWorker) => Promise<number>;
+
+const STEPS: Readonly<Record<SendingRole, readonly Step[]>> = {
+  commit: [revokeNext, commitNext],
+  refund: [remitNext],
+};
 
 /**
  * Runs the steps in turn, so that no kind of step starves another, until the budget is used up or no step has

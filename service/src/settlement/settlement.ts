@@ -2,10 +2,12 @@ import type { Context } from '../context.ts';
 import { startInterval } from '../jobs/interval.ts';
 import type { FollowTimings } from '../operator/follow.ts';
 import type { ReceiptTimings } from '../operator/receipt-follow.ts';
+import { listSenders, SENDING_ROLES } from '../operator/signers.ts';
 import { SETTLEMENT_CHANNEL } from '../participations/wake.ts';
 import { type AlertGauges, createAlertGauges, createAlerts } from './alerts.ts';
 import { countUnsettled } from './backlog-store.ts';
 import { createEvmWorker } from './evm-driver.ts';
+import { reportMissingRoles } from './fund-roles.ts';
 import { registerSettlementGauges } from './gauges.ts';
 import { registerKeyGauges } from './key-gauges.ts';
 import { startReconciling } from './reconcile-pass.ts';
@@ -50,23 +52,23 @@ export async function startSettlement(
     for (const loop of loops) loop.wake();
   });
   const stopReconciling = startReconciling(ctx, gauges);
+  const checkingRoles = reportMissingRoles(ctx);
   const stopReports = await reportMissingKeys(ctx, gauges, listUnserved(ctx));
   return {
     stop: async () => {
       await stopReconciling();
+      await checkingRoles;
       await stopReports();
       await Promise.all(loops.map((loop) => loop.stop()));
     },
   };
 }
 
-/**
- * Returns the chains without an operator key. Chains that have only a replaced key count too, because
- * replaced keys sign nothing new.
- */
-function listUnserved({ chains, operator, solanaOperator }: Context): string[] {
+/** Returns the chains without an operator key. A replaced key sends nothing new, so its worker does not count. */
+function listUnserved({ chains, signerOf, solanaOperator }: Context): string[] {
+  const lacksKey = (chain: string) => SENDING_ROLES.some((role) => signerOf(role, chain) === null);
   const unserved = [
-    ...(operator === null ? chains.all() : []),
+    ...chains.all().filter(({ name }) => lacksKey(name)),
     ...(solanaOperator === null ? chains.allSolana() : []),
   ];
   return unserved.map(({ name }) => name);
@@ -97,10 +99,15 @@ async function reportMissingKeys(
 }
 
 async function startEvm(ctx: Context, gauges: AlertGauges, timings: FollowTimings) {
-  const signer = ctx.operator;
-  if (signer === null) return [];
-  const retired = await listRetiredWorkers(ctx, signer, gauges, timings);
-  const workers = ctx.chains.all().map((chain) => createEvmWorker(ctx, chain, signer, gauges, timings));
+  const workers = ctx.chains
+    .all()
+    .flatMap((chain) =>
+      listSenders(ctx.signerOf, chain.name).map(({ signer, roles }) =>
+        createEvmWorker(ctx, chain, signer, gauges, timings, roles),
+      ),
+    );
+  if (workers.length === 0) return [];
+  const retired = await listRetiredWorkers(ctx, gauges, timings);
   return [
     ...workers.map((worker) => startLoop(worker, runRound)),
     ...retired.map((worker) => startLoop(worker, followRetired)),

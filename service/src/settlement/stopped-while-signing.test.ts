@@ -13,7 +13,7 @@ afterEach(() => expectDatabaseToMatchFund(sale));
 
 /** Creates a worker whose key runs `meanwhile` after each signature, before anything is stored. */
 function signingWorker(meanwhile: () => Promise<unknown>) {
-  const { operator } = sale.app.ctx;
+  const operator = sale.app.ctx.signerOf('commit', 'ethereum_sepolia');
   if (operator === null) throw new Error('the app has no operator key');
   const signer: Signer = {
     ...operator,

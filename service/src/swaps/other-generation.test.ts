@@ -1,7 +1,7 @@
 import { issuerToken } from '@causeway/contracts/abi/test/issuer-token.ts';
 import { otherFundSwap } from '@causeway/contracts/abi/test/other-fund-swap.ts';
 import { token } from '@causeway/contracts/abi/token.ts';
-import { testWallets } from '@causeway/sandbox/seed/keys.ts';
+import { sandboxKey, testWallets } from '@causeway/sandbox/seed/keys.ts';
 import { createWalletClient, custom, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
@@ -11,7 +11,6 @@ import { startTestChain, type TestChain } from '../../test/support/chain.ts';
 import { makeOffer, saleFile } from '../../test/support/offers.ts';
 import { evmWallet, type Person, person } from '../../test/support/wallets.ts';
 import type { Offer } from '../offers/catalogue.ts';
-import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
 
 /** A third-party fund swap: `status()` returns its values in another order, and the issuer keeps the allow-list. */
 let chain: TestChain;
@@ -28,7 +27,7 @@ beforeAll(async () => {
   usdc = chain.deployment.tokens[0]?.address as Hex;
   share = await chain.create(issuerToken, []);
   swap = await chain.create(otherFundSwap, [share, usdc]);
-  const config = { rpcUrls: { ethereum_sepolia: [node.url] }, supplierKey: deriveSandboxKey('supplier') };
+  const config = { rpcUrls: { ethereum_sepolia: [node.url] }, supplierKey: sandboxKey('supplier') };
   app = await testApp({ config });
   user = await person(app);
   const contract = {

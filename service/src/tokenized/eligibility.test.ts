@@ -48,7 +48,7 @@ async function withAttestation<T>(change: { expiration: bigint }, work: () => Pr
 
 /** Runs `between` after the attestation, before the calldata is signed. */
 async function whileSigning<T>(between: () => Promise<unknown>, work: () => Promise<T>): Promise<T> {
-  const { operator } = world.app.ctx;
+  const operator = world.app.ctx.signerOf('quote', 'ethereum_sepolia');
   if (operator === null) throw new Error('no operator');
   const { signRequest } = operator;
   operator.signRequest = async (...args) => {

@@ -2,11 +2,12 @@ import type { VerifyRequest } from '@causeway/contracts/encodings/tokenized-orde
 import type { Hex } from 'viem';
 import type { EvmChain } from '../chain/evm/client.ts';
 import type { EvmContract } from '../offers/stored-offer.ts';
+import { asUnavailable } from '../operator/blocked.ts';
 import type { Signer } from '../operator/signer.ts';
 import { readDomain } from './swap-domain.ts';
 
 /**
- * Signs a quote for one wallet with the operator key: the EIP-712 request that allows `sender` to trade once until
+ * Signs a quote for one wallet with the quote key: the EIP-712 request that allows `sender` to trade once until
  * `expiry`. The venue signs the quote itself (`Attestation.signature`); the swap contract checks both signatures.
  */
 export async function signQuoteRequest(
@@ -15,6 +16,5 @@ export async function signQuoteRequest(
   contract: EvmContract,
   request: VerifyRequest,
 ): Promise<Hex> {
-  const { separator } = await readDomain(chain, contract);
-  return signer.signRequest(separator, request);
+  return signer.signRequest(await readDomain(chain, contract), request).catch(asUnavailable);
 }

@@ -18,7 +18,7 @@ test('a matching key, venue and contract have no problems', async () => {
 
 test('a missing key and a missing venue are reported', async () => {
   const { ctx } = world.app;
-  const bare = { ...ctx, operator: null, config: { ...ctx.config, venue: null } };
+  const bare = { ...ctx, signerOf: () => null, config: { ...ctx.config, venue: null } };
   expect(await findSwapProblems(bare)).toEqual([
     expect.stringContaining('ONDO_API_KEY: is required'),
     expect.stringContaining('OPERATOR_KEY: is required'),

@@ -1,5 +1,4 @@
 import { type Domain, separatorOf, swapDomain } from '@causeway/contracts/encodings/tokenized-order.ts';
-import type { Hex } from 'viem';
 import type { EvmChain } from '../chain/evm/client.ts';
 import { readDomainName, readDomainSeparator, readOperator } from '../chain/evm/tokenized-swap.ts';
 import type { Context } from '../context.ts';
@@ -8,11 +7,8 @@ import { listServedOffers } from '../offers/offer.ts';
 import type { EvmContract } from '../offers/stored-offer.ts';
 import type { Signer } from '../operator/signer.ts';
 
-/**
- * Returns the EIP-712 domain of a swap contract. Throws `contract_reverted` if the contract has a different
- * domain separator.
- */
-export function readDomain(chain: EvmChain, contract: EvmContract): Promise<Domain & { separator: Hex }> {
+/** Returns the EIP-712 domain of a swap contract. Throws `contract_reverted` unless the contract confirms it. */
+export function readDomain(chain: EvmChain, contract: EvmContract): Promise<Domain> {
   const { address, domain_name } = contract;
   return chain.memoize(`swap domain ${address} ${domain_name ?? ''}`, async () => {
     const [publishedName, separator] = await Promise.all([
@@ -23,7 +19,7 @@ export function readDomain(chain: EvmChain, contract: EvmContract): Promise<Doma
     if (name === null) throw refused('it has no eip712Domain(); set domain_name in the offer');
     const domain = swapDomain(name, chain.chainId, address);
     if (separatorOf(domain) !== separator) throw refused(`its EIP-712 domain name is not ${name}`);
-    return { ...domain, separator };
+    return domain;
   });
 }
 
@@ -45,9 +41,13 @@ function refused(reason: string): ApiError {
 /** Returns what is missing in the settings to serve tokenized swaps. */
 export async function findSwapProblems(ctx: Context): Promise<string[]> {
   const served = await listServedOffers(ctx);
-  if (!served.some(({ type }) => type === 'tokenized::swap')) return [];
+  const swaps = served.filter(({ type }) => type === 'tokenized::swap');
+  if (swaps.length === 0) return [];
   const problems: string[] = [];
   if (ctx.config.venue === null) problems.push('ONDO_API_KEY: is required to serve tokenized swaps');
-  if (ctx.operator === null) problems.push('OPERATOR_KEY: is required to serve tokenized swaps');
+  const chains = new Set(swaps.flatMap(({ contracts }) => contracts.map(({ chain }) => chain)));
+  for (const chain of chains)
+    if (ctx.signerOf('quote', chain) === null)
+      problems.push(`OPERATOR_KEY: is required to serve tokenized swaps on ${chain}, or a quote key`);
   return problems;
 }

@@ -39,7 +39,7 @@ export async function encodeTransaction(
   idempotencyKey: string | undefined,
 ): Promise<SwapTransaction> {
   const intent = await readIntent(ctx, caller, input, idempotencyKey);
-  const signer = operatorOf(ctx);
+  const signer = quoteSignerOf(ctx, intent.contract.chain);
   const { wallet, asset, claim, contract } = intent;
   const place = { chain: contract.chain, wallet, asset };
   const earlier = await findEarlier(ctx.db, place, claim, iso(ctx.clock.now() - CLAIM_TTL_MS));
@@ -68,8 +68,9 @@ async function checkTerms(ctx: Context, intent: Intent, signer: Signer): Promise
   return cost.value;
 }
 
-function operatorOf({ operator }: Context): Signer {
-  if (operator !== null) return operator;
+function quoteSignerOf({ signerOf }: Context, chain: string): Signer {
+  const signer = signerOf('quote', chain);
+  if (signer !== null) return signer;
   throw notConfigured('signer', 'OPERATOR_KEY');
 }
 

@@ -142,7 +142,7 @@ test('another operator and an executed or expired attestation are detected', asy
   const setOperator = (address: Hex) => world.call(owner, swap, tokenizedSwap, 'setOperator', [address]);
   await setOperator(testWallets[2]?.address as Hex);
   expect(await failedChecks({})).toContain('operator signature');
-  await setOperator(world.app.ctx.operator?.address as Hex);
+  await setOperator(world.app.ctx.signerOf('quote', 'ethereum_sepolia')?.address as Hex);
   expect(await world.send(world.wallet.key, good.to as Hex, good.data as Hex)).toBe('success');
   expect(await failedChecks({})).toEqual(expect.arrayContaining(['unused', 'operator signature']));
   world.app.clock.advance(31);

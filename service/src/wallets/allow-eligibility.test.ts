@@ -1,3 +1,4 @@
+import { sandboxKey } from '@causeway/sandbox/seed/keys.ts';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../test/support/app.ts';
@@ -9,7 +10,6 @@ import { holdUser } from '../accounts/hold.ts';
 import { releaseHold } from '../eligibility/account.ts';
 import type { Eligibility } from '../eligibility/schema.ts';
 import type { Offer } from '../offers/catalogue.ts';
-import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
 import { factsOf, NO_DATA } from '../pii/personal-data.ts';
 import { sealPii } from '../pii/sealed-data.ts';
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
   chain = await startTestChain();
   const node = await chain.addNode();
   app = await testApp({
-    config: { supplierKey: deriveSandboxKey('supplier'), rpcUrls: { ethereum_sepolia: [node.url] } },
+    config: { supplierKey: sandboxKey('supplier'), rpcUrls: { ethereum_sepolia: [node.url] } },
   });
   user = await person(app);
   const [usdc] = chain.deployment.tokens;

@@ -1,5 +1,5 @@
 import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
-import { roles } from '@causeway/sandbox/seed/keys.ts';
+import { roles, sandboxKey } from '@causeway/sandbox/seed/keys.ts';
 import fc from 'fast-check';
 import { decodeFunctionData, encodeFunctionData, type Hex, keccak256, toHex, zeroAddress } from 'viem';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { startTestChain, type TestChain, type TestNode } from '../../test/suppor
 import { makeOffer, saleFile, tokenizedFile } from '../../test/support/offers.ts';
 import { evmWallet, type Person, person, solanaWallet, type TestWallet } from '../../test/support/wallets.ts';
 import type { Offer } from '../offers/catalogue.ts';
-import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
+import type { OperatorKey } from '../operator/key.ts';
 import { settleVerifications } from './allow-list-watch.ts';
 
 let chain: TestChain;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   chain = await startTestChain();
   node = await chain.addNode();
   contract = chain.deployment.fund_swap.address;
-  app = await appWith({ supplierKey: deriveSandboxKey('supplier') });
+  app = await appWith({ supplierKey: sandboxKey('supplier') });
   user = await person(app);
   swap = await makeOffer(app.ctx, swapFile('swap', contract));
 });
@@ -37,7 +37,7 @@ beforeEach(() => {
 });
 afterEach(() => node.fault.set('none'));
 
-function appWith(config: { supplierKey: Hex | null; databaseUrl?: string }): Promise<TestApp> {
+function appWith(config: { supplierKey: OperatorKey | null; databaseUrl?: string }): Promise<TestApp> {
   const limits = { ...testConfig().limits, wallet_ownership: 1_000_000 };
   return testApp({ config: { limits, rpcUrls: { ethereum_sepolia: [node.url] }, ...config } });
 }
@@ -226,7 +226,7 @@ describe('allow-wallet', () => {
   });
 
   test('returns no permission with a wrong or missing supplier key', async () => {
-    const wrong = await appWith({ supplierKey: deriveSandboxKey('operator') });
+    const wrong = await appWith({ supplierKey: sandboxKey('operator') });
     const none = await appWith({ supplierKey: null });
     try {
       for (const [own, status, code] of [

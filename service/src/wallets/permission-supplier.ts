@@ -1,26 +1,27 @@
-import type { Hex } from 'viem';
 import { encodeFunctionData, keccak256, toHex } from 'viem/utils';
-import { acceptsPermissions, allowListAbi, hashPermission } from '../chain/evm/allow-list.ts';
+import { acceptsPermissions, allowListAbi, readPermissionTerms } from '../chain/evm/allow-list.ts';
 import { readChainTime } from '../chain/evm/blocks.ts';
-import { signHash } from '../chain/evm/secp256k1.ts';
 import type { Clock } from '../clock.ts';
+import { asUnavailable } from '../operator/blocked.ts';
+import type { SignerOf } from '../operator/signers.ts';
 import { notConfigured } from '../outbound/failure.ts';
 import type { Supplier } from './allow-list-supplier.ts';
 
 const PERMISSION_TTL_S = 10n * 60n;
 
-/**
- * Permits wallets with an EIP-712 signature by SUPPLIER_KEY, the key that the contract accepts as its
- * supplier.
- */
-export function permissionSupplier(key: Hex | null, clock: Clock): Supplier {
+/** Permits wallets with an EIP-712 signature of the key that the contract knows as its supplier. */
+export function permissionSupplier(signerOf: SignerOf, clock: Clock): Supplier {
   return {
     canAdmit: ({ chain, contract }) => acceptsPermissions(chain, contract),
     verifyWallet: async ({ chain, contract, wallet, offerId }) => {
-      if (key === null) throw notConfigured('supplier', 'SUPPLIER_KEY');
+      const signer = signerOf('supplier', chain.name);
+      if (signer === null) throw notConfigured('supplier', 'SUPPLIER_KEY');
       const offer = keccak256(toHex(offerId));
       const deadline = (await latestTime(clock, readChainTime(chain))) + PERMISSION_TTL_S;
-      const signature = signHash(key, await hashPermission(chain, contract, { wallet, offer, deadline }));
+      const { domain, nonce } = await readPermissionTerms(chain, contract, wallet);
+      const signature = await signer
+        .signPermission(domain, { wallet, offer, nonce, deadline })
+        .catch(asUnavailable);
       const args = [wallet, offer, deadline, signature] as const;
       return {
         to: contract,

@@ -1,5 +1,5 @@
 import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
-import { roles } from '@causeway/sandbox/seed/keys.ts';
+import { roles, sandboxKey } from '@causeway/sandbox/seed/keys.ts';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { START, type TestApp, testApp } from '../../test/support/app.ts';
@@ -11,7 +11,6 @@ import { evmWallet, type Person, person, type TestWallet, userId } from '../../t
 import { holdUser } from '../accounts/hold.ts';
 import { releaseHold } from '../eligibility/account.ts';
 import type { Offer } from '../offers/catalogue.ts';
-import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
 import { eraseUser } from '../pii/erasure.ts';
 import { rescreen } from '../screening/rescreen.ts';
 import { settleVerifications } from './allow-list-watch.ts';
@@ -34,8 +33,8 @@ beforeAll(async () => {
   contract = chain.deployment.fund_swap.address;
   app = await testApp({
     config: {
-      supplierKey: deriveSandboxKey('supplier'),
-      operatorKey: { kind: 'local', privateKey: Buffer.from(deriveSandboxKey('operator').slice(2), 'hex') },
+      supplierKey: sandboxKey('supplier'),
+      operatorKey: sandboxKey('operator'),
       rpcUrls: { ethereum_sepolia: [node.url] },
     },
   });

@@ -9,6 +9,7 @@ import { keccak256, toHex } from 'viem/utils';
 import type { Config } from '../../src/config.ts';
 import type { Offer } from '../../src/offers/catalogue.ts';
 import type { FollowTimings } from '../../src/operator/follow.ts';
+import type { SendingRole } from '../../src/operator/role.ts';
 import { deriveSandboxKey } from '../../src/operator/sandbox-keys.ts';
 import type { Signer } from '../../src/operator/signer.ts';
 import { type AlertGauges, createAlertGauges } from '../../src/settlement/alerts.ts';
@@ -194,10 +195,16 @@ function buyer(chain: TestChain, key: Hex, defaults: ApproveOptions): Buyer {
 /** Creates a settlement worker whose rounds the test runs itself. */
 export function saleWorker(
   { app }: Pick<Sale, 'app'>,
-  change: { timings?: Partial<FollowTimings>; node?: number; signer?: Signer; refundDepth?: number } = {},
+  change: {
+    timings?: Partial<FollowTimings>;
+    node?: number;
+    signer?: Signer;
+    refundDepth?: number;
+    roles?: readonly SendingRole[];
+  } = {},
 ) {
   const { ctx } = app;
-  const signer = change.signer ?? ctx.operator;
+  const signer = change.signer ?? ctx.signerOf('commit', 'ethereum_sepolia');
   if (signer === null) throw new Error('the app has no operator key');
   const gauges = gaugesOf(app);
   const chain = ctx.chains.evm('ethereum_sepolia');
@@ -207,6 +214,7 @@ export function saleWorker(
     signer,
     gauges,
     { ...FOLLOW_TIMINGS, ...change.timings },
+    change.roles,
   );
   return {
     worker,

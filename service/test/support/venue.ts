@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { token as tokenArtifact } from '@causeway/contracts/abi/token.ts';
 import { venueManager } from '@causeway/contracts/abi/venue-manager.ts';
 import { venueOracle } from '@causeway/contracts/abi/venue-oracle.ts';
-import { sandboxOperatorKey, testWallets } from '@causeway/sandbox/seed/keys.ts';
+import { sandboxKey, testWallets } from '@causeway/sandbox/seed/keys.ts';
 import type { VenueDeployment } from '@causeway/sandbox/simulators/chains/deploy-venue.ts';
 import { transact } from '@causeway/sandbox/simulators/chains/transact.ts';
 import { createFault, type Fault } from '@causeway/sandbox/simulators/fault.ts';
@@ -139,7 +139,7 @@ export async function startTokenizedWorld(config: object = {}): Promise<Tokenize
       limits: { ...testConfig().limits, tokenized_transaction: 1_000_000 },
       rpcUrls: { ethereum_sepolia: [node.url] },
       venue: { url: venue.url, apiKey: venue.apiKey },
-      operatorKey: sandboxOperatorKey(),
+      operatorKey: sandboxKey('operator'),
       ...config,
     },
   });

@@ -189,9 +189,10 @@ async function forgetTransactions(ctx: Context, { chain }: TestChain): Promise<b
   // Mines more blocks than any reorganisation undoes, so that the reconciled transactions stay on the chain.
   await chain.mine(2 + MAX_REORGANISATION_DEPTH);
   const evm = ctx.chains.evm(NAME);
-  if (lost !== undefined && ctx.operator !== null) {
+  const signer = ctx.signerOf('commit', NAME);
+  if (lost !== undefined && signer !== null) {
     await applyReconcile(ctx, await planReconcile(ctx.db, evm, 0n));
-    const account = { ...ctx, ...feeLimits(ctx.config, evm.name), chain: evm, signer: ctx.operator };
+    const account = { ...ctx, ...feeLimits(ctx.config, evm.name), chain: evm, signer };
     await adoptNonce(ctx, account);
   }
   return lost !== undefined;

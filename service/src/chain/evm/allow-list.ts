@@ -22,7 +22,10 @@ export function encodeRevoke(wallet: Hex): Hex {
   return encodeFunctionData({ abi: allowListAbi, functionName: 'revoke', args: [wallet] });
 }
 
-export type Permission = { wallet: Hex; offer: Hex; deadline: bigint };
+/** What the supplier signs: `wallet` may join the list once, for `offer`, until `deadline` (seconds). */
+export type Permission = { wallet: Hex; offer: Hex; nonce: bigint; deadline: bigint };
+
+type PermissionDomain = { name: string; version: string; chainId: number; verifyingContract: Hex };
 
 /**
  * Returns whether the contract accepts permissions. Some contracts check a list of the issuer instead, such as the
@@ -35,21 +38,23 @@ export function acceptsPermissions({ reader, memoize }: EvmChain, contract: Hex)
   });
 }
 
-/** Returns the EIP-712 hash of a permission for the wallet's current nonce. The supplier signs this hash. */
-export async function hashPermission(chain: EvmChain, contract: Hex, permission: Permission): Promise<Hex> {
-  const { reader, chainId, memoize } = chain;
+/** Reads the EIP-712 domain of an allow-list and the wallet's current nonce in it. */
+export async function readPermissionTerms(
+  { reader, chainId, memoize }: EvmChain,
+  contract: Hex,
+  wallet: Hex,
+): Promise<{ domain: PermissionDomain; nonce: bigint }> {
   const [nonce, [, name, version]] = await Promise.all([
-    reader.read(contractCall(contract, allowListAbi, 'nonces', [permission.wallet])),
+    reader.read(contractCall(contract, allowListAbi, 'nonces', [wallet])),
     memoize(`domain ${contract}`, () =>
       reader.read(contractCall(contract, allowListAbi, 'eip712Domain', [])),
     ),
   ]);
-  // The contract provides only the name and version of the domain, so it cannot obtain a signature for another chain or
-  // address.
-  return hashTypedData({
-    domain: { name, version, chainId, verifyingContract: contract },
-    types: PERMISSION_TYPES,
-    primaryType: 'AllowWallet',
-    message: { ...permission, nonce },
-  });
+  // Only the name and version come from the contract. A contract cannot obtain a signature for another chain or address.
+  return { domain: { name, version, chainId, verifyingContract: contract }, nonce };
+}
+
+/** Returns the EIP-712 hash that the supplier signs. */
+export function hashPermission(domain: PermissionDomain, message: Permission): Hex {
+  return hashTypedData({ domain, types: PERMISSION_TYPES, primaryType: 'AllowWallet', message });
 }

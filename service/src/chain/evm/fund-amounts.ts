@@ -1,30 +1,48 @@
 import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
 import { saleFundV2 } from '@causeway/contracts/abi/sale-fund-v2.ts';
-import type { Hex } from 'viem';
-import { decodeFunctionData } from 'viem/utils';
+import type { AbiFunction, Hex } from 'viem';
+import { decodeFunctionData, encodeFunctionData, toFunctionSelector } from 'viem/utils';
 
 type Identified = { token: Hex; amount: bigint };
 
+/** A call that settles: its function, and how much of each token it moves, by token in lower case. */
+export type FundCall = { functionName: 'commit' | 'remit'; amounts: Map<string, bigint> };
+
+const FUNCTIONS: ReadonlyMap<string, AbiFunction> = new Map(
+  [...saleFund.abi, ...saleFundV2.abi].flatMap((item) =>
+    item.type === 'function' && (item.name === 'commit' || item.name === 'remit')
+      ? [[toFunctionSelector(item as AbiFunction), item as AbiFunction] as const]
+      : [],
+  ),
+);
+
 /**
- * Returns how much of each token a commit or a refund moves; the keys are lower-case token addresses. Returns null for
- * any other call, and if the call's arguments do not show the amounts.
+ * Reads a commit or a refund. Returns null for any other call, if the amounts cannot be told, and if the data is not
+ * encoded exactly as an encoder would: another reader of odd data could see other amounts.
  */
-export function readMovedAmounts(data: Hex): Map<string, bigint> | null {
-  const call = decode(saleFund.abi, data) ?? decode(saleFundV2.abi, data);
-  if (call === null || !['commit', 'remit'].includes(call.functionName)) return null;
-  const sums = new Map<string, bigint>();
-  for (const { token, amount } of listRows(call.args)) {
+export function readFundCall(data: Hex): FundCall | null {
+  const item = FUNCTIONS.get(data.slice(0, 10).toLowerCase());
+  const args = item === undefined ? null : decode(item, data);
+  if (item === undefined || args === null) return null;
+  const amounts = new Map<string, bigint>();
+  for (const { token, amount } of listRows(args)) {
     if (typeof token !== 'string' || typeof amount !== 'bigint') return null;
     const key = token.toLowerCase();
-    sums.set(key, (sums.get(key) ?? 0n) + amount);
+    amounts.set(key, (amounts.get(key) ?? 0n) + amount);
   }
-  return sums;
+  return { functionName: item.name as FundCall['functionName'], amounts };
 }
 
-function decode(abi: typeof saleFund.abi | typeof saleFundV2.abi, data: Hex) {
+/** Returns whether the selector is that of a commit or a refund. */
+export function isFundCall(selector: string): boolean {
+  return FUNCTIONS.has(selector);
+}
+
+function decode(item: AbiFunction, data: Hex): readonly unknown[] | null {
   try {
-    const { functionName, args = [] } = decodeFunctionData({ abi: abi as typeof saleFund.abi, data });
-    return { functionName: String(functionName), args: args as readonly unknown[] };
+    const { args = [] } = decodeFunctionData({ abi: [item], data });
+    const encoded = encodeFunctionData({ abi: [item], args: args as unknown[] });
+    return encoded === data.toLowerCase() ? args : null;
   } catch {
     return null;
   }

@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import { EVM_CHAIN_NAMES } from '../chain/chains.ts';
+import type { OperatorKey, RoleKey } from '../operator/key.ts';
+import { readKeyFile, readKmsKey, withLimits } from './operator-settings.ts';
+import type { Source } from './read.ts';
+
+type KeyRole = RoleKey['role'];
+
+const ROLES: readonly KeyRole[] = ['commit', 'refund', 'quote', 'supplier'];
+const SETTING = 'OPERATOR_KEYS_FILE';
+
+/**
+ * Reads `OPERATOR_KEYS_FILE`: a JSON object of roles, and of chains with roles. It names files and KMS keys and holds no
+ * secret itself. A file that does not parse is a problem that stops the process.
+ */
+export function readRoleKeys(source: Source): RoleKey[] {
+  const file = source.read(SETTING);
+  if (file === null) return [];
+  try {
+    const members = entriesOf(JSON.parse(readFileSync(file, 'utf8')));
+    return members.flatMap(([name, value]) =>
+      isRole(name)
+        ? readRole(source, name, null, value)
+        : entriesOf(value).flatMap(([role, key]) => readRole(source, role, chainOf(name), key)),
+    );
+  } catch (error) {
+    const reason = error instanceof InvalidMember ? `; ${error.message}` : '';
+    source.problems.push(
+      `${SETTING}: must be a readable JSON file such as {"refund": {"kms": "alias/refund"}, "base_mainnet": {"commit": {"file": "/run/secrets/commit"}}}${reason}`,
+    );
+    return [];
+  }
+}
+
+class InvalidMember extends Error {}
+
+function readRole(source: Source, role: string, chain: string | null, value: unknown): RoleKey[] {
+  if (!isRole(role)) throw new InvalidMember(`${role} is not one of ${ROLES.join(', ')} or a chain`);
+  const [[member = '', reference] = [], ...more] = entriesOf(value);
+  if (more.length > 0 || typeof reference !== 'string' || reference === '')
+    throw new InvalidMember(`${role} needs one of file and kms`);
+  const key = withLimits(source, openReference(source, member, reference));
+  return key === null ? [] : [{ role, chain, key }];
+}
+
+function openReference(source: Source, member: string, reference: string): OperatorKey | null {
+  if (member === 'file') return readKeyFile(source, SETTING, reference);
+  if (member === 'kms') return readKmsKey(source, reference);
+  throw new InvalidMember(`${member} is not one of file and kms`);
+}
+
+function isRole(name: string): name is KeyRole {
+  return ROLES.some((role) => role === name);
+}
+
+function chainOf(name: string): string {
+  if (EVM_CHAIN_NAMES.some((chain) => chain === name)) return name;
+  throw new InvalidMember(`${name} is not a role or an EVM chain`);
+}
+
+function entriesOf(value: unknown): [string, unknown][] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new InvalidMember('every member must be an object');
+  return Object.entries(value);
+}

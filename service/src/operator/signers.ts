@@ -1,0 +1,132 @@
+import { Counter, type Registry } from 'prom-client';
+import type { Hex } from 'viem';
+import { CHAIN_FACTS, EVM_CHAIN_NAMES } from '../chain/chains.ts';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { Blocked } from './blocked.ts';
+import { type OperatorKey, openKey, type RoleKey } from './key.ts';
+import { withPolicy } from './policy.ts';
+import type { KeyRole, SendingRole } from './role.ts';
+import type { Signer } from './signer.ts';
+import { openSpendLedger } from './spend-ledger.ts';
+
+/** Returns the signer of a role on an EVM chain, or null if this process has no key for it. */
+export type SignerOf = (role: KeyRole, chain: string) => Signer | null;
+
+export type Signers = { signerOf: SignerOf; retired: Signer[] };
+
+/** The configured keys of EVM chains. */
+export type SigningKeys = {
+  operatorKey: OperatorKey | null;
+  supplierKey: OperatorKey | null;
+  roleKeys: readonly RoleKey[];
+  retiredKeys: readonly OperatorKey[];
+};
+
+type Parts = { clock: Clock; log: Log; registry: Registry };
+
+const ROLES: readonly KeyRole[] = ['commit', 'refund', 'quote', 'supplier'];
+export const SENDING_ROLES: readonly SendingRole[] = ['commit', 'refund'];
+
+/**
+ * Returns the key of a role: the one for this chain, the one for all chains or, in this order, the operator key. The
+ * supplier signs with a key of its own, because contracts name it apart.
+ */
+export function keyFor(keys: SigningKeys, role: KeyRole, chain: string): OperatorKey | null {
+  const own = (name: string | null) =>
+    keys.roleKeys.find((each) => each.role === role && each.chain === name);
+  const common = role === 'supplier' ? keys.supplierKey : keys.operatorKey;
+  return (own(chain) ?? own(null))?.key ?? common;
+}
+
+/**
+ * Opens all keys with their policy. A key signs only for the roles that it has on a chain; one that has several roles is
+ * opened once. Replaced keys may still replace their own transactions, of either kind.
+ */
+export async function openSigners(keys: SigningKeys, parts: Parts): Promise<Signers> {
+  const opened = new Map<OperatorKey, Signer>();
+  const rights = new Map<Hex, Set<string>>();
+  const open = async (key: OperatorKey): Promise<Signer> => {
+    const signer = opened.get(key) ?? (await openKey(key, parts.clock, parts.registry));
+    opened.set(key, signer);
+    return signer;
+  };
+  const grant = ({ address }: Signer, role: KeyRole, chainId: number) =>
+    rights.set(address, (rights.get(address) ?? new Set()).add(`${role} ${chainId}`));
+  const assigned = new Map<string, Signer>();
+  const retired: Signer[] = [];
+  for (const chain of EVM_CHAIN_NAMES) {
+    const { chainId } = CHAIN_FACTS[chain];
+    for (const role of ROLES) {
+      const key = keyFor(keys, role, chain);
+      if (key === null) continue;
+      const signer = await open(key);
+      assigned.set(`${role} ${chain}`, signer);
+      grant(signer, role, chainId);
+    }
+    for (const key of keys.retiredKeys)
+      for (const role of SENDING_ROLES) grant(await open(key), role, chainId);
+  }
+  for (const key of keys.retiredKeys) retired.push(await open(key));
+  const [first] = opened.keys();
+  // One ledger for all: the limits are those of a role, whichever of its keys signs.
+  const ledger = openSpendLedger(first?.spendFolder ?? null, parts.clock);
+  const report = reportRefusals(parts);
+  const guarded = new Map<Hex, Signer>();
+  for (const [key, signer] of opened) {
+    const hasRole = (role: KeyRole, chainId: number) =>
+      rights.get(signer.address)?.has(`${role} ${chainId}`) === true;
+    const rules = { policy: key.policy ?? null, ledger, hasRole, clock: parts.clock };
+    guarded.set(signer.address, report(withPolicy(signer, rules)));
+  }
+  const guard = (signer: Signer | undefined) =>
+    signer === undefined ? null : (guarded.get(signer.address) ?? null);
+  return {
+    signerOf: (role, chain) => guard(assigned.get(`${role} ${chain}`)),
+    retired: retired.flatMap((signer) => guard(signer) ?? []),
+  };
+}
+
+/** Returns the keys that send transactions on a chain, each once, with their roles. */
+export function listSenders(signerOf: SignerOf, chain: string): { signer: Signer; roles: SendingRole[] }[] {
+  const senders = new Map<Hex, { signer: Signer; roles: SendingRole[] }>();
+  for (const role of SENDING_ROLES) {
+    const signer = signerOf(role, chain);
+    if (signer === null) continue;
+    const sender = senders.get(signer.address) ?? { signer, roles: [] };
+    sender.roles.push(role);
+    senders.set(signer.address, sender);
+  }
+  return [...senders.values()];
+}
+
+/** Counts every refusal and logs each kind once in a row: settlement asks again every few seconds. */
+function reportRefusals({ log, registry }: Parts): (signer: Signer) => Signer {
+  const refusals = new Counter({
+    name: 'causeway_signer_refusals_total',
+    help: 'Signatures that a key refused, by reason.',
+    labelNames: ['reason'],
+    registers: [registry],
+  });
+  return ({ address, ...methods }) => {
+    let last = '';
+    const watch = async (signing: Promise<Hex>): Promise<Hex> => {
+      try {
+        return await signing;
+      } catch (error) {
+        if (error instanceof Blocked) {
+          refusals.inc({ reason: error.reason });
+          if (error.message !== last) log.error({ address, reason: error.reason }, error.message);
+          last = error.message;
+        }
+        throw error;
+      }
+    };
+    return {
+      address,
+      signTransaction: (transaction) => watch(methods.signTransaction(transaction)),
+      signRequest: (domain, request) => watch(methods.signRequest(domain, request)),
+      signPermission: (domain, permission) => watch(methods.signPermission(domain, permission)),
+    };
+  };
+}

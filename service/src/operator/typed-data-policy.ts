@@ -1,0 +1,59 @@
+import type { Domain, VerifyRequest } from '@causeway/contracts/encodings/tokenized-order.ts';
+import type { Permission } from '../chain/evm/allow-list.ts';
+import type { Clock } from '../clock.ts';
+import { Blocked } from './blocked.ts';
+import type { Spending } from './spend-ledger.ts';
+
+export type TypedDataRules = { clock: Clock };
+
+/** Under this name `dailyAmounts` limits how many permissions the supplier key signs. */
+export const PERMISSIONS = 'permissions';
+
+/** Signatures cannot be recalled, so none is valid for longer. The largest `ATTESTATION_MAX_SECONDS` is the same. */
+const MAX_REQUEST_SECONDS = 600;
+/** Permissions last ten minutes from the later of our clock and the chain's, which a node could misreport. */
+const MAX_PERMISSION_SECONDS = 3_600;
+const BUY = 0;
+
+/**
+ * Returns what a request of a quote can spend. Throws `Blocked` unless it is a buy that ends soon. Requests of one sender
+ * with the same nonce for a pair exclude each other on chain.
+ */
+export function judgeRequest(
+  rules: TypedDataRules,
+  { chainId, verifyingContract }: Domain,
+  { side, inputToken, outputToken, sender, nonce, expiry, amount }: VerifyRequest,
+): Spending {
+  if (side !== BUY) throw refusal(`a request of side ${side}`);
+  assertEndsSoon(rules, 'a request', expiry, MAX_REQUEST_SECONDS);
+  return {
+    key: `quote on chain ${chainId}`,
+    id: [verifyingContract, sender, inputToken, outputToken, nonce].join(' ').toLowerCase(),
+    fee: 0n,
+    amounts: new Map([[inputToken.toLowerCase(), amount]]),
+  };
+}
+
+/** Returns what a permission counts as. Throws `Blocked` unless it ends soon. */
+export function judgePermission(
+  rules: TypedDataRules,
+  { chainId, verifyingContract }: Domain,
+  { wallet, nonce, deadline }: Permission,
+): Spending {
+  assertEndsSoon(rules, 'a permission', deadline, MAX_PERMISSION_SECONDS);
+  return {
+    key: `supplier on chain ${chainId}`,
+    id: [verifyingContract, wallet, nonce].join(' ').toLowerCase(),
+    fee: 0n,
+    amounts: new Map([[PERMISSIONS, 1n]]),
+  };
+}
+
+function assertEndsSoon({ clock }: TypedDataRules, what: string, end: bigint, seconds: number): void {
+  const latest = BigInt(Math.floor(clock.now() / 1000) + seconds);
+  if (end > latest) throw refusal(`${what} that is valid for more than ${seconds} seconds`);
+}
+
+function refusal(what: string): Blocked {
+  return new Blocked('signer_policy', `the signer refuses ${what}`);
+}

@@ -1,0 +1,23 @@
+import { readBlocks } from '../chain/evm/blocks.ts';
+import { listCommitBlocks } from './commit-blocks-store.ts';
+import type { EvmParts, EvmRow } from './evm-parts.ts';
+import { postponeRows } from './store.ts';
+
+const UNDONE_COMMIT_DELAY_SECONDS = 15;
+
+/**
+ * Returns the rows whose commit is on the chain, and postpones the others. The round has checked the commits of its own
+ * key, but the worker of another key may not have noticed yet that a reorganisation undid one of that key.
+ */
+export async function keepOnChain({ ctx, account }: EvmParts, rows: EvmRow[]): Promise<EvmRow[]> {
+  const ids = rows.map(({ id }) => id);
+  const commits = await listCommitBlocks(ctx.db, ids, account.signer.address);
+  if (commits.length === 0) return rows;
+  const blocks = await readBlocks(
+    account.chain,
+    commits.map(({ number }) => number),
+  );
+  const undone = commits.flatMap(({ id, hash }, i) => (blocks[i]?.hash === hash ? [] : [id]));
+  if (undone.length > 0) await postponeRows(ctx.db, undone, UNDONE_COMMIT_DELAY_SECONDS);
+  return rows.filter(({ id }) => !undone.includes(id));
+}

@@ -1,0 +1,46 @@
+import { type Hex, zeroAddress } from 'viem';
+import type { EvmChain } from '../chain/evm/client.ts';
+import { revertData } from '../chain/evm/revert.ts';
+import { encodeRoleProbe, fundBlockedReason, readFundGeneration } from '../chain/evm/sale-fund.ts';
+import type { Context } from '../context.ts';
+import type { SendingRole } from '../operator/role.ts';
+import { SENDING_ROLES } from '../operator/signers.ts';
+import { listFunds } from './reconcile-store.ts';
+
+/** The role that a fund must have granted to the key of each of our roles. */
+export const FUND_ROLE = { commit: 'commit', refund: 'remit' } as const;
+
+/** Returns whether the fund would let the key commit or refund. */
+export async function hasRole(chain: EvmChain, fund: Hex, role: SendingRole, from: Hex): Promise<boolean> {
+  const data = encodeRoleProbe(FUND_ROLE[role], zeroAddress, await readFundGeneration(chain, fund));
+  try {
+    await chain.rpc.request({ method: 'eth_call', params: [{ from, to: fund, data }, 'latest'] });
+    return true;
+  } catch (error) {
+    const revert = revertData(error);
+    if (revert === undefined) throw error;
+    return fundBlockedReason(revert) !== 'role_missing';
+  }
+}
+
+/**
+ * Logs every role on a fund that a key of this process lacks, so that an operator knows before the first commit. The
+ * process starts regardless: other funds, and everything else, do not depend on it.
+ */
+export async function reportMissingRoles({ db, log, chains, signerOf }: Context): Promise<void> {
+  for (const chain of chains.all())
+    try {
+      for (const { fund } of await listFunds(db, chain.name))
+        for (const role of SENDING_ROLES) {
+          const signer = signerOf(role, chain.name);
+          if (signer === null || (await hasRole(chain, fund, role, signer.address))) continue;
+          const fields = { chain: chain.name, fund, role, address: signer.address };
+          log.error(
+            fields,
+            `the ${role} key lacks the ${FUND_ROLE[role]} role on a fund; its owner must grant it`,
+          );
+        }
+    } catch (err) {
+      log.warn({ err, chain: chain.name }, 'the roles of the keys could not be checked');
+    }
+}
