@@ -1,6 +1,6 @@
 import { decide } from '@causeway/service/eligibility/decide.ts';
 import { readSituationRow, situationStatement } from '@causeway/service/eligibility/store.ts';
-import { FACTS_TEXT, type FactsRow } from '@causeway/service/requirements/facts.ts';
+import { type FactsRow, factsText } from '@causeway/service/requirements/facts.ts';
 import { fastify } from 'fastify';
 import { statusesWorld } from './statuses-world.ts';
 
@@ -8,7 +8,7 @@ import { statusesWorld } from './statuses-world.ts';
 const { ctx, userId, options } = await statusesWorld();
 const { id: partnerId } = await ctx.db.selectFrom('partners').select('id').executeTakeFirstOrThrow();
 const key = { userId, partnerId, optionIds: options.map(({ id }) => id), wallet: null, cappedIds: [] };
-const statement = situationStatement(FACTS_TEXT);
+const statement = situationStatement(factsText);
 const checks = (option: (typeof options)[number]) =>
   decide({
     now: ctx.clock.now(),

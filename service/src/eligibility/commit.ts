@@ -4,11 +4,14 @@ import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { findOfferById, findStoredOption } from '../offers/offer.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
-import { lockApplicants, readFactsIn } from '../requirements/facts.ts';
+import { lockApplicants, readFactsOfAllIn } from '../requirements/facts.ts';
+import type { UserFacts } from '../requirements/status.ts';
 import { lockProofsOfAll } from '../wallets/proof.ts';
 import { decideRules } from './decide-rules.ts';
-import { decideFor } from './gate.ts';
+import { decideForAll } from './gate.ts';
+import type { Subject } from './read-situations.ts';
 import { failuresOf, refusalOf } from './refusal.ts';
+import type { Finding } from './requirement-check.ts';
 
 /** The facts about a participation that a commit or refund needs. */
 export type CommitRow = {
@@ -34,16 +37,26 @@ export type CommitDecision =
  * time.
  */
 export async function decideCommits(ctx: Context, rows: readonly CommitRow[]): Promise<CommitDecision[]> {
-  return Promise.all(rows.map((row) => decideCommit(ctx, row)));
+  const subjects = await Promise.all(rows.map((row) => findSubject(ctx, row)));
+  const findings = await decideForAll(
+    ctx,
+    'commit',
+    subjects.filter((subject) => subject !== null),
+  );
+  return subjects.map((subject) => toDecision(subject === null ? null : (findings.shift() ?? null)));
 }
 
-async function decideCommit(ctx: Context, row: CommitRow): Promise<CommitDecision> {
-  const { userId, partnerId, chain } = row;
+/** Returns null if the offer is not published, or the option is gone. */
+async function findSubject(ctx: Context, row: CommitRow): Promise<Subject | null> {
+  const { userId, partnerId, chain, user: wallet } = row;
   const offer = await findOfferById(ctx, partnerId, row.offerId);
   const options = offer?.options.filter(({ id }) => id === row.optionId) ?? [];
-  if (offer === undefined || options.length === 0) return { to: 'wait' };
-  const input = { offer, options, wallet: row.user, chain: chain as ChainName };
-  const findings = await decideFor(ctx, { userId, partnerId }, 'commit', input);
+  if (offer === undefined || options.length === 0) return null;
+  return { user: { userId, partnerId }, offer, options, target: { wallet, chain: chain as ChainName } };
+}
+
+function toDecision(findings: Finding[] | null): CommitDecision {
+  if (findings === null) return { to: 'wait' };
   const frozen = freezeReason(findings.map(({ check }) => check));
   if (frozen !== null) return { to: 'freeze', reason: frozen };
   const refusal = refusalOf('commit', findings);
@@ -96,15 +109,14 @@ export async function lockCommits(ctx: Context, tx: Db, rows: readonly CommitRow
     wallet_address: user,
   }));
   if (!(await lockProofsOfAll(tx, keys))) throw new EligibilityChanged();
-  await lockApplicants(
-    tx,
-    rows.map(({ userId }) => userId),
-  );
+  const userIds = rows.map(({ userId }) => userId);
+  await lockApplicants(tx, userIds);
   const options = new Map<string, OfferOption | undefined>();
   for (const { offerId, optionId } of rows)
     if (!options.has(optionId)) options.set(optionId, await findStoredOption(tx, offerId, optionId));
+  const facts = await readFactsOfAllIn(ctx, tx, userIds, [...options.keys()]);
   for (const { userId, optionId } of rows)
-    if (!(await meetsRules(ctx, tx, userId, options.get(optionId)))) throw new EligibilityChanged();
+    if (!meetsRules(ctx, facts.get(userId), options.get(optionId))) throw new EligibilityChanged();
 }
 
 /** Like `lockCommits`, but for refunds, which only a hold or a sanction stops. */
@@ -121,15 +133,8 @@ export async function lockRefunds(
 }
 
 /** Checks the requirements again, with the data that the transaction sees. */
-async function meetsRules(
-  ctx: Context,
-  tx: Db,
-  userId: string,
-  option: OfferOption | undefined,
-): Promise<boolean> {
-  if (option === undefined) return false;
-  const facts = await readFactsIn(ctx, tx, userId, [option.id]);
-  if (facts === null) return false;
+function meetsRules(ctx: Context, facts: UserFacts | undefined, option: OfferOption | undefined): boolean {
+  if (facts === undefined || option === undefined) return false;
   const standing = { facts, isHeld: false, isSanctioned: false, isProven: true };
   return failuresOf('commit', decideRules(option, standing, ctx.config, ctx.clock.now())).length === 0;
 }

@@ -11,7 +11,7 @@ import { lockAccount } from './account.ts';
 import { decide } from './decide.ts';
 import { decideRules } from './decide-rules.ts';
 import { CHECKS, type Purpose } from './purpose.ts';
-import { readSituations } from './read-situations.ts';
+import { readSituations, readSituationsOfAll, type Subject } from './read-situations.ts';
 import { refusalOf } from './refusal.ts';
 import type { Finding } from './requirement-check.ts';
 
@@ -31,6 +31,19 @@ export async function decideFor(
 ): Promise<Finding[]> {
   const situations = await readSituations(ctx, user, offer, options, { wallet, chain }, CHECKS[purpose]);
   return situations.flatMap(decide);
+}
+
+/**
+ * Like `decideFor` for many users, with one round trip to the database, for purposes that do not check the supply.
+ * Returns null for an unknown user.
+ */
+export async function decideForAll(
+  ctx: Context,
+  purpose: 'commit',
+  subjects: readonly Subject[],
+): Promise<(Finding[] | null)[]> {
+  const situations = await readSituationsOfAll(ctx, subjects, CHECKS[purpose]);
+  return situations.map((each) => each?.flatMap(decide) ?? null);
 }
 
 /**

@@ -9,11 +9,17 @@ import type { Offer } from '../offers/catalogue.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
 import { type Reserved, remainingSupply } from '../participations/supply.ts';
 import { countryPolicy } from '../requirements/country-policy.ts';
-import { FACTS_TEXT, type FactsRow, toFacts } from '../requirements/facts.ts';
+import { type FactsRow, factsText, toFacts } from '../requirements/facts.ts';
 import { isProvenOn, type WalletProof } from '../wallets/proof.ts';
 import type { CheckCode } from './schema.ts';
 import type { Situation } from './situation.ts';
-import { readSituationRow, type SituationRow, situationStatement } from './store.ts';
+import {
+  readSituationRow,
+  readSituationRows,
+  type SituationRow,
+  situationStatement,
+  situationsStatement,
+} from './store.ts';
 
 /** Without an address, any proven wallet counts; without a chain, any chain of the offer. */
 export type Target = { wallet: string | null; chain: ChainName | null };
@@ -26,7 +32,11 @@ export type SituationContext = Pick<
   'statements' | 'clock' | 'config' | 'chains' | 'signatures' | 'openPiiFacts'
 > & { sanctions: Pick<Context['sanctions'], 'has'>; supplier: Pick<Context['supplier'], 'canAdmit'> };
 
-const READ_SITUATION = situationStatement(FACTS_TEXT);
+/** What a decision is about. */
+export type Subject = { user: User; offer: Offer; options: readonly OfferOption[]; target: Target };
+
+const READ_SITUATION = situationStatement(factsText);
+const READ_SITUATIONS = situationsStatement(factsText);
 const MAX_WALLETS_ON_CHAIN = 20;
 
 /**
@@ -50,6 +60,37 @@ export async function readSituations(
     cappedIds: needed.has('supply') ? capped.map(({ id }) => id) : [],
   });
   if (row === undefined) throw new ApiError('not_found');
+  return toSituations(ctx, { user, offer, options, target }, row, needed);
+}
+
+/**
+ * Like `readSituations` for many users, with one round trip to the database in total. The supply is not read. Returns
+ * null for an unknown user.
+ */
+export async function readSituationsOfAll(
+  ctx: SituationContext,
+  subjects: readonly Subject[],
+  needed: ReadonlySet<CheckCode>,
+): Promise<(Situation[] | null)[]> {
+  const optionIds = [...new Set(subjects.flatMap(({ options }) => options.map(({ id }) => id)))];
+  const keys = subjects.map(({ user, target }) => ({ ...user, wallet: target.wallet }));
+  const found = await readSituationRows<FactsRow>(ctx.statements, READ_SITUATIONS, keys, {
+    ...{ optionIds, cappedIds: [] },
+  });
+  return Promise.all(
+    subjects.map((subject, i) => {
+      const row = found[i];
+      return row === undefined ? null : toSituations(ctx, subject, row, needed);
+    }),
+  );
+}
+
+async function toSituations(
+  ctx: SituationContext,
+  { user, offer, options, target }: Subject,
+  row: FactsRow & SituationRow,
+  needed: ReadonlySet<CheckCode>,
+): Promise<Situation[]> {
   const proofs = (row.proofs ?? []).map(toProof);
   const [proof, allowList] = await Promise.all([
     needed.has('wallet_proof') ? readProof(ctx, offer, proofs, target) : ('not_proven' as const),

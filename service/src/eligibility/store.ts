@@ -17,20 +17,35 @@ export type SituationRow = {
   reserved: [optionId: string, digits: number, price: string | null, amount: string][] | null;
 };
 
-/**
- * A hand-written prepared statement that reads everything the database knows about a user and an offer in one round
- * trip. `factsText` is the SQL that reads the facts of requirements.
- */
-export const situationStatement = (factsText: string) => ({
-  name: 'eligibility_situation',
-  text: `select f.*, u.held_at is not null as is_held,
+/** Returns the SQL that reads the facts of requirements about the user in `user`, a parameter or column. */
+type FactsText = (user: string) => string;
+
+const situationText = (factsText: FactsText, { user, partner, wallet }: Record<string, string>) =>
+  `select f.*, u.held_at is not null as is_held,
     (select json_agg(json_build_array(w.address, w.chain, w.protocol, w.kind, w.text, w.signature)) from wallet_proofs w
-      where w.user_id = $1 and w.partner_id = $3 and ($4::text is null or w.address = $4)) as proofs,
+      where w.user_id = ${user} and w.partner_id = ${partner}
+        and (${wallet}::text is null or w.address = ${wallet})) as proofs,
     (select json_agg(json_build_array(b.option_id, b.address)) from option_addresses b
-      where b.user_id = $1 and b.option_id = any($2)) as bindings,
+      where b.user_id = ${user} and b.option_id = any($2)) as bindings,
     (select json_agg(json_build_array(r.offer_option_id, r.asset_digits, r.price_usd::text, r.amount::text))
       from reserved_supply r where r.offer_option_id = any($5)) as reserved
-    from (${factsText}) f, users u where u.id = $1`,
+    from (${factsText(String(user))}) f, users u where u.id = ${user}`;
+
+/**
+ * A hand-written prepared statement that reads everything the database knows about a user and an offer in one round
+ * trip.
+ */
+export const situationStatement = (factsText: FactsText) => ({
+  name: 'eligibility_situation',
+  text: situationText(factsText, { user: '$1', partner: '$3', wallet: '$4' }),
+});
+
+/** Like `situationStatement` for many users, with the position of each. */
+export const situationsStatement = (factsText: FactsText) => ({
+  name: 'eligibility_situations',
+  text: `select k.n::int as position, s.*
+    from unnest($1::uuid[], $3::uuid[], $4::text[]) with ordinality as k (user_id, partner_id, wallet, n)
+    cross join lateral (${situationText(factsText, { user: 'k.user_id', partner: 'k.partner_id', wallet: 'k.wallet' })}) s`,
 });
 
 export type SituationKey = {
@@ -52,4 +67,18 @@ export async function readSituationRow<Facts>(
   const values = [userId, optionIds, partnerId, wallet, cappedIds];
   const { rows } = await statements.query<Facts & SituationRow>({ ...statement, values });
   return rows[0];
+}
+
+/** Reads the situations of many users; undefined for an unknown user. All are read for the same options. */
+export async function readSituationRows<Facts>(
+  statements: Queryable,
+  statement: ReturnType<typeof situationsStatement>,
+  keys: readonly Pick<SituationKey, 'userId' | 'partnerId' | 'wallet'>[],
+  { optionIds, cappedIds }: Pick<SituationKey, 'optionIds' | 'cappedIds'>,
+): Promise<((Facts & SituationRow) | undefined)[]> {
+  const column = (name: 'userId' | 'partnerId' | 'wallet') => keys.map((key) => key[name]);
+  const values = [column('userId'), optionIds, column('partnerId'), column('wallet'), cappedIds];
+  const { rows } = await statements.query<Facts & SituationRow & { position: number }>({ ...statement, values });
+  const byPosition = new Map(rows.map((row) => [row.position, row]));
+  return keys.map((_, i) => byPosition.get(i + 1));
 }

@@ -2,9 +2,9 @@ import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import type { PiiFacts } from '../pii/personal-data.ts';
 import type { UserFacts } from './status.ts';
-import { type FactsRow, lockApplicants, readFactsRow, readFactsRowIn } from './store.ts';
+import { type FactsRow, lockApplicants, readFactsRow, readFactsRowIn, readFactsRowsIn } from './store.ts';
 
-export { FACTS_TEXT, type FactsRow, lockApplicants } from './store.ts';
+export { type FactsRow, factsText, lockApplicants } from './store.ts';
 
 type FactsContext = Pick<Context, 'openPiiFacts' | 'config'>;
 
@@ -27,6 +27,17 @@ export async function readFactsIn(
 ): Promise<UserFacts | null> {
   const row = await readFactsRowIn(tx, userId, optionIds);
   return row === undefined ? null : toFacts(ctx, userId, row);
+}
+
+/** Like `readFactsIn` for many users, by user id, without unknown users. */
+export async function readFactsOfAllIn(
+  ctx: FactsContext,
+  tx: Db,
+  userIds: readonly string[],
+  optionIds: readonly string[],
+): Promise<Map<string, UserFacts>> {
+  const rows = await readFactsRowsIn(tx, [...new Set(userIds)], optionIds);
+  return new Map([...rows].map(([userId, row]) => [userId, toFacts(ctx, userId, row)]));
 }
 
 /** Like `readFactsIn`, but blocks new answers from the identity provider until the transaction ends. */

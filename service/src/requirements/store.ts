@@ -32,15 +32,18 @@ const WALLET_COLUMNS = 'w.option_id, w.protocol';
 const FACTS_TABLES = `users u left join identity_applicants a on a.user_id = u.id
       left join pii p on p.user_id = u.id and p.restricted_until is null`;
 
-/** A hand-written statement, because statuses are polled: all facts about user $1 and options $2 in one round trip. */
-export const FACTS_TEXT = `select ${USER_COLUMNS},
+/**
+ * A hand-written statement, because statuses are polled: all facts about a user and options $2 in one round trip. `user`
+ * is the parameter or column with the id.
+ */
+export const factsText = (user: string) => `select ${USER_COLUMNS},
     (select json_agg(json_build_array(${REVIEW_COLUMNS}))
       from identity_reviews r where r.user_id = u.id) as reviews,
     (select json_agg(json_build_array(${DOCUMENT_COLUMNS})) from (select distinct on (document_type) *
         from document_submissions where user_id = u.id order by document_type, attempt desc) d) as documents,
     (select json_agg(json_build_array(${WALLET_COLUMNS})) from option_addresses w
       where w.user_id = u.id and w.option_id = any($2)) as wallets
-    from ${FACTS_TABLES} where u.id = $1`;
+    from ${FACTS_TABLES} where u.id = ${user}`;
 
 /**
  * The facts of the next $2 users after user $1, for reports on all users. Reviews, documents and wallets are
@@ -59,7 +62,9 @@ const DOCUMENTS_TEXT = `select distinct on (d.user_id, d.document_type) d.user_i
 const WALLETS_TEXT = `select w.user_id, ${WALLET_COLUMNS} from option_addresses w
     where w.user_id > $1 and w.user_id <= $2 and w.option_id = any($3)`;
 
-const READ_FACTS = { name: 'requirement_facts', text: FACTS_TEXT };
+const READ_FACTS = { name: 'requirement_facts', text: factsText('$1') };
+const FACTS_OF_ALL_TEXT = `select k.user_id, f.* from unnest($1::uuid[]) as k (user_id)
+    cross join lateral (${factsText('k.user_id')}) f`;
 
 /** Returns undefined for an unknown user. */
 export async function readFactsRow(
@@ -77,8 +82,18 @@ export async function readFactsRowIn(
   userId: string,
   optionIds: readonly string[],
 ): Promise<FactsRow | undefined> {
-  const { rows } = await tx.executeQuery(CompiledQuery.raw(FACTS_TEXT, [userId, optionIds]));
+  const { rows } = await tx.executeQuery(CompiledQuery.raw(READ_FACTS.text, [userId, optionIds]));
   return rows[0] as FactsRow | undefined;
+}
+
+/** Like `readFactsRowIn` for many users, by user id. */
+export async function readFactsRowsIn(
+  tx: Db,
+  userIds: readonly string[],
+  optionIds: readonly string[],
+): Promise<Map<string, FactsRow>> {
+  const { rows } = await tx.executeQuery(CompiledQuery.raw(FACTS_OF_ALL_TEXT, [userIds, optionIds]));
+  return new Map((rows as (FactsRow & { user_id: string })[]).map((row) => [row.user_id, row]));
 }
 
 /** Blocks writers of identity answers and personal data until the transaction ends: they lock these rows too. */

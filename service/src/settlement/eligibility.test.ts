@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { saleWorker, UNIT } from '../../test/support/sale.ts';
 import { useSale } from '../../test/support/settlement.ts';
-import { USER } from '../../test/support/tokens.ts';
+import { makeUser, USER } from '../../test/support/tokens.ts';
 import { proveWallets } from '../../test/support/wallets.ts';
 import { holdUser } from '../accounts/hold.ts';
 import { releaseHold } from '../eligibility/account.ts';
@@ -63,6 +63,25 @@ describe('a commit', () => {
     await saleWorker(sale).settle();
     expect(await rowOf(id)).toMatchObject({ status: 'failed', reason: 'wallet_not_proven', commit_id: null });
     await proveWallets(sale.app.ctx, [sale.buyer(2).address]);
+  });
+
+  test('is decided for each row of a batch on its own', async () => {
+    const { ctx } = sale.app;
+    const held = await makeUser(ctx, '01890000-0000-7000-8000-00000000beef');
+    const ids: string[] = [];
+    for (let i = 0; i < 4; i++) ids.push((await sale.participate(sale.buyer(i), UNIT)).id);
+    const second = ids[1] ?? '';
+    await proveWallets(ctx, [sale.buyer(1).address], { userId: held });
+    await ctx.db.updateTable('participations').set({ user_id: held }).where('id', '=', second).execute();
+    await holdUser(ctx, held, 'a reason');
+    await endProof(sale.buyer(3).address);
+    await saleWorker(sale).settle();
+    const found = await Promise.all(ids.map(rowOf));
+    expect(found.map((row) => row.commit_id !== null)).toEqual([true, false, true, false]);
+    expect(found[1]).toMatchObject({ status: 'pending', frozen_reason: 'hold' });
+    expect(found[3]).toMatchObject({ status: 'failed', reason: 'wallet_not_proven' });
+    expect(found[0]?.commit_id).toBe(found[2]?.commit_id);
+    await proveWallets(ctx, [sale.buyer(1).address, sale.buyer(3).address]);
   });
 
   test.each(['hold', 'sanction', 'proof'] as const)(
