@@ -7,6 +7,7 @@ import { revertData } from '../chain/evm/revert.ts';
 import { NodeError } from '../chain/rpc/failures.ts';
 import type { Db } from '../db/pool.ts';
 import type { OperatorAccount } from './account.ts';
+import { type Confirming, forgetConfirmed } from './confirming.ts';
 import { type Lease, withLease } from './lease.ts';
 import { checkNonces, type NonceSuspicion } from './nonce-check.ts';
 import { readNonce } from './nonces.ts';
@@ -39,6 +40,7 @@ export type FollowState = {
    * costs only one call.
    */
   head: CheckedHead | null;
+  confirming: Confirming;
   nonces: NonceSuspicion;
   /** The first unmined attempt, and the block at which it was first seen unmined. */
   unmined: { hash: Hex; since: bigint } | null;
@@ -74,15 +76,16 @@ export async function followTransactions(
   if (latest.hash !== state.head?.hash) {
     const checked = { ...latest, ...(await readFinality(account.chain, latest)) };
     await reopenReorganised(account, lease, checked, handlers);
+    await forgetConfirmed(account.chain, state.confirming, checked);
     state.head = checked;
   }
-  const { head } = state;
-  const open = await listOpen(account.db, lease);
+  const { head, confirming } = state;
+  const open = await listOpen(account.db, lease, [...confirming.keys()]);
   // Read the count before the receipts, so that every counted transaction has a receipt.
   const count = await readNonce(account, 'latest');
   const mined = await findMined(account, open);
   const unmined = open.filter(({ id }) => !mined.has(id));
-  let confirming = 0;
+  let undecided = 0;
   const blocks = countBlocksSince(state, unmined[0], head.number);
   for (const transaction of open) {
     const receipt = mined.get(transaction.id);
@@ -91,8 +94,13 @@ export async function followTransactions(
       const prerequisite = await handlers.prerequisiteState(transaction);
       const mayResign = (tx: Db) => handlers.mayResign(tx, transaction);
       await rebroadcast(account, lease, transaction, { timings, isFirst, prerequisite, blocks, mayResign });
-    } else if ((await settle(account, lease, transaction, receipt, head, handlers)) === 'confirming')
-      confirming++;
+      continue;
+    }
+    const blockNumber = hexToBigInt(receipt.blockNumber);
+    if (blockNumber > head.confirmed)
+      confirming.set(transaction.id, { blockNumber, blockHash: receipt.blockHash });
+    else if ((await settle(account, lease, transaction, receipt, head, handlers)) === 'undecided')
+      undecided++;
   }
   await checkNonces(account, lease, state.nonces, timings.nonceGraceMs, count, unmined);
   assertNotSeen(lease, lease.nextNonce);
@@ -100,7 +108,7 @@ export async function followTransactions(
     await assertNonceUnused(account, lease, lease.nextNonce ?? count);
     state.checkedEpoch = lease.epoch;
   }
-  return { unmined: unmined.length, confirming };
+  return { unmined: unmined.length, confirming: confirming.size + undecided };
 }
 
 /** Returns how many blocks have passed since the latest attempt of this transaction was first seen unmined. */
@@ -133,8 +141,8 @@ async function findMined(
 }
 
 /**
- * Records the outcome once the transaction is confirmed and both its block and `head` are still on the chain. `head`
- * must be on the same branch, because later rounds trust that every settled transaction is below it.
+ * Records the outcome of a confirmed transaction if both its block and `head` are still on the chain. `head` must be on
+ * the same branch, because later rounds trust that every settled transaction is below it.
  */
 async function settle(
   account: OperatorAccount,
@@ -143,12 +151,11 @@ async function settle(
   receipt: Receipt,
   head: CheckedHead,
   handlers: OutcomeHandlers,
-): Promise<'confirming' | 'awaiting release' | 'settled'> {
+): Promise<'undecided' | 'awaiting release' | 'settled'> {
   const blockNumber = hexToBigInt(receipt.blockNumber);
-  if (blockNumber > head.confirmed) return 'confirming';
   const [minedIn, top] = await readBlocks(account.chain, [blockNumber, head.number]);
-  if (minedIn.hash !== receipt.blockHash || top.hash !== head.hash) return 'confirming';
-  if (!(await handlers.isReliable(transaction, receipt))) return 'confirming';
+  if (minedIn.hash !== receipt.blockHash || top.hash !== head.hash) return 'undecided';
+  if (!(await handlers.isReliable(transaction, receipt))) return 'undecided';
   const succeeded = receipt.status === '0x1';
   const revert = succeeded ? null : await readRevert(account, transaction, blockNumber);
   const hasNoEffect = revert !== null || isCancelled(transaction, receipt.transactionHash);

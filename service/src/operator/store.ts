@@ -79,8 +79,12 @@ export async function markSent(db: Db, hash: Hex): Promise<void> {
   await sql`update operator_attempts set sent_at = now() where hash = ${toBytes(hash)}`.execute(db);
 }
 
-/** Returns the transactions that are not settled, in nonce order. */
-export async function listOpen(db: Db, { chain, address }: KeyId): Promise<OpenTransaction[]> {
+/** Returns the transactions that are not settled, in nonce order, without those in `except`. */
+export async function listOpen(
+  db: Db,
+  { chain, address }: KeyId,
+  except: readonly string[] = [],
+): Promise<OpenTransaction[]> {
   const { rows } = await sql<{
     id: string;
     nonce: bigint;
@@ -105,7 +109,8 @@ export async function listOpen(db: Db, { chain, address }: KeyId): Promise<OpenT
         order by a.max_fee, a.inserted_at)
       from operator_attempts a where a.transaction_id = t.id) as attempts
     from operator_transactions t
-    where t.chain = ${chain} and t.signer = ${address} and t.state = 'open' order by t.nonce`.execute(db);
+    where t.chain = ${chain} and t.signer = ${address} and t.state = 'open'
+      and t.id <> all(${except}::uuid[]) order by t.nonce`.execute(db);
   return rows.map((row) => ({
     ...row,
     data: bytesToHex(row.data),

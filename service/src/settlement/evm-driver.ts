@@ -39,7 +39,13 @@ export function createEvmWorker(
       ...worker,
       account,
       handlers: createOutcomeHandlers(ctx, account, worker.alerts),
-      state: { head: null, nonces: { since: null }, unmined: null, checkedEpoch: null },
+      state: {
+        head: null,
+        confirming: new Map(),
+        nonces: { since: null },
+        unmined: null,
+        checkedEpoch: null,
+      },
       timings,
     };
     return { ...parts, driver: createEvmDriver(parts, roles) };
@@ -62,6 +68,7 @@ function createEvmDriver(parts: EvmParts, roles: readonly SendingRole[]): Settle
     head: () => state.head?.hash ?? null,
     reset: () => {
       state.head = null;
+      state.confirming.clear();
       state.nonces.since = null;
     },
     follow: async (lease) => {

@@ -166,7 +166,13 @@ describe('reorganisations', () => {
       return [{ result: staleHead }];
     };
     const onStaleHead = { ...worker.account, chain: { ...chain, rpc: { ...chain.rpc, batch } } };
-    const state = { head: null, nonces: { since: null }, unmined: null, checkedEpoch: null };
+    const state = {
+      head: null,
+      confirming: new Map(),
+      nonces: { since: null },
+      unmined: null,
+      checkedEpoch: null,
+    };
     const follow = (account: typeof onStaleHead) =>
       followTransactions(account, worker.lease(), state, worker.timings, worker.handlers);
     await follow(onStaleHead);

@@ -1,0 +1,31 @@
+import type { Hex } from 'viem';
+import { type Block, readBlocks } from '../chain/evm/blocks.ts';
+import type { EvmChain } from '../chain/evm/client.ts';
+import type { Finality } from '../chain/evm/finality.ts';
+
+/**
+ * Where mined transactions were found, by transaction id, while they wait for more blocks. Hundreds wait on a chain with
+ * late finality; reading all their receipts in every round would cost more than the rest of settlement.
+ */
+export type Confirming = Map<string, { blockNumber: bigint; blockHash: Hex }>;
+
+/**
+ * Forgets the transactions whose receipts must be read again: those that are confirmed now, and those whose block is no
+ * longer on the chain. If a block is still on the chain, so are all blocks below it. A receipt that came from another
+ * branch is noticed at the latest when its transaction is settled, which compares the block again.
+ */
+export async function forgetConfirmed(
+  chain: EvmChain,
+  confirming: Confirming,
+  { number, confirmed }: Block & Finality,
+): Promise<void> {
+  const highestFirst = [...confirming].sort(([, a], [, b]) => (a.blockNumber > b.blockNumber ? -1 : 1));
+  let isOnChain = false;
+  for (const [id, { blockNumber, blockHash }] of highestFirst) {
+    if (!isOnChain && blockNumber <= number) {
+      const [block] = await readBlocks(chain, [blockNumber]);
+      isOnChain = block.hash === blockHash;
+    }
+    if (!isOnChain || blockNumber <= confirmed) confirming.delete(id);
+  }
+}
