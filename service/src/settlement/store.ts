@@ -142,7 +142,8 @@ export async function listPending(db: Db, chain: string, limit: number): Promise
 
 /**
  * Returns pending rows that are older than their offer allows, counted from when they were prepared or last
- * resumed after a freeze. Frozen rows wait for an operator and do not expire.
+ * resumed after a freeze. Frozen rows wait for an operator and do not expire. Looks only at the oldest rows of each
+ * offer, because this runs before every commit.
  */
 export async function listExpired(
   db: Db,
@@ -151,10 +152,12 @@ export async function listExpired(
   limit: number,
 ): Promise<SettlementRow[]> {
   const { rows } = await sql<StoredRow>`
-    select ${SETTLEMENT_COLUMNS} from participations p join offers o on o.id = p.offer_id
-    where p.chain = ${chain} and p.status = 'pending' and p.frozen_reason is null
-      and greatest(p.prepared_at, p.resumed_at)
-        < ${lifetimeNow(clock)} - make_interval(hours => coalesce(o.pending_hours, ${defaultHours}::int))
+    select ${SETTLEMENT_COLUMNS} from offers o cross join lateral (
+      select * from participations w
+      where w.offer_id = o.id and w.chain = ${chain} and w.status = 'pending' and w.frozen_reason is null
+        and greatest(w.prepared_at, w.resumed_at)
+          < ${lifetimeNow(clock)} - make_interval(hours => coalesce(o.pending_hours, ${defaultHours}::int))
+      order by greatest(w.prepared_at, w.resumed_at) limit ${limit}) p
     order by p.inserted_at, p.id limit ${limit}`.execute(db);
   return rows.map(toSettlementRow);
 }
