@@ -1,6 +1,6 @@
 import { compare, type Load, median, startTarget } from './load.ts';
-import type { GasFigures } from './participations-gas.ts';
 import type { Options, Result } from './result.ts';
+import { measure } from './settlement.ts';
 
 type Ready = {
   token: string;
@@ -38,7 +38,8 @@ export async function run({ rows = 1_000_000 }: Options): Promise<Result> {
   } finally {
     await stop();
   }
-  const gas = await measureGas();
+  const rowsToSettle = { count: SETTLED_COUNT, backlog: SETTLED_COUNT, wallets: SETTLED_COUNT, history: 0 };
+  const gas = await measure({ ...rowsToSettle, generation: 1, blockMs: 0, confirmations: 1 });
   figures.gas = gas;
   return {
     name: `Participations: list of ${rows.toLocaleString('en')} rows, and settlement`,
@@ -57,12 +58,6 @@ export async function run({ rows = 1_000_000 }: Options): Promise<Result> {
     ],
     figures,
   };
-}
-
-async function measureGas(): Promise<GasFigures> {
-  const { target, stop } = await startTarget('./participations-gas.ts', [String(SETTLED_COUNT)]);
-  await stop();
-  return target as unknown as GasFigures;
 }
 
 /** Measures both pages alternately, so that machine load affects them equally. Returns the medians. */

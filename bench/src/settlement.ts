@@ -1,26 +1,45 @@
 import { startTarget } from './load.ts';
-import type { GasFigures } from './participations-gas.ts';
 import type { Options, Result } from './result.ts';
+import type { SettlementFigures, SettlementModel } from './settlement-ours.ts';
 
 const ROWS = 10_000;
 /** Ethereum's timing: a block every 12 s, and 32 blocks until a block is safe. */
-const BLOCK_MS = 12_000;
-const CONFIRMATIONS = 32;
+const MAINNET = { blockMs: 12_000, confirmations: 32 };
 /** Rows to measure on the second-generation fund (with ids), whose gas does not depend on block timing. */
 const GAS_ROWS = 500;
+/** Rows to settle out of backlogs of different sizes, and the wallets that own them. */
+const FLAT_ROWS = 900;
+const FLAT_WALLETS = 180;
+const BACKLOGS = [1_000, 10_000, 100_000];
+const HISTORY = 100_000;
 
 /**
  * Settles participations of new users with Ethereum's timing. Compares the gas of batches with the gas of
- * single commits, for both generations of funds.
+ * single commits, for both generations of funds. `--part flat` measures only whether the cost of a row grows with the
+ * rows that wait or are settled already, `--part mainnet` everything else.
  */
-export async function run({ rows = ROWS }: Options): Promise<Result> {
-  const timed = await measure(rows, 1, BLOCK_MS, CONFIRMATIONS);
-  const withIds = await measure(Math.min(rows, GAS_ROWS), 2, 0, 1);
+export async function run({ rows = ROWS, part }: Options): Promise<Result> {
+  const results = [
+    ...(part === 'flat' ? [] : [await measureMainnet(rows)]),
+    ...(part === 'mainnet' ? [] : [await measureFlatness()]),
+  ];
   return {
     name: `settlement of ${rows} participations at mainnet timing`,
+    figures: Object.assign({}, ...results.map(({ figures }) => figures)),
+    bars: results.flatMap(({ bars }) => bars),
+  };
+}
+
+async function measureMainnet(rows: number): Promise<Omit<Result, 'name'>> {
+  const modelOf = (count: number) => ({ count, backlog: count, wallets: count, history: 0 });
+  const timed = await measure({ ...modelOf(rows), generation: 1, ...MAINNET });
+  const withIds = await measure({
+    ...{ ...modelOf(Math.min(rows, GAS_ROWS)), generation: 2, blockMs: 0, confirmations: 1 },
+  });
+  return {
     figures: { 'fund without ids': timed, 'fund with ids': withIds },
     bars: [
-      { label: 'participations settled per second, end to end', value: rows / timed.seconds, min: 12 },
+      { label: 'participations settled per second, end to end', value: timed.rowsPerSecond, min: 12 },
       { label: 'gas in batches relative to single commits', value: timed.batched / timed.single, max: 0.6 },
       {
         label: 'gas in batches relative to single commits, fund with ids',
@@ -31,8 +50,31 @@ export async function run({ rows = ROWS }: Options): Promise<Result> {
   };
 }
 
-async function measure(...model: [number, 1 | 2, number, number]): Promise<GasFigures> {
-  const { target, stop } = await startTarget('./participations-gas.ts', model.map(String));
+/** Settles the same number of rows out of backlogs of different sizes, and with many settled rows in the table. */
+async function measureFlatness(): Promise<Omit<Result, 'name'>> {
+  const common = { count: FLAT_ROWS, wallets: FLAT_WALLETS, generation: 1 } as const;
+  const timing = { blockMs: 0, confirmations: 1 };
+  const figures: Record<string, SettlementFigures> = {};
+  for (const backlog of BACKLOGS)
+    figures[`${backlog} rows wait`] = await measure({ ...common, ...timing, backlog, history: 0 });
+  figures[`${HISTORY} rows are settled`] = await measure({
+    ...{ ...common, ...timing, backlog: BACKLOGS[0] ?? 0, history: HISTORY },
+  });
+  const [small, ...others] = Object.entries(figures);
+  const bars = others.flatMap(([name, figure]) =>
+    (['serviceMsPerRow', 'databaseMsPerRow'] as const).map((cost) => ({
+      label: `${cost === 'serviceMsPerRow' ? 'service' : 'database'} CPU per row if ${name}, relative to ${small?.[0]}`,
+      value: (figure[cost] ?? 0) / (small?.[1][cost] ?? 1),
+      max: 1.5,
+    })),
+  );
+  return { figures, bars };
+}
+
+export async function measure(model: SettlementModel): Promise<SettlementFigures> {
+  const { target, stop } = await startTarget<SettlementFigures>('./settlement-ours.ts', [
+    JSON.stringify(model),
+  ]);
   await stop();
-  return target as unknown as GasFigures;
+  return target;
 }

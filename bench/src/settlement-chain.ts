@@ -1,0 +1,102 @@
+import { token } from '@causeway/contracts/abi/token.ts';
+import { roles } from '@causeway/sandbox/seed/keys.ts';
+import type { ChainDeployment } from '@causeway/sandbox/simulators/chains/deploy.ts';
+import { encodeCommit, type FundGeneration } from '@causeway/service/chain/evm/sale-fund.ts';
+import { createWalletClient, custom, type Hex } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { sepolia } from 'viem/chains';
+import { encodeFunctionData, keccak256, numberToHex, toHex } from 'viem/utils';
+import { startTestChain, type TestChain } from '../../service/test/support/chain.ts';
+import { makeFundV2 } from '../../service/test/support/fund-v2.ts';
+import { UNIT } from '../../service/test/support/sale.ts';
+
+/** Transactions that the operator has sent before. */
+const PAST_NONCES = 10_000;
+const SINGLE_COMMITS = 50;
+const WALLETS_PER_BLOCK = 100;
+
+export type ApprovedWallet = { address: Hex; hash: Hex };
+
+/** The chain runs in its own process, so that its CPU time does not count as the service's. */
+export type SettlementChain = {
+  url: string;
+  pid: number;
+  deployment: ChainDeployment;
+  fund: Hex;
+  usdc: Hex;
+  approvals: ApprovedWallet[];
+  /** The gas of one commit of one row. */
+  single: number;
+};
+
+/** Funds wallets and has them approve, a hundred per block: one transaction per block would take too long. */
+async function approveAll(chain: TestChain, fund: Hex, usdc: Hex, count: number, amount: bigint) {
+  const transport = custom(chain.chain);
+  const deployer = createWalletClient({ account: roles.deployer, chain: sepolia, transport });
+  const approved: ApprovedWallet[] = [];
+  const fees = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 0n };
+  let nonce = await chain.direct.getTransactionCount({ address: roles.deployer.address });
+  chain.chain.setBlockInterval(1e8);
+  for (let i = 0; i < count; i += WALLETS_PER_BLOCK) {
+    const accounts = Array.from({ length: Math.min(WALLETS_PER_BLOCK, count - i) }, (_, j) =>
+      privateKeyToAccount(keccak256(toHex(`bench wallet ${i + j}`))),
+    );
+    for (const { address } of accounts) {
+      const mint = encodeFunctionData({ abi: token.abi, functionName: 'mint', args: [address, amount] });
+      for (const payment of [
+        { to: address, value: 10n ** 18n, gas: 21_000n },
+        { to: usdc, data: mint, gas: 100_000n },
+      ])
+        await deployer.sendTransaction({ ...payment, ...fees, nonce: nonce++ });
+    }
+    await chain.chain.mine(1);
+    for (const account of accounts) {
+      const data = encodeFunctionData({ abi: token.abi, functionName: 'approve', args: [fund, amount] });
+      const raw = await account.signTransaction({
+        ...{ type: 'eip1559', chainId: sepolia.id, nonce: 0, to: usdc, data, gas: 100_000n, ...fees },
+      });
+      await chain.chain.request({ method: 'eth_sendRawTransaction', params: [raw] });
+      approved.push({ address: account.address.toLowerCase() as Hex, hash: keccak256(raw) });
+    }
+    await chain.chain.mine(1);
+  }
+  chain.chain.setBlockInterval(0);
+  return approved;
+}
+
+async function commitOneByOne(
+  chain: TestChain,
+  fund: Hex,
+  usdc: Hex,
+  users: ApprovedWallet[],
+  generation: FundGeneration,
+): Promise<number> {
+  const transport = custom(chain.chain);
+  const operator = createWalletClient({ account: roles.operator, chain: sepolia, transport });
+  let gas = 0n;
+  for (const { address, hash: commitment } of users) {
+    const optionId = '00000000-0000-7000-8000-000000000000';
+    const row = { commitment, user: address, optionId, token: usdc, amount: UNIT };
+    const data = encodeCommit([row], 'single', generation);
+    const hash = await operator.sendTransaction({ to: fund, data, gas: 500_000n });
+    gas += (await chain.direct.getTransactionReceipt({ hash })).gasUsed;
+  }
+  return Number(gas) / users.length;
+}
+
+const [count = 1_000, units = 1, generation = 1, blockMs = 0] = process.argv.slice(2).map(Number);
+const chain = await startTestChain();
+const node = await chain.addNode();
+const fund = generation === 2 ? await makeFundV2(chain) : chain.deployment.sale_funds.open;
+const usdc = chain.deployment.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address ?? '0x';
+const nonce = numberToHex(PAST_NONCES);
+await chain.chain.request({ method: 'hardhat_setNonce', params: [roles.operator.address, nonce] });
+const approvals = await approveAll(chain, fund, usdc, count + SINGLE_COMMITS, BigInt(units) * UNIT);
+// Each of these commits is a block, so that all approvals are confirmed afterwards.
+const single = await commitOneByOne(chain, fund, usdc, approvals.splice(count), generation === 2 ? 2 : 1);
+chain.chain.setBlockInterval(blockMs);
+const ready: SettlementChain = {
+  ...{ url: node.url, pid: process.pid, deployment: chain.deployment, fund, usdc, approvals, single },
+};
+process.send?.(ready);
+process.on('disconnect', () => process.exit());
