@@ -32,16 +32,17 @@ export async function keepKeyAlive(
 /**
  * Throws `Blocked` until every transaction that other keys of the same funds may have signed has expired. Receipts of
  * different keys do not exclude each other, so a key that takes over, for the first time or again, must not send while
- * a transaction of its predecessor can still land. A key without lamports cannot have sent anything.
+ * a transaction of its predecessor can still land. A key without lamports cannot have sent anything. `listSigners`
+ * returns the keys of all funds: the wait is recorded once for the key, whatever it signs first.
  */
 export async function assertKeyStarted(
   { db, chain, key }: SolanaAccount,
   lease: Lease,
-  signers: readonly string[],
+  listSigners: () => Promise<readonly string[]>,
 ): Promise<void> {
   const { height } = await readEpoch(chain);
   if (!(await withLease(db, lease, (tx) => extendKeyUse(tx, key, height, GRACE_BLOCKS)))) {
-    const others = signers.filter((signer) => signer !== key.address);
+    const others = [...new Set(await listSigners())].filter((signer) => signer !== key.address);
     const accounts = await readAccounts(chain, others, { commitment: 'finalized' });
     const wait = accounts.some((other) => other !== null) ? EXPIRY_BLOCKS : 0n;
     await withLease(db, lease, (tx) => startKeyUse(tx, key, height, height + wait));

@@ -2,10 +2,12 @@ import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
 import { Registry } from 'prom-client';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { gaugesOf } from '../../test/support/sale.ts';
+import { setMultisig } from '../../test/support/solana-accounts.ts';
 import {
   FINALITY_SLOTS,
   faucetKey,
   keyOfSeed,
+  solanaKey,
   solanaWorker,
   theft,
   UNIT,
@@ -226,6 +228,25 @@ describe('a key', () => {
     await waitOut(operator);
     await complete(operator);
     expect([await sale.statusOf(id), await sale.statusOf(waiting)]).toEqual(['completed', 'completed']);
+  });
+
+  test('that takes over waits for the other keys of every fund, not only of the first that it is used for', async () => {
+    const lonely = solanaKey('fund without other keys').address;
+    setMultisig(sale.solana, lonely, [operator.address]);
+    const buyer = await sale.buyer('lonely fund');
+    const id = await sale.participate(buyer, 2n * UNIT);
+    await sale.app.ctx.db
+      .updateTable('participations')
+      .set({ fund_address: lonely })
+      .where('id', '=', id)
+      .execute();
+    sale.approve(buyer, 2n * UNIT, { delegate: lonely });
+    await forgetHeights(operator);
+    await solanaWorker(sale).settle();
+    expect(await sale.statusOf(id)).toBe('pending');
+    await waitOut(operator);
+    await complete(operator);
+    expect(await sale.statusOf(id)).toBe('completed');
   });
 
   test('stops signing when a key of its funds was started after it', async () => {

@@ -8,9 +8,10 @@ import { SigningRefused } from '../operator/receipt-policy.ts';
 import { assertReceiptsFunded, SimulationFailed, sendReceipt } from '../operator/receipt-sender.ts';
 import { submitRows } from './commit.ts';
 import { postpone } from './postpone.ts';
+import { listFunds } from './reconcile-store.ts';
 import { failRefund, submitRefunds } from './refund.ts';
 import { skipLanded } from './solana-landed.ts';
-import { orderOf, readFund, type SolanaParts } from './solana-parts.ts';
+import { listReceiptSigners, orderOf, readFund, type SolanaParts } from './solana-parts.ts';
 import { postponeRows, type SettlementRow } from './store.ts';
 
 /** Limited because every send briefly needs a database connection, and nodes limit the rate of calls. */
@@ -45,8 +46,12 @@ export async function sendCommits(parts: SolanaParts, rows: readonly SettlementR
 
 async function assertMaySend(parts: SolanaParts, rows: readonly SettlementRow[]): Promise<void> {
   const funds = [...new Set(rows.map(({ fund }) => fund))];
-  const signers = await Promise.all(funds.map(async (fund) => (await readFund(parts, fund)).signers));
-  await assertKeyStarted(parts.account, parts.lease(), signers.flat());
+  await Promise.all(funds.map((fund) => readFund(parts, fund)));
+  await assertKeyStarted(parts.account, parts.lease(), async () => {
+    const known = await listFunds(parts.ctx.db, parts.account.chain.name);
+    const signers = known.map(({ fund }) => listReceiptSigners(parts, String(fund)));
+    return (await Promise.all(signers)).flat();
+  });
   await assertReceiptsFunded(parts.account, rows.length);
 }
 

@@ -39,3 +39,11 @@ export function setTokenAccount(
   data.writeUInt8(1, 108);
   chain.svm.setAccount(keyOf(account), accountOf(TOKEN_PROGRAM, 2_039_280n, data));
 }
+
+/** Writes a multisig account of which any of the signers can sign alone. */
+export function setMultisig({ chain }: TestSolana, account: string, signers: readonly string[]): void {
+  const data = Buffer.alloc(355);
+  data.set([1, signers.length, 1], 0);
+  for (const [i, signer] of signers.entries()) data.set(keyOf(signer), 3 + 32 * i);
+  chain.svm.setAccount(keyOf(account), accountOf(TOKEN_PROGRAM, 3_361_680n, data));
+}
