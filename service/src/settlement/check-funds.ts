@@ -1,8 +1,8 @@
 import { ApiError } from '../errors.ts';
 import type { ApprovalReader } from '../participations/approval.ts';
 import { findShortage, inspectFunds } from '../participations/funds.ts';
-import { changeStatus } from '../participations/status.ts';
 import { mayEnd } from './agreement.ts';
+import { failPending, keepFailing } from './fail.ts';
 import { postpone } from './postpone.ts';
 import { listSubmittedAmounts, postponeRows, type SettlementRow } from './store.ts';
 import type { SettlementWorker } from './worker.ts';
@@ -59,15 +59,10 @@ async function failShort(worker: SettlementWorker, row: SettlementRow, height: b
   };
   const reason = await judge(driver.reader());
   const isShort = reason === 'insufficient_allowance' || reason === 'insufficient_balance';
-  if (
-    !isShort ||
-    !(await driver.isCommitExcluded(row)) ||
-    !(await mayEnd(worker, driver.readers(), [row], reason, judge))
-  )
+  if (isShort && (await keepFailing(worker, [row])).length === 0) return;
+  if (!isShort || !(await mayEnd(worker, driver.readers(), [row], reason, judge)))
     return postponeRows(ctx.db, [row.id], RESERVED_DELAY_SECONDS);
-  await ctx.db
-    .transaction()
-    .execute((tx) => changeStatus(ctx, tx, { ids: [row.id], from: ['pending'], to: 'failed', reason }));
+  await failPending(ctx, [row], reason);
 }
 
 /** Returns the amounts that commits in progress will take, per wallet and token. */

@@ -3,9 +3,11 @@ import { lockCommits } from '../eligibility/commit.ts';
 import { changeStatus } from '../participations/status.ts';
 import { freezeSanctioned } from '../screening/freeze.ts';
 import { keepFunded } from './check-funds.ts';
+import { failPending, keepFailing } from './fail.ts';
+import { type ExpiryLimits, listExpired, listPending } from './pending-store.ts';
 import { postponeIfFundBlocked } from './postpone.ts';
 import { assertNotStopped, screenRows, unlessEligibilityChanged } from './screen.ts';
-import { listExpired, listPending, type SettlementRow } from './store.ts';
+import type { SettlementRow } from './store.ts';
 import type { SettlementWorker, WorkerParts } from './worker.ts';
 
 const MAX_EXPIRED_ROWS = 100;
@@ -16,9 +18,10 @@ export const MAX_COMMIT_ROWS = 36;
 /** Commits the oldest pending rows of one fund. Returns how many rows changed, or 0 if there is nothing to do. */
 export async function commitNext(worker: SettlementWorker): Promise<number> {
   const { ctx, driver } = worker;
-  const expired = await expirePending(worker);
+  const limits = { clock: ctx.clock, defaultHours: ctx.config.pendingTtlHours };
+  const expired = await expirePending(worker, limits);
   if (expired > 0) return expired;
-  const listed = await listPending(ctx.db, driver.key.chain, MAX_COMMIT_ROWS);
+  const listed = await listPending(ctx.db, driver.key.chain, limits, MAX_COMMIT_ROWS);
   const uncommitted = await driver.skipCommitted(listed);
   const { approved, height } = await returnUnapproved(worker, await freezeSanctioned(ctx, uncommitted));
   const rows = await screenRows(worker, 'commit', await keepFunded(worker, approved, height));
@@ -29,19 +32,18 @@ export async function commitNext(worker: SettlementWorker): Promise<number> {
 }
 
 /**
- * Fails rows that have waited so long that the user may no longer want them. Returns how many rows failed.
+ * Fails rows that have waited so long that the user may no longer want them. Returns how many rows failed. Rows that
+ * cannot fail yet are not sent meanwhile.
  */
-async function expirePending({ ctx, driver }: SettlementWorker): Promise<number> {
-  const limits = { clock: ctx.clock, defaultHours: ctx.config.pendingTtlHours };
+async function expirePending(worker: SettlementWorker, limits: ExpiryLimits): Promise<number> {
+  const { ctx, driver } = worker;
   const listed = await listExpired(ctx.db, driver.key.chain, limits, MAX_EXPIRED_ROWS);
-  const ids: string[] = [];
+  const uncommitted: SettlementRow[] = [];
   // Some of the rows may be committed already: a database that was restored from a backup may not know it.
   for (const fund of new Set(listed.map((row) => row.fund)))
-    ids.push(...(await driver.skipCommitted(listed.filter((row) => row.fund === fund))).map(({ id }) => id));
-  if (ids.length === 0) return 0;
-  return ctx.db
-    .transaction()
-    .execute((tx) => changeStatus(ctx, tx, { ids, from: ['pending'], to: 'failed', reason: 'expired' }));
+    uncommitted.push(...(await driver.skipCommitted(listed.filter((row) => row.fund === fund))));
+  const failing = await keepFailing(worker, uncommitted);
+  return failing.length === 0 ? 0 : failPending(ctx, failing, 'expired');
 }
 
 /**

@@ -42,10 +42,10 @@ export type SettlementDriver = {
    */
   skipCommitted(rows: SettlementRow[]): Promise<SettlementRow[]>;
   /**
-   * Returns whether no transaction signed so far can still commit the row, including transactions that this
-   * database has lost in a restore.
+   * Returns the rows that no transaction signed so far has committed or can still commit, including transactions
+   * that this database has lost in a restore.
    */
-  isCommitExcluded(row: SettlementRow): Promise<boolean>;
+  keepExcluded(rows: SettlementRow[]): Promise<SettlementRow[]>;
   /** Commits rows of one fund that passed all checks. Returns how many rows changed. */
   sendCommits(rows: SettlementRow[]): Promise<number>;
   /** Returns the blocks below which commits are deep enough for a refund, or null while that is unknown. */

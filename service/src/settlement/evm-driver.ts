@@ -82,7 +82,7 @@ function createEvmDriver(parts: EvmParts, roles: readonly SendingRole[]): Settle
     skipCommitted: (rows) => keepUncommitted(parts, toEvmRows(rows)),
     // If this database had lost a commit, its nonce would be used on the chain, and `follow` would have
     // thrown.
-    isCommitExcluded: async () => isKeyOurs,
+    keepExcluded: async (rows) => (isKeyOurs ? rows : []),
     sendCommits: (rows) => sendCommit(parts, rows),
     // Depths count from the head that this round has checked, because a reorganisation after that may have
     // replaced a commit.

@@ -4,11 +4,11 @@ import { type ApprovalReader, type Finding, inspectApprovals } from '../particip
 import { changeStatus } from '../participations/status.ts';
 import { lockRemainingSupply } from '../participations/supply.ts';
 import { mayEnd } from './agreement.ts';
+import { keepFailing } from './fail.ts';
 import {
   freeApproval,
   hasPrepared,
   makePreparedDue,
-  postponeRows,
   type SettlementRow,
   setSource,
   takePrepared,
@@ -20,7 +20,6 @@ export const APPROVAL_TTL_MS = 30 * 60_000;
 
 const BATCH_ROWS = 50;
 const HEADLESS_INTERVAL_SECONDS = 0.5;
-const SHORT_ROW_DELAY_SECONDS = 5;
 
 /**
  * Checks the approvals of prepared rows: of new rows immediately, and of all rows after each new head.
@@ -54,23 +53,29 @@ async function applyFinding(
   finding: Finding,
 ): Promise<boolean> {
   const { ctx, driver } = worker;
-  if (finding.state === 'good') return reserve(ctx, row, finding.source);
+  if (finding.state === 'good') return reserve(worker, row, finding.source);
   const reason = failureReason(ctx, row, finding);
   if (reason === null) return false;
-  // A missing allowance can also mean that the row is already committed and this database does not know it,
-  // for example after a restore.
-  if (finding.state === 'short') {
-    if ((await driver.skipCommitted([row])).length === 0) return true;
-    if (!(await driver.isCommitExcluded(row))) {
-      await postponeRows(ctx.db, [row.id], SHORT_ROW_DELAY_SECONDS);
-      return false;
-    }
-  }
+  // Nothing was ever committed on a wrong approval.
+  const state = finding.state === 'wrong' ? 'failing' : await findLostCommit(worker, row);
+  if (state !== 'failing') return state === 'committed';
   const judge = async (reader: ApprovalReader): Promise<string> => {
     const [own] = await inspectApprovals(reader, [row]);
     return (own && failureReason(ctx, row, own)) ?? 'no failure';
   };
   return (await mayEnd(worker, driver.readers(), [row], reason, judge)) && fail(ctx, row, reason);
+}
+
+/**
+ * Looks for a commit that this database does not know, for example after a restore. A row that is about to fail waits
+ * until there can be none.
+ */
+async function findLostCommit(
+  worker: SettlementWorker,
+  row: SettlementRow,
+): Promise<'committed' | 'waiting' | 'failing'> {
+  if ((await worker.driver.skipCommitted([row])).length === 0) return 'committed';
+  return (await keepFailing(worker, [row])).length === 0 ? 'waiting' : 'failing';
 }
 
 /**
@@ -100,15 +105,20 @@ async function fail(ctx: Context, { id }: SettlementRow, reason: string): Promis
 
 /** Moves the row to `pending`, which reserves its supply. Fails the row if too little supply is left. */
 async function reserve(
-  ctx: Context,
-  { id, optionId, amount, decimals }: SettlementRow,
+  worker: SettlementWorker,
+  row: SettlementRow,
   source: string | null,
 ): Promise<boolean> {
-  return ctx.db.transaction().execute(async (tx) => {
-    const remaining = await lockRemainingSupply(tx, await findOptionSupply(tx, optionId), decimals);
-    const isSoldOut = remaining !== null && amount > remaining;
-    const change = isSoldOut ? { to: 'failed' as const, reason: 'sold_out' } : { to: 'pending' as const };
-    if (source !== null) await setSource(tx, id, source);
-    return (await changeStatus(ctx, tx, { ids: [id], from: ['prepared'], ...change })) === 1;
+  const { ctx } = worker;
+  const isReserved = await ctx.db.transaction().execute(async (tx) => {
+    const remaining = await lockRemainingSupply(tx, await findOptionSupply(tx, row.optionId), row.decimals);
+    if (remaining !== null && row.amount > remaining) return null;
+    if (source !== null) await setSource(tx, row.id, source);
+    return (await changeStatus(ctx, tx, { ids: [row.id], from: ['prepared'], to: 'pending' })) === 1;
   });
+  if (isReserved !== null) return isReserved;
+  const state = await findLostCommit(worker, row);
+  if (state !== 'failing') return state === 'committed';
+  const change = { ids: [row.id], from: ['prepared'] as const, to: 'failed' as const, reason: 'sold_out' };
+  return (await ctx.db.transaction().execute((tx) => changeStatus(ctx, tx, change))) === 1;
 }

@@ -6,22 +6,23 @@ import {
   EligibilityChanged,
 } from '../eligibility/commit.ts';
 import { freezeRows } from '../participations/freeze.ts';
-import { changeStatus } from '../participations/status.ts';
+import { failPending, keepFailing } from './fail.ts';
 import { lockStopped, postponeRows, type SettlementRow } from './store.ts';
-import type { WorkerParts } from './worker.ts';
+import type { SettlementWorker } from './worker.ts';
 
 const UNREADABLE_ROW_DELAY_SECONDS = 15;
 
 /**
  * Returns the rows that may be sent. Freezes rows whose user is on hold or whose wallet is sanctioned, fails
  * rows whose user lost a requirement or the proof of the wallet, and postpones rows that could not be
- * checked.
+ * checked or cannot fail yet.
  */
 export async function screenRows(
-  { ctx }: WorkerParts,
+  worker: SettlementWorker,
   purpose: 'commit' | 'refund',
   rows: SettlementRow[],
 ): Promise<SettlementRow[]> {
+  const { ctx } = worker;
   const decisions = await (purpose === 'commit' ? decideCommits : decideRefunds)(ctx, rows);
   const idsOf = (isWanted: (decision: CommitDecision) => boolean) =>
     rows.filter((_, i) => decisions[i] !== undefined && isWanted(decisions[i])).map(({ id }) => id);
@@ -31,19 +32,14 @@ export async function screenRows(
   }
   const waiting = idsOf(({ to }) => to === 'wait');
   if (waiting.length > 0) await postponeRows(ctx.db, waiting, UNREADABLE_ROW_DELAY_SECONDS);
-  await Promise.all(
-    rows.map(async ({ id }, i) => {
-      const decision = decisions[i];
-      if (decision?.to !== 'fail') return;
-      const change = {
-        ids: [id],
-        from: ['pending'] as const,
-        to: 'failed' as const,
-        reason: decision.reason,
-      };
-      await ctx.db.transaction().execute((tx) => changeStatus(ctx, tx, change));
-    }),
+  const failing = await keepFailing(
+    worker,
+    rows.filter((_, i) => decisions[i]?.to === 'fail'),
   );
+  for (const row of failing) {
+    const decision = decisions[rows.indexOf(row)];
+    if (decision?.to === 'fail') await failPending(ctx, [row], decision.reason);
+  }
   return rows.filter((_, i) => decisions[i]?.to === 'send');
 }
 

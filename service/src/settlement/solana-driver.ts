@@ -9,7 +9,7 @@ import type { AlertGauges } from './alerts.ts';
 import { MAX_COMMIT_ROWS } from './commit.ts';
 import type { SettlementDriver } from './driver.ts';
 import { MAX_REFUND_ROWS } from './refund.ts';
-import { isCommitExcluded } from './solana-exclusion.ts';
+import { keepExcluded } from './solana-exclusion.ts';
 import { skipLanded } from './solana-landed.ts';
 import { createReceiptHandlers } from './solana-outcome.ts';
 import type { SolanaParts } from './solana-parts.ts';
@@ -82,7 +82,7 @@ function createSolanaDriver(parts: SolanaParts, watch: WatchState): SettlementDr
     // Allow-lists exist on EVM chains only.
     revokeNext: async () => 0,
     skipCommitted: (rows) => skipLanded(parts, 'commit', rows),
-    isCommitExcluded: (row) => isCommitExcluded(parts, row),
+    keepExcluded: (rows) => keepExcluded(parts, rows),
     sendCommits: (rows) => sendCommits(parts, rows),
     // A transaction is recorded only once it is final, so its state decides, not a block number.
     refundableBlocks: () => ({ committedBelow: 0n, releasedBelow: 0n }),

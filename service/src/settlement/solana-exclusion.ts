@@ -4,9 +4,8 @@ import type { SolanaParts } from './solana-parts.ts';
 import type { SettlementRow } from './store.ts';
 
 /**
- * For how many blocks the expiry of a row is kept. Rows that are still short of funds are checked again
- * within seconds, so older entries belong to rows that have settled or failed. A row whose entry was deleted
- * too early only waits longer.
+ * For how many blocks the expiry of a row is kept. Rows that are to fail are checked again within seconds, so older
+ * entries belong to rows that have settled or failed. A row whose entry was deleted too early only waits longer.
  */
 const KEPT_BLOCKS = 3_000n;
 /**
@@ -15,23 +14,24 @@ const KEPT_BLOCKS = 3_000n;
 const MAX_LAG_BLOCKS = 50n;
 
 /**
- * Returns true once no commit of the row can land any more and none has landed, by any key. A restored database may
- * have forgotten transactions that it signed, so a row that is short of funds fails only after all of those have
- * expired. Otherwise the user could approve again, and a forgotten commit would take money for a failed row.
+ * Returns the rows that no transaction of any key has committed or can still commit. A restored database may have
+ * forgotten transactions that it signed, so a row fails only after all of those have expired. Otherwise a forgotten
+ * commit would take money for a failed row. The wait begins when a row is first asked for.
  */
-export async function isCommitExcluded(parts: SolanaParts, row: SettlementRow): Promise<boolean> {
+export async function keepExcluded(parts: SolanaParts, rows: SettlementRow[]): Promise<SettlementRow[]> {
   const { account, expiries } = parts;
-  const expiry = expiries.get(row.id);
-  if (expiry === undefined) {
+  const known = rows.filter(({ id }) => expiries.has(id));
+  if (known.length < rows.length) {
     const { lastValidHeight } = await readBlockhash(account.chain);
-    rememberExpiry(expiries, row.id, lastValidHeight + MAX_LAG_BLOCKS);
-    return false;
+    for (const { id } of rows)
+      if (!expiries.has(id)) rememberExpiry(expiries, id, lastValidHeight + MAX_LAG_BLOCKS);
   }
+  if (known.length === 0) return [];
   const { height } = await readEpoch(account.chain);
-  if (height <= expiry) return false;
-  if ((await skipLanded(parts, 'commit', [row])).length === 0) return false;
-  expiries.delete(row.id);
-  return true;
+  const expired = known.filter(({ id }) => height > (expiries.get(id) ?? height));
+  const excluded = await skipLanded(parts, 'commit', expired);
+  for (const { id } of excluded) expiries.delete(id);
+  return excluded;
 }
 
 /**

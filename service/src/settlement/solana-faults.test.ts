@@ -64,7 +64,10 @@ describe('an approval that a rollback takes', () => {
     await settle();
     expect(await sale.statusOf(id)).toBe('prepared');
     sale.app.clock.set(sale.app.clock.now() + APPROVAL_TTL_MS + 1_000);
-    await settle();
+    const worker = solanaWorker(sale);
+    await worker.settle();
+    sale.mine(2 * EXPIRY_SLOTS);
+    await worker.settle();
     expect(await sale.reasonOf(id)).toBe('approval_not_mined');
     expect(sale.balanceOf(VAULT)).toBe(before);
   });

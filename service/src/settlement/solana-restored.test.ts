@@ -1,10 +1,12 @@
-import { expect, test } from 'vitest';
+import { NO_FAULTS } from '@causeway/sandbox/simulators/solana/node.ts';
+import { afterEach, describe, expect, test } from 'vitest';
 import { approveChecked, MINT, revoke } from '../../test/support/solana-instructions.ts';
 import {
   backUpRow,
   EXPIRY_SLOTS,
   FINALITY_SLOTS,
   FUND,
+  type SolanaKey,
   solanaWorker,
   UNIT,
   useSolanaSale,
@@ -85,6 +87,85 @@ test('a prepared row that is short waits as well before it fails', async () => {
   sale.mine(2 * EXPIRY_SLOTS);
   await worker.settle();
   expect(await sale.reasonOf(String(body.id))).toBe('insufficient_allowance');
+});
+
+const endProof = ({ address }: SolanaKey) =>
+  sale.app.ctx.db.deleteFrom('wallet_proofs').where('address', '=', address).execute();
+
+const limitSupply = (supply: string | null) =>
+  sale.app.ctx.db
+    .updateTable('offer_options')
+    .set({ total_token_supply: supply, price_usd: supply })
+    .execute();
+
+/** The database forgets when a row was prepared, as if it had waited for two days. */
+const outwait = (id: string) =>
+  sale.app.ctx.db
+    .updateTable('participations')
+    .set({ prepared_at: new Date(sale.app.clock.now() - 2 * 24 * 3_600_000).toISOString() })
+    .where('id', '=', id)
+    .execute();
+
+/** Creates a row that waits for its approval, which is confirmed afterwards. */
+async function prepare(buyer: SolanaKey): Promise<string> {
+  const source = associatedAccount(buyer.address, MINT);
+  const hash = sale.land(buyer, [approveChecked(source, MINT, FUND, buyer.address, 20n * UNIT)]);
+  const { body } = await sale.post(buyer, 20n * UNIT, hash);
+  expect(body.status).toBe('prepared');
+  sale.mine(2);
+  return String(body.id);
+}
+
+describe.each([
+  { reason: 'expired', create: (buyer: SolanaKey) => sale.participate(buyer, 20n * UNIT) },
+  { reason: 'wallet_not_proven', create: (buyer: SolanaKey) => sale.participate(buyer, 20n * UNIT) },
+  { reason: 'sold_out', create: prepare },
+])('a row that is to fail because it is $reason', ({ reason, create }) => {
+  const endIntent = async (buyer: SolanaKey, id: string) => {
+    if (reason === 'expired') await outwait(id);
+    else if (reason === 'sold_out') await limitSupply('0.000001');
+    else await endProof(buyer);
+  };
+  afterEach(() => limitSupply(null));
+
+  test('does not fail while a forgotten commit can still land, and completes if it does', async () => {
+    const buyer = await sale.buyer(`forgotten ${reason}`);
+    const before = sale.balanceOf(VAULT);
+    const id = await create(buyer);
+    const restore = await backUpRow(sale, id);
+    sale.setFaults({ sending: { lateBySlots: 60 } });
+    await settle();
+    expect(await sale.statusOf(id)).toBe('submitted');
+    await restore();
+    sale.setFaults(NO_FAULTS);
+    await endIntent(buyer, id);
+    const worker = solanaWorker(sale);
+    await worker.settle();
+    sale.mine(FINALITY_SLOTS + 1);
+    await worker.settle();
+    expect(['prepared', 'pending']).toContain(await sale.statusOf(id));
+    sale.mine(60 + FINALITY_SLOTS);
+    await worker.settle();
+    expect(await sale.statusOf(id)).toBe('completed');
+    expect(sale.balanceOf(VAULT) - before).toBe(20n * UNIT);
+  });
+
+  test('fails once nothing that was signed before can land, and is not sent meanwhile', async () => {
+    const buyer = await sale.buyer(`never sent ${reason}`);
+    const before = sale.balanceOf(VAULT);
+    const id = await create(buyer);
+    await endIntent(buyer, id);
+    const worker = solanaWorker(sale);
+    for (let i = 0; i < 3; i++) {
+      await worker.settle();
+      sale.mine(20);
+    }
+    expect(['prepared', 'pending']).toContain(await sale.statusOf(id));
+    sale.mine(2 * EXPIRY_SLOTS);
+    await worker.settle();
+    expect(await sale.reasonOf(id)).toBe(reason);
+    expect(sale.balanceOf(VAULT)).toBe(before);
+  });
 });
 
 test('a restored row that has waited too long completes if it was committed', async () => {

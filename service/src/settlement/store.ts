@@ -1,8 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Hex } from 'viem';
 import { showHash } from '../chain/address.ts';
-import type { Clock } from '../clock.ts';
-import { lifetimeNow } from '../db/lifetime.ts';
 import type { Db } from '../db/pool.ts';
 import type { ParticipationStatus } from '../db/settlement-tables.ts';
 
@@ -113,7 +111,7 @@ export async function hasPrepared(db: Db, chain: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-const IS_NOT_PAUSED = sql`not exists (
+export const IS_NOT_PAUSED = sql`not exists (
   select from settlement_pauses s where s.subject in ('*', p.chain, p.offer_id::text))`;
 
 /**
@@ -126,40 +124,6 @@ export async function lockStopped(tx: Db, ids: readonly string[]): Promise<boole
     select p.frozen_reason is not null or not (${IS_NOT_PAUSED}) as is_stopped
     from participations p where p.id = any(${ids}::uuid[]) order by p.id for update`.execute(tx);
   return rows.some(({ is_stopped }) => is_stopped);
-}
-
-/** Returns due pending rows of one fund, oldest first. Chooses the fund with the oldest due row. */
-export async function listPending(db: Db, chain: string, limit: number): Promise<SettlementRow[]> {
-  const isDue = sql`p.chain = ${chain} and p.status = 'pending' and p.check_at <= now() and p.frozen_reason is null
-    and ${IS_NOT_PAUSED}`;
-  const { rows } = await sql<StoredRow>`
-    select ${SETTLEMENT_COLUMNS} from participations p
-    where ${isDue} and p.fund_address = (
-      select p.fund_address from participations p where ${isDue} order by p.inserted_at, p.id limit 1)
-    order by p.inserted_at, p.id limit ${limit}`.execute(db);
-  return rows.map(toSettlementRow);
-}
-
-/**
- * Returns pending rows that are older than their offer allows, counted from when they were prepared or last
- * resumed after a freeze. Frozen rows wait for an operator and do not expire. Looks only at the oldest rows of each
- * offer, because this runs before every commit.
- */
-export async function listExpired(
-  db: Db,
-  chain: string,
-  { clock, defaultHours }: { clock: Clock; defaultHours: number },
-  limit: number,
-): Promise<SettlementRow[]> {
-  const { rows } = await sql<StoredRow>`
-    select ${SETTLEMENT_COLUMNS} from offers o cross join lateral (
-      select * from participations w
-      where w.offer_id = o.id and w.chain = ${chain} and w.status = 'pending' and w.frozen_reason is null
-        and greatest(w.prepared_at, w.resumed_at)
-          < ${lifetimeNow(clock)} - make_interval(hours => coalesce(o.pending_hours, ${defaultHours}::int))
-      order by greatest(w.prepared_at, w.resumed_at) limit ${limit}) p
-    order by p.inserted_at, p.id limit ${limit}`.execute(db);
-  return rows.map(toSettlementRow);
 }
 
 /** Returns the amounts that commits in progress will take, per wallet and token. */

@@ -1,0 +1,57 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Clock } from '../clock.ts';
+import { lifetimeNow } from '../db/lifetime.ts';
+import type { Db } from '../db/pool.ts';
+import {
+  IS_NOT_PAUSED,
+  SETTLEMENT_COLUMNS,
+  type SettlementRow,
+  type StoredRow,
+  toSettlementRow,
+} from './store.ts';
+
+/** When pending rows expire, unless their offer says otherwise. */
+export type ExpiryLimits = { clock: Clock; defaultHours: number };
+
+/** Returns the time before which a row must have been prepared to have expired. `hours` is the limit of its offer. */
+const expiryOf = ({ clock, defaultHours }: ExpiryLimits, hours: RawBuilder<unknown>) =>
+  sql`${lifetimeNow(clock)} - make_interval(hours => coalesce(${hours}, ${defaultHours}::int))`;
+
+/** Returns due pending rows of one fund that have not expired, oldest first. Chooses the fund with the oldest such row. */
+export async function listPending(
+  db: Db,
+  chain: string,
+  limits: ExpiryLimits,
+  limit: number,
+): Promise<SettlementRow[]> {
+  const hours = sql`(select o.pending_hours from offers o where o.id = p.offer_id)`;
+  const isDue = sql`p.chain = ${chain} and p.status = 'pending' and p.check_at <= now() and p.frozen_reason is null
+    and greatest(p.prepared_at, p.resumed_at) >= ${expiryOf(limits, hours)} and ${IS_NOT_PAUSED}`;
+  const { rows } = await sql<StoredRow>`
+    select ${SETTLEMENT_COLUMNS} from participations p
+    where ${isDue} and p.fund_address = (
+      select p.fund_address from participations p where ${isDue} order by p.inserted_at, p.id limit 1)
+    order by p.inserted_at, p.id limit ${limit}`.execute(db);
+  return rows.map(toSettlementRow);
+}
+
+/**
+ * Returns pending rows that are older than their offer allows, counted from when they were prepared or last
+ * resumed after a freeze. Frozen rows wait for an operator and do not expire. Looks only at the oldest rows of each
+ * offer, because this runs before every commit.
+ */
+export async function listExpired(
+  db: Db,
+  chain: string,
+  limits: ExpiryLimits,
+  limit: number,
+): Promise<SettlementRow[]> {
+  const { rows } = await sql<StoredRow>`
+    select ${SETTLEMENT_COLUMNS} from offers o cross join lateral (
+      select * from participations w
+      where w.offer_id = o.id and w.chain = ${chain} and w.status = 'pending' and w.frozen_reason is null
+        and greatest(w.prepared_at, w.resumed_at) < ${expiryOf(limits, sql`o.pending_hours`)}
+      order by greatest(w.prepared_at, w.resumed_at) limit ${limit}) p
+    order by p.inserted_at, p.id limit ${limit}`.execute(db);
+  return rows.map(toSettlementRow);
+}
