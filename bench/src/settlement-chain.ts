@@ -30,7 +30,14 @@ export type SettlementChain = {
 };
 
 /** Funds wallets and has them approve, a hundred per block: one transaction per block would take too long. */
-async function approveAll(chain: TestChain, fund: Hex, usdc: Hex, count: number, amount: bigint) {
+async function approveAll(
+  chain: TestChain,
+  name: string,
+  fund: Hex,
+  usdc: Hex,
+  count: number,
+  amount: bigint,
+) {
   const transport = custom(chain.chain);
   const deployer = createWalletClient({ account: roles.deployer, chain: sepolia, transport });
   const approved: ApprovedWallet[] = [];
@@ -39,7 +46,7 @@ async function approveAll(chain: TestChain, fund: Hex, usdc: Hex, count: number,
   chain.chain.setBlockInterval(1e8);
   for (let i = 0; i < count; i += WALLETS_PER_BLOCK) {
     const accounts = Array.from({ length: Math.min(WALLETS_PER_BLOCK, count - i) }, (_, j) =>
-      privateKeyToAccount(keccak256(toHex(`bench wallet ${i + j}`))),
+      privateKeyToAccount(keccak256(toHex(`bench ${name} ${i + j}`))),
     );
     for (const { address } of accounts) {
       const mint = encodeFunctionData({ abi: token.abi, functionName: 'mint', args: [address, amount] });
@@ -87,13 +94,17 @@ async function commitOneByOne(
 const [count = 1_000, units = 1, generation = 1, blockMs = 0] = process.argv.slice(2).map(Number);
 const chain = await startTestChain();
 const node = await chain.addNode();
-const fund = generation === 2 ? await makeFundV2(chain) : chain.deployment.sale_funds.open;
+const { open, other } = chain.deployment.sale_funds;
+// The service would take single commits to its own fund for commits that it has lost, and pause the offer.
+const [fund, singleFund] =
+  generation === 2 ? [await makeFundV2(chain), await makeFundV2(chain)] : [open, other];
 const usdc = chain.deployment.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address ?? '0x';
 const nonce = numberToHex(PAST_NONCES);
 await chain.chain.request({ method: 'hardhat_setNonce', params: [roles.operator.address, nonce] });
-const approvals = await approveAll(chain, fund, usdc, count + SINGLE_COMMITS, BigInt(units) * UNIT);
+const approvals = await approveAll(chain, 'wallet', fund, usdc, count, BigInt(units) * UNIT);
+const others = await approveAll(chain, 'single', singleFund, usdc, SINGLE_COMMITS, UNIT);
 // Each of these commits is a block, so that all approvals are confirmed afterwards.
-const single = await commitOneByOne(chain, fund, usdc, approvals.splice(count), generation === 2 ? 2 : 1);
+const single = await commitOneByOne(chain, singleFund, usdc, others, generation === 2 ? 2 : 1);
 chain.chain.setBlockInterval(blockMs);
 const ready: SettlementChain = {
   ...{ url: node.url, pid: process.pid, deployment: chain.deployment, fund, usdc, approvals, single },
