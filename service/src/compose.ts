@@ -200,11 +200,11 @@ export async function buildContext({
 const MAX_PARTNER_CONTEXTS = 1_000;
 
 /**
- * Gives each partner a lane to the database and to the providers. Keeps one context per partner, because copying the
- * context for each request would be slow.
+ * Gives each partner a lane to the database, the chains and the providers. Keeps one context per partner, because
+ * copying the context for each request would be slow.
  */
 function sharePartners(ctx: Context): Context['forPartner'] {
-  const { identity, documents, venue } = ctx;
+  const { identity, documents, venue, signatures } = ctx;
   const queues = {
     identity: createCallQueue('identity'),
     documents: createCallQueue('documents'),
@@ -213,8 +213,11 @@ function sharePartners(ctx: Context): Context['forPartner'] {
   const contexts = new Map<string, Context>();
   const createContext = (lane: string): Context => {
     const { db, tagged, statements } = ctx.laneOf(lane);
+    const chains = ctx.chains.inLane(lane);
     return {
       ...ctx,
+      chains,
+      signatures: signatures.on(chains),
       db,
       statements,
       taggedDb: tagged,

@@ -1,8 +1,8 @@
 import { realTime } from '../clock.ts';
 import { ApiError } from '../errors.ts';
 import { type ChainName, EVM_CHAIN_NAMES, SOLANA_CHAIN_NAMES } from './chains.ts';
-import { type EvmChain, openEvmChain } from './evm/client.ts';
-import { openSolanaChain, type SolanaChain } from './solana/client.ts';
+import { type EvmChain, evmInLane, openEvmChain } from './evm/client.ts';
+import { openSolanaChain, type SolanaChain, solanaInLane } from './solana/client.ts';
 
 export type Chains = {
   /** Throws `chain_not_supported` unless this is an EVM chain with an RPC endpoint. */
@@ -12,6 +12,8 @@ export type Chains = {
   /** Returns the EVM chains. */
   all(): EvmChain[];
   allSolana(): SolanaChain[];
+  /** Returns the chains for one partner. Partners take turns when a node is slow. */
+  inLane(lane: string): Chains;
   close(): Promise<void>;
 };
 
@@ -45,11 +47,20 @@ export function openChains({
   const solana = configured(SOLANA_CHAIN_NAMES).map(({ name, list }) =>
     openSolanaChain(name, list, timeoutMs, now),
   );
+  return listChains(evm, solana);
+}
+
+function listChains(evm: readonly EvmChain[], solana: readonly SolanaChain[]): Chains {
   return {
     evm: (name) => findChain(evm, name),
     solana: (name) => findChain(solana, name),
     all: () => [...evm],
     allSolana: () => [...solana],
+    inLane: (lane) =>
+      listChains(
+        evm.map((chain) => evmInLane(chain, lane)),
+        solana.map((chain) => solanaInLane(chain, lane)),
+      ),
     close: async () => void (await Promise.all([...evm, ...solana].map(({ rpc }) => rpc.close()))),
   };
 }

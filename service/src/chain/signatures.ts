@@ -2,7 +2,7 @@ import type { Hex } from 'viem';
 import { hexToBytes } from 'viem/utils';
 import { ApiError } from '../errors.ts';
 import { type ChainName, chainFacts } from './chains.ts';
-import { createCooperativeQueue } from './cooperative-queue.ts';
+import { type CooperativeQueue, createCooperativeQueue } from './cooperative-queue.ts';
 import { isSignedByContract } from './evm/contract-signature.ts';
 import { hashText, isSignedByKey } from './evm/secp256k1.ts';
 import type { Chains } from './open-chains.ts';
@@ -29,11 +29,14 @@ export type Signatures = {
    * owner. Throws an upstream `ApiError` if no RPC node answers.
    */
   check(signed: Signed): Promise<SignerKind | null>;
+  /** Returns the same checks on other chains, such as those of a partner. */
+  on(chains: Chains): Signatures;
 };
 
-export function createSignatures(chains: Chains): Signatures {
-  const enqueue = createCooperativeQueue();
-
+export function createSignatures(
+  chains: Chains,
+  enqueue: CooperativeQueue = createCooperativeQueue(),
+): Signatures {
   async function checkEvm({ chain, address, text, signature }: Signed): Promise<SignerKind | null> {
     // An empty signature (`0x`) is how contract wallets refer to a message that was signed on chain.
     if (!/^0x([0-9a-fA-F]{2})*$/.test(signature)) return null;
@@ -58,5 +61,8 @@ export function createSignatures(chains: Chains): Signatures {
   }
 
   const checks = { ethereum: checkEvm, solana: checkSolana };
-  return { check: (signed) => checks[chainFacts(signed.chain).protocol](signed) };
+  return {
+    check: (signed) => checks[chainFacts(signed.chain).protocol](signed),
+    on: (others) => createSignatures(others, enqueue),
+  };
 }

@@ -3,8 +3,8 @@
  * with waiting work take turns, so that a lane with thousands of waiting tasks delays another lane by only one turn.
  */
 export type FairQueue = {
-  /** Resolves to a function that gives the slot back. Rejects with `timeout()` if no slot was free in time. */
-  take(lane: string): Promise<() => void>;
+  /** Resolves to a function that gives the slot back. Rejects with `timeout()` if no slot is free within `waitMs`. */
+  take(lane: string, waitMs?: number): Promise<() => void>;
   /** Takes a slot if one is free, without a promise. Call `release` once for each slot taken with `tryTake`. */
   tryTake(): boolean;
   release(): void;
@@ -63,7 +63,7 @@ export function createFairQueue({
     waiting: () => waitingCount,
     tryTake,
     release: startNext,
-    take: (lane) => {
+    take: (lane, waitMs = maxWaitMs) => {
       if (tryTake()) return Promise.resolve(releaseOnce());
       const waiting = lanes.get(lane) ?? new Set();
       lanes.set(lane, waiting);
@@ -78,7 +78,7 @@ export function createFairQueue({
         const timer = setTimeout(() => {
           leave(lane, waiting, one);
           reject(timeout());
-        }, maxWaitMs);
+        }, waitMs);
         waiting.add(one);
       });
     },

@@ -26,7 +26,23 @@ const MIN_LAG_SECONDS = 20;
 /** Returns the chain with a reader that bypasses the read cache. */
 export function uncached(chain: EvmChain): EvmChain {
   const { readNow } = chain.reader;
-  return { ...chain, reader: { read: readNow, readNow } };
+  return { ...chain, reader: { ...chain.reader, read: readNow } };
+}
+
+/** Returns the chain for one partner, whose calls and reads wait in its own lane. */
+export function evmInLane(chain: EvmChain, lane: string): EvmChain {
+  const rpc = chain.rpc.inLane(lane);
+  let client: PublicClient | undefined;
+  return {
+    ...chain,
+    rpc,
+    reader: chain.reader.inLane(lane),
+    // A client takes kilobytes, and a partner uses few chains.
+    get client() {
+      client ??= createClient(chain, rpc);
+      return client;
+    },
+  };
 }
 
 export function openEvmChain(
@@ -42,18 +58,22 @@ export function openEvmChain(
   const maxLagSeconds = Math.max(MIN_LAG_SECONDS, MAX_LAG_BLOCKS * blockTimeSeconds);
   const survey = { network: String(chainId), maxLagSeconds, now };
   const rpc = openRpc({ chain: name, protocol: EVM_PROTOCOL, urls, timeoutMs, ...survey });
+  const reader = createReader({
+    chain: name,
+    rpc: rpc.inLane('reads'),
+    multicall,
+    freshnessMs: freshnessMs ?? Math.min(MAX_FRESHNESS_MS, (blockTimeSeconds * 1000) / 8),
+  });
+  const client = createClient({ name, chainId }, rpc);
+  return { name, facts, chainId, client, reader, rpc, memoize: createMemoize() };
+}
+
+function createClient({ name, chainId }: Pick<EvmChain, 'name' | 'chainId'>, rpc: Rpc): PublicClient {
   const chain = defineChain({
     id: chainId,
     name,
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
     rpcUrls: { default: { http: [] } },
   });
-  const client = createPublicClient({ chain, transport: custom(rpc, { retryCount: 0 }), cacheTime: 0 });
-  const reader = createReader({
-    chain: name,
-    rpc,
-    multicall,
-    freshnessMs: freshnessMs ?? Math.min(MAX_FRESHNESS_MS, (blockTimeSeconds * 1000) / 8),
-  });
-  return { name, facts, chainId, client, reader, rpc, memoize: createMemoize() };
+  return createPublicClient({ chain, transport: custom(rpc, { retryCount: 0 }), cacheTime: 0 });
 }

@@ -13,6 +13,7 @@ import { readAllowance, readBalance, readTokenMetadata } from './erc20.ts';
 import { readAuthorized, readOutputToken, readPreview, readSwapStatus } from './fund-swap.ts';
 import { encodeAggregate } from './multicall.ts';
 
+const FRESHNESS_MS = 25;
 let testChain: TestChain;
 let node: TestNode;
 let chains: Chains;
@@ -28,7 +29,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await chains?.close();
-  chains = openChains({ urls: { ethereum_sepolia: [node.url] }, freshnessMs: 25 });
+  chains = openChains({ urls: { ethereum_sepolia: [node.url] }, freshnessMs: FRESHNESS_MS });
   evm = chains.evm('ethereum_sepolia');
 });
 afterAll(async () => {
@@ -138,8 +139,11 @@ it('serves most reads from the cache under load', async () => {
   const reader = async () => {
     for (let i = 0; i < 300; i++) await readBalance(evm, usdc(), unusedAddress);
   };
+  const startedAt = performance.now();
   const requests = await sent(() => Promise.all(Array.from({ length: 64 }, reader)));
-  expect(requests / (64 * 300)).toBeLessThan(0.02);
+  const intervals = (performance.now() - startedAt) / FRESHNESS_MS;
+  // A burst of 40, then one per interval, and one whenever the head is too old.
+  expect(requests).toBeLessThan(42 + 1.5 * intervals);
 });
 
 it('shows the effect of a mined transaction to the next read', async () => {
@@ -198,7 +202,7 @@ it('shows the effect of a reorganisation at the same height', async () => {
   // The same read with an exhausted token bucket.
   for (let i = 0; i < 200; i++) await read();
   await testChain.chain.reorg({ depth: 2, transactions: 'drop' });
-  await expect.poll(read, { timeout: 1000, interval: 20 }).toBe(77n);
+  await expect.poll(read, { timeout: 20_000, interval: 20 }).toBe(77n);
 });
 
 it('reads token metadata once', async () => {

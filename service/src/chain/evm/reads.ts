@@ -8,12 +8,15 @@ import type { Call } from './contract-call.ts';
 import { createHead } from './head.ts';
 import { createCallAll, type RawResult } from './multicall.ts';
 import { describeRevert } from './revert.ts';
+import { createTurns } from './turns.ts';
 
 /** Reads contracts on the latest block. Throws `contract_not_found`, `contract_reverted` or an upstream error. */
 export type Reader = {
   read<T>(call: Call<T>): Promise<T>;
   /** Bypasses the cache and does not join a read in flight. Use it for values that the caller may just have changed. */
   readNow<T>(call: Call<T>): Promise<T>;
+  /** Returns a reader for one partner. It shares calls and the cache, but partners take turns when the node is slow. */
+  inLane(lane: string): Reader;
 };
 
 export type ReaderOptions = {
@@ -25,16 +28,26 @@ export type ReaderOptions = {
 };
 
 type Outcome = { value: unknown } | { error: ApiError };
+/** `lane` is the lane in which the read waits; null once it is sent. */
+type InFlightRead = { lane: string | null; outcome: Promise<Outcome> };
 type PendingRead = {
   call: Call<unknown>;
   data: Hex;
+  queuedAt: number;
+  /** Called when the read is sent. */
+  send(): void;
   resolve(outcome: Outcome): void;
   reject(error: unknown): void;
 };
 
 const BATCH_WINDOW_MS = 2;
 const MAX_BATCH_READS = 100;
+/** Leaves connections to the node for calls other than reads. Further reads wait and share the next calls. */
+const MAX_OPEN_BATCHES = 8;
 const MAX_PENDING_READS = 5_000;
+const MAX_QUEUED_MS = 4_000;
+/** The lane of the node's own work. */
+const OWN_LANE = '';
 const MAX_CACHED = 50_000;
 const UNCACHED_BURST = 40;
 
@@ -48,62 +61,74 @@ export function createReader({ chain, rpc, multicall, freshnessMs }: ReaderOptio
   const head = createHead(2 * freshnessMs);
   const uncachedReads = createTokenBucket({ intervalMs: freshnessMs, burst: UNCACHED_BURST });
   const cache = new Map<string, Outcome>();
-  const inFlight = new Map<string, Promise<Outcome>>();
+  const inFlight = new Map<string, InFlightRead>();
   const knownContracts = new Set<Hex>();
-  let collecting: PendingRead[] | undefined;
+  const queued = createTurns<PendingRead>();
+  let isCollecting = false;
   let pendingReads = 0;
-  let openRequests = 0;
+  let openBatches = 0;
 
-  function read<T>(call: Call<T>): Promise<T> {
+  function read<T>(lane: string, call: Call<T>): Promise<T> {
     const cached = cache.get(call.key);
     const now = performance.now();
-    if (cached !== undefined && head.isFresh(now) && collecting === undefined && !uncachedReads.take(now))
+    if (cached !== undefined && head.isFresh(now) && !isCollecting && !uncachedReads.take(now))
       return unwrap<T>(cached);
     const shared = inFlight.get(call.key);
-    if (shared !== undefined) return shared.then((outcome) => unwrap<T>(outcome));
-    return readNow(call);
+    // A read that still waits in another lane may have to wait for longer.
+    if (shared?.lane === null || shared?.lane === lane)
+      return shared.outcome.then((outcome) => unwrap<T>(outcome));
+    return readNow(lane, call);
   }
 
-  function readNow<T>(call: Call<T>): Promise<T> {
-    return enqueue(call).then((outcome) => unwrap<T>(outcome));
+  function readNow<T>(lane: string, call: Call<T>): Promise<T> {
+    return enqueue(lane, call).then((outcome) => unwrap<T>(outcome));
   }
 
-  function enqueue(call: Call<unknown>): Promise<Outcome> {
-    if (pendingReads >= MAX_PENDING_READS)
-      return Promise.reject(rpcError(chain, new UpstreamFailure('no_response', 'too many pending reads')));
+  function enqueue(lane: string, call: Call<unknown>): Promise<Outcome> {
+    if (pendingReads >= MAX_PENDING_READS) return Promise.reject(tooManyReads());
     const data = call.encode();
     pendingReads += 1;
-    const outcome = new Promise<Outcome>((resolve, reject) => collect({ call, data, resolve, reject }));
-    inFlight.set(call.key, outcome);
+    const { promise: outcome, ...settlers } = withResolvers<Outcome>();
+    const started: InFlightRead = { lane, outcome };
+    inFlight.set(call.key, started);
+    const send = () => {
+      started.lane = null;
+    };
+    queued.add(lane, { call, data, queuedAt: performance.now(), send, ...settlers });
+    collect();
     const forget = () => {
       pendingReads -= 1;
-      if (inFlight.get(call.key) === outcome) inFlight.delete(call.key);
+      if (inFlight.get(call.key) === started) inFlight.delete(call.key);
     };
     outcome.then(forget, forget);
     return outcome;
   }
 
-  function collect(entry: PendingRead): void {
-    if (collecting === undefined) {
-      const batch: PendingRead[] = [];
-      collecting = batch;
-      // If no request is open, send the reads that this turn of the event loop collects. Otherwise wait a little for
-      // more reads.
-      if (openRequests === 0) setImmediate(send, batch);
-      else setTimeout(send, BATCH_WINDOW_MS, batch);
-    }
-    collecting.push(entry);
-    if (collecting.length >= MAX_BATCH_READS) collecting = undefined;
+  /** If no call is open, sends the reads that this turn of the event loop collects. Otherwise waits a little for more. */
+  function collect(): void {
+    if (isCollecting || openBatches >= MAX_OPEN_BATCHES || queued.size() === 0) return;
+    isCollecting = true;
+    if (openBatches === 0) setImmediate(sendQueued);
+    else setTimeout(sendQueued, BATCH_WINDOW_MS);
   }
 
-  async function send(batch: PendingRead[]): Promise<void> {
-    if (collecting === batch) collecting = undefined;
+  function sendQueued(): void {
+    isCollecting = false;
+    while (openBatches < MAX_OPEN_BATCHES && queued.size() > 0) void send(queued.take(MAX_BATCH_READS));
+  }
+
+  async function send(taken: PendingRead[]): Promise<void> {
     const sentAt = performance.now();
-    openRequests += 1;
+    const [late, batch] = partition(taken, ({ queuedAt }) => queuedAt < sentAt - MAX_QUEUED_MS);
+    for (const { reject } of late) reject(tooManyReads());
+    if (batch.length === 0) return;
+    openBatches += 1;
     try {
+      for (const entry of batch) entry.send();
       const calls = batch.map(({ call, data }) => ({ to: call.to, data }));
       const { block, results } = await callAll(calls, head.check).finally(() => {
-        openRequests -= 1;
+        openBatches -= 1;
+        collect();
       });
       const previousHead = head.id();
       head.observe(block, sentAt);
@@ -112,6 +137,10 @@ export function createReader({ chain, rpc, multicall, freshnessMs }: ReaderOptio
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }
+  }
+
+  function tooManyReads(): ApiError {
+    return rpcError(chain, new UpstreamFailure('no_response', 'too many pending reads'));
   }
 
   async function settle(
@@ -148,7 +177,26 @@ export function createReader({ chain, rpc, multicall, freshnessMs }: ReaderOptio
     return code !== '0x';
   }
 
-  return { read, readNow };
+  const inLane = (lane: string): Reader => ({
+    read: (call) => read(lane, call),
+    readNow: (call) => readNow(lane, call),
+    inLane,
+  });
+  return inLane(OWN_LANE);
+}
+
+/** Like `Promise.withResolvers`, which Node 20 lacks. */
+function withResolvers<T>() {
+  let resolve: (value: T) => void = () => undefined;
+  let reject: (error: unknown) => void = () => undefined;
+  const promise = new Promise<T>((...settlers) => {
+    [resolve, reject] = settlers;
+  });
+  return { promise, resolve, reject };
+}
+
+function partition<T>(values: readonly T[], test: (value: T) => boolean): [T[], T[]] {
+  return [values.filter(test), values.filter((value) => !test(value))];
 }
 
 function reverted(reason: string): ApiError {

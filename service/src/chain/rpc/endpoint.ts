@@ -1,4 +1,5 @@
 import { Pool } from 'undici';
+import { createFairQueue } from '../../jobs/fair-queue.ts';
 import { createCircuitBreaker } from '../../outbound/circuit-breaker.ts';
 import { failureOfError, failureOfStatus, UpstreamFailure } from '../../outbound/failure.ts';
 import { sendHttpRequest } from '../../outbound/http-request.ts';
@@ -17,8 +18,8 @@ export type Endpoint = {
   isAvailable(): boolean;
   /** Whether the endpoint's latest responses were good. */
   isTrusted(now: number): boolean;
-  /** Posts the calls as one HTTP request. Throws `UpstreamFailure`. */
-  post(calls: RpcCall[], timeoutMs: number): Promise<RpcReply[]>;
+  /** Posts the calls as one HTTP request. Lanes take turns when all connections are in use. Throws `UpstreamFailure`. */
+  post(calls: RpcCall[], timeoutMs: number, lane: string): Promise<RpcReply[]>;
   /** Prefers other endpoints for a while. Called after a well-formed response that cannot be true. */
   distrust(forMs?: number): void;
   /** Stops using the endpoint while it serves another chain, and resumes afterwards. */
@@ -28,9 +29,9 @@ export type Endpoint = {
 };
 
 const MAX_CONNECTIONS = 16;
-const MAX_IN_FLIGHT = 64;
 const FAILURES_TO_OPEN = 3;
 const MAX_PAUSE_MS = 2_000;
+const MAX_WAIT_MS = 2_000;
 const DISTRUST_MS = 1_000;
 const MAX_RESPONSE_BYTES = 32 * 1_048_576;
 
@@ -42,7 +43,11 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
   const pool = new Pool(origin, { connections: MAX_CONNECTIONS, pipelining: 1, keepAliveTimeout: 4_000 });
   const credentials = username === '' ? {} : { authorization: basicAuthorization(username, password) };
   const circuit = createCircuitBreaker({ failuresToOpen: FAILURES_TO_OPEN, maxPauseMs: MAX_PAUSE_MS });
-  const slots = createSlots(MAX_IN_FLIGHT);
+  const connections = createFairQueue({
+    concurrency: MAX_CONNECTIONS,
+    maxWaitMs: MAX_WAIT_MS,
+    timeout: () => new UpstreamFailure('no_response', 'no free connection'),
+  });
   let distrustedUntil = 0;
   let excluded = false;
 
@@ -62,23 +67,25 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
     } else circuit.fail();
   }
 
-  async function post(calls: RpcCall[], timeoutMs: number): Promise<RpcReply[]> {
+  async function post(calls: RpcCall[], timeoutMs: number, lane: string): Promise<RpcReply[]> {
     const deadline = performance.now() + timeoutMs;
+    const leave = await connections.take(lane, timeoutMs).catch((error: unknown) => {
+      // Waiting in vain says nothing about the endpoint, but a probe must settle.
+      if (!circuit.isClosed()) circuit.fail();
+      throw error;
+    });
     try {
-      await slots.take(timeoutMs);
-      try {
-        const remaining = Math.max(1, deadline - performance.now());
-        const text = await postCalls(pool, `${pathname}${search}`, credentials, calls, remaining);
-        const replies = readReplies(text, calls.length, classifyError);
-        circuit.succeed();
-        return replies;
-      } finally {
-        slots.release();
-      }
+      const remaining = Math.max(1, deadline - performance.now());
+      const text = await postCalls(pool, `${pathname}${search}`, credentials, calls, remaining);
+      const replies = readReplies(text, calls.length, classifyError);
+      circuit.succeed();
+      return replies;
     } catch (error) {
       const failure = failureOfError(error);
       recordFailure(failure);
       throw failure;
+    } finally {
+      leave();
     }
   }
 
@@ -98,36 +105,6 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
 
 function basicAuthorization(username: string, password: string): string {
   return `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}`;
-}
-
-/** A semaphore with `count` slots. Waiting for a slot can time out. */
-function createSlots(count: number) {
-  const queue: (() => void)[] = [];
-  let free = count;
-  return {
-    take: (timeoutMs: number): Promise<void> => {
-      if (free > 0) {
-        free -= 1;
-        return Promise.resolve();
-      }
-      return new Promise((resolve, reject) => {
-        const enter = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-        const timer = setTimeout(() => {
-          queue.splice(queue.indexOf(enter), 1);
-          reject(new UpstreamFailure('no_response', 'no free connection'));
-        }, timeoutMs);
-        queue.push(enter);
-      });
-    },
-    release: (): void => {
-      const next = queue.shift();
-      if (next === undefined) free += 1;
-      else next();
-    },
-  };
 }
 
 async function postCalls(

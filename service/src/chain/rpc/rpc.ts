@@ -20,6 +20,8 @@ export type Rpc = {
   batch(calls: RpcCall[], accept?: Accept): Promise<RpcReply[]>;
   /** Compares the endpoints with each other and with the clock; see `surveyEndpoints`. */
   survey(): Promise<EndpointHead[]>;
+  /** Returns the same nodes for one partner. Partners take turns when all connections to a node are in use. */
+  inLane(lane: string): Rpc;
   /** Returns one `Rpc` per provider, so that answers of independent sources can be compared. */
   providers(): Rpc[];
   /** The number of HTTP requests sent so far. */
@@ -41,6 +43,8 @@ export type RpcOptions = Partial<Omit<SurveyOptions, 'query'>> & {
 type RpcParts = { chain: string; endpoints: Endpoint[]; timeoutMs: number; survey: SurveyOptions };
 
 const MAX_WAITING = 1_000;
+/** The lane of the node's own work. */
+const OWN_LANE = '';
 const SURVEY_INTERVAL_MS = 5_000;
 const MAX_LAG_SECONDS = 60;
 
@@ -49,10 +53,10 @@ export function openRpc({ chain, urls, timeoutMs, protocol, ...options }: RpcOpt
   const query = protocol.headQuery;
   const survey = { network: null, query, maxLagSeconds: MAX_LAG_SECONDS, now: realTime, ...options };
   const endpoints = urls.map((url) => openEndpoint(url, protocol.classifyError));
-  return createRpc({ chain, endpoints, timeoutMs, survey });
+  return createRpc({ chain, endpoints, timeoutMs, survey }).inLane(OWN_LANE);
 }
 
-function createRpc(parts: RpcParts): Rpc {
+function createRpc(parts: RpcParts): Pick<Rpc, 'inLane'> {
   const { chain, endpoints, timeoutMs } = parts;
   // One more attempt than there are endpoints: only a request shows whether a kept-alive connection has been closed.
   const maxAttempts = endpoints.length + 1;
@@ -65,21 +69,21 @@ function createRpc(parts: RpcParts): Rpc {
     return surveyEndpoints(endpoints, parts.survey);
   }
 
-  async function batch(calls: RpcCall[], accept?: Accept): Promise<RpcReply[]> {
+  async function batch(lane: string, calls: RpcCall[], accept?: Accept): Promise<RpcReply[]> {
     if (waiting >= MAX_WAITING)
       throw rpcError(chain, new UpstreamFailure('no_response', 'too many calls are waiting'));
     waiting += 1;
     // A single endpoint has nothing to be compared with, and callers do not wait for the comparison.
     if (endpoints.length > 1 && performance.now() >= nextSurvey) survey().catch(() => undefined);
     try {
-      return await tryEndpoints(calls, accept);
+      return await tryEndpoints(lane, calls, accept);
     } finally {
       waiting -= 1;
     }
   }
 
   /** Retries a failed attempt on the next best endpoint until the time or attempt limit is reached. */
-  async function tryEndpoints(calls: RpcCall[], accept?: Accept): Promise<RpcReply[]> {
+  async function tryEndpoints(lane: string, calls: RpcCall[], accept?: Accept): Promise<RpcReply[]> {
     const deadline = performance.now() + timeoutMs;
     const tries = new Map<Endpoint, number>();
     let failure: UpstreamFailure | undefined;
@@ -93,7 +97,7 @@ function createRpc(parts: RpcParts): Rpc {
       tries.set(endpoint, (tries.get(endpoint) ?? 0) + 1);
       try {
         sent += 1;
-        const replies = await endpoint.post(calls, Math.min(remaining, timeoutMs / 2));
+        const replies = await endpoint.post(calls, Math.min(remaining, timeoutMs / 2), lane);
         acceptOrDistrust(endpoint, replies, accept);
         return replies;
       } catch (error) {
@@ -104,10 +108,11 @@ function createRpc(parts: RpcParts): Rpc {
     throw rpcError(chain, failure ?? new UpstreamFailure('no_response', 'circuit open'));
   }
 
-  return {
-    batch,
+  const inLane = (lane: string): Rpc => ({
+    inLane,
+    batch: (calls, accept) => batch(lane, calls, accept),
     request: async ({ method, params = [] }) => {
-      const [reply] = await batch([{ method, params }]);
+      const [reply] = await batch(lane, [{ method, params }]);
       if (reply === undefined) throw rpcError(chain, new UpstreamFailure('invalid_response', 'no reply'));
       if ('error' in reply) throw reply.error;
       return reply.result;
@@ -116,7 +121,7 @@ function createRpc(parts: RpcParts): Rpc {
       const usable = endpoints.filter((each) => !each.isExcluded());
       const answers = usable.map(async (endpoint) => {
         sent += 1;
-        const [reply] = await endpoint.post([{ method, params }], timeoutMs / 2);
+        const [reply] = await endpoint.post([{ method, params }], timeoutMs / 2, lane);
         if (reply === undefined) throw new UpstreamFailure('invalid_response', 'no reply');
         if ('error' in reply) throw reply.error;
         return reply.result;
@@ -132,11 +137,12 @@ function createRpc(parts: RpcParts): Rpc {
     providers: () => {
       const names = new Set(endpoints.map(({ provider }) => provider));
       const endpointsOf = (name: string) => endpoints.filter(({ provider }) => provider === name);
-      return [...names].map((name) => createRpc({ ...parts, endpoints: endpointsOf(name) }));
+      return [...names].map((name) => createRpc({ ...parts, endpoints: endpointsOf(name) }).inLane(lane));
     },
     sent: () => sent,
     close: async () => void (await Promise.all(endpoints.map((endpoint) => endpoint.close()))),
-  };
+  });
+  return { inLane };
 }
 
 function noEndpoint(): UpstreamFailure {

@@ -71,7 +71,8 @@ async function readHead(
   { requests, read }: HeadQuery,
 ): Promise<EndpointHead | null> {
   try {
-    const replies = await Promise.all(requests.map((calls) => endpoint.post(calls, SURVEY_TIMEOUT_MS)));
+    const post = (calls: RpcCall[]) => endpoint.post(calls, SURVEY_TIMEOUT_MS, 'survey');
+    const replies = await Promise.all(requests.map(post));
     const head = read(replies.flat().map(resultOrNull));
     return head && { provider: endpoint.provider, position, ...head };
   } catch (error) {

@@ -26,6 +26,11 @@ export function openSolanaChain(
   return { name, facts, rpc, memoize: createMemoize() };
 }
 
+/** Returns the chain for one partner, whose calls wait in its own lane. */
+export function solanaInLane(chain: SolanaChain, lane: string): SolanaChain {
+  return { ...chain, rpc: chain.rpc.inLane(lane) };
+}
+
 /** Returns one view of the chain per provider, so that answers of independent sources can be compared. */
 export function providerViews(chain: SolanaChain): SolanaChain[] {
   return chain.rpc.providers().map((rpc) => ({ ...chain, rpc }));

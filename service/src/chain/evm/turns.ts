@@ -1,0 +1,34 @@
+/** Entries that wait, by lane. */
+export type Turns<Entry> = {
+  add(lane: string, entry: Entry): void;
+  /** Removes and returns up to `count` entries, one of each lane in turn. */
+  take(count: number): Entry[];
+  size(): number;
+};
+
+export function createTurns<Entry>(): Turns<Entry> {
+  /** Lanes with entries, in the order of their turns. */
+  const lanes = new Map<string, Entry[]>();
+  let size = 0;
+  return {
+    size: () => size,
+    add: (lane, entry) => {
+      const entries = lanes.get(lane) ?? [];
+      lanes.set(lane, entries);
+      entries.push(entry);
+      size++;
+    },
+    take: (count) => {
+      const taken: Entry[] = [];
+      // A lane that is set again comes last, so this loop continues until all lanes are empty.
+      for (const [lane, entries] of lanes) {
+        if (taken.length === count) break;
+        taken.push(...entries.splice(0, 1));
+        lanes.delete(lane);
+        if (entries.length > 0) lanes.set(lane, entries);
+      }
+      size -= taken.length;
+      return taken;
+    },
+  };
+}
