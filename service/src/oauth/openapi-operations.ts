@@ -132,7 +132,7 @@ export const oauthOperations: readonly ExtraOperation[] = [
     security: CLIENT,
     body: Revocation,
     reply: Closed({}, { title: 'Revoked' }),
-    errors: ['unauthorized'],
+    errors: ['unauthorized', 'rate_limited'],
   },
   {
     method: 'get',
@@ -142,7 +142,7 @@ export const oauthOperations: readonly ExtraOperation[] = [
     description: 'Takes user tokens with the scope `openid`.',
     security: [{ userToken: ['openid'] }],
     reply: UserInfo,
-    errors: ['unauthorized', 'insufficient_scope'],
+    errors: ['unauthorized', 'insufficient_scope', 'rate_limited'],
   },
   {
     method: 'get',
