@@ -35,6 +35,7 @@ import type { CommandHelp } from './operations/command.ts';
 import { serveMetrics } from './operations/metrics-server.ts';
 import { referencePlugin } from './operations/reference.ts';
 import { listSenders } from './operator/signers.ts';
+import { recordRefundLimit } from './participations/request-refunds.ts';
 import { startStatusReports } from './requirements/report-worker.ts';
 import { apiRoutes } from './routes.ts';
 import { startScreening } from './screening/rescreen.ts';
@@ -135,6 +136,7 @@ async function start(
   running.push(startAllowListWatch(ctx));
   running.push(startAllowedCheck(ctx));
   running.push(startScreening(ctx));
+  await recordRefundLimit(ctx.db, config.refundDailyLimitUsd);
   running.push((await startSettlement(ctx)).stop);
   const problems = await findSwapProblems(ctx);
   if (problems.length > 0) throw new ConfigError(problems);

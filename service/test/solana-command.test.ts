@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
 import { sql } from 'kysely';
 import { afterAll, expect, test } from 'vitest';
-import { receiptAddress } from '../src/chain/solana/addresses.ts';
+import { keyOf, receiptAddress } from '../src/chain/solana/addresses.ts';
 import { databaseUrlOf } from './support/database-url.ts';
 import { runCauseway } from './support/service.ts';
 import {
   EXPIRY_SLOTS,
   FINALITY_SLOTS,
+  solanaKey,
   solanaWorker,
   UNIT,
   useSolanaSale,
@@ -67,9 +68,47 @@ test('close keeps receipts that a backup could need, and closes older ones', asy
     await sql`update ${sql.table(table)} set inserted_at = inserted_at - interval '31 days'`.execute(
       sale.app.ctx.db,
     );
+  const before = await dump();
+  expect(await run('close', 'solana_devnet', '--dry-run')).toMatchObject({
+    ...{ code: 0, text: expect.stringMatching(/^[12] receipts would be closed, and 0 kept/) },
+  });
+  expect(await dump()).toEqual(before);
   const { code, text } = await run('close', 'solana_devnet');
   expect({ code, text }).toMatchObject({ code: 0, text: expect.stringMatching(/^Closed [12] receipts/) });
   expect(receipt()).toBeNull();
+});
+
+/** Returns the rows that the commands touch, and what the operator has. */
+async function dump(): Promise<unknown[]> {
+  const { pool } = sale.app.ctx;
+  const { rows: transactions } = await pool.query('select t::text from operator_transactions t order by 1');
+  const { rows: foreign } = await pool.query('select t::text from foreign_transactions t order by 1');
+  return [transactions, foreign, sale.solana.chain.svm.balance(keyOf(solanaRoles.operator.address))];
+}
+
+test('fund create and adopt print what they would do, and change nothing', async () => {
+  await sale.app.ctx.pool.query(
+    `insert into foreign_transactions (chain, signature, address) values ('solana_devnet', $1, 'somebody')`,
+    [Buffer.alloc(64, 7)],
+  );
+  const before = await dump();
+  const standby = solanaKey('standby').address;
+  const create = [
+    'fund',
+    'create',
+    'planned-sale',
+    '--standby',
+    standby,
+    '--chain',
+    'solana_devnet',
+    '--dry-run',
+  ];
+  expect(await run(...create)).toMatchObject({ code: 0, text: expect.stringContaining('would be created') });
+  expect(await run('adopt', 'solana_devnet', '--dry-run')).toMatchObject({
+    ...{ code: 0, text: expect.stringContaining('1 transaction would be adopted') },
+  });
+  expect(await run('vaults', 'solana_devnet', '--dry-run')).toMatchObject({ code: 2 });
+  expect(await dump()).toEqual(before);
 });
 
 test.each([['close', 'ethereum_sepolia'], ['vaults'], ['close', 'solana_devnet', 'twice']])(

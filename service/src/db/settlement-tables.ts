@@ -11,6 +11,7 @@ export interface SettlementTables {
   participations: Participations;
   settlement_pauses: SettlementPauses;
   refund_requests: RefundRequests;
+  refund_limits: RefundLimits;
   reconcile_passes: ReconcilePasses;
   reconcile_differences: ReconcileDifferences;
 }
@@ -164,12 +165,20 @@ export interface RefundRequests {
   inserted_at: Generated<string>;
 }
 
+export interface RefundLimits {
+  id: GeneratedAlways<bigint>;
+  limit_usd: string | null;
+  recorded_at: Generated<string>;
+}
+
 export interface ReconcilePasses {
   chain: string;
   /** The last compared block; null before the first pass has ended. */
   to_block: bigint | null;
   started_at: string;
   finished_at: Generated<string | null>;
+  /** The last participation that was looked back at; null at the beginning of a turn. */
+  cursor: Generated<string | null>;
 }
 
 export interface ReconcileDifferences {

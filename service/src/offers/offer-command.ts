@@ -7,7 +7,7 @@ import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { confirm } from '../operations/confirm.ts';
 import { runCommand } from '../operations/run-command.ts';
 import { writeOutput } from '../operations/write-output.ts';
-import { planRefunds, refundOffer } from '../participations/refund-offer.ts';
+import { planOfferRefund, planRefunds, refundOffer } from '../participations/refund-offer.ts';
 import { showProgress } from '../participations/report-text.ts';
 import { OfferRefusedError } from './apply.ts';
 import { type ApplyContext, applyFiles, diffFiles } from './apply-command.ts';
@@ -37,7 +37,8 @@ export const OFFER_HELP: CommandHelp = {
   options: {
     '--set NAME=VALUE': 'The value of the variable NAME in the files. Repeatable.',
     '--yes': 'Apply or refund without asking for confirmation.',
-    '--dry-run': 'Only print how many participations would be refunded.',
+    '--dry-run':
+      'Only print how many participations would be refunded, and whether another person has to confirm.',
     '--plan':
       'Apply nothing: print the changes, and how many users would gain or lose eligibility by each changed rule.',
     '--change-assets': 'Also change the description of assets for offers whose files are not applied.',
@@ -121,11 +122,16 @@ async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values):
       : error;
   });
   console.log(`${count} participations of ${slug} can be refunded`);
-  if (values['dry-run'] === true || count === 0) return;
+  const operator = { name: userInfo().username, limitUsd: ctx.config.refundDailyLimitUsd };
+  if (count === 0) return;
+  if (values['dry-run'] === true) {
+    const { refusal } = await planOfferRefund(ctx, operator, offerId);
+    if (refusal !== null) console.log(`The sum ${refusal}; another person would have to confirm`);
+    return;
+  }
   if (values.yes !== true && !(await confirm()))
     throw new OfferRefusedError(['Not confirmed. Use --yes to refund without asking.']);
   const progress = showProgress(count, process.stderr);
-  const operator = { name: userInfo().username, limitUsd: ctx.config.refundDailyLimitUsd };
   const done = await refundOffer(ctx, operator, offerId, progress.at);
   progress.end();
   console.log(`${done} refunds requested`);

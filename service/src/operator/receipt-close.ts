@@ -45,6 +45,41 @@ export async function closeReceipts(
   }
 }
 
+/** Returns how many receipts `closeReceipts` would close and keep now. Signs nothing and changes nothing. */
+export async function planClosing(
+  { db, chain, signer: { address } }: CloseParts,
+  days: number,
+): Promise<{ closed: number; kept: number }> {
+  const totals = { closed: 0, kept: 0 };
+  for (let after = FIRST_ID; ; ) {
+    const { slot, height } = await readEpoch(chain);
+    const choice = { days, height, after, limit: BATCH_RECEIPTS };
+    const batch = await listClosable(db, { chain: chain.name, address }, choice);
+    const last = batch.at(-1);
+    if (last === undefined) return totals;
+    after = last.id;
+    const { open, kept } = await sortReceipts(chain, address, batch, slot);
+    totals.closed += open.length;
+    totals.kept += kept.length;
+  }
+}
+
+/** Sorts receipts into those that can be closed, those that must be kept, and those that no longer exist. */
+async function sortReceipts(
+  chain: SolanaChain,
+  operator: string,
+  batch: readonly ClosableReceipt[],
+  minSlot: bigint,
+) {
+  const receipts = batch.map(({ receipt }) => receipt);
+  const accounts = await readAccounts(chain, receipts, { commitment: 'finalized', minSlot });
+  const tokens = accounts.map(readTokenAccount);
+  const open = batch.filter((_, i) => tokens[i]?.owner === operator && tokens[i]?.amount === 0n);
+  const kept = batch.filter((each, i) => accounts[i] != null && !open.includes(each));
+  const gone = batch.filter((each) => !open.includes(each) && !kept.includes(each));
+  return { open, kept, gone };
+}
+
 /**
  * Closes a batch of receipts. Returns how many cannot be closed: receipts of other keys, and receipts that
  * hold tokens.
@@ -53,12 +88,7 @@ async function closeBatch(parts: CloseParts, batch: readonly ClosableReceipt[]):
   const { db, chain, signer } = parts;
   for (let lastValidHeight: bigint | null = null; ; await sleep(POLL_INTERVAL_MS)) {
     const { slot, height } = await readEpoch(chain);
-    const receipts = batch.map(({ receipt }) => receipt);
-    const accounts = await readAccounts(chain, receipts, { commitment: 'finalized', minSlot: slot });
-    const tokens = accounts.map(readTokenAccount);
-    const open = batch.filter((_, i) => tokens[i]?.owner === signer.address && tokens[i]?.amount === 0n);
-    const kept = batch.filter((each, i) => accounts[i] != null && !open.includes(each));
-    const gone = batch.filter((each) => !open.includes(each) && !kept.includes(each));
+    const { open, kept, gone } = await sortReceipts(chain, signer.address, batch, slot);
     await markReceiptsClosed(
       db,
       gone.map(({ id }) => id),

@@ -4,6 +4,7 @@ import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import { chainFacts } from '../chain/chains.ts';
 import type { Config } from '../config.ts';
+import { rehearse } from '../db/rehearse.ts';
 import { isId } from '../http/ids.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { type CommandContext, runCommand } from '../operations/run-command.ts';
@@ -18,7 +19,7 @@ import {
   readReport,
 } from './report-store.ts';
 import { CSV_HEADER, showProgress, toCsv, toLine } from './report-text.ts';
-import { confirmRefunds, type RefundOperator, readRefundRequest } from './request-refunds.ts';
+import { confirmRefunds, planConfirmation, type RefundOperator } from './request-refunds.ts';
 import { type Participation, STATUSES } from './schema.ts';
 
 export const PARTICIPATION_HELP: CommandHelp = {
@@ -39,7 +40,8 @@ export const PARTICIPATION_HELP: CommandHelp = {
     '--status STATUS': `Only participations with this status: ${STATUSES.join(', ')}.`,
     '--limit N': 'The number of participations to list, 1 to 10000. Default: 50.',
     '--csv': 'The export format, and the only one.',
-    '--dry-run': 'Only print the participations that would change.',
+    '--dry-run':
+      'Change nothing: apply the same rules and print the status that each participation would have, or what refuses it.',
     '--write FILE': 'Write the export to FILE instead of standard output.',
   },
   examples: {
@@ -159,7 +161,9 @@ async function exportAll(ctx: CommandContext, _ids: string[], values: Values): P
 /** Confirms refunds that another person has requested. */
 async function confirm(ctx: CommandContext, [id = '']: string[], values: Values): Promise<void> {
   if (values['dry-run'] === true) {
-    console.log(JSON.stringify(await readRefundRequest(ctx, id), null, 2));
+    const request = await planConfirmation(ctx, userInfo().username, id);
+    console.log(JSON.stringify(request, null, 2));
+    console.log(`${request.participationIds.length} refunds would be requested`);
     return;
   }
   const done = await confirmRefunds(ctx, userInfo().username, id);
@@ -168,7 +172,11 @@ async function confirm(ctx: CommandContext, [id = '']: string[], values: Values)
 
 function changeEach(change: Change, operator: RefundOperator): Action {
   return async (ctx, ids, values) => {
-    if (values['dry-run'] === true) return show(ctx, ids);
+    if (values['dry-run'] === true)
+      return rehearse(ctx.db, async (db) => {
+        for (const { id, status } of await change({ ...ctx, db }, operator, ids))
+          console.log(`${id} would be ${status}`);
+      });
     for (const { id, status, chain } of await change(ctx, operator, ids)) {
       const note = chainFacts(chain).refundDepth > 1 ? ', will be sent once its commit is final' : '';
       console.log(`${id} ${status}${status === 'remit_submitted' ? note : ''}`);

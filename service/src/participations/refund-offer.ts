@@ -1,7 +1,12 @@
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { countRefundable, findOfferId, listRefundable } from './report-store.ts';
-import { type RefundOperator, requestRefunds } from './request-refunds.ts';
+import {
+  planRefundRequest,
+  type RefundDecision,
+  type RefundOperator,
+  requestRefunds,
+} from './request-refunds.ts';
 
 type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 
@@ -26,4 +31,13 @@ export async function refundOffer(
   onProgress: (done: number) => void,
 ): Promise<number> {
   return requestRefunds(ctx, operator, await listRefundable(ctx.db, offerId), onProgress);
+}
+
+/** Decides about the refund of an offer as `refundOffer` does, and changes nothing. */
+export async function planOfferRefund(
+  ctx: Parts,
+  operator: RefundOperator,
+  offerId: string,
+): Promise<RefundDecision> {
+  return planRefundRequest(ctx, operator, await listRefundable(ctx.db, offerId));
 }

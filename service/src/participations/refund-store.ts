@@ -82,3 +82,24 @@ export async function confirmRequest(tx: Db, id: string, by: string): Promise<bo
     .executeTakeFirst();
   return numUpdatedRows === 1n;
 }
+
+/** Records the limit of a node, unless it is the last one that was recorded. */
+export async function insertRefundLimit(db: Db, limitUsd: number | null): Promise<void> {
+  await sql`
+    insert into refund_limits (limit_usd) select ${limitUsd}::numeric
+    where not exists (
+      select from (select limit_usd from refund_limits order by id desc limit 1) last
+      where last.limit_usd is not distinct from ${limitUsd}::numeric)`.execute(db);
+}
+
+/** Returns the lowest limit that nodes have had in the last 24 hours, or null if they had none. */
+export async function findRefundLimit(tx: Db): Promise<number | null> {
+  const { rows } = await sql<{ usd: string | null }>`
+    select min(limit_usd)::text as usd from refund_limits
+    where recorded_at > now() - interval '24 hours'
+      or id = (select max(id) from refund_limits where recorded_at <= now() - interval '24 hours')`.execute(
+    tx,
+  );
+  const usd = rows[0]?.usd ?? null;
+  return usd === null ? null : Number(usd);
+}

@@ -76,7 +76,7 @@ test('a request lapses after a day', async () => {
 });
 
 test('every command that refunds keeps to the limit of its OS user', async () => {
-  const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+  vi.spyOn(console, 'log').mockImplementation(() => undefined);
   const [one, two, three] = take(3) as [string, string, string];
   await runParticipation(config, ['remit', one, two]);
   expect(await statuses([one, two])).toEqual(['remit_submitted', 'remit_submitted']);
@@ -87,9 +87,8 @@ test('every command that refunds keeps to the limit of its OS user', async () =>
   await expect(refused).rejects.toThrow(`exceeds what ${username} may refund alone in 24 hours (7 USD)`);
   const request = await nameRequest(runOffer(config, ['refund', 'harbour-sale', '--yes']));
   expect(await sale.statusOf(more.id)).toBe('completed');
-  await expect(runParticipation(config, ['confirm', request])).rejects.toThrow('another person');
-  await runParticipation(config, ['confirm', request, '--dry-run']);
-  expect(log.mock.calls.flat().join()).toContain(more.id);
+  for (const args of [['confirm', request], ['confirm', request, '--dry-run']])
+    await expect(runParticipation(config, args)).rejects.toThrow('another person');
   await sale.app.ctx.pool.query("update participations set status = 'remit_failed' where id = $1", [more.id]);
   await expect(runParticipation(config, ['retry', more.id])).rejects.toThrow('may refund alone');
   expect(await sale.statusOf(more.id)).toBe('remit_failed');

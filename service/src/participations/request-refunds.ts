@@ -1,9 +1,13 @@
 import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import { rehearse } from '../db/rehearse.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import { isId, newId } from '../http/ids.ts';
 import {
   confirmRequest,
+  findRefundLimit,
   findRefundRequest,
+  insertRefundLimit,
   insertRefundRequest,
   lockOperator,
   type RefundRequest,
@@ -19,6 +23,21 @@ export type RefundOperator = { name: string; limitUsd: number | null };
 
 const BATCH_ROWS = 500;
 
+/** Records the limit that this node was started with, which then binds every command; see `refund_limits`. */
+export async function recordRefundLimit(db: Db, limitUsd: number | null): Promise<void> {
+  await insertRefundLimit(db, limitUsd);
+}
+
+/** What became of a request, or would become of it. */
+export type RefundDecision = {
+  id: string;
+  /** The participations that can be refunded. */
+  ids: string[];
+  amountUsd: string;
+  /** Why another person has to confirm; null if nobody has to. */
+  refusal: string | null;
+};
+
 /**
  * Requests refunds of completed participations, and retries failed refunds. The only way to request a refund. Above the
  * operator's daily limit it stores the request, which another person must confirm with `confirmRefunds`, and throws
@@ -26,28 +45,51 @@ const BATCH_ROWS = 500;
  */
 export async function requestRefunds(
   ctx: Parts,
-  { name, limitUsd }: RefundOperator,
+  operator: RefundOperator,
   participationIds: readonly string[],
   onProgress: (done: number) => void = () => undefined,
 ): Promise<number> {
-  const id = newId(ctx.clock, ctx.random);
-  const { ids, amountUsd, state } = await ctx.db.transaction().execute(async (tx) => {
-    await lockOperator(tx, name);
-    const found = await sumRefundable(tx, participationIds);
-    if (found.ids.length === 0) return { ...found, state: 'allowed' };
-    const request = { id, operator: name, participationIds: found.ids, amountUsd: found.amountUsd };
-    return { ...found, state: await insertRefundRequest(tx, request, limitUsd) };
-  });
-  if (state === 'unconfirmed')
-    throw invalidField(
-      'amount',
-      `is ${amountUsd} USD, which exceeds what ${name} may refund alone in 24 hours (${limitUsd} USD); another person has to confirm request ${id}`,
-    );
+  const { id, ids, refusal } = await decide(ctx, operator, participationIds);
+  if (refusal !== null)
+    throw invalidField('amount', `${refusal}; another person has to confirm request ${id}`);
   return changeAll(ctx, ids, onProgress);
 }
 
+/** Decides about a request as `requestRefunds` does, and changes nothing. */
+export function planRefundRequest(
+  ctx: Parts,
+  operator: RefundOperator,
+  participationIds: readonly string[],
+): Promise<RefundDecision> {
+  return rehearse(ctx.db, (db) => decide({ ...ctx, db }, operator, participationIds));
+}
+
+/**
+ * Stores the request and decides whether the operator may make it alone. The stricter of two limits applies: that of the
+ * command's environment, which the operator can change, and that of the nodes, which the operator cannot.
+ */
+async function decide(
+  { db, clock, random }: Parts,
+  { name, limitUsd: own }: RefundOperator,
+  participationIds: readonly string[],
+): Promise<RefundDecision> {
+  const id = newId(clock, random);
+  return db.transaction().execute(async (tx) => {
+    await lockOperator(tx, name);
+    const { ids, amountUsd } = await sumRefundable(tx, participationIds);
+    const limits = [own, await findRefundLimit(tx)].filter((limit) => limit !== null);
+    const limitUsd = limits.length === 0 ? null : Math.min(...limits);
+    const state =
+      ids.length === 0
+        ? 'allowed'
+        : await insertRefundRequest(tx, { id, operator: name, participationIds: ids, amountUsd }, limitUsd);
+    const text = `is ${amountUsd} USD, which exceeds what ${name} may refund alone in 24 hours (${limitUsd} USD)`;
+    return { id, ids, amountUsd, refusal: state === 'unconfirmed' ? text : null };
+  });
+}
+
 /** Returns a request of the last 24 hours. Throws `not_found`. */
-export async function readRefundRequest({ db }: Pick<Parts, 'db'>, id: string): Promise<RefundRequest> {
+async function readRefundRequest({ db }: Pick<Parts, 'db'>, id: string): Promise<RefundRequest> {
   const found = isId(id) ? await findRefundRequest(db, id) : null;
   if (found === null) throw new ApiError('not_found');
   return found;
@@ -64,6 +106,16 @@ export async function confirmRefunds(
   id: string,
   onProgress: (done: number) => void = () => undefined,
 ): Promise<number> {
+  const { participationIds } = await acceptRequest(ctx, name, id);
+  return changeAll(ctx, participationIds, onProgress);
+}
+
+/** Confirms as `confirmRefunds` does, and changes nothing. Returns the request. */
+export function planConfirmation(ctx: Parts, name: string, id: string): Promise<RefundRequest> {
+  return rehearse(ctx.db, (db) => acceptRequest({ ...ctx, db }, name, id));
+}
+
+async function acceptRequest(ctx: Parts, name: string, id: string): Promise<RefundRequest> {
   const request = await readRefundRequest(ctx, id);
   if (request.operator === name)
     throw invalidField('operator', `is ${name}, who requested the refunds; another person has to confirm`);
@@ -73,7 +125,7 @@ export async function confirmRefunds(
   });
   if (!isConfirmed && (await readRefundRequest(ctx, id)).state !== 'confirmed')
     throw invalidField('state', 'is allowed; the request needs no confirmation');
-  return changeAll(ctx, request.participationIds, onProgress);
+  return request;
 }
 
 /** Each batch is its own transaction, so that an interrupted run continues where it stopped. */

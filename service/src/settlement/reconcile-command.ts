@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises';
 import type { EvmChain } from '../chain/evm/client.ts';
 import type { SolanaChain } from '../chain/solana/client.ts';
 import type { Config } from '../config.ts';
+import type { Db } from '../db/pool.ts';
+import { rehearse } from '../db/rehearse.ts';
 import { toTimestamp } from '../http/wire.ts';
 import { createLog } from '../log.ts';
 import { UsageError } from '../operations/command.ts';
@@ -33,12 +35,15 @@ export async function runReconcile(config: Config, chain: EvmChain, values: Reco
     const plan = await planReconcile(ctx.db, chain, fromBlock);
     console.log(describePlan(plan));
     if (plan.differences.length > 0) process.exitCode = 1;
-    if (values['dry-run'] === true || (plan.lost.length === 0 && plan.differences.length === 0)) return;
-    if (values.yes !== true && !(await confirm()))
+    if (plan.lost.length === 0 && plan.differences.length === 0) return;
+    const isDryRun = values['dry-run'] === true;
+    if (!isDryRun && values.yes !== true && !(await confirm()))
       throw new UsageError('Not confirmed, and nothing was changed. Use --yes to write without asking.');
+    const apply = (db: Db) =>
+      applyReconcile({ ...ctx, db, log: createLog({ level: 'silent', pretty: false }) }, plan);
     try {
-      await applyReconcile({ ...ctx, log: createLog({ level: 'silent', pretty: false }) }, plan);
-      console.error('Done.');
+      await (isDryRun ? rehearse(ctx.db, apply) : apply(ctx.db));
+      if (!isDryRun) console.error('Done.');
     } catch (error) {
       if (!(error instanceof PlanOutdated)) throw error;
       throw new UsageError(error.message);
@@ -72,7 +77,10 @@ export async function writeReport(
 
 /** Checks the signature of a report file. Needs no settings, database or network. */
 export async function verifyReport(file: string, key: string): Promise<void> {
-  const report = parseReport(file, await readFile(file, 'utf8'));
+  const text = await readFile(file, 'utf8').catch((error: Error) => {
+    throw new UsageError(`${file} cannot be read: ${error.message}`);
+  });
+  const report = parseReport(file, text);
   const isSigned = isReportSigned(report, key);
   console.log(
     isSigned
@@ -83,11 +91,16 @@ export async function verifyReport(file: string, key: string): Promise<void> {
 }
 
 function parseReport(file: string, text: string): SignedReport & { agrees?: unknown } {
+  let report: unknown;
   try {
-    return JSON.parse(text);
+    report = JSON.parse(text);
   } catch {
     throw new UsageError(`${file} is not a report: it is not valid JSON`);
   }
+  const { signature, public_key: key } = (report ?? {}) as Record<string, unknown>;
+  if (typeof signature !== 'string' || typeof key !== 'string')
+    throw new UsageError(`${file} is not a report: it has no signature`);
+  return report as SignedReport;
 }
 
 function readFromBlock({ 'from-block': from }: ReconcileOptions): bigint | undefined {

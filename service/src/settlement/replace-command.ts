@@ -1,5 +1,6 @@
 import type { EvmChain } from '../chain/evm/client.ts';
 import type { Config } from '../config.ts';
+import { rehearse } from '../db/rehearse.ts';
 import { UsageError } from '../operations/command.ts';
 import { confirm } from '../operations/confirm.ts';
 import { runCommand } from '../operations/run-command.ts';
@@ -35,7 +36,7 @@ export async function runReplace(
     console.log(JSON.stringify({ ...plan, participation_ids: ids }, null, 2));
     if (plan.new_max_fee_wei === null)
       throw new UsageError('the replacement would exceed the fee caps; raise OPERATOR_MAX_FEE_GWEI or wait');
-    if (options['dry-run'] === true) return;
+    if (options['dry-run'] === true) return rehearse(db, (tx) => requestReplacement(tx, plan));
     if (options.yes !== true && !(await confirm()))
       throw new UsageError('Not confirmed, and nothing was requested. Use --yes to replace without asking.');
     await requestReplacement(db, plan);

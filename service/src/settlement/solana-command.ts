@@ -12,22 +12,27 @@ import { sendTransaction } from '../chain/solana/send.ts';
 import { MULTISIG_BYTES, readMultisig } from '../chain/solana/token-accounts.ts';
 import { realClock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
+import { rehearse } from '../db/rehearse.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { runCommand } from '../operations/run-command.ts';
-import { adoptForeignTransactions } from '../operator/foreign-transactions.ts';
-import { closeReceipts } from '../operator/receipt-close.ts';
+import { adoptForeignTransactions, listForeignTransactions } from '../operator/foreign-transactions.ts';
+import { type CloseParts, closeReceipts, planClosing } from '../operator/receipt-close.ts';
 import { openSolanaSigner, type SolanaSigner } from '../operator/solana-signer.ts';
 import { compareVaults } from './solana-vaults.ts';
 
 export const SOLANA_HELP: CommandHelp = {
   usage: [
-    'solana fund create SLUG --standby ADDRESS [--chain solana_mainnet|solana_devnet]',
-    'solana adopt CHAIN',
-    'solana close CHAIN',
+    'solana fund create SLUG --standby ADDRESS [--chain solana_mainnet|solana_devnet] [--dry-run]',
+    'solana adopt CHAIN [--dry-run]',
+    'solana close CHAIN [--dry-run]',
     'solana vaults CHAIN',
   ],
   description:
     "fund create creates the fund account of an offer on Solana and prints its address, the `address` in the offer file: a multisig account of which the operator or a standby key alone can sign. Its signers never change, so keep the standby key offline and safe. The operator's key pays the rent. Running the command again prints the same address. adopt lets settlement continue after transactions at the funds that this service did not send (the alert foreign_transaction): find out first who signed them. close closes the receipts of participations that were settled more than SOLANA_RECEIPT_DAYS days ago and returns their rent to the operator; restore no backup older than that afterwards. vaults compares the balance of every vault with what participations have paid, and prints what its owner moved besides.",
+  options: {
+    '--standby ADDRESS': 'The second key that can sign for the fund.',
+    '--dry-run': 'Only print what would happen: sign, send and change nothing.',
+  },
   examples: {
     'solana fund create harbour-quarter --standby 9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin':
       'Create the fund of an offer on the main net',
@@ -41,7 +46,11 @@ const POLL_INTERVAL_MS = 1_000;
 export async function runSolana(config: Config, args: string[]): Promise<void> {
   const { values, positionals } = parseArgs({
     args,
-    options: { standby: { type: 'string' }, chain: { type: 'string', default: 'solana_mainnet' } },
+    options: {
+      standby: { type: 'string' },
+      chain: { type: 'string', default: 'solana_mainnet' },
+      'dry-run': { type: 'boolean', default: false },
+    },
     allowPositionals: true,
   });
   const [noun, verb, slug, ...more] = positionals;
@@ -49,7 +58,9 @@ export async function runSolana(config: Config, args: string[]): Promise<void> {
   if (onChain !== undefined) {
     if (slug !== undefined || !SOLANA_CHAIN_NAMES.some((name) => name === verb))
       throw new UsageError(`solana ${noun} requires one of ${SOLANA_CHAIN_NAMES.join(', ')}`);
-    return onChain(config, verb ?? '');
+    if (values['dry-run'] && onChain.plan === null)
+      throw new UsageError(`solana ${noun} does not take --dry-run, because it changes nothing`);
+    return (values['dry-run'] && onChain.plan !== null ? onChain.plan : onChain.run)(config, verb ?? '');
   }
   if (noun !== 'fund' || verb !== 'create' || slug === undefined || more.length > 0)
     throw new UsageError(
@@ -62,34 +73,67 @@ export async function runSolana(config: Config, args: string[]): Promise<void> {
     throw new UsageError(`--chain must be one of ${SOLANA_CHAIN_NAMES.join(', ')}`);
   const signer = await openSigner(config);
   if (standby === signer.address) throw new UsageError("--standby must differ from the operator's key");
-  await withChain(config, values.chain, async (chain) =>
-    console.log(await createFund(chain, signer, slug, standby)),
-  );
+  await withChain(config, values.chain, async (chain) => {
+    if (!values['dry-run']) return console.log(await createFund(chain, signer, slug, standby));
+    const { fund, isCreated } = await findFund(chain, signer.address, slug, standby);
+    console.log(isCreated ? `${fund} exists already` : `${fund} would be created`);
+  });
 }
 
-const ON_CHAIN: Readonly<Record<string, (config: Config, chain: string) => Promise<void>>> = {
-  adopt: (config, chain) =>
-    runCommand(config, async ({ db }) => {
-      const count = await adoptForeignTransactions(db, chain);
-      console.log(`Adopted ${count} transaction${count === 1 ? '' : 's'}.`);
-    }),
-  close: async (config, name) => {
-    const signer = await openSigner(config);
-    await withChain(config, name, (chain) =>
+type Run = (config: Config, chain: string) => Promise<void>;
+
+/** The commands on one chain. `plan` is the dry run; null for commands that change nothing. */
+const ON_CHAIN: Readonly<Record<string, { run: Run; plan: Run | null }>> = {
+  adopt: {
+    run: (config, chain) =>
       runCommand(config, async ({ db }) => {
-        const { closed, kept } = await closeReceipts({ db, chain, signer }, config.solanaReceiptDays);
+        const count = await adoptForeignTransactions(db, chain);
+        console.log(`Adopted ${count} transaction${count === 1 ? '' : 's'}.`);
+      }),
+    plan: (config, chain) =>
+      runCommand(config, async ({ db }) => {
+        for (const { signature, address, participationId } of await listForeignTransactions(db, chain))
+          console.log(
+            `${signature} of ${address} would be adopted${participationId === null ? '' : `, which unblocks ${participationId}`}`,
+          );
+        const count = await rehearse(db, (tx) => adoptForeignTransactions(tx, chain));
+        console.log(`${count} transaction${count === 1 ? '' : 's'} would be adopted.`);
+      }),
+  },
+  close: {
+    run: (config, name) =>
+      withReceipts(config, name, async (parts) => {
+        const { closed, kept } = await closeReceipts(parts, config.solanaReceiptDays);
         console.log(`Closed ${closed} receipts. Kept ${kept} that hold tokens or belong to another key.`);
       }),
-    );
-  },
-  vaults: (config, name) =>
-    withChain(config, name, (chain) =>
-      runCommand(config, async ({ db }) => {
-        for (const { vault, balance, settled, moved } of await compareVaults(db, chain))
-          console.log(`${vault}: balance ${balance}, settled ${settled}, moved by others ${moved}`);
+    plan: (config, name) =>
+      withReceipts(config, name, async (parts) => {
+        const { closed, kept } = await planClosing(parts, config.solanaReceiptDays);
+        console.log(
+          `${closed} receipts would be closed, and ${kept} kept that hold tokens or belong to another key.`,
+        );
       }),
-    ),
+  },
+  vaults: {
+    plan: null,
+    run: (config, name) =>
+      withChain(config, name, (chain) =>
+        runCommand(config, async ({ db }) => {
+          for (const { vault, balance, settled, moved } of await compareVaults(db, chain))
+            console.log(`${vault}: balance ${balance}, settled ${settled}, moved by others ${moved}`);
+        }),
+      ),
+  },
 };
+
+async function withReceipts(
+  config: Config,
+  name: string,
+  work: (parts: CloseParts) => Promise<void>,
+): Promise<void> {
+  const signer = await openSigner(config);
+  await withChain(config, name, (chain) => runCommand(config, ({ db }) => work({ db, chain, signer })));
+}
 
 async function openSigner({ solanaKey }: Config): Promise<SolanaSigner> {
   if (solanaKey === null)
@@ -112,6 +156,23 @@ async function withChain(
   }
 }
 
+/** Returns the address of an offer's fund and whether it exists. Throws `UsageError` if it has other signers. */
+async function findFund(
+  chain: SolanaChain,
+  operator: string,
+  slug: string,
+  standby: string,
+): Promise<{ fund: string; isCreated: boolean; height: bigint }> {
+  const fund = deriveWithSeed(operator, fundSeed(slug), TOKEN_PROGRAM);
+  const { slot, height } = await readEpoch(chain);
+  const [account = null] = await readAccounts(chain, [fund], { commitment: 'finalized', minSlot: slot });
+  const known = readMultisig(account);
+  const isOurs = known?.required === 1 && [operator, standby].every((each) => known.signers.includes(each));
+  if (known !== null && !isOurs)
+    throw new UsageError(`the fund ${fund} exists with other signers: ${known.signers.join(', ')}`);
+  return { fund, isCreated: known !== null, height };
+}
+
 /** Creates the fund account unless it exists. Returns its address once it is final. */
 export async function createFund(
   chain: SolanaChain,
@@ -119,19 +180,11 @@ export async function createFund(
   slug: string,
   standby: string,
 ): Promise<string> {
-  const seed = fundSeed(slug);
-  const fund = deriveWithSeed(signer.address, seed, TOKEN_PROGRAM);
-  const signers = [signer.address, standby];
   for (let lastValidHeight: bigint | null = null; ; await sleep(POLL_INTERVAL_MS)) {
-    const { slot, height } = await readEpoch(chain);
-    const [account = null] = await readAccounts(chain, [fund], { commitment: 'finalized', minSlot: slot });
-    const known = readMultisig(account);
-    if (known !== null) {
-      if (known.required === 1 && signers.every((each) => known.signers.includes(each))) return fund;
-      throw new UsageError(`the fund ${fund} exists with other signers: ${known.signers.join(', ')}`);
-    }
+    const { fund, isCreated, height } = await findFund(chain, signer.address, slug, standby);
+    if (isCreated) return fund;
     if (lastValidHeight === null || height > lastValidHeight)
-      lastValidHeight = await sendFund(chain, signer, fund, seed, signers);
+      lastValidHeight = await sendFund(chain, signer, fund, fundSeed(slug), [signer.address, standby]);
   }
 }
 

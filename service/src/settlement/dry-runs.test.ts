@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto';
+import { userInfo } from 'node:os';
+import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { commandConfig, saleWorker, UNIT } from '../../test/support/sale.ts';
+import { forgetTransaction, sendForeignTransaction, useSale } from '../../test/support/settlement.ts';
+import type { Config } from '../config.ts';
+import { runOffer } from '../offers/offer-command.ts';
+import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
+import { runParticipation } from '../participations/participation-command.ts';
+import { recordRefundLimit, requestRefunds } from '../participations/request-refunds.ts';
+import { runOperator } from './operator-command.ts';
+import { runSettlement } from './settlement-command.ts';
+
+const sale = useSale();
+let config: Config;
+beforeAll(async () => {
+  const privateKey = Buffer.from(deriveSandboxKey('operator').slice(2), 'hex');
+  config = { ...(await commandConfig(sale)), operatorKey: { kind: 'local', privateKey } };
+});
+afterEach(() => {
+  process.exitCode = undefined;
+  sale.resumeMining();
+  vi.restoreAllMocks();
+});
+
+const TABLES = [
+  ...['participations', 'events', 'operator_keys', 'operator_transactions', 'operator_attempts'],
+  ...['settlement_pauses', 'refund_requests', 'refund_limits', 'reconcile_passes', 'reconcile_differences'],
+];
+
+/** Returns the contents of every table that the commands touch, and the state of the chain. */
+async function dump(): Promise<string> {
+  const { pool } = sale.app.ctx;
+  const parts = await Promise.all(
+    TABLES.map(async (table) => {
+      const { rows } = await pool.query(`select t::text from ${table} t order by 1`);
+      return `${table} ${createHash('sha256').update(JSON.stringify(rows)).digest('hex')}`;
+    }),
+  );
+  const block = await sale.chain.direct.getBlock({ blockTag: 'pending' });
+  return [...parts, block.number, block.parentHash, ...block.transactions].join('\n');
+}
+
+type Command = (config: Config, args: string[]) => Promise<void>;
+
+/** Runs a command with --dry-run, checks that it changed nothing, and returns what it printed or why it was refused. */
+async function dryRun(command: Command, ...args: string[]): Promise<string> {
+  const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+  vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  log.mockClear();
+  const before = await dump();
+  const refusal = await command(config, [...args, '--dry-run']).then(
+    () => '',
+    (error: Error) => error.message,
+  );
+  expect(await dump()).toBe(before);
+  return `${log.mock.calls.flat().join('\n')}${refusal}`;
+}
+
+async function completeOne(buyer: number): Promise<string> {
+  const { id } = await sale.participate(sale.buyer(buyer), 2n * UNIT);
+  await saleWorker(sale).settle();
+  return id;
+}
+
+test('participation cancel, retry and remit print the status that would follow, or the rule that refuses', async () => {
+  const completed = await completeOne(0);
+  const { id: pending } = await sale.participate(sale.buyer(1), 2n * UNIT);
+  expect(await dryRun(runParticipation, 'cancel', pending)).toBe(`${pending} would be failed`);
+  expect(await dryRun(runParticipation, 'cancel', completed)).toContain('only prepared and pending');
+  // A refusal of the second leaves the first unchanged too.
+  expect(await dryRun(runParticipation, 'cancel', pending, completed)).toContain('only prepared and pending');
+  expect(await dryRun(runParticipation, 'retry', pending)).toBe(`${pending} would be pending`);
+  expect(await dryRun(runParticipation, 'retry', completed)).toContain('nothing to retry');
+  expect(await dryRun(runParticipation, 'remit', completed)).toBe(`${completed} would be remit_submitted`);
+  expect(await dryRun(runParticipation, 'remit', pending)).toContain('only completed participations');
+  await saleWorker(sale).settle();
+});
+
+test('remit, confirm and offer refund apply the limit of the nodes, whatever the environment of the command says', async () => {
+  const { ctx } = sale.app;
+  await recordRefundLimit(ctx.db, 1);
+  const { rows } = await ctx.pool.query("select id from participations where status = 'completed'");
+  const ids = rows.map(({ id }) => id as string);
+  const { username } = userInfo();
+  expect(config.refundDailyLimitUsd).toBeNull();
+  expect(await dryRun(runParticipation, 'remit', ...ids)).toContain('may refund alone in 24 hours (1 USD)');
+  expect(await dryRun(runOffer, 'refund', 'harbour-sale')).toContain('another person would have to confirm');
+  await expect(runParticipation(config, ['remit', ...ids])).rejects.toThrow('(1 USD)');
+  const refused = await requestRefunds(ctx, { name: 'another', limitUsd: null }, ids).catch((error) => error);
+  const request = /request ([0-9a-f-]{36})/.exec(JSON.stringify(refused.details))?.[1] ?? '';
+  expect(await dryRun(runParticipation, 'confirm', request)).toContain(
+    `${ids.length} refunds would be requested`,
+  );
+  await ctx.pool.query('update refund_requests set operator = $1 where id = $2', [username, request]);
+  expect(await dryRun(runParticipation, 'confirm', request)).toContain('another person has to confirm');
+  // A node that is started with a higher limit, or none, loosens it a day later; a stricter one holds at once.
+  const limit = async () => /\((\d+) USD\)/.exec(await dryRun(runParticipation, 'remit', ...ids))?.[1];
+  await recordRefundLimit(ctx.db, null);
+  await recordRefundLimit(ctx.db, 3);
+  expect(await limit()).toBe('1');
+  await ctx.pool.query("update refund_limits set recorded_at = recorded_at - interval '25 hours'");
+  expect(await limit()).toBe('3');
+  await recordRefundLimit(ctx.db, 2);
+  expect(await limit()).toBe('2');
+  config = { ...config, refundDailyLimitUsd: 0 };
+  expect(await limit()).toBe('0');
+  config = { ...config, refundDailyLimitUsd: null };
+  await recordRefundLimit(ctx.db, null);
+  await ctx.pool.query("update refund_limits set recorded_at = recorded_at - interval '25 hours'");
+  expect(await dryRun(runParticipation, 'remit', ...ids)).toContain('would be remit_submitted');
+});
+
+test('settlement pause and resume', async () => {
+  expect(await dryRun(runSettlement, 'pause', 'harbour-sale')).toBe('harbour-sale would be paused');
+  expect(await dryRun(runSettlement, 'resume', 'harbour-sale')).toBe('harbour-sale is not paused');
+  vi.spyOn(console, 'log').mockImplementation(() => undefined);
+  await runSettlement(config, ['pause', 'harbour-sale']);
+  expect(await dryRun(runSettlement, 'pause', 'harbour-sale')).toBe('harbour-sale is paused already');
+  expect(await dryRun(runSettlement, 'resume', 'harbour-sale')).toBe('harbour-sale would be resumed');
+  expect(await dryRun(runSettlement, 'pause', 'nonsense')).toContain('neither a chain nor the slug');
+  await runSettlement(config, ['resume', 'harbour-sale']);
+});
+
+test('operator bump and cancel', async () => {
+  expect(await dryRun(runOperator, 'bump', 'ethereum_sepolia')).toContain('waits to be mined');
+  await sale.participate(sale.buyer(2), 2n * UNIT);
+  sale.pauseMining();
+  await saleWorker(sale).round();
+  for (const action of ['bump', 'cancel'])
+    expect(JSON.parse(await dryRun(runOperator, action, 'ethereum_sepolia'))).toMatchObject({ action });
+  await sale.mine(1);
+  await saleWorker(sale).settle();
+});
+
+test('operator reconcile and adopt', async () => {
+  const { id } = await sale.participate(sale.buyer(3), 2n * UNIT);
+  sale.pauseMining();
+  await saleWorker(sale).round();
+  await forgetTransaction(sale, id, 'commit');
+  await sale.mine(1);
+  sale.resumeMining();
+  expect(await dryRun(runOperator, 'reconcile', 'ethereum_sepolia')).toContain(`${id} becomes completed`);
+  vi.spyOn(console, 'log').mockImplementation(() => undefined);
+  await runOperator(config, ['reconcile', 'ethereum_sepolia', '--yes']);
+  await sendForeignTransaction(sale);
+  await sale.mine(70);
+  expect(await dryRun(runOperator, 'adopt', 'ethereum_sepolia')).toContain('would be');
+  await sale.app.ctx.pool.query('update participations set amount = amount + 1 where id = $1', [id]);
+  expect(await dryRun(runOperator, 'reconcile', 'ethereum_sepolia')).toContain('pause offer');
+  await sale.app.ctx.pool.query('update participations set amount = amount - 1 where id = $1', [id]);
+});
