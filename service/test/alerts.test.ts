@@ -1,7 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { extractDebianPackage } from './support/packages.ts';
 import { readSourceTree } from './support/source-tree.ts';
 
 type Rule = {
@@ -13,7 +16,12 @@ type Rule = {
 
 const ROOT = join(import.meta.dirname, '../..');
 const FOLDER = join(ROOT, 'deploy/alerts');
-const rules = readdirSync(FOLDER).flatMap((name) => {
+const files = readdirSync(FOLDER).filter((name) => name.endsWith('.yml'));
+const pages = readdirSync(join(ROOT, 'docs/operate')).map((name) => {
+  const path = join(ROOT, 'docs/operate', name);
+  return { name, path, text: readFileSync(path, 'utf8') };
+});
+const rules = files.flatMap((name) => {
   const { groups } = parse(readFileSync(join(FOLDER, name), 'utf8')) as { groups: { rules: Rule[] }[] };
   return groups.flatMap((group) => group.rules);
 });
@@ -41,16 +49,56 @@ test('every metric of a rule is one that the service registers', () => {
 
 test('every rule links to an existing page, and every page belongs to a rule', () => {
   const linked = new Set(rules.map(({ annotations }) => annotations.runbook_url));
-  const pages = readdirSync(join(ROOT, 'docs/operate')).map((name) => `docs/operate/${name}`);
-  expect([...linked].sort()).toEqual(pages.sort());
+  expect([...linked].sort()).toEqual(pages.map(({ name }) => `docs/operate/${name}`).sort());
 });
+
+test('every page says what the alert means, how to look, what to do and when it is over, and its links work', () => {
+  const headings = ['What it means', 'How to look', 'What to do', 'How to know it is over'];
+  for (const { name, path, text } of pages) {
+    const found = [...text.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
+    expect([name, found]).toEqual([name, headings]);
+    for (const [, target = '', anchor] of text.matchAll(/\]\(([^)#]+)(?:#([^)]+))?\)/g)) {
+      const file = join(path, '..', target);
+      expect(existsSync(file), `${name} links to ${target}`).toBe(true);
+      if (anchor !== undefined)
+        expect(anchorsOf(file), `${name} links to ${target}#${anchor}`).toContain(anchor);
+    }
+  }
+});
+
+test('promtool accepts the rules, and they raise what their tests expect', async ({ skip }) => {
+  const promtool = providePromtool();
+  if (typeof promtool !== 'string') return skip(promtool.problem);
+  const run = (...args: string[]) => promisify(execFile)(promtool, args, { cwd: ROOT, timeout: 60_000 });
+  for (const file of files)
+    expect((await run('check', 'rules', `deploy/alerts/${file}`)).stdout).toContain('SUCCESS');
+  for (const file of readdirSync(join(FOLDER, 'tests')))
+    await run('test', 'rules', `deploy/alerts/tests/${file}`);
+}, 600_000);
+
+/** Returns the path of Prometheus's own checker, or why there is none. */
+function providePromtool(): string | { problem: string } {
+  const installed = '/usr/bin/promtool';
+  if (existsSync(installed)) return installed;
+  const folder = extractDebianPackage('prometheus');
+  return typeof folder === 'string' ? join(folder, 'usr/bin/promtool') : folder;
+}
+
+/** Returns the anchors of a page as GitHub derives them from its headings. */
+function anchorsOf(file: string): string[] {
+  return [...readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
 
 test('every command of a page exists', () => {
   const source = readFileSync(join(ROOT, 'service/src/main.ts'), 'utf8');
-  const files = readSourceTree().filter(({ path }) => /-command\.ts$/.test(path));
-  const usage = files.map(({ text }) => text).join('\n');
-  for (const page of readdirSync(join(ROOT, 'docs/operate'))) {
-    const text = readFileSync(join(ROOT, 'docs/operate', page), 'utf8');
+  const commands = readSourceTree().filter(({ path }) => /-command\.ts$/.test(path));
+  const usage = commands.map(({ text }) => text).join('\n');
+  for (const { name: page, text } of pages) {
     for (const [, name = '', action = ''] of text.matchAll(/npx causeway (\w+) (\w+)/g)) {
       expect(source, page).toContain(`  ${name}: {`);
       expect(usage, page).toContain(`${name} ${action}`);

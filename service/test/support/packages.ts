@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,4 +51,31 @@ export function installDebianPackages(packages: readonly string[]): string | nul
     if (status !== 0) return `apt-get ${args.join(' ')} failed: ${stderr}`;
   }
   return isInstalled() ? null : `apt-get did not install ${packages.join(', ')}`;
+}
+
+/**
+ * Unpacks a Debian package into a folder outside the repository, for a program whose package would start a server when it
+ * is installed. Returns the folder, which is kept for the next run, or why that is impossible here.
+ */
+export function extractDebianPackage(name: string): string | { problem: string } {
+  const folder = join(tmpdir(), 'causeway-test-packages', `debian-${name}`);
+  if (existsSync(folder)) return folder;
+  if (!existsSync('/usr/bin/apt-get')) return { problem: `needs the package ${name} of Debian` };
+  mkdirSync(join(folder, '..'), { recursive: true });
+  const draft = mkdtempSync(`${folder}-draft-`);
+  const run = (command: string, ...args: string[]) =>
+    spawnSync(command, args, { cwd: draft, encoding: 'utf8', timeout: INSTALL_TIMEOUT_MS });
+  const download = () => run('apt-get', 'download', name);
+  // The list of packages may be missing or outdated; only root can refresh it.
+  let { status, stderr } = download();
+  if (status !== 0 && run('apt-get', 'update').status === 0) ({ status, stderr } = download());
+  const file = readdirSync(draft).find((each) => each.endsWith('.deb'));
+  if (status !== 0 || file === undefined) {
+    rmSync(draft, { recursive: true, force: true });
+    return { problem: `apt-get download ${name} failed: ${stderr}` };
+  }
+  const unpacked = run('dpkg', '-x', file, 'unpacked');
+  if (unpacked.status === 0) renameSync(join(draft, 'unpacked'), folder);
+  rmSync(draft, { recursive: true, force: true });
+  return existsSync(folder) ? folder : { problem: `dpkg -x ${file} failed: ${unpacked.stderr}` };
 }
