@@ -56,7 +56,12 @@ export function matchEvents(books: Books): Match {
     books.known.filter(({ state }) => state !== 'displaced').map((known) => [known.hash, known]),
   );
   // Groups rows by the fields that the events of every fund contain.
-  const rowsByKey = groupBy(books.rows, (row) => keyOf({ ...row, option: hashOption(row.optionId) }));
+  const options = new Map(
+    [...new Set(books.rows.map(({ optionId }) => optionId))].map((id) => [id, hashOption(id)]),
+  );
+  const rowsByKey = groupBy(books.rows, (row) =>
+    keyOf({ ...row, option: options.get(row.optionId) ?? hashOption(row.optionId) }),
+  );
   const taken = { commit: new Set<string>(), remit: new Set<string>() };
   const adoptedByHash = new Map<Hex, Match['adopted'][number]>();
   const adoptedCommits = new Set<string>();
@@ -123,15 +128,18 @@ type Unproven = { row: BookedRow; kind: Kind };
  * match, they are one difference, so that each is named once.
  */
 function findMismatches(books: Books, orphans: readonly Orphan[], taken: Taken): Mismatch[] {
-  const rowsOf = new Map<string, BookedRow[]>();
-  for (const row of books.rows)
-    for (const id of [row.commitId, row.remitId])
-      if (id !== null) rowsOf.set(id, [...(rowsOf.get(id) ?? []), row]);
+  const disputed = new Set(orphans.map(({ transactionId }) => transactionId));
+  const rowsOf = groupBy(
+    books.rows.flatMap((row) =>
+      [row.commitId, row.remitId].flatMap((id) => (id !== null && disputed.has(id) ? [{ id, row }] : [])),
+    ),
+    ({ id }) => id,
+  );
   const named = new Set<string>();
   const ofOrphans = orphans.map(({ event, kind, transactionId }): Mismatch => {
-    const candidates = (rowsOf.get(transactionId) ?? []).filter(
-      ({ id }) => !taken[kind].has(id) && !named.has(`${kind} ${id}`),
-    );
+    const candidates = (rowsOf.get(transactionId) ?? [])
+      .map(({ row }) => row)
+      .filter(({ id }) => !taken[kind].has(id) && !named.has(`${kind} ${id}`));
     const row = candidates.find(({ user }) => user === event.user) ?? candidates[0];
     if (row !== undefined) named.add(`${kind} ${row.id}`).add(row.id);
     const text = `${describeEvent(event)}: the transaction is ours, but`;

@@ -9,43 +9,45 @@ export type StoredDifference = {
   message: string;
 };
 
-/**
- * Claims the next pass of a chain. Returns null if the last pass, on any node, started less than `seconds`
- * ago. `toBlock` is the last compared block, or null before the first pass.
- */
-export async function claimPass(
-  db: Db,
-  chain: string,
-  seconds: number,
-): Promise<{ toBlock: bigint | null } | null> {
-  const { rows } = await sql<{ to_block: bigint | null }>`
+/** What the last pass of a chain has left: its last compared block, when it ended, and where it stopped looking back. */
+export type LastPass = { toBlock: bigint | null; finishedAt: string | null; cursor: string | null };
+
+/** Claims the next pass of a chain. Returns null if the last pass, on any node, started less than `seconds` ago. */
+export async function claimPass(db: Db, chain: string, seconds: number): Promise<LastPass | null> {
+  const { rows } = await sql<LastPass>`
     insert into reconcile_passes as p (chain, started_at) values (${chain}, now())
     on conflict (chain) do update set started_at = now() where p.started_at <= now() - make_interval(secs => ${seconds})
-    returning to_block`.execute(db);
-  return rows[0] === undefined ? null : { toBlock: rows[0].to_block };
+    returning to_block as "toBlock", finished_at as "finishedAt", cursor`.execute(db);
+  return rows[0] ?? null;
 }
 
-export async function finishPass(tx: Db, chain: string, toBlock: bigint): Promise<void> {
+export async function finishPass(
+  tx: Db,
+  chain: string,
+  { toBlock, cursor }: { toBlock: bigint; cursor: string | null },
+): Promise<void> {
   await tx
     .updateTable('reconcile_passes')
-    .set({ to_block: toBlock, finished_at: sql<string>`now()` })
+    .set({ to_block: toBlock, cursor, finished_at: sql<string>`now()` })
     .where('chain', '=', chain)
     .execute();
 }
 
 /**
- * Stores new differences, and deletes accepted ones that were not found again. Returns all differences that
- * no operator has accepted.
+ * Stores new differences, and deletes accepted ones that were not found again, if the pass looked at their participations
+ * (`looked`; null = all). Returns all differences that no operator has accepted.
  */
 export async function replaceDifferences(
   tx: Db,
   chain: string,
   found: readonly StoredDifference[],
+  looked: readonly string[] | null,
 ): Promise<StoredDifference[]> {
   const keys = found.map(({ key }) => key);
   await sql`
     delete from reconcile_differences
-    where chain = ${chain} and accepted_at is not null and not key = any(${keys})`.execute(tx);
+    where chain = ${chain} and accepted_at is not null and not key = any(${keys})
+      and (${looked === null} or participation_ids && ${looked ?? []}::text[])`.execute(tx);
   for (const { key, offerIds, participationIds, hashes, message } of found)
     await tx
       .insertInto('reconcile_differences')

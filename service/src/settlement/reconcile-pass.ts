@@ -7,7 +7,7 @@ import type { Db } from '../db/pool.ts';
 import { startInterval } from '../jobs/interval.ts';
 import { type AlertGauges, type Alerts, createAlerts } from './alerts.ts';
 import { pauseOffers } from './pause.ts';
-import type { StoredDifference } from './reconcile-pass-store.ts';
+import type { LastPass, StoredDifference } from './reconcile-pass-store.ts';
 import {
   claimPass,
   finishPass,
@@ -18,14 +18,24 @@ import {
 import { planReconcile, type ReconcilePlan } from './reconcile-plan.ts';
 import { compareTotals } from './reconcile-report.ts';
 import { compareReceipts } from './reconcile-solana.ts';
+import { chooseRows } from './reconcile-solana-store.ts';
 
 /** The result of comparing a chain once. */
-type Look = { toBlock: bigint; differences: StoredDifference[] };
+type Look = {
+  toBlock: bigint;
+  differences: StoredDifference[];
+  /** The participations that were looked at; null = all. */
+  looked: string[] | null;
+  /** Where the next pass continues to look back. */
+  cursor: string | null;
+};
 type Parts = Pick<Context, 'db' | 'log'>;
 
 const CHECK_INTERVAL_MS = 60_000;
 /** A difference counts only if a second comparison after this delay finds it again. */
 const RECHECK_DELAY_MS = 10_000;
+/** How many participations a pass looks back at on Solana: at 15 minutes, 100,000 are looked at twice a day. */
+const LOOK_BACK_ROWS = 2_000;
 /** How far below the last compared block a pass starts. */
 const OVERLAP_BLOCKS = 256n;
 
@@ -58,6 +68,11 @@ export function reconcileFunds(ctx: Parts, chain: EvmChain, options: PassOptions
   return runPass(ctx, chain, lookAtFunds, options);
 }
 
+/** Compares a Solana cluster with the database, if it is due. */
+export function reconcileReceipts(ctx: Parts, chain: SolanaChain, options: PassOptions): Promise<void> {
+  return runPass(ctx, chain, lookAtReceipts, options);
+}
+
 type PassOptions = { seconds: number; delayMs?: number; alerts?: Alerts | undefined };
 
 /**
@@ -71,13 +86,13 @@ async function runPass<Chain extends { name: string }>(
   { seconds, delayMs = RECHECK_DELAY_MS, alerts }: PassOptions,
 ): Promise<void> {
   const claimed = await claimPass(ctx.db, chain.name, seconds);
-  if (claimed !== null) await compare(ctx, chain, (db) => look(db, chain, claimed.toBlock), delayMs);
+  if (claimed !== null) await compare(ctx, chain, (db) => look(db, chain, claimed), delayMs);
   const open = await listDifferences(ctx.db, chain.name);
   for (const { message } of open) alerts?.raise('unreconciled', message);
   await alerts?.report(async () => open.length);
 }
 
-type LookAt<Chain> = (db: Db, chain: Chain, after: bigint | null) => Promise<Look>;
+type LookAt<Chain> = (db: Db, chain: Chain, last: LastPass) => Promise<Look>;
 
 /**
  * Looks at a chain, and again if there are differences. Pauses every offer with a difference that two looks found and that no operator
@@ -97,8 +112,8 @@ async function compare(
     confirmed = first.differences.filter(({ key }) => second.has(key));
   }
   const open = await db.transaction().execute(async (tx) => {
-    await finishPass(tx, name, first.toBlock);
-    return replaceDifferences(tx, name, confirmed);
+    await finishPass(tx, name, first);
+    return replaceDifferences(tx, name, confirmed, first.looked);
   });
   for (const { offerIds, participationIds, hashes, message } of open) {
     const named = { participation_ids: participationIds, transaction_hashes: hashes };
@@ -111,7 +126,7 @@ async function compare(
  * Compares the final events since the last pass and the counters of every fund. If counters differ, compares
  * everything since our first transaction, to find the rows concerned.
  */
-async function lookAtFunds(db: Db, chain: EvmChain, after: bigint | null): Promise<Look> {
+async function lookAtFunds(db: Db, chain: EvmChain, { toBlock: after }: LastPass): Promise<Look> {
   const from = after === null || after < OVERLAP_BLOCKS ? 'first' : after - OVERLAP_BLOCKS;
   const plan = await planReconcile(db, chain, from);
   const totals = await findWrongTotals(db, chain, plan);
@@ -121,7 +136,7 @@ async function lookAtFunds(db: Db, chain: EvmChain, after: bigint | null): Promi
 }
 
 function toLook(plan: ReconcilePlan, totals: readonly StoredDifference[]): Look {
-  const differences = plan.differences.map(({ offerIds, participationIds, hashes, message }) =>
+  const matched = plan.differences.map(({ offerIds, participationIds, hashes, message }) =>
     withKey({ offerIds, participationIds, hashes, message }),
   );
   const lost = plan.lost.map(({ hash, to, kind, rowIds }) => {
@@ -129,8 +144,9 @@ function toLook(plan: ReconcilePlan, totals: readonly StoredDifference[]): Look 
     const message = `the ${kind} ${hash} is not in the database; run causeway operator reconcile ${plan.chain}`;
     return withKey({ offerIds, participationIds: rowIds, hashes: [hash], message });
   });
-  const named = [...differences, ...lost];
-  return { toBlock: plan.toBlock, differences: named.length > 0 ? named : [...totals] };
+  const named = [...matched, ...lost];
+  const differences = named.length > 0 ? named : [...totals];
+  return { toBlock: plan.toBlock, differences, looked: null, cursor: null };
 }
 
 /**
@@ -151,10 +167,20 @@ async function findWrongTotals(db: Db, chain: EvmChain, plan: ReconcilePlan): Pr
   return found;
 }
 
-async function lookAtReceipts(db: Db, chain: SolanaChain): Promise<Look> {
-  const { slot, differences } = await compareReceipts(db, chain);
+/**
+ * Compares what has changed since the last pass, and looks back at the next `LOOK_BACK_ROWS` of all participations in turn,
+ * because a row that was tampered with does not show that it changed. The first pass compares everything.
+ */
+async function lookAtReceipts(db: Db, chain: SolanaChain, { finishedAt, cursor }: LastPass): Promise<Look> {
+  const chosen =
+    finishedAt === null
+      ? { ids: null, cursor: null }
+      : await chooseRows(db, chain.name, { since: finishedAt, cursor, limit: LOOK_BACK_ROWS });
+  const { slot, differences } = await compareReceipts(db, chain, chosen.ids);
   return {
     toBlock: slot,
+    looked: chosen.ids,
+    cursor: chosen.cursor,
     differences: differences.map(({ offerIds, participation_ids, transaction_hashes, message }) =>
       withKey({ offerIds, participationIds: participation_ids, hashes: transaction_hashes, message }),
     ),

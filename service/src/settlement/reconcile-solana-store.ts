@@ -63,6 +63,47 @@ export async function listSolanaRows(
   }));
 }
 
+/**
+ * Returns the ids of the rows that changed since an hour before `since`, and of the `limit` rows after `cursor` in the order
+ * of their ids. The new cursor is null at the end, so that the next call begins again.
+ */
+export async function chooseRows(
+  db: Db,
+  chain: string,
+  { since, cursor, limit }: { since: string; cursor: string | null; limit: number },
+): Promise<{ ids: string[]; cursor: string | null }> {
+  const { rows: changed } = await sql<{ id: string }>`
+    select id from participations
+    where chain = ${chain} and updated_at > ${since}::timestamptz - interval '1 hour'`.execute(db);
+  const { rows: next } = await sql<{ id: string }>`
+    select id from participations
+    where chain = ${chain} and (${cursor}::uuid is null or id > ${cursor}::uuid) order by id limit ${limit}`.execute(
+    db,
+  );
+  const ids = [...new Set([...changed, ...next].map(({ id }) => id))];
+  return { ids, cursor: next.length < limit ? null : (next.at(-1)?.id ?? null) };
+}
+
+/** A transaction that succeeded and that no participation records. */
+export type UnrecordedReceipt = { kind: string; fund: string; hash: string | null; offerIds: string[] };
+
+/** Returns the transactions of rows that are missing, with the offers of their fund. */
+export async function listUnrecorded(db: Db, chain: string): Promise<UnrecordedReceipt[]> {
+  const { rows } = await sql<UnrecordedReceipt>`
+    select t.kind, t.target as fund, encode(t.mined_hash, 'hex') as hash, coalesce((
+      select array_agg(distinct c.offer_id::text) from offer_contracts c
+      where c.chain = t.chain and c.address = t.target), '{}') as "offerIds"
+    from operator_transactions t
+    where t.chain = ${chain} and t.receipt is not null and t.state = 'final' and t.succeeded
+      and not exists (select from participations p where p.commit_id = t.id)
+      and not exists (select from participations p where p.remit_id = t.id)
+    order by t.inserted_at, t.id`.execute(db);
+  return rows.map((row) => ({
+    ...row,
+    hash: row.hash === null ? null : base58.encode(Buffer.from(row.hash, 'hex')),
+  }));
+}
+
 function toReceipt(stored: StoredReceipt | null): BookedReceipt | null {
   if (stored === null) return null;
   const { state, signer, closed, slot, hash, raws } = stored;

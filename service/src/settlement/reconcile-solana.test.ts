@@ -1,6 +1,9 @@
+import { base58 } from '@scure/base';
 import { expect, test } from 'vitest';
 import { FINALITY_SLOTS, solanaWorker, UNIT, useSolanaSale } from '../../test/support/solana-sale.ts';
 import { requestRemit } from '../participations/remit.ts';
+import { resumeSettlement } from './pause.ts';
+import { reconcileReceipts } from './reconcile-pass.ts';
 import { buildSolanaReport } from './reconcile-solana.ts';
 
 const sale = useSolanaSale({ nodes: 1 });
@@ -54,4 +57,76 @@ test('a report of Solana agrees with commits, refunds and what is in flight, and
   raw[10] = (raw[10] ?? 0) ^ 1;
   await pool.query('update operator_attempts set raw = $1 where hash = $2', [raw, rows[0].hash]);
   expect((await report()).differences.map((each) => each.participation_ids)).toEqual([[id]]);
+});
+
+test('a report names a missing row, a missing transaction and a foreign transaction', async () => {
+  const { pool } = sale.app.ctx;
+  await pool.query('alter table participations disable trigger user');
+  const id = await sale.participate(await sale.buyer('missing'), 10n * UNIT);
+  await complete();
+  const known = (await report()).differences.length;
+  const added = async () =>
+    (await report()).differences.filter(({ message }) => !message.includes('differs from'));
+  expect(known).toBe(1);
+  expect(await added()).toEqual([]);
+  const { rows } = await pool.query('select * from participations where id = $1', [id]);
+  const [{ commit_id }] = rows;
+  await pool.query(
+    "update participations set status = 'pending', committed = null, commit_id = null, commit_row = null where id = $1",
+    [id],
+  );
+  // The row has lost its transaction, and the transaction its row.
+  expect((await added()).map((each) => each.participation_ids)).toEqual([[id], []]);
+  expect((await added())[0]?.message).toContain('its receipt is on the chain');
+  await pool.query('delete from participations where id = $1', [id]);
+  const missing = await added();
+  expect(missing).toMatchObject([{ offers: ['harbour-sale'], participation_ids: [] }]);
+  const { rows: transactions } = await pool.query(
+    'select mined_hash from operator_transactions where id = $1',
+    [commit_id],
+  );
+  expect(missing[0]?.transaction_hashes).toEqual([base58.encode(transactions[0].mined_hash)]);
+  const columns = Object.keys(rows[0]);
+  await pool.query(
+    `insert into participations (${columns.join()}) values (${columns.map((_, i) => `$${i + 1}`).join()})`,
+    Object.values(rows[0]),
+  );
+  await pool.query('alter table participations enable trigger user');
+  expect(await added()).toEqual([]);
+  const signature = Buffer.alloc(64, 9);
+  await pool.query(
+    "insert into foreign_transactions (chain, signature, address) values ('solana_devnet', $1, 'somebody')",
+    [signature],
+  );
+  expect((await added()).map((each) => each.transaction_hashes)).toEqual([[base58.encode(signature)]]);
+  await pool.query('delete from foreign_transactions');
+});
+
+test('the pass compares what changed and looks back at all rows in turn, and keeps what an operator accepted', async () => {
+  const { ctx } = sale.app;
+  const { pool } = ctx;
+  const pass = () => reconcileReceipts(ctx, ctx.chains.solana('solana_devnet'), { seconds: 0, delayMs: 1 });
+  const differences = async () =>
+    (await pool.query('select participation_ids, accepted_at from reconcile_differences')).rows;
+  await pass();
+  await resumeSettlement(ctx, 'harbour-sale');
+  const accepted = await differences();
+  expect(accepted).toHaveLength(1);
+  // Every row is older than the last pass, and the cursor stands behind all of them but the first.
+  await pool.query("update participations set updated_at = now() - interval '1 day'");
+  const { rows: ids } = await pool.query('select id from participations order by id');
+  const [first, last] = [ids[0].id, ids.at(-1).id];
+  const tamper = (id: string, units: number) =>
+    pool.query('update participations set amount = amount + $2 where id = $1', [id, units]);
+  await pool.query('update reconcile_passes set cursor = $1', [last]);
+  await tamper(first, 5);
+  await pass();
+  expect(await differences()).toEqual(accepted);
+  // The turn is over, so the next pass begins again and finds the row.
+  await pass();
+  expect((await differences()).filter(({ accepted_at }) => accepted_at === null)).toMatchObject([
+    { participation_ids: [first] },
+  ]);
+  await tamper(first, -5);
+  await resumeSettlement(ctx, 'harbour-sale');
 });

@@ -5,10 +5,17 @@ import { readAccounts, readEpoch } from '../chain/solana/reads.ts';
 import { readMultisig } from '../chain/solana/token-accounts.ts';
 import { parseTransaction } from '../chain/solana/wire-transaction.ts';
 import type { Db } from '../db/pool.ts';
+import { listForeignTransactions } from '../operator/foreign-transactions.ts';
 import { isReceiptOf } from '../operator/receipt-follow.ts';
 import { assertReceiptAllowed } from '../operator/receipt-policy.ts';
 import { type ChainReport, finishReport, type ReportedDifference } from './reconcile-report.ts';
-import { type BookedReceipt, type BookedSolanaRow, listSolanaRows } from './reconcile-solana-store.ts';
+import {
+  type BookedReceipt,
+  type BookedSolanaRow,
+  listSolanaRows,
+  listUnrecorded,
+} from './reconcile-solana-store.ts';
+import { listSlugs } from './reconcile-store.ts';
 import { orderOf } from './solana-parts.ts';
 import { compareVaults } from './solana-vaults.ts';
 
@@ -28,7 +35,10 @@ export async function buildSolanaReport(db: Db, chain: SolanaChain): Promise<Cha
   return finishReport({
     ...{ chain: chain.name, from_block: '0', to_block: String(slot) },
     ...{ lost_transactions: [], slugs: rows.map(({ slug }) => slug) },
-    differences: differences.map(({ offerIds: _ids, ...difference }) => difference),
+    differences: [
+      ...differences.map(({ offerIds: _ids, ...difference }) => difference),
+      ...(await findForeign(db, chain.name)),
+    ],
     funds: vaults.map(({ vault, balance, settled, moved }) => ({
       ...{ fund: vault, token: rows.find((row) => row.vault === vault)?.token ?? '' },
       ...{ offers: [...new Set(slugsOf(vault))], agrees: true },
@@ -41,19 +51,47 @@ export async function buildSolanaReport(db: Db, chain: SolanaChain): Promise<Cha
 type ReceiptDifference = ReportedDifference & { offerIds: string[] };
 
 /**
- * Compares every row with its receipts. The worker may settle rows during the comparison, so rows with
- * differences are compared a second time.
+ * Compares rows with their receipts: those in `chosen`, or all. The worker may settle rows during the comparison, so rows
+ * with differences are compared a second time. Transactions without a row are differences too.
  */
 export async function compareReceipts(
   db: Db,
   chain: SolanaChain,
+  chosen: readonly string[] | null = null,
 ): Promise<{ rows: BookedSolanaRow[]; slot: bigint; differences: ReceiptDifference[] }> {
   const { slot } = await readEpoch(chain);
-  const rows = await listSolanaRows(db, chain.name);
+  const rows = await listSolanaRows(db, chain.name, chosen);
   const suspects = await findDifferences(chain, rows);
   const ids = suspects.flatMap(({ participation_ids }) => participation_ids);
   const again = ids.length === 0 ? [] : await listSolanaRows(db, chain.name, ids);
-  return { rows, slot, differences: await findDifferences(chain, again) };
+  const differences = [...(await findDifferences(chain, again)), ...(await findMissingRows(db, chain.name))];
+  return { rows, slot, differences };
+}
+
+/** Returns a difference for every transaction that succeeded and whose row is missing. */
+async function findMissingRows(db: Db, chain: string): Promise<ReceiptDifference[]> {
+  const unrecorded = await listUnrecorded(db, chain);
+  const slugs = await listSlugs(
+    db,
+    unrecorded.flatMap(({ offerIds }) => offerIds),
+  );
+  return unrecorded.map(({ kind, fund, hash, offerIds }) => ({
+    ...{ offers: offerIds.map((id) => slugs.get(id) ?? id), offerIds, fund, participation_ids: [] },
+    transaction_hashes: hash === null ? [] : [hash],
+    message: `the ${kind} ${hash ?? ''} succeeded, but no participation records it`,
+  }));
+}
+
+/**
+ * Returns a difference for every transaction of the funds' keys that this service did not send. Only the report has them:
+ * the watch raises an alert of its own, and `solana adopt` ends it.
+ */
+async function findForeign(db: Db, chain: string): Promise<ReportedDifference[]> {
+  return (await listForeignTransactions(db, chain)).map(({ signature, address, participationId }) => ({
+    ...{ offers: [], fund: address, transaction_hashes: [signature] },
+    participation_ids: participationId === null ? [] : [participationId],
+    message: `the transaction ${signature} of ${address} was not sent by this service`,
+  }));
 }
 
 async function findDifferences(
@@ -127,6 +165,7 @@ async function findProblem(row: BookedSolanaRow, isLanded: (kind: Kind) => boole
     // A closed receipt is no longer on the chain, so only the signed bytes can be compared.
     if (recorded[kind] && !isLanded(kind) && transaction?.isClosed !== true)
       return `records a ${kind} that has no receipt on the chain`;
+    if (recorded[kind] && transaction === null) return `records a ${kind} without a transaction`;
     if (!recorded[kind] && isLanded(kind)) return `records no ${kind}, but its receipt is on the chain`;
     if (recorded[kind] && transaction !== null && !(await isSigned(row, kind, transaction)))
       return `differs from the ${kind} that was signed for it`;

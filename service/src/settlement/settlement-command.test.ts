@@ -224,6 +224,16 @@ describe('operator reconcile', () => {
     };
     expect(await verify(signed)).toContain('valid');
     expect(await verify({ ...signed, agrees: false })).toContain('was changed');
+    for (const text of ['not JSON', '', '[1,', '"text"', 'null', '[]', '{"signature": 5}']) {
+      writeFileSync(file, text);
+      await expect(run(runOperator, 'verify', file, '--key', signed.public_key)).rejects.toThrow(
+        `${file} is not a report`,
+      );
+    }
+    await expect(run(runOperator, 'verify', `${file}.absent`, '--key', signed.public_key)).rejects.toThrow(
+      'cannot be read',
+    );
+    await expect(run(runOperator, 'verify', file)).rejects.toThrow('requires --key');
     expect(process.exitCode).toBe(1);
     process.exitCode = undefined;
     const { rows } = await pool.query(`select p.id, p.commit_id, '0x' || encode(t.mined_hash, 'hex') as hash
@@ -251,6 +261,30 @@ describe('operator reconcile', () => {
       expect(process.exitCode).toBe(1);
       await pool.query(`update ${table} set ${repair} ${where}`);
     }
+    // A missing row: its event has nothing to match.
+    await pool.query('alter table participations disable trigger user');
+    const { rows: kept } = await pool.query('select * from participations where id = $1', [id]);
+    await pool.query('delete from participations where id = $1', [id]);
+    const missing = await report();
+    expect(missing.differences).toMatchObject([{ participation_ids: [], transaction_hashes: [hash] }]);
+    const columns = Object.keys(kept[0]);
+    const places = columns.map((_, i) => `$${i + 1}`).join();
+    await pool.query(
+      `insert into participations (${columns.join()}) values (${places})`,
+      Object.values(kept[0]),
+    );
+    // A transaction that its row has lost.
+    await pool.query(
+      "update participations set status = 'pending', committed = null, commit_id = null, commit_row = null where id = $1",
+      [id],
+    );
+    expect((await report()).differences).toMatchObject([{ transaction_hashes: [hash] }]);
+    const [{ status, committed, commit_row }] = kept;
+    await pool.query(
+      'update participations set status = $2, committed = $3, commit_id = $4, commit_row = $5 where id = $1',
+      [id, status, committed, commit_id, commit_row],
+    );
+    await pool.query('alter table participations enable trigger user');
     process.exitCode = undefined;
     expect((await report()).agrees).toBe(true);
   });

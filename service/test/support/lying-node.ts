@@ -1,28 +1,32 @@
 import { createServer } from 'node:http';
 import { freePort } from '../../src/http/free-port.ts';
 
+/** Returns the result of a call, or a `fault` with the error that the node answers with. */
+type Rewrite = (method: string, result: unknown, params: unknown[]) => unknown;
+
 export type LyingNode = {
   url: string;
   /** Replaces the node's results from now on; null = the node answers honestly. */
-  lie(rewrite: ((method: string, result: unknown) => unknown) | null): void;
+  lie(rewrite: Rewrite | null): void;
   close(): Promise<void>;
 };
 
 /** Starts an RPC server that forwards calls to `target` and may change the results. */
 export async function startLyingNode(target: string): Promise<LyingNode> {
-  let rewrite: ((method: string, result: unknown) => unknown) | null = null;
+  let rewrite: Rewrite | null = null;
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString();
     const reply = await fetch(target, { method: 'POST', body });
     const parsed = (await reply.json()) as { id: unknown; result?: unknown }[];
-    const calls = [JSON.parse(body)].flat() as { id: unknown; method: string }[];
+    const calls = [JSON.parse(body)].flat() as { id: unknown; method: string; params: unknown[] }[];
     const change = (each: { id: unknown; result?: unknown }) => {
-      const method = calls.find(({ id }) => id === each.id)?.method ?? '';
-      return rewrite === null || !('result' in each)
-        ? each
-        : { ...each, result: rewrite(method, each.result) };
+      const { method = '', params = [] } = calls.find(({ id }) => id === each.id) ?? {};
+      if (rewrite === null || !('result' in each)) return each;
+      const result = rewrite(method, each.result, params);
+      const { fault } = (result ?? {}) as { fault?: { code: number; message: string } };
+      return fault === undefined ? { ...each, result } : { jsonrpc: '2.0', id: each.id, error: fault };
     };
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(Array.isArray(parsed) ? parsed.map(change) : change(parsed)));

@@ -19,6 +19,7 @@ type MinedLog = EventLog & { transactionHash: Hex; blockNumber: Hex; blockHash: 
 /** Most providers reject log queries over more blocks or addresses than this. */
 const MAX_RANGE_BLOCKS = 2_000n;
 const MAX_ADDRESSES = 50;
+const CONCURRENT_RANGES = 4;
 
 /** Reads the commits and refunds of the funds from block `from` to block `to`, in the order of the chain. */
 export async function readFundEvents(
@@ -47,30 +48,50 @@ export async function readFundEvents(
   return events.sort((a, b) => Number(a.blockNumber - b.blockNumber) || a.index - b.index);
 }
 
-/** Reads logs in ranges of a limited size. If the node rejects a range, reads it in smaller parts. */
+/**
+ * Reads logs in bounded ranges, several at a time, because the latency of the node decides how long it takes. Reads smaller
+ * ranges if the node rejects one.
+ */
 async function readLogs(
   chain: EvmChain,
   address: readonly Hex[],
   from: bigint,
   to: bigint,
 ): Promise<MinedLog[]> {
-  const logs: MinedLog[] = [];
+  const ranges: MinedLog[][] = [];
   let size = MAX_RANGE_BLOCKS;
-  for (let start = from; start <= to; ) {
-    const end = start + size - 1n < to ? start + size - 1n : to;
+  let next = from;
+  const readRange = async (start: bigint, end: bigint): Promise<MinedLog[]> => {
     const filter = { address, fromBlock: numberToHex(start), toBlock: numberToHex(end) };
     try {
-      logs.push(
-        ...(((await chain.rpc.request({ method: 'eth_getLogs', params: [filter] })) as MinedLog[] | null) ??
-          []),
-      );
-      start = end + 1n;
+      return (await chain.rpc.request({ method: 'eth_getLogs', params: [filter] })) as MinedLog[];
     } catch (error) {
-      if (!(error instanceof NodeError) || size === 1n) throw error;
-      size = size / 4n || 1n;
+      const blocks = end - start + 1n;
+      if (!(error instanceof NodeError) || blocks === 1n) throw error;
+      const part = blocks / 4n || 1n;
+      // Later ranges start with the size that the node may accept.
+      if (part < size) size = part;
+      const logs: MinedLog[] = [];
+      for (let first = start; first <= end; first += part)
+        logs.push(...((await readRange(first, smaller(first + part - 1n, end))) ?? []));
+      return logs;
     }
-  }
-  return logs;
+  };
+  const work = async (): Promise<void> => {
+    while (next <= to) {
+      const start = next;
+      const end = smaller(start + size - 1n, to);
+      next = end + 1n;
+      const index = ranges.push([]) - 1;
+      ranges[index] = (await readRange(start, end)) ?? [];
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENT_RANGES }, work));
+  return ranges.flat();
+}
+
+function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
 }
 
 export type MinedTransaction = {

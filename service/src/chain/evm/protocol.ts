@@ -6,11 +6,14 @@ import type { Protocol } from '../rpc/rpc.ts';
 // "limit exceeded".
 const RATE_LIMIT_CODES = new Set([-32002, -32005, -32016]);
 const INTERNAL_ERROR = -32603;
+/** Providers use the same codes for a log query that finds too much, which waiting does not change. */
+const TOO_MANY_LOGS = /more than [\d,]+ results|block range|response size/i;
 
 /** The JSON-RPC of EVM nodes. */
 export const EVM_PROTOCOL: Protocol = {
   classifyError: (code, message, data) => {
-    if (RATE_LIMIT_CODES.has(code)) return new UpstreamFailure('rate_limited', message);
+    if (RATE_LIMIT_CODES.has(code) && !TOO_MANY_LOGS.test(message))
+      return new UpstreamFailure('rate_limited', message);
     // Some nodes report a revert as an internal error with data.
     const isInternal = code === INTERNAL_ERROR && data == null;
     return isInternal ? new UpstreamFailure('invalid_response', message) : null;

@@ -2,7 +2,6 @@ import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
 import { saleFundV2 } from '@causeway/contracts/abi/sale-fund-v2.ts';
 import { type Hex, zeroAddress, zeroHash } from 'viem';
 import {
-  decodeEventLog,
   decodeFunctionResult,
   encodeErrorResult,
   encodeFunctionData,
@@ -10,6 +9,7 @@ import {
   numberToHex,
   parseAbi,
   slice,
+  toEventSelector,
   toHex,
 } from 'viem/utils';
 import { ApiError } from '../../errors.ts';
@@ -206,36 +206,57 @@ export type FundEvent = {
   amount: bigint;
 };
 
+type EventAbi = { name: string; inputs: readonly { name?: string; indexed?: boolean }[] };
+
+/**
+ * The events about rows by their first topic. Each of their values is one word, so they are cut out directly: viem's decoder
+ * hashes the signature of every event of the ABI for every log.
+ */
+const EVENTS: ReadonlyMap<Hex, EventAbi> = new Map(
+  [...abi, ...abiV2].flatMap((item) =>
+    item.type === 'event' && ['Committed', 'Remitted', 'BatchFail'].includes(item.name)
+      ? [[toEventSelector(item), item as EventAbi] as const]
+      : [],
+  ),
+);
+const WORD_DIGITS = 64;
+
 /** Decodes an event about a row, or returns null. */
 export function decodeFundEvent({ topics, data }: EventLog): FundEvent | null {
-  const decoded = tryDecode(abi, topics, data) ?? tryDecode(abiV2, topics, data);
-  if (decoded === null) return null;
-  const { eventName: name, args } = decoded;
-  if (name !== 'Committed' && name !== 'Remitted' && name !== 'BatchFail') return null;
+  const event = EVENTS.get(topics[0] as Hex);
+  const words = event && readWords(event, topics, data);
+  if (words === undefined || words === null) return null;
+  const { kind = '0', id, user = '', option = '', token = '', amount = '' } = words;
   // Other kinds of batch failure, such as a failed remit, say nothing about a commit.
-  if ('kind' in args && args.kind !== 0n) return null;
-  const {
-    id = null,
-    user,
-    option,
-    token,
-    amount,
-  } = args as { id?: Hex } & Omit<FundEvent, 'name' | 'commitment'>;
-  return { name, commitment: id, user: lower(user), option, token: lower(token), amount };
+  if (BigInt(`0x${kind}`) !== 0n) return null;
+  return {
+    name: event?.name as FundEventName,
+    commitment: id === undefined ? null : `0x${id}`,
+    user: `0x${user.slice(-40)}`,
+    option: `0x${option}`,
+    token: `0x${token.slice(-40)}`,
+    amount: BigInt(`0x${amount}`),
+  };
 }
 
-function tryDecode(abi: typeof saleFund.abi | typeof saleFundV2.abi, topics: Hex[], data: Hex) {
-  try {
-    return decodeEventLog({ abi: abi as typeof saleFund.abi, topics: topics as [Hex, ...Hex[]], data });
-  } catch {
-    return null;
+/** Returns the values of an event as words in lower case, by name. Returns null if one is missing. */
+function readWords(
+  { inputs }: EventAbi,
+  topics: readonly Hex[],
+  data: Hex,
+): Partial<Record<string, string>> | null {
+  const words: Record<string, string> = {};
+  let topic = 1;
+  let start = 2;
+  for (const { name = '', indexed } of inputs) {
+    const word = indexed === true ? topics[topic++]?.slice(2) : data.slice(start, start + WORD_DIGITS);
+    if (indexed !== true) start += WORD_DIGITS;
+    if (word?.length !== WORD_DIGITS) return null;
+    words[name] = word.toLowerCase();
   }
+  return words;
 }
 
 function keyOf({ commitment, user, option, token, amount }: Omit<FundEvent, 'name'>): string {
   return [commitment, user, option, token, amount].join().toLowerCase();
-}
-
-function lower(address: Hex): Hex {
-  return address.toLowerCase() as Hex;
 }
