@@ -5,7 +5,7 @@ import { makeOffer, saleFile } from './support/offers.ts';
 import { makeClient } from './support/tokens.ts';
 
 const FLOOD = 80;
-/** How many connections may be handed out before the only request of a partner gets its answer. */
+/** How many database connections may be handed out before the only request of a partner is answered. */
 const MAX_TURNS = 20;
 
 let app: TestApp;
@@ -20,10 +20,13 @@ afterAll(() => app.close());
 
 type Send = (clientId: string, number: number) => Promise<{ statusCode: number }>;
 
-/** Sends many requests of one partner, then one of another, and returns how many turns the other one took. */
+/**
+ * Sends many requests of one partner, then one request of another partner. Returns how many database
+ * connections were handed out before that request was answered.
+ */
 async function flood(send: Send): Promise<number> {
   const greedy = Array.from({ length: FLOOD }, (_, number) => send('greedy', number));
-  // Requests are injected on the next tick.
+  // Waits until the requests are injected, which happens on the next tick.
   await new Promise(setImmediate);
   acquired = 0;
   expect((await send('other', FLOOD)).statusCode).toBe(200);

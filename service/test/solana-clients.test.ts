@@ -147,7 +147,8 @@ test('an approval in a v0 message made by hand, with accounts from a lookup tabl
   data.writeUInt8(6, 9);
   const message = Buffer.concat([
     Buffer.of(0x80, 1, 0, 1),
-    // The static keys: the wallet and the program. The source follows as key 2, mint and fund as keys 3 and 4.
+    // The static keys are the wallet (0) and the program (1). The lookup table adds the source (2), the mint
+    // (3) and the fund (4).
     ...[Buffer.of(2), keyOf(buyer.address), keyOf(TOKEN_PROGRAM)],
     chain.timeline.blockhash(chain.slots().confirmed),
     ...[Buffer.of(1, 1, 4, 2, 3, 4, 0, data.length), data],

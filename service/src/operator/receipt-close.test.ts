@@ -35,7 +35,7 @@ async function invest(name: string): Promise<string> {
   return id;
 }
 
-/** Makes everything that was sent look `days` days older. */
+/** Makes all sent transactions look `days` days older. */
 async function age(days: number): Promise<void> {
   for (const table of ['operator_transactions', 'operator_attempts'])
     await sql`update ${sql.table(table)} set inserted_at = inserted_at - make_interval(days => ${days})`.execute(

@@ -19,7 +19,7 @@ export type ReceiptHandlers = {
   settle(tx: Db, transaction: ReceiptTransaction): Promise<void>;
   /** Runs in the database transaction that records that no attempt landed and none can land any more. */
   release(tx: Db, transaction: ReceiptTransaction): Promise<void>;
-  /** Signs another attempt, if the work may still be done. */
+  /** Signs another attempt, unless the participation may no longer be settled. */
   renew(lease: Lease, transaction: ReceiptTransaction): Promise<void>;
   /** Returns whether the verdict is reliable enough to be recorded. */
   isReliable(

@@ -125,9 +125,9 @@ function readReceiptRent({ chain }: SolanaAccount): Promise<bigint> {
 }
 
 /**
- * Returns the price that most recent transactions writing to the vault paid, limited to the cap. Ignores the users'
- * accounts, because their owners could raise the price there. For the same reason, a price above the cap does not block
- * settlement.
+ * Returns the price that 75% of the recent transactions that write to the vault did not exceed, limited to
+ * the cap. Ignores the users' accounts, because users could raise the price there. For the same reason, a
+ * price above the cap does not block settlement.
  */
 async function proposePrice(account: SolanaAccount, vault: string): Promise<bigint> {
   const { chain, maxPrice } = account;

@@ -13,7 +13,7 @@ export async function insertRequest(db: Db, id: string, action: ReplacementActio
   return numUpdatedRows === 1n;
 }
 
-/** Ends a request, unless an operator has replaced it by a different request in the meantime. */
+/** Ends a request, unless an operator has replaced it with a different request in the meantime. */
 export async function endRequest(
   tx: Db,
   id: string,

@@ -65,7 +65,7 @@ export async function signCall(
   return { raw, maxFee, priorityFee };
 }
 
-/** Throws `Blocked` if spending another `wei` on gas would exceed the key's limit for 24 hours. */
+/** Throws `Blocked` if spending `wei` more on gas would exceed the key's limit for 24 hours. */
 export async function assertWithinDailyLimit(account: OperatorAccount, wei: bigint): Promise<void> {
   const spent = await sumSpent(account.db, keyId(account));
   if (spent + wei > account.dailyLimit)

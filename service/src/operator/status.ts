@@ -75,7 +75,7 @@ export function readOpenTransactions(db: Db, chain: string): Promise<OpenState[]
   return listOpenStates(db, chain);
 }
 
-/** What the chain knows of a key. `nonce` is null where transactions have no nonces. */
+/** The state of a key on its chain. `nonce` is null on chains whose transactions have no nonces. */
 export type KeyOnChain = { balance: bigint; nonce: bigint | null };
 
 /** Reads the balance of a key in wei or lamports, and its nonce. */
@@ -94,7 +94,7 @@ export function coinsOf({ facts }: Pick<EvmChain | SolanaChain, 'facts'>, amount
   return Number(amount) / (facts.protocol === 'solana' ? 1e9 : 1e18);
 }
 
-/** Returns for how many days a balance lasts at what was spent in the last 24 hours. */
+/** Returns how many days a balance lasts if the key keeps spending as in the last 24 hours. */
 export function daysLeft(balance: bigint, spent: bigint): number {
   return spent === 0n ? Number.POSITIVE_INFINITY : Number((balance * 100n) / spent) / 100;
 }

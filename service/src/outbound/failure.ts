@@ -18,7 +18,7 @@ type FailureOptions = { cause?: unknown; retryAfterSeconds?: number; timedOut?: 
 export class UpstreamFailure extends Error {
   readonly kind: UpstreamFailureKind;
   readonly retryAfterSeconds: number;
-  /** Whether the deadline passed, in which case the other end may still be working on the request. */
+  /** Whether the deadline passed, in which case the upstream may still be working on the request. */
   readonly timedOut: boolean;
 
   constructor(kind: UpstreamFailureKind, message: string, options: FailureOptions = {}) {

@@ -59,7 +59,7 @@ async function resume(
   await wakeAllSettlement(tx);
 }
 
-/** Locks the supply of the row's option until the transaction ends. */
+/** Returns whether enough supply is left for the row. Locks the supply until the transaction ends. */
 async function isSupplied(
   tx: Db,
   { offer_option_id, amount, asset_digits }: FrozenParticipation,

@@ -11,7 +11,7 @@ import type { ApprovalReader } from './approval.ts';
 import { evmApprovalReader } from './evm-approval.ts';
 import { solanaApprovalReader } from './solana-approval.ts';
 
-/** What creating a participation needs from the chain on which it is paid. */
+/** The operations on a chain that are needed to create a participation that is paid there. */
 export type FundingChain = {
   reader: ApprovalReader;
   /** Throws `validation_failed` if the fund cannot take this amount from this wallet. */

@@ -45,7 +45,7 @@ function field(value: string | null): string {
 
 const BAR_WIDTH = 30;
 
-/** Shows a progress bar, unless the stream is not a terminal or the export is short. */
+/** Shows a progress bar if the stream is a terminal and the export is long. */
 export function showProgress(total: number, stream: Writable & { isTTY?: boolean }) {
   const isShown = stream.isTTY === true && total > 1_000;
   return {

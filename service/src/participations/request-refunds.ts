@@ -18,7 +18,10 @@ import { wakeAllSettlement } from './wake.ts';
 
 type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 
-/** The person who requests or confirms refunds, and what they may request alone in 24 hours; null = no limit. */
+/**
+ * The person who requests or confirms refunds, and the amount in US dollars that they may request alone in 24
+ * hours; null = no limit.
+ */
 export type RefundOperator = { name: string; limitUsd: number | null };
 
 const BATCH_ROWS = 500;

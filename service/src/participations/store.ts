@@ -103,7 +103,7 @@ export type StatusChange = {
   from: readonly ParticipationStatus[];
   to: ParticipationStatus;
   reason?: string | null;
-  /** Assigns the rows to an operator transaction; null detaches them from their current one. */
+  /** Assigns the rows to an operator transaction; null detaches them from their current transaction. */
   commitId?: string | null;
   /** If set, the time that approvals have to be mined restarts now, by this clock. */
   preparedBy?: Clock;
@@ -153,7 +153,9 @@ export async function hasParticipations(db: Db, userId: string): Promise<boolean
   return rows.length > 0;
 }
 
-/** Locks the participations of these users from a wallet with a partner and returns their ids. */
+/**
+ * Locks these users' participations from a wallet with a partner, and returns the ids of the participations.
+ */
 export async function listOfWallet(
   tx: Db,
   partnerId: string,

@@ -6,7 +6,10 @@ const MAX_LOSS_DIVISOR = 5;
 
 export type AddressList = ReadonlySet<string>;
 
-/** Parses one address per line; `#` starts a comment. Throws with the line number of anything else. */
+/**
+ * Parses one address per line; `#` starts a comment. Throws an error with the line number if a line contains
+ * anything else.
+ */
 export function parseSanctions(text: string): AddressList {
   const list = new Set<string>();
   for (const [index, line] of text

@@ -10,9 +10,9 @@ export type Backlog = {
 };
 
 /**
- * Counts the rows that settlement has yet to finish, of one offer or of all, with the age of the oldest, per chain and
- * status. One subquery per status, because each status has its own index: the cost grows with the backlog and not with
- * the table.
+ * Counts the rows that settlement has yet to finish, per chain and status, with the age of the oldest row: of
+ * one offer, or of all offers. Uses one subquery per status, because each status has its own index, so the
+ * cost grows with the backlog and not with the table.
  */
 export async function listBacklog(db: Db, offerId: string | null = null): Promise<Backlog[]> {
   const statuses = ['prepared', 'pending', 'submitted', 'remit_submitted'] as const;
@@ -52,7 +52,7 @@ export async function countUnsettled(db: Db, chain: string): Promise<number> {
   return Number(rows[0]?.count ?? 0n);
 }
 
-/** What a key has moved of a token in 24 hours, in the token's smallest unit. */
+/** How much of a token a key has moved in 24 hours, in the token's smallest unit. */
 export type MovedAmount = { chain: string; address: string; token: string; amount: string };
 
 /** Adds up the commits and refunds that were signed in the last 24 hours. */

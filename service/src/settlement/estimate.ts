@@ -5,7 +5,10 @@ import { fundBlockedReason } from '../chain/evm/sale-fund.ts';
 import type { OperatorAccount } from '../operator/account.ts';
 import { Blocked } from '../operator/blocked.ts';
 
-/** Estimates the gas of a call, or returns its revert. Throws `Blocked` if the contract rejects every call. */
+/**
+ * Estimates the gas of a call, or returns its revert data. Throws `Blocked` if the contract rejects every
+ * call.
+ */
 export async function estimateGas(
   { chain, signer }: OperatorAccount,
   target: Hex,

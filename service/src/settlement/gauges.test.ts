@@ -56,7 +56,7 @@ describe('metrics', () => {
     const text = await registry.metrics();
     expect(text).toMatch(/settlement_backlog\{[^}]*status="pending"[^}]*\} 1/);
     expect(text).toMatch(/settlement_oldest_seconds\{[^}]*status="pending"/);
-    // Open transactions, backlog, pauses, keys, moved amounts, differences and passes.
+    // One query each for open transactions, backlog, pauses, keys, moved amounts, differences and passes.
     expect(queries).toBe(7);
     await saleWorker(sale).settle();
   });

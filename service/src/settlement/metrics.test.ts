@@ -74,7 +74,7 @@ test('the last good round is the last one that was completed: a blocked one is n
   const update = (change: string) => sale.app.ctx.pool.query(`update operator_keys set ${change}`);
   const old = Date.parse('2001-01-01T00:00:00Z') / 1000;
   await update("good_round_at = '2001-01-01T00:00:00Z'");
-  // The chain has more transactions of the key than the database: every round stops.
+  // The chain has more transactions of the key than the database, so every round stops.
   await update('next_nonce = next_nonce - 1');
   await saleWorker(sale).round();
   expect(await blockedCount(sale, 'foreign_nonce')).toBeGreaterThan(0);
@@ -90,7 +90,7 @@ test('the lease holder is the node that settles, and nobody once it is gone', as
   await saleWorker(sale).round();
   expect(await holder()).toEqual([String(sale.app.ctx.node)]);
   await sale.app.ctx.pool.query('update operator_keys set node = 77');
-  // Node 77 holds the lease, but no such process lives.
+  // Node 77 holds the lease, but its process does not exist.
   expect(await holder()).toEqual([]);
   await saleWorker(sale).round();
   expect(await holder()).toEqual([String(sale.app.ctx.node)]);
@@ -175,7 +175,7 @@ test('differences are counted per offer and alerted by every node, until an oper
   await pass(0);
   expect((await differences())[0]?.[1]).toBeGreaterThan(0);
   expect(await value('causeway_reconcile_last_pass_timestamp_seconds')).toBeGreaterThan(finished ?? 0);
-  // Another node, which did not run the pass, shows the alert too, and drops it with the difference.
+  // Another node, which did not run the pass, also shows the alert, and drops it when the difference is gone.
   const other = createAlerts(gaugesOf(sale.app), ctx.log, { chain: CHAIN, address: 'b' });
   await pass(3_600, other);
   expect(await blockedCount(sale, 'unreconciled')).toBeGreaterThan(0);

@@ -106,7 +106,7 @@ export async function listPasses(db: Db): Promise<Pass[]> {
   return rows;
 }
 
-/** Counts the differences that nobody has accepted, for every offer with a contract. */
+/** Counts the differences that no operator has accepted, for every offer with a contract. */
 export async function countDifferences(db: Db): Promise<{ offer: string; count: number }[]> {
   const { rows } = await sql<{ offer: string; count: number }>`
     select o.slug as offer, (select count(*)::int from reconcile_differences d

@@ -76,8 +76,8 @@ export function reconcileReceipts(ctx: Parts, chain: SolanaChain, options: PassO
 type PassOptions = { seconds: number; delayMs?: number; alerts?: Alerts | undefined };
 
 /**
- * Runs a pass, unless another node has, and reports the known differences: whichever node found them, every node shows
- * the same alerts.
+ * Runs a pass, unless another node has run one recently. Then raises an alert for every known difference, so
+ * that all nodes show the same alerts, no matter which node found the differences.
  */
 async function runPass<Chain extends { name: string }>(
   ctx: Parts,
@@ -95,8 +95,9 @@ async function runPass<Chain extends { name: string }>(
 type LookAt<Chain> = (db: Db, chain: Chain, last: LastPass) => Promise<Look>;
 
 /**
- * Looks at a chain, and again if there are differences. Pauses every offer with a difference that two looks found and that no operator
- * has accepted. A chain that cannot be read throws and pauses nothing.
+ * Compares a chain with the database, and a second time if there are differences. Pauses every offer with a
+ * difference that both comparisons found and that no operator has accepted. If the chain cannot be read,
+ * throws and pauses nothing.
  */
 async function compare(
   { db, log }: Parts,

@@ -16,7 +16,7 @@ export async function maySign(
   transactionId: string,
 ): Promise<boolean> {
   if (kind !== 'commit' && kind !== 'remit') return true;
-  // Users before rows, as everywhere: in the other order, two transactions could wait for each other.
+  // Locks users before rows. All code uses this order, because otherwise two transactions could deadlock.
   const held = await lockHeld(tx, await listUsersOf(tx, kind, transactionId));
   const rows = await lockOwnersOf(tx, kind, transactionId);
   return (

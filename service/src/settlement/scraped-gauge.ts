@@ -2,7 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 
 export type Sample = { labels: Record<string, string>; value: number };
 
-/** Registers a gauge whose samples are read when it is scraped, so that no node reports what it no longer knows. */
+/** Registers a gauge whose samples are read when it is scraped, so that no node reports stale values. */
 export function registerScraped<Label extends string>(
   registry: Registry,
   { name, help, labels }: { name: string; help: string; labels: readonly Label[] },
@@ -11,7 +11,7 @@ export function registerScraped<Label extends string>(
   new Gauge({
     ...{ name, help, labelNames: labels, registers: [registry] },
     async collect() {
-      // Reports no values while they cannot be read, because stale ones would mislead.
+      // Reports no values while they cannot be read, because stale values would mislead.
       const samples: Sample[] = await read().catch(() => []);
       this.reset();
       for (const each of samples) this.set(each.labels as Record<Label, string>, each.value);
@@ -19,7 +19,7 @@ export function registerScraped<Label extends string>(
   });
 }
 
-/** Returns a function that shares one call of `read` among the callers that wait for it, such as the gauges of one scrape. */
+/** Returns a function that calls `read` once for all concurrent callers, such as the gauges of one scrape. */
 export function shareRead<T>(read: () => Promise<T>): () => Promise<T> {
   let reading: Promise<T> | null = null;
   return () => {

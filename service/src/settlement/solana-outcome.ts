@@ -26,7 +26,8 @@ export function createReceiptHandlers(parts: SolanaParts): ReceiptHandlers {
     // signed again otherwise.
     release: async (tx, { id, kind, attempts }) => {
       const ids = (await listRowsOf(tx, kind, id)).map((row) => row.id);
-      // Any transaction that this database has lost was signed earlier, and so expires no later than this one.
+      // Any transaction that this database has lost was signed earlier, and so expires no later than the last
+      // attempt.
       for (const each of ids) rememberExpiry(parts.expiries, each, attempts.at(-1)?.lastValidHeight ?? 0n);
       if (kind === 'remit') await unassignRefund(tx, ids);
       else await changeStatus(ctx, tx, { ids, from: ['submitted'], to: 'pending', commitId: null });

@@ -21,8 +21,8 @@ type AnyChain = EvmChain | SolanaChain;
 const STUCK_SECONDS = 600;
 
 /**
- * Describes settlement: everything, one chain or one offer by its slug. Needs no private key. Balances are null on chains
- * that cannot be read. Throws `not_found` for an unknown name.
+ * Describes the settlement of all chains, of one chain, or of one offer, named by its slug. Needs no private
+ * key. Balances are null on chains that cannot be read. Throws `not_found` for an unknown name.
  */
 export async function readSettlementStatus(db: Db, chains: Chains, chainOrSlug: string | null) {
   const subject = await findSubject(db, chainOrSlug);
@@ -32,7 +32,7 @@ export async function readSettlementStatus(db: Db, chains: Chains, chainOrSlug: 
   const backlog = await listBacklog(db, offerId);
   const pauses = await listPauses(db);
   return {
-    // A pause of everything concerns every chain and offer.
+    // A pause of everything applies to every chain and offer.
     paused: pauses.filter(
       (pause) => chainOrSlug === null || [chainOrSlug, '*', ...names].includes(pause.subject),
     ),
@@ -50,7 +50,7 @@ export async function readSettlementStatus(db: Db, chains: Chains, chainOrSlug: 
   };
 }
 
-/** Returns the chains that the answer covers: the named one, those of the offer, or all. */
+/** Returns the chains to describe: the named chain, the chains of the offer, or all. */
 async function listNames(
   db: Db,
   known: readonly AnyChain[],
@@ -105,7 +105,7 @@ function describeFunds(
   };
 }
 
-/** Describes the last background comparison of a chain, and the differences that nobody has accepted. */
+/** Describes the last background comparison of a chain, and the differences that no operator has accepted. */
 async function describePass(db: Db, chain: string, offerId: string | null) {
   const pass = (await listPasses(db)).find((each) => each.chain === chain);
   const differences = (await listDifferences(db, chain)).filter(

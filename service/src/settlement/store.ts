@@ -143,7 +143,7 @@ export async function listSubmittedAmounts(
   }));
 }
 
-/** Skips these rows for `seconds`, so that they do not delay others. */
+/** Skips these rows for `seconds`, so that they do not delay other rows. */
 export async function postponeRows(db: Db, ids: readonly string[], seconds: number): Promise<void> {
   await sql`
     update participations set check_at = now() + make_interval(secs => ${seconds})

@@ -24,7 +24,9 @@ afterAll(() => second.close());
 
 const evm = () => sale.app.ctx.chains.evm('ethereum_sepolia');
 
-/** Creates a prepared row, mines its approval and freezes the first node before that block. */
+/**
+ * Creates a prepared row, then mines its approval while the first node is frozen and does not see new blocks.
+ */
 async function approveBehindFrozenNode(): Promise<string> {
   sale.pauseMining();
   const { id, status } = await sale.participate(sale.buyer(0), 5n * UNIT);

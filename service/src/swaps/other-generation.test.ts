@@ -12,7 +12,10 @@ import { makeOffer, saleFile } from '../../test/support/offers.ts';
 import { evmWallet, type Person, person } from '../../test/support/wallets.ts';
 import type { Offer } from '../offers/catalogue.ts';
 
-/** A third-party fund swap: `status()` returns its values in another order, and the issuer keeps the allow-list. */
+/**
+ * A third-party fund swap: `status()` returns its values in another order, and the issuer maintains the
+ * allow-list.
+ */
 let chain: TestChain;
 let app: TestApp;
 let user: Person;

@@ -1,7 +1,10 @@
 import type { Db } from '../db/pool.ts';
 import { countLiveOrders, countLiveOrdersOf } from './store.ts';
 
-/** Returns whether one of the users has an order from the wallet with the partner that may still be executed. */
+/**
+ * Returns whether one of the users has an order that may still be executed, from this wallet and with this
+ * partner.
+ */
 export async function hasLiveOrder(
   tx: Db,
   partnerId: string,

@@ -125,7 +125,7 @@ export async function advanceSearch(db: Db, ids: readonly string[], block: bigin
   );
 }
 
-/** Counts the orders of these users from a wallet with a partner that may still be executed. */
+/** Counts these users' orders that may still be executed, from a wallet and with a partner. */
 export async function countLiveOrders(
   db: Db,
   {
@@ -142,7 +142,7 @@ export async function countLiveOrders(
   return rows[0]?.count ?? 0;
 }
 
-/** Counts the orders of a user that may still be executed. */
+/** Counts a user's orders that may still be executed. */
 export async function countLiveOrdersOf(db: Db, userId: string, now: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from tokenized_orders

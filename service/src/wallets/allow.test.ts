@@ -128,7 +128,7 @@ describe('allow-wallet', () => {
     );
     await expect(attempt([who, offer, deadline + 1n, signature])).rejects.toThrow('execution reverted');
     await expect(attempt([who, offer, 1n, signature])).rejects.toThrow('execution reverted');
-    // Another deployment has another EIP-712 domain.
+    // The signature is invalid for another deployment, which has another EIP-712 domain.
     await expect(attempt(parts, chain.deployment.older_fund_swap.address)).rejects.toThrow(
       'execution reverted',
     );

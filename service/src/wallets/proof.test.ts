@@ -40,7 +40,7 @@ const proofsOf = (address: string) =>
     .where('address', '=', address)
     .execute();
 
-/** Stores a participation or an order of `USER` as another part of the service would. */
+/** Stores a participation of `USER`, as another part of the service would. */
 async function insertParticipation(wallet: string, status: 'prepared' | 'pending' | 'submitted') {
   const id = `01890000-0000-7000-8000-${String(++count).padStart(12, '0')}`;
   const now = '2026-03-02T12:00:00Z';

@@ -98,7 +98,10 @@ function ordered(
   return sql`order by ${at} ${order}, ${id} ${order} limit ${limit}`;
 }
 
-/** Deletes finished deliveries older than `before`, deliveries whose event is gone, and deleted endpoints. */
+/**
+ * Deletes finished deliveries older than `before`, pending deliveries whose event was deleted, and deleted
+ * endpoints with their deliveries.
+ */
 export async function deleteOldDeliveries(db: Db, before: string): Promise<void> {
   await deleteInBatches(
     db,

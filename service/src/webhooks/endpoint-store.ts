@@ -12,7 +12,10 @@ const COLUMNS = sql`w.id, w.partner_id, w.url, w.types, w.description, w.state, 
   greatest(0, coalesce((select s.last from partner_sequences s where s.partner_id = w.partner_id), 0) - w.cursor)
     + (select count(*) from webhook_deliveries d where d.endpoint_id = w.id and d.state = 'pending') as behind`;
 
-/** Inserts an endpoint that receives events from now on. Returns false if the partner already has `max` of them. */
+/**
+ * Inserts an endpoint that receives events from now on. Returns false if the partner already has `max`
+ * endpoints.
+ */
 export async function insertEndpoint(
   tx: Db,
   row: Omit<Insertable<WebhookEndpoints>, 'cursor'>,

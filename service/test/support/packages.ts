@@ -9,8 +9,9 @@ import { promisify } from 'node:util';
 const INSTALL_TIMEOUT_MS = 8 * 60_000;
 
 /**
- * Installs packages that only one test needs into a folder outside the repository, and returns the folder. It is kept
- * for the next run with the same list. Throws if npm fails, because a skipped test would prove nothing.
+ * Installs packages that only one test needs into a folder outside the repository, and returns the folder.
+ * The folder is kept for the next run with the same packages. Throws if npm fails, because a skipped test
+ * would prove nothing.
  */
 export async function installPackages(name: string, packages: readonly string[]): Promise<string> {
   const hash = createHash('sha256').update(packages.join('\n')).digest('hex').slice(0, 12);

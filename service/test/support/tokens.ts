@@ -11,7 +11,7 @@ export const REDIRECT = 'https://app.partner.test/callback';
 
 export type TestClient = { clientId: string; secret: string };
 
-/** Creates a partner with one client. Idempotent; new origins are added. */
+/** Creates a partner with one client. If the partner exists, adds new origins to it. */
 export async function makeClient(
   ctx: Context,
   {

@@ -19,7 +19,10 @@ import type { RandomChoices } from './random-choices.ts';
 import { checkSolanaBooks, INITIAL_DOLLARS } from './solana-books.ts';
 
 const NAME = 'solana_devnet';
-/** As on the public networks. A slot is shorter here, so that a transaction expires after nine seconds. */
+/**
+ * The same number of slots as on the public networks. Slots are shorter here, so that a transaction expires
+ * after nine seconds.
+ */
 const FINALITY_SLOTS = 31;
 const SLOT_MS = 60;
 const MAX_ROLLBACK_SLOTS = 30;
