@@ -17,7 +17,7 @@ export async function seedParticipations(ctx: Context, clientId: string, rows: n
     const load = [
       ...['set statement_timeout = 0', `set maintenance_work_mem = '512MB'`],
       ...indexes.map(({ name }) => `drop index ${name}`),
-      // Skips the foreign key checks: the rows are consistent.
+      // Skips the foreign key checks, because the seeded rows are consistent by construction.
       ...['set session_replication_role = replica', ...statements(partnerId, rows)],
       ...indexes.map(({ definition }) => definition),
       'vacuum analyze participations',

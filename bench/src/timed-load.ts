@@ -4,8 +4,9 @@ import type { Target } from './load.ts';
 export type TimedLoad = { acceptedPerSecond: number; refusedPerSecond: number; acceptedP99: number };
 
 /**
- * Sends requests and measures accepted and rejected ones (429 and 503) separately. `rate` limits the requests per
- * second across all connections; without it, each connection sends as fast as replies arrive.
+ * Sends requests and measures accepted and rejected requests (429 and 503) separately. `rate` limits the
+ * requests per second across all connections. Without `rate`, each connection sends the next request as soon
+ * as a reply arrives.
  */
 export async function timedLoad(
   { paths = [], ...target }: Target,

@@ -2,8 +2,8 @@ import { fastify } from 'fastify';
 import { Pool } from 'undici';
 
 /**
- * A plain route for quotes. `fetch` and `pool` call the venue for every request, with fetch or with a pool of kept-alive
- * connections; `constant` calls it once, as an upper bound.
+ * A plain route for quotes. `fetch` and `pool` call the venue for every request, with fetch or with a pool of
+ * kept-alive connections. `constant` calls the venue once and repeats the reply, as an upper bound.
  */
 const [, , mode = '', venueUrl = '', apiKey = ''] = process.argv;
 const PATH = '/v1/attestations/soft';

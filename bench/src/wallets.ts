@@ -69,7 +69,7 @@ function medianRound(rounds: Round[]): Round {
   };
 }
 
-/** All users connect wallets concurrently; each user connects theirs one after another. */
+/** Connects wallets for all users concurrently. Each user connects several, one after another. */
 async function connectOverHttp(): Promise<Round & { p99: number; cpuMillisecondsEach: number }> {
   const child = start('./wallets-server.ts');
   try {

@@ -1,1 +1,1 @@
-export const fingerprint = 'a368676e33eef1c8a8cdd4837d6e3e6c61f6e008ed0c30fb396f6172d8b98067';
+export const fingerprint = '3a71d8085476dfa78f1d57b9a7c4846a4c6891f8bda6ae70d2c0db0c09935f0f';

@@ -45,7 +45,7 @@ export function solanaTests(app: () => TestApp): void {
 
 const WALLET_ADDRESS = 'PaperPaperPaperPaperPaperPaperPaperPaperPap';
 
-/** Runs in the page, before its own scripts. */
+/** Runs in the page before the page's own scripts. */
 function registerWallets(address: string): void {
   const account = { address, chains: ['solana:devnet'] };
   const features = {

@@ -2,7 +2,10 @@ import { CausewayError, errorOfReply } from './error.ts';
 import { redact, redactPath } from './redact.ts';
 import { sleep } from './sleep.ts';
 
-/** An access token, or a function that returns one. It is called with `refresh: true` after the service rejected a token. */
+/**
+ * An access token, or a function that returns one. After the service rejected a token, the function is called
+ * with `refresh: true`.
+ */
 export type TokenSource = string | ((options: { refresh: boolean }) => string | Promise<string>);
 
 /** A completed attempt, with secrets and personal data redacted. */
@@ -35,7 +38,10 @@ export type CausewayOptions = {
 
 export type RequestOptions = {
   signal?: AbortSignal | undefined;
-  /** For POST requests. Default: a new key per call. Pass a stored one to make a call idempotent across page loads. */
+  /**
+   * The idempotency key of a POST request. Default: a new key per call. Pass a stored key to make a call
+   * idempotent across page loads.
+   */
   idempotencyKey?: string | undefined;
 };
 

@@ -26,7 +26,7 @@ declare global {
   const wallet: EvmWallet;
 }
 `;
-/** The reader's own module in the quickstart. */
+/** Stands in for the module of the reader's app that the quickstart imports. */
 const APP = `
 import { createCauseway } from '@causeway/sdk';
 import { createTestWallet } from '@causeway/sdk/testing';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// @title What both generations of sale funds have in common
+/// @title The part of the interface that both generations of sale funds share
 interface ISaleFundBase {
     /// @notice A batch finished. `kind` 0 is a commit, 1 a remit.
     event Batched(uint256 kind, uint256 succeeded, uint256 failed);

@@ -4,10 +4,12 @@ pragma solidity 0.8.37;
 import {ISaleFundBase} from "./ISaleFundBase.sol";
 
 /// @title Sale fund, second generation
-/// @notice A sale fund whose commitments carry an id. An id commits at most once and is remitted at most once, so an
-/// operator that lost its records, or two of them, cannot pull or refund the same commitment twice.
-/// @dev The service uses the UUIDs of its installation and of the participation, 16 bytes each, as the id. An option is
-/// identified by the keccak-256 hash of its id's text. `supportsInterface` (ERC-165) tells the generations apart.
+/// @notice A sale fund whose commitments carry an id. An id commits at most once and is remitted at most
+/// once. An operator that lost its records, or a second operator, therefore cannot pull or refund a
+/// commitment again.
+/// @dev The service uses the UUIDs of its installation and of the participation, 16 bytes each, as the id. An
+/// option is identified by the keccak-256 hash of its id's text. `supportsInterface` (ERC-165) tells the
+/// generations apart.
 interface ISaleFundV2 is ISaleFundBase {
     /// @notice One commitment. A refund repeats the row exactly as it was committed.
     struct Row {

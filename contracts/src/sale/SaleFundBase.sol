@@ -12,8 +12,8 @@ abstract contract SaleFundBase is ISaleFundBase, OwnableRoles, Guarded {
     using SafeCastLib for uint256;
     using SafeTransferLib for address;
 
-    /// @dev Counts and sums of commits and remits, either of one user for one option and token or of one token. One
-    /// storage slot each for commits and remits.
+    /// @dev The number and the sum of commits and of remits, kept per user, option and token, and also per
+    /// token. Commits and remits take one storage slot each.
     struct Totals {
         uint48 commitCount;
         uint208 commitSum;
@@ -28,9 +28,9 @@ abstract contract SaleFundBase is ISaleFundBase, OwnableRoles, Guarded {
     /// @notice The role that remits, and the stop level that stops remits.
     uint256 public constant REMIT = 4;
 
-    /// @dev The gas allowance of one batch row. Old tokens fail with an invalid opcode that burns all gas, and gas
-    /// estimation settles on the least gas that does not revert. Without a fixed allowance, either would silently fail
-    /// later rows.
+    /// @dev The gas that each batch row may use. Old tokens fail with an invalid opcode that burns all gas,
+    /// and gas estimation settles on the lowest amount with which the batch does not revert. Without a fixed
+    /// allowance per row, one such token or a low estimate would make later rows fail silently.
     uint256 internal constant ROW_GAS = 400_000;
     uint256 private constant ROW_OVERHEAD = 20_000;
 
@@ -120,7 +120,8 @@ abstract contract SaleFundBase is ISaleFundBase, OwnableRoles, Guarded {
         ofUser.remitSum += sum;
     }
 
-    /// @dev Measured, so that a token that charges a fee or is not a token is never credited with more than arrived.
+    /// @dev Returns true only if the balance grew by exactly `amount`. A token that charges a fee, or an
+    /// address that is not a token, is therefore never credited.
     function _tryPull(address token, address user, uint256 amount) internal returns (bool) {
         uint256 before = token.balanceOf(address(this));
         bool moved = token.trySafeTransferFrom(user, address(this), amount);

@@ -11,8 +11,8 @@ contract SaleFundV2 is ISaleFundV2, SaleFundBase {
     bytes4 private constant ERC165 = 0x01ffc9a7;
     bytes32 private constant REMITTED = bytes32(uint256(1));
 
-    /// @dev The hash of the committed row, which saves storing its parts; `REMITTED` after the refund, so that the id
-    /// stays used up. Zero for an id that never committed.
+    /// @dev The state of each id: zero if it never committed, the hash of the committed row (cheaper to store
+    /// than the row), or `REMITTED` after the refund, so that the id stays used up.
     mapping(bytes32 id => bytes32) private _commitments;
 
     constructor(address owner, bytes32 id_, uint256 minCommit_) SaleFundBase(owner, id_, minCommit_) {}

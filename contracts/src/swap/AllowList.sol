@@ -14,7 +14,8 @@ abstract contract AllowList is IAllowList, OwnableRoles, EIP712 {
     bytes32 public constant PERMISSION_TYPEHASH =
         keccak256("AllowWallet(address wallet,bytes32 offer,uint256 nonce,uint256 deadline)");
 
-    /// @dev Fixed at deployment, so that changing the supplier can never open the contract to everyone.
+    /// @dev Whether the contract has an allow-list. Immutable, so that changing the supplier can never open
+    /// the contract to everyone.
     bool private immutable _closed;
 
     address public supplier;

@@ -56,7 +56,8 @@ contract FixedPriceMarket is IMarket, OwnableRoles, Guarded {
         uint256 price_ = price[inputToken];
         if (price_ == 0) revert TokenNotTaken(inputToken);
         uint256 left = supply();
-        // Below the cost of the whole supply, the output is less than the supply and cannot overflow.
+        // If `amount` is below the cost of the whole supply, the output is less than the supply and cannot
+        // overflow.
         uint256 all = left.fullMulDivUp(price_, _unit);
         if (amount >= all) return (all, left);
         return (amount, amount.fullMulDiv(_unit, price_));

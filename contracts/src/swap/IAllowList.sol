@@ -19,7 +19,8 @@ interface IAllowList {
     /// @notice The permission expired at `deadline`.
     error PermissionExpired(uint256 deadline);
 
-    /// @notice The supplier did not sign this permission for this wallet, contract and chain, or it was revoked.
+    /// @notice The supplier did not sign this permission for this wallet, contract and chain, or the
+    /// permission was revoked.
     error InvalidPermission();
 
     /// @notice This contract has no allow-list, or the supplier would be zero.

@@ -36,7 +36,7 @@ interface IMarket {
     /// @notice Takes exactly `input` from the caller and sends the output to the caller.
     function buy(address inputToken, uint256 input) external returns (uint256 output);
 
-    /// @notice The token it sells.
+    /// @notice The token that the market sells.
     function outputToken() external view returns (address);
 
     function state() external view returns (State);

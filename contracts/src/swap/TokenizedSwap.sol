@@ -31,7 +31,7 @@ contract TokenizedSwap is ITokenizedSwap, Ownable, EIP712, Guarded {
     uint32 public constant BUY_LEVEL = 4;
     uint32 public constant SELL_LEVEL = 8;
 
-    /// @dev A buy must pay less than this above the quote's cost, in dollars scaled by 1e18.
+    /// @dev A buy may overpay the quote's cost by less than this, in dollars scaled by 1e18.
     uint256 private constant TOLERANCE = 1e16;
 
     bytes32 public constant VERIFY_REQUEST_TYPEHASH = keccak256(
@@ -144,7 +144,7 @@ contract TokenizedSwap is ITokenizedSwap, Ownable, EIP712, Guarded {
         private
         returns (uint256 net)
     {
-        // The count changes before any token is called, the sums once the proceeds are known.
+        // Increments the count before any token is called. The sums follow once the proceeds are known.
         Totals storage sums = totals[msg.sender][quote.asset][token];
         ++sums.count;
 

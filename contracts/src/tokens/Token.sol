@@ -42,7 +42,8 @@ contract Token is ERC20, OwnableRoles {
         _burn(msg.sender, amount);
     }
 
-    /// @dev Disabled, so that every allowance was granted by its owner.
+    /// @dev Disables solady's infinite allowance for Permit2, so that owners grant every allowance
+    /// themselves.
     function _givePermit2InfiniteAllowance() internal pure override returns (bool) {
         return false;
     }

@@ -16,8 +16,8 @@ import {VenueOracle} from "./VenueOracle.sol";
 import {VenueRegistry} from "./VenueRegistry.sol";
 
 /// @notice See `IVenueManager`.
-/// @dev A stand-in for chains that the venue does not support. Checks run in the deployed managers' order, because
-/// clients observe which of two errors is reported.
+/// @dev A stand-in for chains that the venue does not support. Checks run in the order of the deployed
+/// managers, so that a call with several faults reports the same error.
 contract VenueManager is IVenueManager, Ownable, EIP712, Guarded {
     using SafeTransferLib for address;
 

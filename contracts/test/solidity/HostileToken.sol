@@ -10,7 +10,7 @@ contract HostileToken is Token {
 
     constructor() Token(msg.sender, "Hostile", "HST", 6) {}
 
-    /// @dev 1 charges a fee, 2 burns all gas, 0 behaves.
+    /// @dev 1 charges a fee, 2 burns all gas, 0 transfers normally.
     function treat(address user, uint256 kind) external {
         treatment[user] = kind;
     }

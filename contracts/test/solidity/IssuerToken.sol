@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {Token} from "../../src/tokens/Token.sol";
 
-/// @dev A fund share whose issuer decides by a process of its own which wallets may hold it.
+/// @dev A fund share. Its issuer decides which wallets may hold it, independently of the swap contract.
 contract IssuerToken is Token {
     mapping(address wallet => bool) public isEligible;
 

@@ -5,8 +5,9 @@ import {Ownable} from "solady/auth/Ownable.sol";
 import {SafeTransferLib} from "solady/utils/SafeTransferLib.sol";
 import {IssuerToken} from "./IssuerToken.sol";
 
-/// @dev A fund swap of another generation: `status()` returns (flags, state), `authorized` asks the issuer's token and
-/// there is no permission to sign, `preview` ignores the list of accepted tokens that `swap` enforces.
+/// @dev A fund swap of another generation: `status()` returns (flags, state); `authorized` asks the issuer's
+/// token, so there is no permission to sign; and `preview` accepts any token, while `swap` enforces a list of
+/// accepted tokens.
 contract OtherFundSwap is Ownable {
     using SafeTransferLib for address;
 
@@ -32,7 +33,7 @@ contract OtherFundSwap is Ownable {
     address public immutable outputToken;
     bool public stopped;
     uint32 public paused;
-    /// @dev The state of the market behind: 0 is active.
+    /// @dev The state of the fund's market: 0 is active.
     uint8 public market;
     mapping(address token => bool) public inputTokens;
 

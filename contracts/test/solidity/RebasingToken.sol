@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// @dev Balances are shares of a pool and change without a transfer, as those of staking tokens do.
+/// @dev Balances are shares of a pool and change without a transfer, like the balances of staking tokens.
 contract RebasingToken {
     string public constant name = "Rebasing";
     string public constant symbol = "RBS";
@@ -28,7 +28,7 @@ contract RebasingToken {
         return true;
     }
 
-    /// @dev Moves whole shares, so that the receiver may get less than was asked.
+    /// @dev Moves whole shares, so the receiver may get less than `amount`.
     function transferFrom(address from, address to, uint256 amount) external returns (bool) {
         allowance[from][msg.sender] -= amount;
         uint256 shares = amount / pool;

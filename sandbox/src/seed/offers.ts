@@ -54,7 +54,10 @@ export async function seedOffers(
   for (const slug of SEEDS) await publishOffer(ctx, slug);
 }
 
-/** Throws if an offer contradicts its contracts. A chain that times out on a busy machine is only logged. */
+/**
+ * Throws if an offer contradicts its contracts. Only logs contracts on chains that do not respond, as may
+ * happen on a busy machine.
+ */
 async function verifyContracts({ chains, log }: Context, files: readonly OfferFile[]): Promise<void> {
   const assets = files.flatMap((file) => Object.entries(file.assets));
   const digits = new Map(assets.map(([id, { fractional_digits }]) => [id, fractional_digits]));

@@ -138,8 +138,8 @@ type ErrorInfo = {
 };
 
 /**
- * A failed flow, with the phase it failed in. `code` is one of the flow's own codes (`FlowCode`) or the service's; then
- * `cause` is the `CausewayError` with `errors` and `eventId`.
+ * A failed flow, with the phase it failed in. `code` is one of the flow's own codes (`FlowCode`) or a code of
+ * the service. For a code of the service, `cause` is the `CausewayError` with `errors` and `eventId`.
  *
  * @example
  * ```ts

@@ -1,7 +1,10 @@
 import { CausewayError } from '../error.ts';
 import { SignInError } from './sign-in-error.ts';
 
-/** Rethrows a `SignInError` as a `CausewayError`, so that client calls fail the same way when only the token request failed. */
+/**
+ * Rethrows a `SignInError` as a `CausewayError`, so that client calls throw the same kind of error if the
+ * token request fails.
+ */
 export function throwAsCausewayError(error: unknown): never {
   if (!(error instanceof SignInError)) throw error;
   if (error.code === 'not_signed_in')

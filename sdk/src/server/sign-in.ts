@@ -38,7 +38,7 @@ export type SignIn = {
   readonly store: SessionStore;
   /** Used by the handlers of this package. */
   readonly internals: Seal & { now(): number };
-  /** Returns the URL to redirect the browser to, and the state to store until it returns. */
+  /** Returns the URL to redirect the browser to, and the state to store until the browser returns. */
   authorizeUrl(options?: AuthorizeOptions): { url: string; pending: Pending };
   /** Exchanges the callback URL for a session. Repeated deliveries of the same callback share one exchange. */
   exchange(callback: string | URL | URLSearchParams, pending: Pending | undefined): Promise<Session>;

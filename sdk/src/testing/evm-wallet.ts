@@ -148,7 +148,7 @@ function assertOwn({ account }: State, address: unknown): void {
 
 export type TransactionRequest = {
   from: Hex;
-  /** Omit it to deploy a contract. */
+  /** The recipient. Omit it to deploy a contract. */
   to?: Hex | undefined;
   data?: Hex;
   value?: Hex;

@@ -22,7 +22,7 @@ export type ReadyDocuments = {
   templates: { w8_ben: number; w8_ben_e: number };
 };
 
-/** 1, 2, 4 … 1024 minutes, in seconds. */
+/** The provider's retry delays: 1, 2, 4 … 1024 minutes, in seconds. */
 const RETRY_DELAYS = Array.from({ length: 11 }, (_, attempt) => 60 * 2 ** attempt);
 const WEBHOOK_TIMEOUT_MS = 15_000;
 

@@ -93,7 +93,7 @@ function toState(account: Account | null): AccountState | null {
     owner: account.owner(),
     data: account.data(),
     executable: account.executable(),
-    // Every account is exempt from rent; LiteSVM starts new ones at epoch 0.
+    // Every account is exempt from rent. LiteSVM would report epoch 0 for new accounts.
     rentEpoch: RENT_EXEMPT_EPOCH,
   };
 }

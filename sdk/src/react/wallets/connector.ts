@@ -33,7 +33,7 @@ export type WalletConnector<One extends Wallet = Wallet> = {
   restore?(): Promise<One | null>;
 };
 
-/** Returns the connectors for a protocol; of those with the same id, the first wins. */
+/** Returns the connectors for a protocol. If several have the same id, the first wins. */
 export function connectorsFor(
   protocol: Protocol,
   ...lists: readonly (readonly WalletConnector[])[]
