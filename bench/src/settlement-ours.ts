@@ -49,7 +49,7 @@ async function measure(model: SettlementModel, chain: SettlementChain): Promise<
   const offer = await makeOffer(ctx, saleOfferFile(chain.deployment, chain.fund));
   const evm = ctx.chains.evm('ethereum_sepolia');
   evm.facts = { ...evm.facts, confirmations: model.confirmations };
-  await seedSettlement(ctx, offer, chain, ctx.operator?.address ?? '', model);
+  await seedSettlement(ctx, offer, chain, ctx.signerOf('commit', 'ethereum_sepolia')?.address ?? '', model);
   const { rows: files } = await sql<{ text: string }>`select pg_read_file('postmaster.pid') as text`.execute(
     ctx.db,
   );

@@ -78,7 +78,10 @@ export async function readSituationRows<Facts>(
 ): Promise<((Facts & SituationRow) | undefined)[]> {
   const column = (name: 'userId' | 'partnerId' | 'wallet') => keys.map((key) => key[name]);
   const values = [column('userId'), optionIds, column('partnerId'), column('wallet'), cappedIds];
-  const { rows } = await statements.query<Facts & SituationRow & { position: number }>({ ...statement, values });
+  const { rows } = await statements.query<Facts & SituationRow & { position: number }>({
+    ...statement,
+    values,
+  });
   const byPosition = new Map(rows.map((row) => [row.position, row]));
   return keys.map((_, i) => byPosition.get(i + 1));
 }

@@ -87,7 +87,10 @@ test('every command that refunds keeps to the limit of its OS user', async () =>
   await expect(refused).rejects.toThrow(`exceeds what ${username} may refund alone in 24 hours (7 USD)`);
   const request = await nameRequest(runOffer(config, ['refund', 'harbour-sale', '--yes']));
   expect(await sale.statusOf(more.id)).toBe('completed');
-  for (const args of [['confirm', request], ['confirm', request, '--dry-run']])
+  for (const args of [
+    ['confirm', request],
+    ['confirm', request, '--dry-run'],
+  ])
     await expect(runParticipation(config, args)).rejects.toThrow('another person');
   await sale.app.ctx.pool.query("update participations set status = 'remit_failed' where id = $1", [more.id]);
   await expect(runParticipation(config, ['retry', more.id])).rejects.toThrow('may refund alone');
