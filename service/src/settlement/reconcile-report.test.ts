@@ -1,6 +1,8 @@
 import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
+import pg from 'pg';
 import { encodeAbiParameters, encodeEventTopics, type Hex, numberToHex, pad, toHex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { databaseUrlOf } from '../../test/support/database-url.ts';
 import { type LyingNode, startLyingNode } from '../../test/support/lying-node.ts';
 import { saleWorker, UNIT } from '../../test/support/sale.ts';
 import { useSale } from '../../test/support/settlement.ts';
@@ -26,23 +28,25 @@ beforeAll(async () => {
   const { id } = await sale.participate(sale.buyer(0), 2n * UNIT);
   await saleWorker(sale).settle();
   await sale.mine(BLOCKS);
-  const { pool } = sale.app.ctx;
-  await pool.query(`create temporary table copies as select n, (n / ${ROWS_PER_TRANSACTION})::int as batch,
+  // A connection of its own keeps the temporary table and has no time limit.
+  const seed = new pg.Client(await databaseUrlOf(sale.app));
+  await seed.connect();
+  await seed.query(`create temporary table copies as select n, (n / ${ROWS_PER_TRANSACTION})::int as batch,
     md5('row' || n)::uuid as id, md5('transaction' || n / ${ROWS_PER_TRANSACTION})::uuid as transaction_id
     from generate_series(0, ${ROWS - 1}) n`);
   const copy = async (table: string, source: string, changes: Record<string, string>, from = '') => {
-    const { rows } = await pool.query(
+    const { rows } = await seed.query(
       'select column_name as name from information_schema.columns where table_name = $1 and table_schema = current_schema()',
       [table],
     );
     const names = rows.map(({ name }) => name as string);
     const values = names.map((name) => changes[name] ?? `s.${name}`);
-    await pool.query(
+    await seed.query(
       `insert into ${table} (${names.join()}) select ${values.join()} from ${from} join ${table} s on ${source}`,
     );
   };
-  await pool.query('alter table participations disable trigger user');
-  await pool.query('alter table operator_transactions disable trigger user');
+  await seed.query('alter table participations disable trigger user');
+  await seed.query('alter table operator_transactions disable trigger user');
   const commit = `s.id = (select commit_id from participations where id = '${id}')`;
   await copy(
     'operator_transactions',
@@ -64,9 +68,10 @@ beforeAll(async () => {
     },
     'copies c',
   );
-  await pool.query('alter table participations enable trigger user');
-  await pool.query('alter table operator_transactions enable trigger user');
-  await pool.query('analyze participations, operator_transactions');
+  await seed.query('alter table participations enable trigger user');
+  await seed.query('alter table operator_transactions enable trigger user');
+  await seed.query('analyze participations, operator_transactions');
+  await seed.end();
   const logs = await buildLogs(id);
   const total = BigInt(ROWS) * 1_000_000n + (BigInt(ROWS) * BigInt(ROWS - 1)) / 2n;
   const totals = encodeAbiParameters([{ type: 'uint256[4]' }], [[BigInt(ROWS), total, 0n, 0n]]);
