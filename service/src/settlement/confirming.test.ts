@@ -86,3 +86,19 @@ test('a node that takes the lease again reads every open transaction again', asy
   await worker.round();
   expect(await sale.statusOf(id)).toBe('completed');
 });
+
+test('confirming transactions do not use up the number of unmined ones', async () => {
+  const worker = recordingWorker();
+  worker.worker.driver.maxUnmined = 1;
+  const { id: later } = await sale.participate(sale.buyer(1), 2n * UNIT);
+  const due = (at: string) =>
+    sale.app.ctx.db.updateTable('participations').set({ check_at: at }).where('id', '=', later).execute();
+  await due('2100-01-01T00:00:00Z');
+  const { id } = await mineCommit(worker);
+  await due('2000-01-01T00:00:00Z');
+  await worker.round();
+  expect([await sale.statusOf(id), await sale.statusOf(later)]).toEqual(['submitted', 'submitted']);
+  await sale.mine(2 * CONFIRMATIONS);
+  await worker.settle();
+  expect(await sale.statusOf(later)).toBe('completed');
+});

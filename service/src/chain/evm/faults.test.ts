@@ -121,3 +121,13 @@ it('passes on errors of the node itself', async () => {
     code: -32004,
   });
 });
+
+it('sends a signed transaction to every endpoint, and succeeds if one takes it', async () => {
+  const { evm } = connect(one, two);
+  const send = () => evm.rpc.requestAll({ method: 'eth_chainId' });
+  const before = [one.requests(), two.requests()] as const;
+  await send();
+  await expect.poll(() => [one.requests() - before[0], two.requests() - before[1]]).toEqual([1, 1]);
+  one.fault.set('down');
+  expect(await send()).toBe('0xaa36a7');
+});
