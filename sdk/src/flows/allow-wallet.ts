@@ -88,10 +88,7 @@ export async function allowWallet(
   });
 }
 
-/**
- * Returns null if the service answers with a 4xx, as it does for a contract that does not expose its
- * allow-list.
- */
+/** Returns null if the contract does not expose its allow-list, or the token may not read swaps. */
 async function readAuthorized(
   { causeway, address, chain, signal }: Session,
   swap: Hex,
@@ -100,7 +97,7 @@ async function readAuthorized(
   try {
     return (await causeway.swap.authorized(query, { signal })).authorized;
   } catch (error) {
-    if (isCausewayError(error) && error.status >= 400 && error.status < 500) return null;
+    if (isCausewayError(error) && (error.status === 422 || error.code === 'insufficient_scope')) return null;
     throw error;
   }
 }

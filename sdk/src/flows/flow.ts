@@ -87,7 +87,10 @@ export type TrustedContracts = Partial<
        * another supplier.
        */
       suppliers?: readonly string[] | undefined;
-      /** The venue's manager contracts. Default: the venue's own manager on Ethereum mainnet. */
+      /**
+       * The venue's manager contracts. Default: the venue's own manager on Ethereum mainnet, and none on other
+       * networks with real money.
+       */
       venueManagers?: readonly string[] | undefined;
     }
   >

@@ -3,7 +3,7 @@ import { isSameAddress } from '../same-address.ts';
 import type { Chain, EvmChain } from '../wire.ts';
 import { FlowFailure, type TrustedContracts } from './flow.ts';
 
-/** The venue's manager on each network with real money. */
+/** The venue's manager on the networks where it is known. */
 const VENUE_MANAGERS: TrustedContracts = {
   ethereum_mainnet: { venueManagers: ['0x2c158bc456e027b2affccadf1bdbd9f5fc4c5c8c'] },
 };
@@ -34,12 +34,16 @@ function notTrusted(chain: Chain, address: string): FlowFailure {
   );
 }
 
-/** Returns the trusted contracts that the calldata verifier checks the order against. */
+/**
+ * Returns the trusted contracts that the calldata verifier checks the order against. On networks with real money,
+ * nothing is trusted that neither the host nor this package names.
+ */
 export function pinsOf(trusted: TrustedContracts | undefined, chain: EvmChain) {
   const { contracts, venueManagers } = trusted?.[chain] ?? {};
+  const unnamed = CHAINS[chain].isTest ? undefined : [];
   return {
-    contracts: contracts ?? (CHAINS[chain].isTest ? undefined : []),
-    venue_managers: venueManagers ?? VENUE_MANAGERS[chain]?.venueManagers,
+    contracts: contracts ?? unnamed,
+    venue_managers: venueManagers ?? VENUE_MANAGERS[chain]?.venueManagers ?? unnamed,
   };
 }
 

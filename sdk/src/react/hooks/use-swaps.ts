@@ -53,7 +53,9 @@ export function useSwapOutputToken(
  *
  * function Open({ swap }: { swap: string }) {
  *   const { data } = useSwapStatus({ contract_address: swap, chain: 'ethereum_sepolia' });
- *   return <p>{data?.stopped === '0' ? 'Open' : 'Stopped'}</p>;
+ *   if (data === undefined) return null;
+ *   const isStopped = (BigInt(data.stopped) & BigInt(data.swap_level)) !== 0n;
+ *   return <p>{isStopped ? 'Stopped' : 'Open'}</p>;
  * }
  * ```
  */
