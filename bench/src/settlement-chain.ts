@@ -10,7 +10,7 @@ import { startTestChain, type TestChain } from '../../service/test/support/chain
 import { makeFundV2 } from '../../service/test/support/fund-v2.ts';
 import { UNIT } from '../../service/test/support/sale.ts';
 
-/** Transactions that the operator has sent before. */
+/** The operator's first nonce, as if it had already sent this many transactions. */
 const PAST_NONCES = 10_000;
 const SINGLE_COMMITS = 50;
 const WALLETS_PER_BLOCK = 100;

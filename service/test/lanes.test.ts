@@ -21,8 +21,8 @@ afterAll(() => app.close());
 type Send = (clientId: string, number: number) => Promise<{ statusCode: number }>;
 
 /**
- * Sends many requests of one partner, then one request of another partner. Returns how many database
- * connections were handed out before that request was answered.
+ * Sends many requests from one partner, then one from another. Returns how many database connections were handed out
+ * before that last request was answered.
  */
 async function flood(send: Send): Promise<number> {
   const greedy = Array.from({ length: FLOOD }, (_, number) => send('greedy', number));

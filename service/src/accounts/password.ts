@@ -2,7 +2,7 @@ import { hash, verify } from '@node-rs/argon2';
 import type { Context } from '../context.ts';
 import { COMMON_PASSWORDS } from './common-passwords.ts';
 
-/** Argon2id with the first parameter set that OWASP recommends. */
+/** OWASP's recommended minimum for Argon2id: 19 MiB of memory, 2 iterations, 1 lane. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 const CURRENT_PREFIX = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=${COST.parallelism}$`;
 

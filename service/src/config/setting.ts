@@ -15,7 +15,7 @@ export type Setting<T = unknown> = Parser<T> & {
 
 type Options = Omit<Setting, 'expects' | 'parse' | 'description'> & { default?: string };
 
-/** `default` is the same in both profiles. */
+/** `default` sets the default of both profiles. */
 export function setting<T, const O extends Options>(parser: Parser<T>, description: string, options: O) {
   const { default: both, ...rest } = options;
   const defaults = both === undefined ? {} : { sandbox: both, production: both };

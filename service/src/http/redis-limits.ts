@@ -3,7 +3,7 @@ import { type Limiter, memoryLimiter, taken, WINDOW_MS } from './rate-limits.ts'
 
 const COMMAND_TIMEOUT_MS = 250;
 /**
- * How long a node counts only in memory after a failed command, so that a silent Redis server does not delay every
+ * How long a node counts only in memory after a failed command, so that an unresponsive Redis server does not delay every
  * request.
  */
 const PAUSE_MS = 1_000;

@@ -60,7 +60,8 @@ function textReader(schema: TSchema): (text: Text) => void {
 }
 
 /**
- * Validates queries and paths. Bodies are checked by `bodyCheck`, so that no unusual content type can bypass the check.
+ * Validates queries and paths. Bodies are validated by `bodyCheck`, because Fastify validates them per content type, and
+ * an unusual one could bypass it.
  */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema }) => {
   const [problems, readText] = [lazily(schema), textReader(schema)];

@@ -70,7 +70,10 @@ export async function openKmsEd25519(
   };
 }
 
-/** Converts a DER signature from KMS to r, s and v. The signature may have a high s, and it lacks the recovery bit. */
+/**
+ * Converts a DER signature from KMS to r, s and v. KMS may return a high s and returns no recovery bit, so this lowers
+ * s and finds v by trial.
+ */
 async function toRecoverable(hash: Hex, address: Hex, der: Buffer): Promise<Hex> {
   const { r, s } = readDerSignature(der);
   const low = s > HALF_ORDER ? ORDER - s : s;
@@ -82,7 +85,7 @@ async function toRecoverable(hash: Hex, address: Hex, der: Buffer): Promise<Hex>
   throw invalidResponse('kms', 'signature of another key');
 }
 
-/** Parses an ECDSA-Sig-Value (RFC 3279 §2.2.3) with integers below 2^256. Accepts strict DER only. */
+/** Parses an ECDSA-Sig-Value (RFC 3279 §2.2.3) with integers below 2^256. Accepts only strict DER. */
 export function readDerSignature(der: Buffer): { r: bigint; s: bigint } {
   const first = readInteger(der, 2);
   const second = readInteger(der, first.end);

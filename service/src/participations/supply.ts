@@ -33,7 +33,7 @@ export function remainingSupply(
       price.value * 10n ** BigInt(paid.scale),
       paid.value * 10n ** BigInt(price.scale),
     ];
-    // Values the reserved tokens at the current price, also if they were bought at another price. Rounds up.
+    // Values the reserved tokens at the current price, even if they were bought at a different price. Rounds up.
     left -= (usd * numerator + denominator - 1n) / denominator;
   }
   return left <= 0n ? 0n : left / 10n ** BigInt(scale - digits);

@@ -27,7 +27,7 @@ export type ReviewFacts = {
   answer: 'GREEN' | 'RED' | null;
   rejectType: 'RETRY' | 'FINAL' | null;
   reviewedAt: number | null;
-  /** A hash of the approved person: empty until the person is known, null for version 0.1 approvals. */
+  /** A hash of who was approved: `''` until that is known, null for approvals that Causeway 0.1 recorded. */
   person: string | null;
 };
 

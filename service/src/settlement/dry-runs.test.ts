@@ -68,7 +68,7 @@ test('participation cancel, retry and remit print the status that would follow, 
   const { id: pending } = await sale.participate(sale.buyer(1), 2n * UNIT);
   expect(await dryRun(runParticipation, 'cancel', pending)).toBe(`${pending} would be failed`);
   expect(await dryRun(runParticipation, 'cancel', completed)).toContain('only prepared and pending');
-  // A refusal of the second leaves the first unchanged too.
+  // If one of several participations is refused, the whole command is refused.
   expect(await dryRun(runParticipation, 'cancel', pending, completed)).toContain('only prepared and pending');
   expect(await dryRun(runParticipation, 'retry', pending)).toBe(`${pending} would be pending`);
   expect(await dryRun(runParticipation, 'retry', completed)).toContain('nothing to retry');

@@ -87,7 +87,7 @@ export async function chooseRows(
 /** A transaction that succeeded and that no participation records. */
 export type UnrecordedReceipt = { kind: string; fund: string; hash: string | null; offerIds: string[] };
 
-/** Returns the transactions of rows that are missing, with the offers of their fund. */
+/** Returns the successful transactions that no participation refers to, each with the offers of its fund. */
 export async function listUnrecorded(db: Db, chain: string): Promise<UnrecordedReceipt[]> {
   const { rows } = await sql<UnrecordedReceipt>`
     select t.kind, t.target as fund, encode(t.mined_hash, 'hex') as hash, coalesce((

@@ -20,7 +20,7 @@ export class PlanOutdated extends Error {
   }
 }
 
-/** Writes a plan: adopts lost transactions, all or none, and pauses the offers with differences. */
+/** Applies a plan: pauses the offers that have differences, then adopts all lost transactions or none. */
 export async function applyReconcile(parts: Parts, plan: ReconcilePlan): Promise<void> {
   for (const { offerIds, message } of plan.differences) await pauseOffers(parts, offerIds, message);
   if (plan.lost.length === 0) return;

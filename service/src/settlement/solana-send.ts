@@ -30,7 +30,7 @@ export async function sendCommits(parts: SolanaParts, rows: readonly SettlementR
   await assertMaySend(parts, rows);
   await assertVaultsUsable(parts, rows);
   const queue = createBoundedQueue({ concurrency: MAX_CONCURRENT_SENDS, maxWaiting: rows.length });
-  // Rows of one wallet are sent in order: the oldest one takes the allowance first.
+  // A wallet's rows are sent in order, so that the oldest has the first claim on its allowance.
   const wallets = groupBy(rows, ({ user }) => user);
   const sent = await Promise.allSettled(
     [...wallets.values()].map((own) =>

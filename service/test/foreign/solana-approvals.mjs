@@ -12,7 +12,7 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 
-// Sends one approval per kind with web3.js and prints their signatures.
+// Sends one approval of each kind with web3.js and prints the transaction signatures.
 const { url, seeds, mint, fund, amount } = JSON.parse(process.env.SETTINGS);
 const connection = new Connection(url, 'confirmed');
 const [mintKey, fundKey] = [new PublicKey(mint), new PublicKey(fund)];

@@ -26,7 +26,7 @@ export type Site = TestApp & {
   /** Waits for the newest mail to this address. */
   mailTo(email: string, subject: RegExp): Promise<ReceivedMail>;
   makeUser(email: string, kind?: UserKind): Promise<string>;
-  /** Builds an authorization request of the partner. */
+  /** Builds an authorization request for the partner's client. */
   authorizeUrl(parameters?: Record<string, string>): { url: string; verifier: string; state: string };
 };
 

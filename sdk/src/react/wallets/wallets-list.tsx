@@ -49,7 +49,7 @@ export function WalletsList({ offerId, optionId }: WalletsListProps) {
 
 const focusButton = (button: HTMLButtonElement | null) => button?.focus();
 
-/** Asks for confirmation before removing; the confirm button takes the focus. */
+/** Asks for confirmation before removing the wallet, and moves the focus to the confirm button. */
 function WalletRow({ offerId, bound }: { offerId: string; bound: OptionAddress }) {
   const causeway = useCauseway();
   const invalidate = useInvalidate();
