@@ -219,14 +219,15 @@ test.each(['erased', 'put on hold'])(
     const late = await person(app, { userId: id });
     const mine = evmWallet(`late ${what}`);
     const signature = String(mine.sign(await late.challenge(mine)));
-    const { check } = app.ctx.signatures;
-    app.ctx.signatures.check = async (input) => {
+    const { signatures } = app.ctx.forPartner(partnerOf('partner-one'));
+    const { check } = signatures;
+    signatures.check = async (input) => {
       const kind = await check(input);
       await (what === 'erased' ? eraseUser(app.ctx, id) : holdUser(app.ctx, id, 'arrives in between'));
       return kind;
     };
     const answer = await late.connect(offer.id, offer.options[0]?.id ?? '', mine, signature).finally(() => {
-      app.ctx.signatures.check = check;
+      signatures.check = check;
     });
     expect(answer.body.code).toBe(what === 'erased' ? 'unauthorized' : 'account_restricted');
     for (const table of ['wallet_proofs', 'option_addresses'] as const)
