@@ -18,7 +18,7 @@ export type ErrorDetails = {
   /** Messages per field. */
   validation_failed: Record<string, string[]>;
   insufficient_scope: { scope: string[] };
-  /** `checks`, and the status of each unmet requirement by its id. */
+  /** Maps the id of each unmet requirement to its status. Also contains `checks`. */
   requirements_not_met: Refused & { [requirementId: string]: string[] | Check[] | undefined };
   wallet_not_proven: Refused;
   wallet_restricted: Refused;

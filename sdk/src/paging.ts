@@ -1,6 +1,6 @@
 /**
- * One page of a list, newest first. The first page has no cursor to earlier pages, and the last page has none
- * to later pages.
+ * One page of a list, newest first. `starting_after` leads to the next page and is absent on the last one.
+ * `starting_before` leads to the previous page and is absent on the first one.
  */
 export type Page<Item> = {
   object: 'list';

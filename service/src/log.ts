@@ -118,7 +118,7 @@ export function redact(value: unknown, depth = 0): unknown {
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { name, message, stack, cause } = error;
-  // A database error quotes row values in `detail`; only its code, constraint and table are safe.
+  // Of the fields that a database error adds, only these are logged: others, such as `detail`, quote row values.
   const { code, constraint, table } = error as { code?: unknown; constraint?: unknown; table?: unknown };
   return {
     name,

@@ -88,7 +88,7 @@ export async function allowWallet(
   });
 }
 
-/** Returns null if the contract does not expose its allow-list, or the token may not read swaps. */
+/** Returns null if the contract does not expose its allow-list, or if the access token lacks `swaps:read`. */
 async function readAuthorized(
   { causeway, address, chain, signal }: Session,
   swap: Hex,

@@ -11,8 +11,9 @@ export async function lockSealing(tx: Db): Promise<void> {
 }
 
 /**
- * Returns whether anything needs sealing or signing, in the only query that an idle sealer runs. Reading the maximum
- * takes one index lookup; PostgreSQL would run `exists` with a greater position as a table scan.
+ * Returns whether there are entries to seal and whether a checkpoint is due. An idle sealer runs only this query, so
+ * it must be cheap: the greatest position takes one index lookup, whereas PostgreSQL would scan the table to find out
+ * whether any position is above `size`.
  */
 export async function findSealingWork(
   db: Db,

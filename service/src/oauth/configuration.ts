@@ -60,7 +60,7 @@ export function configure(ctx: Dependencies, keys: JWK[]): Configuration {
     rotateRefreshToken: shouldRotate,
     // The middleware sets `requested_at` and overwrites any value from the client.
     extraParams: { offline: checkScopes, requested_at: null },
-    // `setCors` in the middleware decides about CORS, so oidc-provider accepts every origin.
+    // `setCors` in the middleware handles CORS, so oidc-provider accepts every origin.
     clientBasedCORS: () => true,
     cookies: {
       keys: ctx.sealing.tags('oauth cookies', 'keys').map((key) => key.toString('base64url')),

@@ -126,8 +126,7 @@ export async function listOpen(
 }
 
 /**
- * Returns what the key has spent on gas in the last 24 hours. An unmined transaction counts with its maximum
- * cost.
+ * Returns what the key has spent on gas in the last 24 hours. Unmined transactions count at their maximum cost.
  */
 export async function sumSpent(db: Db, { chain, address }: KeyId): Promise<bigint> {
   const { rows } = await sql<{ wei: string }>`

@@ -27,7 +27,7 @@ export async function remitParticipations(
   return readAll(ctx, ids);
 }
 
-/** Requests a refund in the sandbox, where only the limit of the nodes applies. */
+/** Requests a refund in the sandbox. Only the daily limit that the service was started with applies. */
 export async function requestRemit(ctx: Parts, id: string): Promise<Participation> {
   const [participation] = await remitParticipations(ctx, { name: 'sandbox', limitUsd: null }, [id]);
   if (participation === undefined) throw new ApiError('not_found');

@@ -58,7 +58,7 @@ export async function requestRefunds(
   return changeAll(ctx, ids, onProgress);
 }
 
-/** Decides about a request as `requestRefunds` does, and changes nothing. */
+/** Decides a request as `requestRefunds` does, and changes nothing. */
 export function planRefundRequest(
   ctx: Parts,
   operator: RefundOperator,

@@ -13,7 +13,9 @@ export function closestRegion(country: string, text: string): { code: string; na
   return closest.region;
 }
 
-/** The number of inserted, deleted or replaced characters between two texts (Levenshtein). */
+/**
+ * Returns the Levenshtein distance: the least number of characters to insert, delete or replace to turn `a` into `b`.
+ */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 0; i < a.length; i++) {

@@ -18,7 +18,7 @@ export async function readFacts(
   return row === undefined ? null : toFacts(ctx, userId, row);
 }
 
-/** Like `readFacts`, inside a transaction that may have changed the facts. */
+/** Like `readFacts`, but reads within `tx`, so it sees what the transaction has changed. */
 export async function readFactsIn(
   ctx: FactsContext,
   tx: Db,
@@ -29,7 +29,7 @@ export async function readFactsIn(
   return row === undefined ? null : toFacts(ctx, userId, row);
 }
 
-/** Like `readFactsIn` for many users, by user id, without unknown users. */
+/** Like `readFactsIn`, but for many users. The result is keyed by user id and omits unknown users. */
 export async function readFactsOfAllIn(
   ctx: FactsContext,
   tx: Db,

@@ -76,7 +76,7 @@ export async function readFactsRow(
   return rows[0];
 }
 
-/** Like `readFactsRow`, inside a transaction that may have changed the facts. */
+/** Like `readFactsRow`, but reads within `tx`, so it sees what the transaction has changed. */
 export async function readFactsRowIn(
   tx: Db,
   userId: string,

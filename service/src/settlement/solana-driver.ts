@@ -57,7 +57,7 @@ function createSolanaDriver(parts: SolanaParts, watch: WatchState): SettlementDr
   const heartbeat: Heartbeat = { at: null };
   return {
     key: account.key,
-    // A multisig lets each of its signers do everything, so one key commits and refunds.
+    // A fund is a multisig that needs one signature (see `readFund`), so one key both commits and refunds.
     roles: ['commit', 'refund'],
     blockTimeSeconds: account.chain.facts.blockTimeSeconds,
     watchIntervalMs: WATCH_INTERVAL_MS,

@@ -26,7 +26,10 @@ export function createVenueServer({ store, chain, fault, now, isExecuted }: Venu
   const attestations = createAttestations(store, market, chain, now);
   const marketData = createMarketData(market, chain, now);
 
-  /** Moves executed attestations to their session's total and frees the limits of expired ones. */
+  /**
+   * Counts executed attestations towards their session's limit, and drops expired ones, so that they no longer use it
+   * up.
+   */
   async function settleAttestations(): Promise<void> {
     const { state } = store;
     const countBefore = state.live.length;

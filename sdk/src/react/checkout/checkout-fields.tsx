@@ -41,7 +41,7 @@ function ChoiceField({ label, value, choices, disabled, onChange }: ChoiceProps)
   );
 }
 
-/** Selects the network and the asset to pay with. */
+/** Lets the user choose the network and the asset to pay with. */
 export function DeploymentFields(props: { choice: DeploymentChoice<Chain>; disabled: boolean }) {
   const { choice, disabled } = props;
   const { deployment, chains, assets, setChain, setAsset } = choice;
