@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { type ChainName, chainFacts } from '../chain/chains.ts';
-import type { OperatorKey, RoleKey } from '../operator/key.ts';
+import type { OperatorKey } from '../operator/key.ts';
+import { isKeyRole, KEY_ROLES, type KeyRole } from '../operator/role.ts';
 import type { Source } from './read.ts';
-
-type KeyRole = RoleKey['role'];
 
 type Policy = NonNullable<OperatorKey['policy']>;
 type ChainPolicy = Policy extends ReadonlyMap<unknown, infer P> ? P : never;
@@ -12,7 +11,6 @@ type RolePolicy = Omit<ChainPolicy, 'roles'>;
 const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 const AMOUNT = /^\d{1,78}$/;
-const ROLES: readonly KeyRole[] = ['commit', 'refund', 'quote', 'supplier'];
 const LIMITS = ['contracts', 'daily_fee', 'daily_amounts'];
 
 /**
@@ -49,7 +47,7 @@ function readChain(name: string, value: unknown): ChainPolicy {
   const { roles = {}, ...limits } = members;
   const chain = readLimits(toAddress, limits, null);
   const own = Object.entries(roles as Record<string, Record<string, unknown>>);
-  if (own.some(([role]) => !ROLES.some((each) => each === role))) throw new Error('unknown role');
+  if (own.some(([role]) => !isKeyRole(role))) throw new Error('unknown role');
   const readRole = (role: KeyRole): RolePolicy => {
     const { daily_permissions: permissions, ...rest } = own.find(([name]) => name === role)?.[1] ?? {};
     const policy = readLimits(toAddress, rest, chain);
@@ -61,7 +59,7 @@ function readChain(name: string, value: unknown): ChainPolicy {
   };
   // The supplier signs no amounts, so those of the chain must not limit it to none.
   const isSpecial = (role: KeyRole) => role === 'supplier' && isEvm && chain.dailyAmounts !== null;
-  const named = ROLES.filter((role) => own.some(([name]) => name === role) || isSpecial(role));
+  const named = KEY_ROLES.filter((role) => own.some(([name]) => name === role) || isSpecial(role));
   if (named.length === 0) return chain;
   return { ...chain, roles: new Map(named.map((role) => [role, readRole(role)])) };
 }

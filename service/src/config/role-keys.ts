@@ -1,12 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { EVM_CHAIN_NAMES } from '../chain/chains.ts';
 import type { OperatorKey, RoleKey } from '../operator/key.ts';
+import { isKeyRole, KEY_ROLES } from '../operator/role.ts';
 import { readKeyFile, readKmsKey, withLimits } from './operator-settings.ts';
 import type { Source } from './read.ts';
 
-type KeyRole = RoleKey['role'];
-
-const ROLES: readonly KeyRole[] = ['commit', 'refund', 'quote', 'supplier'];
 const SETTING = 'OPERATOR_KEYS_FILE';
 
 /**
@@ -19,7 +17,7 @@ export function readRoleKeys(source: Source): RoleKey[] {
   try {
     const members = entriesOf(JSON.parse(readFileSync(file, 'utf8')));
     return members.flatMap(([name, value]) =>
-      isRole(name)
+      isKeyRole(name)
         ? readRole(source, name, null, value)
         : entriesOf(value).flatMap(([role, key]) => readRole(source, role, chainOf(name), key)),
     );
@@ -35,7 +33,7 @@ export function readRoleKeys(source: Source): RoleKey[] {
 class InvalidMember extends Error {}
 
 function readRole(source: Source, role: string, chain: string | null, value: unknown): RoleKey[] {
-  if (!isRole(role)) throw new InvalidMember(`${role} is not one of ${ROLES.join(', ')} or a chain`);
+  if (!isKeyRole(role)) throw new InvalidMember(`${role} is not one of ${KEY_ROLES.join(', ')} or a chain`);
   const [[member = '', reference] = [], ...more] = entriesOf(value);
   if (more.length > 0 || typeof reference !== 'string' || reference === '')
     throw new InvalidMember(`${role} needs one of file and kms`);
@@ -47,10 +45,6 @@ function openReference(source: Source, member: string, reference: string): Opera
   if (member === 'file') return readKeyFile(source, SETTING, reference);
   if (member === 'kms') return readKmsKey(source, reference);
   throw new InvalidMember(`${member} is not one of file and kms`);
-}
-
-function isRole(name: string): name is KeyRole {
-  return ROLES.some((role) => role === name);
 }
 
 function chainOf(name: string): string {

@@ -1,6 +1,7 @@
-import { CompiledQuery, type DatabaseConnection, type Dialect, type Driver, type Kysely } from 'kysely';
+import { CompiledQuery, type DatabaseConnection, type Dialect, type Kysely } from 'kysely';
 import { quoteLiteral } from './quote.ts';
 import type { Database } from './tables.ts';
+import { wrapDriver } from './wrap-driver.ts';
 
 type CommittingConnection = DatabaseConnection & { commitCalls?: string[] };
 
@@ -24,20 +25,7 @@ export async function callAtCommit(
 
 /** Returns the dialect with a driver that sends the calls of a transaction together with its commit. */
 export function commitWithCalls(dialect: Dialect): Dialect {
-  return {
-    createAdapter: () => dialect.createAdapter(),
-    createIntrospector: (db) => dialect.createIntrospector(db),
-    createQueryCompiler: () => dialect.createQueryCompiler(),
-    createDriver: () => committingDriver(dialect.createDriver()),
-  };
-}
-
-function committingDriver(driver: Driver): Driver {
-  return {
-    init: () => driver.init(),
-    acquireConnection: () => driver.acquireConnection(),
-    releaseConnection: (connection) => driver.releaseConnection(connection),
-    beginTransaction: (connection, settings) => driver.beginTransaction(connection, settings),
+  return wrapDriver(dialect, (driver) => ({
     commitTransaction: async (connection: CommittingConnection) => {
       const { commitCalls } = connection;
       if (commitCalls === undefined) return driver.commitTransaction(connection);
@@ -49,6 +37,5 @@ function committingDriver(driver: Driver): Driver {
       delete connection.commitCalls;
       await driver.rollbackTransaction(connection);
     },
-    destroy: () => driver.destroy(),
-  };
+  }));
 }

@@ -1,6 +1,7 @@
-import { CompiledQuery, type DatabaseConnection, type Dialect, type Driver, type Kysely } from 'kysely';
+import { CompiledQuery, type DatabaseConnection, type Dialect, type Kysely } from 'kysely';
 import type pg from 'pg';
 import type { Database } from './tables.ts';
+import { wrapDriver } from './wrap-driver.ts';
 
 /** A channel and a payload. */
 type Notification = readonly [string, string];
@@ -56,20 +57,7 @@ export function createNotifier(pool: Pick<pg.Pool, 'query'>): Notifier {
 
 /** Returns the dialect with a driver that hands the notifications of a transaction to the notifier after its commit. */
 export function notifyOnCommit(dialect: Dialect, notifier: Notifier): Dialect {
-  return {
-    createAdapter: () => dialect.createAdapter(),
-    createIntrospector: (db) => dialect.createIntrospector(db),
-    createQueryCompiler: () => dialect.createQueryCompiler(),
-    createDriver: () => notifyingDriver(dialect.createDriver(), notifier),
-  };
-}
-
-function notifyingDriver(driver: Driver, notifier: Notifier): Driver {
-  return {
-    init: () => driver.init(),
-    acquireConnection: () => driver.acquireConnection(),
-    releaseConnection: (connection) => driver.releaseConnection(connection),
-    beginTransaction: (connection, settings) => driver.beginTransaction(connection, settings),
+  return wrapDriver(dialect, (driver) => ({
     commitTransaction: async (connection: NotifyingConnection) => {
       await driver.commitTransaction(connection);
       const { notifications } = connection;
@@ -81,8 +69,7 @@ function notifyingDriver(driver: Driver, notifier: Notifier): Driver {
       delete connection.notifications;
       await driver.rollbackTransaction(connection);
     },
-    destroy: () => driver.destroy(),
-  };
+  }));
 }
 
 const NOTIFY =

@@ -32,7 +32,7 @@ export type CommitDecision =
   | { to: 'fail'; reason: string };
 
 /**
- * Decides about participations right before their commit. A hold or a sanction freezes a participation; a lost
+ * Decides what happens to participations right before their commit. A hold or a sanction freezes a participation; a lost
  * requirement or wallet proof fails it. The end of the offer does not matter, because the participation was accepted in
  * time.
  */

@@ -22,7 +22,7 @@ export type GateInput = {
   chain: ChainName;
 };
 
-/** Decides about every option for a gate, without throwing a refusal. */
+/** Decides whether each option passes a gate, without throwing a refusal. */
 export async function decideFor(
   ctx: Context,
   user: Pick<UserCaller, 'userId' | 'partnerId'>,

@@ -5,7 +5,7 @@ import { EVM_CHAIN_NAMES } from '../chain/chains.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../operations/command.ts';
 import { type OperatorKey, readKeyAddress } from '../operator/key.ts';
-import type { KeyRole } from '../operator/role.ts';
+import { KEY_ROLES, type KeyRole } from '../operator/role.ts';
 import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
 import { keyFor } from '../operator/signers.ts';
 import { localSolanaSigner, openSolanaSigner } from '../operator/solana-signer.ts';
@@ -14,7 +14,6 @@ import type { CheckParts } from './check-target.ts';
 
 type Parts = Pick<Context, 'db' | 'clock' | 'config'>;
 
-const ROLES: readonly KeyRole[] = ['commit', 'refund', 'quote', 'supplier'];
 const NAMED = /^(?:(commit|refund|quote|supplier)=)?(0x[0-9a-fA-F]{40})$/;
 
 /**
@@ -34,7 +33,7 @@ export async function findKeyAddresses(
   };
   const found = new Map<string, Hex | null>();
   for (const chain of EVM_CHAIN_NAMES)
-    for (const role of ROLES) {
+    for (const role of KEY_ROLES) {
       const key = keyFor(ctx.config, role, chain);
       const address = given.get(role) ?? (key === null ? null : await addressOf(key));
       found.set(`${role} ${chain}`, address ?? (await findCommonAddress(ctx, role, given.size > 0)));
@@ -45,7 +44,7 @@ export async function findKeyAddresses(
   };
 }
 
-/** An address without a role is that of all roles but the supplier's, whose key contracts name apart. */
+/** An address without a role stands for all roles except the supplier's. */
 function readNamed(named: readonly string[]): Map<KeyRole, Hex> {
   const given = new Map<KeyRole, Hex>();
   for (const text of named) {

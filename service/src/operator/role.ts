@@ -2,7 +2,13 @@
  * What a key signs: commits and revocations, refunds, requests of tokenized quotes, or permissions of allow-lists. Each
  * role can have its own key, also per chain.
  */
-export type KeyRole = SendingRole | 'quote' | 'supplier';
+export const KEY_ROLES = ['commit', 'refund', 'quote', 'supplier'] as const;
+export type KeyRole = (typeof KEY_ROLES)[number];
 
 /** The roles that send transactions. The keys of the others hold no gas and have no nonces. */
-export type SendingRole = 'commit' | 'refund';
+export const SENDING_ROLES = ['commit', 'refund'] as const;
+export type SendingRole = (typeof SENDING_ROLES)[number];
+
+export function isKeyRole(name: string): name is KeyRole {
+  return KEY_ROLES.some((role) => role === name);
+}

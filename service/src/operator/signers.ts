@@ -6,7 +6,7 @@ import type { Log } from '../log.ts';
 import { Blocked } from './blocked.ts';
 import { type OperatorKey, openKey, type RoleKey } from './key.ts';
 import { withPolicy } from './policy.ts';
-import type { KeyRole, SendingRole } from './role.ts';
+import { KEY_ROLES, type KeyRole, SENDING_ROLES, type SendingRole } from './role.ts';
 import type { Signer } from './signer.ts';
 import { openSpendLedger } from './spend-ledger.ts';
 
@@ -25,12 +25,9 @@ export type SigningKeys = {
 
 type Parts = { clock: Clock; log: Log; registry: Registry };
 
-const ROLES: readonly KeyRole[] = ['commit', 'refund', 'quote', 'supplier'];
-export const SENDING_ROLES: readonly SendingRole[] = ['commit', 'refund'];
-
 /**
- * Returns the key of a role: the one for this chain, the one for all chains or, in this order, the operator key. The
- * supplier signs with a key of its own, because contracts name it apart.
+ * Returns the key of a role: the first of its key for this chain, its key for all chains and the operator key. The
+ * supplier does not fall back to the operator key, because contracts know it by its own address.
  */
 export function keyFor(keys: SigningKeys, role: KeyRole, chain: string): OperatorKey | null {
   const own = (name: string | null) =>
@@ -57,7 +54,7 @@ export async function openSigners(keys: SigningKeys, parts: Parts): Promise<Sign
   const retired: Signer[] = [];
   for (const chain of EVM_CHAIN_NAMES) {
     const { chainId } = CHAIN_FACTS[chain];
-    for (const role of ROLES) {
+    for (const role of KEY_ROLES) {
       const key = keyFor(keys, role, chain);
       if (key === null) continue;
       const signer = await open(key);

@@ -33,7 +33,7 @@ export async function refundOffer(
   return requestRefunds(ctx, operator, await listRefundable(ctx.db, offerId), onProgress);
 }
 
-/** Decides about the refund of an offer as `refundOffer` does, and changes nothing. */
+/** Decides the refund of an offer as `refundOffer` does, and changes nothing. */
 export async function planOfferRefund(
   ctx: Parts,
   operator: RefundOperator,

@@ -1,18 +1,9 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { saleWorker, UNIT } from '../../test/support/sale.ts';
-import {
-  expectDatabaseToMatchFund,
-  firstAttempt,
-  isKnownToNode,
-  useSale,
-} from '../../test/support/settlement.ts';
+import { firstAttempt, isKnownToNode, useComparedSale } from '../../test/support/settlement.ts';
 
 // A chain may confirm a block long after it was mined. Until then, hundreds of transactions wait.
-const sale = useSale();
-afterEach(async () => {
-  sale.resumeMining();
-  await expectDatabaseToMatchFund(sale);
-});
+const sale = useComparedSale();
 
 const CONFIRMATIONS = 4;
 

@@ -3,8 +3,7 @@ import type { EvmChain } from '../chain/evm/client.ts';
 import { revertData } from '../chain/evm/revert.ts';
 import { encodeRoleProbe, fundBlockedReason, readFundGeneration } from '../chain/evm/sale-fund.ts';
 import type { Context } from '../context.ts';
-import type { SendingRole } from '../operator/role.ts';
-import { SENDING_ROLES } from '../operator/signers.ts';
+import { SENDING_ROLES, type SendingRole } from '../operator/role.ts';
 import { listFunds } from './reconcile-store.ts';
 
 /** The role that a fund must have granted to the key of each of our roles. */

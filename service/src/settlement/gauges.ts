@@ -91,7 +91,7 @@ export function registerSettlementGauges(
     registry,
     {
       name: 'causeway_operator_value_spent',
-      help: 'What a key has signed to move of a token in 24 hours, in its smallest unit.',
+      help: 'How much of a token a key has signed to move in 24 hours, in the smallest unit.',
       labels: ['chain', 'address', 'token'],
     },
     async () =>

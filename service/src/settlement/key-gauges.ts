@@ -28,7 +28,7 @@ export function registerKeyGauges({ db, metrics: { registry }, chains, clock, co
     registry,
     {
       name: 'causeway_operator_balance',
-      help: 'What a key has to pay for transactions, in ether or SOL.',
+      help: 'The balance of a key, in ether or SOL.',
       labels: ['chain', 'address'],
     },
     async () =>
@@ -41,7 +41,7 @@ export function registerKeyGauges({ db, metrics: { registry }, chains, clock, co
     registry,
     {
       name: 'causeway_operator_balance_days',
-      help: 'For how many days the balance of a key lasts at what it spent in the last 24 hours.',
+      help: 'How many days the balance of a key lasts if it spends as much as in the last 24 hours.',
       labels: ['chain', 'address'],
     },
     async () =>
@@ -54,7 +54,7 @@ export function registerKeyGauges({ db, metrics: { registry }, chains, clock, co
     registry,
     {
       name: 'causeway_operator_nonce_gap',
-      help: 'The next nonce of a key less its nonce on chain: unmined transactions, or below 0 if something else used the key.',
+      help: 'The next nonce of a key minus its nonce on chain: the unmined transactions, or below 0 if something else used the key.',
       labels: ['chain', 'address'],
     },
     async () =>
@@ -68,7 +68,7 @@ export function registerKeyGauges({ db, metrics: { registry }, chains, clock, co
     registry,
     {
       name: 'causeway_operator_gas_spent',
-      help: 'What a key has spent on transactions in 24 hours, in ether or SOL. Open ones count with their maximum cost.',
+      help: 'What a key has spent on transactions in 24 hours, in ether or SOL. Open transactions count at their maximum cost.',
       labels: ['chain', 'address'],
     },
     async () =>
@@ -94,7 +94,7 @@ export function registerKeyGauges({ db, metrics: { registry }, chains, clock, co
     registry,
     {
       name: 'causeway_operator_value_limit',
-      help: 'The most that a key may move of a token in 24 hours, in its smallest unit, by OPERATOR_POLICY_FILE.',
+      help: 'The most that a role may move of a token in 24 hours, in its smallest unit, unless OPERATOR_POLICY_FILE has a limit for the role itself.',
       labels: ['chain', 'token'],
     },
     async () =>
@@ -127,8 +127,10 @@ async function readHeadAges({ name, rpc }: AnyChain, { rpcUrls }: Config, now: n
   });
 }
 
-function policyOf({ operatorKey, solanaKey }: Config, { facts }: AnyChain) {
-  return facts.chainId === null ? solanaKey?.policy?.get('solana') : operatorKey?.policy?.get(facts.chainId);
+/** All keys have the same policy file. */
+function policyOf({ operatorKey, roleKeys, solanaKey }: Config, { facts }: AnyChain) {
+  if (facts.chainId === null) return solanaKey?.policy?.get('solana');
+  return (operatorKey ?? roleKeys[0]?.key)?.policy?.get(facts.chainId);
 }
 
 /** Returns the lower of the two limits: the setting for EVM chains, and the policy file. */

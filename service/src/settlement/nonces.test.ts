@@ -1,24 +1,19 @@
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { saleWorker, UNIT } from '../../test/support/sale.ts';
 import {
   blockedCount,
   commitAttempts,
-  expectDatabaseToMatchFund,
   operatorNonce,
   sendForeignTransaction,
-  useSale,
+  useComparedSale,
 } from '../../test/support/settlement.ts';
 import { adoptNonce } from './adopt.ts';
 
-const sale = useSale();
+const sale = useComparedSale();
 beforeAll(async () => {
   // Only a key that was used before has a stored next nonce.
   await sale.participate(sale.buyer(0), UNIT);
   await saleWorker(sale).settle();
-});
-afterEach(async () => {
-  sale.resumeMining();
-  await expectDatabaseToMatchFund(sale);
 });
 
 const undoBlock = (transactions: 'return' | 'drop') => sale.chain.chain.reorg({ depth: 1, transactions });

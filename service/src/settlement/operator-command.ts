@@ -11,7 +11,8 @@ import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { runCommand } from '../operations/run-command.ts';
 import { feeLimits } from '../operator/account.ts';
 import { NotDeepEnough } from '../operator/adopt.ts';
-import { listSenders, openSigners, SENDING_ROLES } from '../operator/signers.ts';
+import { SENDING_ROLES } from '../operator/role.ts';
+import { listSenders, openSigners } from '../operator/signers.ts';
 import { readNonces, readOperatorStatus, readSolanaStatus } from '../operator/status.ts';
 import { adoptNonce, NotReconciled, planAdoption } from './adopt.ts';
 import { runReconcile, verifyReport, writeReport } from './reconcile-command.ts';
@@ -207,7 +208,7 @@ async function adopt(config: Config, chains: Chains, name: string, values: Value
   const senders = listSenders(signerOf, name).map(({ signer }) => signer);
   if (senders.length === 0)
     throw new ConfigError([
-      'OPERATOR_KEY: is required by operator adopt; set OPERATOR_KEY, OPERATOR_KEY_FILE or OPERATOR_KMS_KEY',
+      'OPERATOR_KEY: is required by operator adopt; set OPERATOR_KEY, OPERATOR_KEY_FILE or OPERATOR_KMS_KEY, or name commit and refund keys in OPERATOR_KEYS_FILE',
     ]);
   await runCommand(config, async (ctx) => {
     const known = new Set((await readNonces(ctx.db, chain)).map(({ address }) => address));

@@ -1,22 +1,17 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Buyer, saleWorker, UNIT } from '../../test/support/sale.ts';
 import {
   blockedCount,
   commitAttempts,
   dropFromPool,
-  expectDatabaseToMatchFund,
   firstAttempt,
   rejectingWorker,
   stopFund,
-  useSale,
+  useComparedSale,
 } from '../../test/support/settlement.ts';
 import { NodeError } from '../chain/rpc/failures.ts';
 
-const sale = useSale();
-afterEach(async () => {
-  sale.resumeMining();
-  await expectDatabaseToMatchFund(sale);
-});
+const sale = useComparedSale();
 
 describe('a commit that reverted through no fault of its rows', () => {
   /** Stops the fund in the block of the commit, just before the commit. */

@@ -1,25 +1,20 @@
 import { toHex } from 'viem/utils';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { saleWorker, UNIT } from '../../test/support/sale.ts';
 import {
   blockedCount,
   commitAttempts,
   dropFromPool,
-  expectDatabaseToMatchFund,
   firstAttempt,
   isKnownToNode,
   lowerBaseFee,
   outbidPending,
   rejectingWorker,
-  useSale,
+  useComparedSale,
 } from '../../test/support/settlement.ts';
 import { NodeError } from '../chain/rpc/failures.ts';
 
-const sale = useSale();
-afterEach(async () => {
-  sale.resumeMining();
-  await expectDatabaseToMatchFund(sale);
-});
+const sale = useComparedSale();
 
 const nodeError = (message: string) => new NodeError(-32_000, message, undefined);
 

@@ -1,23 +1,18 @@
 import { sql } from 'kysely';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { saleWorker, UNIT } from '../../test/support/sale.ts';
 import {
   commitAttempts,
-  expectDatabaseToMatchFund,
   lowerBaseFee,
   outbidPending,
-  useSale,
+  useComparedSale,
 } from '../../test/support/settlement.ts';
 import { USER } from '../../test/support/tokens.ts';
 import { holdUser } from '../accounts/hold.ts';
 import { releaseHold } from '../eligibility/account.ts';
 import { requestRemit } from '../participations/remit.ts';
 
-const sale = useSale();
-afterEach(async () => {
-  sale.resumeMining();
-  await expectDatabaseToMatchFund(sale);
-});
+const sale = useComparedSale();
 
 const bumping = () => saleWorker(sale, { timings: { bumpSeconds: -1 }, refundDepth: 1 });
 const rowOf = (id: string) =>

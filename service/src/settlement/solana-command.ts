@@ -31,6 +31,7 @@ export const SOLANA_HELP: CommandHelp = {
     "fund create creates the fund account of an offer on Solana and prints its address, the `address` in the offer file: a multisig account of which the operator or a standby key alone can sign. Its signers never change, so keep the standby key offline and safe. The operator's key pays the rent. Running the command again prints the same address. adopt lets settlement continue after transactions at the funds that this service did not send (the alert foreign_transaction): find out first who signed them. close closes the receipts of participations that were settled more than SOLANA_RECEIPT_DAYS days ago and returns their rent to the operator; restore no backup older than that afterwards. vaults compares the balance of every vault with what participations have paid, and prints what its owner moved besides.",
   options: {
     '--standby ADDRESS': 'The second key that can sign for the fund.',
+    '--chain CHAIN': 'The cluster of the fund, solana_mainnet or solana_devnet. Default: solana_mainnet.',
     '--dry-run': 'Only print what would happen: sign, send and change nothing.',
   },
   examples: {

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { createWalletClient, custom, type Hex } from 'viem';
 import { sepolia } from 'viem/chains';
 import { toHex } from 'viem/utils';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import type { NodeError } from '../../src/chain/rpc/failures.ts';
 import type { FollowTimings } from '../../src/operator/follow.ts';
 import { type Sale, type SaleOptions, saleWorker, startSale } from './sale.ts';
@@ -16,6 +16,16 @@ export function useSale(options: SaleOptions = {}): Sale {
     Object.assign(sale, await startSale(options));
   });
   afterAll(() => sale.close());
+  return sale;
+}
+
+/** Like `useSale`, and after each test resumes mining and compares the database with the fund. */
+export function useComparedSale(options: SaleOptions = {}): Sale {
+  const sale = useSale(options);
+  afterEach(async () => {
+    sale.resumeMining();
+    await expectDatabaseToMatchFund(sale);
+  });
   return sale;
 }
 
