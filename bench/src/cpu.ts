@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 const TICK_MS = 10;
 
 /**
- * Returns the CPU time of a process and, if it has any, its children, also those that have ended; null where the system
- * has no `/proc`.
+ * Returns the CPU time of a process and its children, including children that have ended. Returns null if the
+ * system has no `/proc`.
  */
 export function readCpuMs(pid: number): number | null {
   const own = readStat(pid);
@@ -18,7 +18,8 @@ export function readCpuMs(pid: number): number | null {
 
 function readStat(pid: number): { parent: number; ownMs: number; endedMs: number } | null {
   try {
-    // The name of the process, in parentheses, may contain spaces. Fields are counted from the one after it.
+    // The process name comes in parentheses and may contain spaces, so fields are counted from the first one
+    // after it.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ')

@@ -70,9 +70,9 @@ function eventsOf(partnerId: string, from: number, count: number): NewEvent[] {
 }
 
 /**
- * Compares commits that append an event, and commits that wake settlement, with commits that do neither, in many short
- * alternating rounds, so that load on the machine affects all alike. The change is a small one, a locked read and two
- * writes, because the cost of an event weighs most there.
+ * Compares commits that append an event, and commits that wake settlement, with commits that do neither.
+ * Alternates them in many short rounds, so that machine load affects all alike. Each commit makes only a
+ * small change (a locked read and two writes), because the relative cost of an event is highest there.
  */
 async function measureCommits(context: Context): Promise<EventFigures['commits']> {
   await sql`create table bench_changes (id bigint generated always as identity primary key, note text)`.execute(

@@ -3,7 +3,7 @@ import type { Result } from './result.ts';
 import { timedLoad } from './timed-load.ts';
 
 const CONNECTIONS = 64;
-/** Arrivals must not wait for a free connection while the node refuses them. */
+/** High enough that arrivals do not wait for a free connection while the node rejects requests. */
 const MAX_CONNECTIONS = 1_000;
 
 /** Measures throughput and latency at four times the load that saturates the node, relative to the peak. */

@@ -25,7 +25,7 @@ export type SettlementChain = {
   fund: Hex;
   usdc: Hex;
   approvals: ApprovedWallet[];
-  /** The gas of one commit of one row. */
+  /** The gas used by a commit of a single row. */
   single: number;
 };
 
@@ -95,7 +95,8 @@ const [count = 1_000, units = 1, generation = 1, blockMs = 0] = process.argv.sli
 const chain = await startTestChain();
 const node = await chain.addNode();
 const { open, other } = chain.deployment.sale_funds;
-// The service would take single commits to its own fund for commits that it has lost, and pause the offer.
+// The single commits go to another fund. If they went to the fund that the service settles, it would take
+// them for commits whose records it has lost, and pause the offer.
 const [fund, singleFund] =
   generation === 2 ? [await makeFundV2(chain), await makeFundV2(chain)] : [open, other];
 const usdc = chain.deployment.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address ?? '0x';
@@ -103,7 +104,7 @@ const nonce = numberToHex(PAST_NONCES);
 await chain.chain.request({ method: 'hardhat_setNonce', params: [roles.operator.address, nonce] });
 const approvals = await approveAll(chain, 'wallet', fund, usdc, count, BigInt(units) * UNIT);
 const others = await approveAll(chain, 'single', singleFund, usdc, SINGLE_COMMITS, UNIT);
-// Each of these commits is a block, so that all approvals are confirmed afterwards.
+// Each of these commits mines a block, so all approvals are confirmed afterwards.
 const single = await commitOneByOne(chain, singleFund, usdc, others, generation === 2 ? 2 : 1);
 chain.chain.setBlockInterval(blockMs);
 const ready: SettlementChain = {

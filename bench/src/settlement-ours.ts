@@ -13,7 +13,7 @@ import { seedSettlement } from './settlement-seed.ts';
 
 /** Sent to the parent process, which then stops this process. */
 export type SettlementFigures = {
-  /** Gas per row: in a commit of its own, and settled by the worker. */
+  /** Gas per row: `single` in a commit of its own, `batched` as the worker settles rows. */
   single: number;
   batched: number;
   transactions: number;
@@ -26,12 +26,12 @@ export type SettlementFigures = {
 };
 
 export type SettlementModel = {
-  /** Rows to settle, of `backlog` rows that wait. */
+  /** The number of rows to settle before the measurement ends, out of the `backlog` rows that wait. */
   count: number;
   backlog: number;
-  /** Rows in the table that are settled already. */
+  /** Rows in the table that have already been settled. */
   history: number;
-  /** If there are fewer wallets than rows, each has several rows. */
+  /** If there are fewer wallets than rows, each wallet owns several rows. */
   wallets: number;
   generation: 1 | 2;
   /** The time between two blocks; 0 mines on demand. */
@@ -90,7 +90,7 @@ async function measure(model: SettlementModel, chain: SettlementChain): Promise<
     gas += BigInt((receipt as { gasUsed: string }).gasUsed);
   }
   const settled = mined.reduce((sum, { rows }) => sum + Number(rows), 0);
-  // The worker goes on with the rest of the backlog until it stops.
+  // May exceed `settled`, because the worker continues with the backlog until it is stopped.
   const committed = Number(taken.committed) - model.history;
   if (settled < count) throw new Error(`only ${settled} of ${count} rows were completed`);
   const perRow = (from: number | null, to: number | null) =>

@@ -15,8 +15,8 @@ const HISTORY = 100_000;
 
 /**
  * Settles participations of new users with Ethereum's timing. Compares the gas of batches with the gas of
- * single commits, for both generations of funds. `--part flat` measures only whether the cost of a row grows with the
- * rows that wait or are settled already, `--part mainnet` everything else.
+ * single commits, for both generations of funds. `--part flat` measures only whether the cost per row grows
+ * with the number of waiting or settled rows; `--part mainnet` measures everything else.
  */
 export async function run({ rows = ROWS, part }: Options): Promise<Result> {
   const results = [

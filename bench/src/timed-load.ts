@@ -6,7 +6,7 @@ export type TimedLoad = {
   acceptedPerSecond: number;
   refusedPerSecond: number;
   acceptedP99: number;
-  /** Arrivals that found no free connection before the end. */
+  /** Arrivals that found no free connection before the run ended. */
   unsent: number;
   /** The processor time of the load generator, in cores. */
   generatorCores: number;
@@ -94,7 +94,10 @@ export async function timedLoad(
   };
 }
 
-/** Returns the status of a complete reply, or null. Every reply has a length. */
+/**
+ * Returns the status of a complete reply, or null if the reply is incomplete. Without `content-length`,
+ * assumes an empty body.
+ */
 function readReply(text: string): number | null {
   const end = text.indexOf('\r\n\r\n');
   if (end < 0) return null;

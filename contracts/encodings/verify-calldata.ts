@@ -23,7 +23,7 @@ import {
 /** An EIP-1193 connection to a node that the caller trusts. */
 type NodeConnection = { request(call: { method: string; params?: unknown }): Promise<unknown> };
 
-/** The reply of the transaction endpoint, and the wallet that will broadcast it. */
+/** The reply of the transaction endpoint, and the wallet that will broadcast the transaction. */
 export type CalldataClaim = {
   to: string;
   data: string;
@@ -36,7 +36,10 @@ export type CalldataClaim = {
   /** The expected payment token and the expected asset; checked only if given. */
   funding_token?: string | undefined;
   asset?: string | undefined;
-  /** The trusted swap contracts and venue managers. Without them, the contract in `to` vouches for itself. */
+  /**
+   * The trusted swap contracts and venue managers. Without them, the check trusts the contract that `to`
+   * names.
+   */
   contracts?: readonly string[] | undefined;
   venue_managers?: readonly string[] | undefined;
   /** The EIP-712 domain name, for a contract without `eip712Domain()`. */
@@ -64,7 +67,7 @@ const abi = [
   ...venueManagerAbi,
   ...parseAbi(['function decimals() view returns (uint8)']),
 ];
-/** Accepts the addresses of a claim with or without checksum. */
+/** Accepts addresses with or without a checksum. */
 const LOOSE = { strict: false };
 /** The last second that a JavaScript date can hold. */
 const MAX_DATE_S = 8_640_000_000_000n;

@@ -229,7 +229,7 @@ function sharePartners(ctx: Context): Context['forPartner'] {
         lane,
       ),
       documents: inLane(documents, ['create', 'find', 'read', 'resend', 'archive'], queues.documents, lane),
-      // Other calls to the venue are cached.
+      // The venue's other methods need no queue, because their results are cached.
       venue: inLane(venue, ['attest', 'tradingLimits'], queues.venue, lane),
     };
   };

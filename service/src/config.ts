@@ -52,7 +52,7 @@ export type Config = {
   clock: 'real' | 'test';
   /** Whether other machines may reach the sandbox. */
   sandboxPublic: boolean;
-  /** Newest first. A command may have none. */
+  /** The secrets that seal and sign data, newest first. Empty if a command runs without a secret. */
   secrets: Buffer[];
   logLevel: string;
   /** Whether the sandbox also starts the demo app. */
@@ -70,7 +70,7 @@ export type Config = {
   trustProxy: string[];
   /** Private networks that webhooks may be sent to. Null = loopback in the sandbox, none in production. */
   webhookAllowCidrs: string[] | null;
-  /** The command that runs, for the audit log. */
+  /** The name of the running command, for the audit log. */
   commandName?: string;
   rateLimits: 'memory' | 'postgres' | 'redis';
   redisUrl: string | null;
@@ -92,7 +92,7 @@ export type Config = {
   operatorKey: OperatorKey | null;
   /** Commits and refunds participations on Solana. Null = this process settles nothing there. */
   solanaKey: OperatorKey | null;
-  /** The keys of roles that have their own, on all chains or on one. */
+  /** The keys of roles that do not use the operator key, each for all chains or for one. */
   roleKeys: RoleKey[];
   /** Replaced operator keys whose transactions are still tracked. */
   retiredKeys: OperatorKey[];

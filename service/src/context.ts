@@ -31,9 +31,12 @@ export type Context = Kernel & {
   signatures: Signatures;
   sanctions: Sanctions;
   supplier: Supplier;
-  /** Returns the key of a role on an EVM chain. Null if this process has none and does not do what the role does. */
+  /**
+   * Returns the key of a role on an EVM chain. Null if this process has no key for the role, and so does not
+   * act in it.
+   */
   signerOf: SignerOf;
-  /** Replaced keys whose transactions are followed. */
+  /** Replaced keys whose transactions are still tracked. */
   retiredSigners: readonly Signer[];
   /** Signs the operator's transactions on Solana. Null if this process settles nothing there. */
   solanaOperator: SolanaSigner | null;

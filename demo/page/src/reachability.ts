@@ -64,7 +64,7 @@ function markReachable(): void {
   store.set({ isReachable: true, recoveries: store.get().recoveries + 1 });
 }
 
-/** Returns true for any response: its body is not readable across origins. */
+/** Returns true for any response, because its status and body are not readable across origins. */
 async function isHealthy(): Promise<boolean> {
   const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS);
   const response = await fetch(`${serviceUrl}/health`, { mode: 'no-cors', cache: 'no-store', signal }).catch(

@@ -1,8 +1,8 @@
 import type { Db } from '@causeway/service/db/pool.ts';
 
 /**
- * Returns true if a notice is not handled yet, or if the outbox holds mail that was attempted at most once.
- * An attempt counts from its start.
+ * Returns true if a notice is not handled yet, or if the outbox holds mail after at most one attempt.
+ * Attempts are counted when they start, so such mail may just be being sent.
  */
 export async function hasQueuedMail(db: Db): Promise<boolean> {
   const notices = db.selectFrom('notices').select('id').where('handled_at', 'is', null).limit(1);

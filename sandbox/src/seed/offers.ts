@@ -16,7 +16,7 @@ import { roles } from './keys.ts';
 import { partnerIds } from './partners.ts';
 import { solanaRoles } from './solana-keys.ts';
 
-/** In order of creation. Partners list the newest offer first. */
+/** In order of creation, so the last one comes first in a partner's list. */
 const SEEDS = [
   'treasury-fund-classic',
   'lighthouse-notes',

@@ -76,7 +76,8 @@ function run(): void {
     await stop().catch(() => undefined);
     process.exit(0);
   };
-  // Ctrl-C reaches the whole process group, but the service still needs the simulators while it drains.
+  // Ignores Ctrl-C, which reaches the whole process group: the service still needs the simulators while it
+  // drains.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', exit);
   // The IPC channel closes when the parent ends, even by kill -9.

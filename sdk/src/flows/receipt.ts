@@ -86,8 +86,8 @@ async function checkReceipt(
 }
 
 /**
- * Repeats the call on the state before the transaction's block and on the state after it. Only one of them
- * may revert, because other transactions in the block change the state.
+ * Repeats the call on the state before the transaction's block and on the state after it: because of other
+ * transactions in the block, it may revert in only one of the two.
  */
 async function findRevertReason(
   session: Session,

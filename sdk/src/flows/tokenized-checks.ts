@@ -72,8 +72,8 @@ export async function assertMatchesOrder(
 
 /**
  * Throws `quote_expired` if the order has expired by block time or by this machine's clock, so that nobody
- * pays for a transaction that would revert. Ignores this machine's clock if it called the order expired on
- * arrival: the clock is wrong then.
+ * pays for a transaction that would revert. Ignores this machine's clock if it is wrong, that is, if by that
+ * clock the order had already expired when it arrived.
  */
 export async function assertNotExpired(
   session: Session,

@@ -137,8 +137,8 @@ function assertReceives({ receive_output_amount: receive }: TokenizedSwapTransac
 }
 
 /**
- * Throws `quote_expired` if the order expired while the owner decided. Wallets fail with their own errors
- * then.
+ * Throws `quote_expired` if the order expired while the owner was deciding; the wallet itself would report
+ * only a revert.
  */
 async function sendOrder(session: Session, call: Call, order: TokenizedSwapTransaction): Promise<Hex> {
   try {

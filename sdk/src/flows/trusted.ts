@@ -35,8 +35,8 @@ function notTrusted(chain: Chain, address: string): FlowFailure {
 }
 
 /**
- * Returns the trusted contracts that the calldata verifier checks the order against. On networks with real money,
- * nothing is trusted that neither the host nor this package names.
+ * Returns the trusted contracts that the calldata verifier checks the order against. On networks with real
+ * money, it trusts only contracts that the host or this package names.
  */
 export function pinsOf(trusted: TrustedContracts | undefined, chain: EvmChain) {
   const { contracts, venueManagers } = trusted?.[chain] ?? {};

@@ -53,7 +53,7 @@ export function verifyEventProof({ event, proof, key }: VerifyEventProofOptions)
 function openCheckpoint(note: string, key: string): { size: number; root: Buffer } | null {
   const [, text = '', origin = '', size = '', root = '', lines = ''] =
     /^(([^\n]+)\n(\d{1,15})\n([A-Za-z0-9+/]{43}=)\n)\n((?:— \S+ \S+\n)+)$/.exec(note) ?? [];
-  // The base64 of a key can contain `+`, so only the first two are separators.
+  // A key's base64 part can contain `+` too, so only the first two `+` are separators.
   const [, name = '', encoded = ''] = /^([^+]+)\+[0-9a-f]{8}\+(.+)$/.exec(key) ?? [];
   const raw = Buffer.from(encoded, 'base64');
   if (origin === '' || name !== origin || raw.length !== 33 || raw[0] !== 1) return null;

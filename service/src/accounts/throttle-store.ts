@@ -43,7 +43,8 @@ export async function rememberSources(db: Db, account: Buffer, sources: readonly
 }
 
 /**
- * Returns whether the source has signed in to the account. Both are given as hashes, one under each configured secret.
+ * Returns whether the source has signed in to the account. `accounts` and `sources` hold one hash per
+ * configured secret.
  */
 export async function findKnownSource(
   db: Db,

@@ -4,7 +4,10 @@ import { type Decision, insertCommandEntry, insertDecisionEntry, insertFailedSig
 
 export type { Decision } from './store.ts';
 
-/** Records that a command runs. Changes of rows need no call: database triggers record them; see the migrations. */
+/**
+ * Records that a command ran. Changes to rows need no call: database triggers record them; see the
+ * migrations.
+ */
 export async function recordCommand(db: Db, name: string): Promise<void> {
   await insertCommandEntry(db, name);
 }
@@ -23,15 +26,18 @@ export async function recordDecision(db: Db, decision: Decision): Promise<void> 
   await insertDecisionEntry(db, decision);
 }
 
-/** How long a repeated refusal is not recorded again. */
+/** How long repetitions of a refusal are not recorded. */
 const REPEATED_REFUSAL_MS = 60_000;
-/** Bounds the memory; the oldest are forgotten first, and recorded again if they repeat. */
+/**
+ * Limits the memory used. The oldest refusals are forgotten first; if one of them repeats, it is recorded
+ * again.
+ */
 const MAX_REMEMBERED_REFUSALS = 10_000;
 
 /**
- * Returns a function that records a refusal in the background, so that the request does not wait for it. A refusal with the
- * same actor, subject and reason is recorded once a minute and node: otherwise a client that repeats a refused request
- * could fill the log, which is never deleted.
+ * Returns a function that records a refusal in the background, so that the request does not wait for it. Each
+ * node records a refusal with the same actor, subject and reason at most once a minute: otherwise a client
+ * that repeats a refused request could fill the log, which is never deleted.
  */
 export function createRefusalRecorder({ db, log }: Pick<Kernel, 'db' | 'log'>): (decision: Decision) => void {
   const recordedAt = new Map<string, number>();

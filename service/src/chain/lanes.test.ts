@@ -44,12 +44,15 @@ afterAll(async () => {
 
 const address = (number: number) => numberToHex(number + 1, { size: 20 });
 
-/** Sends `FLOOD` requests of one partner, then one of another, and returns how many were answered before it. */
+/**
+ * Sends `FLOOD` requests of one partner, then one request of another partner. Returns how many were answered
+ * before the last one.
+ */
 async function flood(send: (clientId: string, number: number) => Promise<number>) {
   let answered = 0;
   const greedy = [];
   for (let i = 0; i < FLOOD; i++) {
-    // Some of them may fail, because too many wait.
+    // Some of these requests may fail, because too many are waiting.
     const sent = send('greedy', i).catch(() => 503);
     greedy.push(sent.finally(() => answered++));
     // Requests that arrive together share a call to the node.

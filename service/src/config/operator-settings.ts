@@ -68,7 +68,9 @@ function readRetired(source: Source, text: string): OperatorKey {
   return readKmsKey(source, text);
 }
 
-/** Adds the limits of every key: the policy file, and where the key counts what it signs. */
+/**
+ * Adds the limits that apply to every key: the policy, and the folder in which the key counts what it signs.
+ */
 export function withLimits(source: Source, key: OperatorKey | null): OperatorKey | null {
   if (key === null) return null;
   return { ...key, policy: readPolicyFile(source), spendFolder: source.read('OPERATOR_SPEND_DIR') };

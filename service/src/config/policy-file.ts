@@ -57,14 +57,15 @@ function readChain(name: string, value: unknown): ChainPolicy {
     const dailyAmounts = permissions === undefined ? null : new Map([['permissions', toAmount(permissions)]]);
     return { ...policy, dailyAmounts };
   };
-  // The supplier signs no amounts, so those of the chain must not limit it to none.
+  // The supplier signs no amounts. If it shared the chain's daily amounts, it could sign nothing, so it gets
+  // a policy of its own.
   const isSpecial = (role: KeyRole) => role === 'supplier' && isEvm && chain.dailyAmounts !== null;
   const named = KEY_ROLES.filter((role) => own.some(([name]) => name === role) || isSpecial(role));
   if (named.length === 0) return chain;
   return { ...chain, roles: new Map(named.map((role) => [role, readRole(role)])) };
 }
 
-/** Reads contracts and limits. Members that a role leaves out are those of its chain. */
+/** Reads contracts and limits. A role that omits a member has the value of its chain. */
 function readLimits(
   toAddress: (text: unknown) => string,
   members: Record<string, unknown>,

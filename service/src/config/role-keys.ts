@@ -8,8 +8,9 @@ import type { Source } from './read.ts';
 const SETTING = 'OPERATOR_KEYS_FILE';
 
 /**
- * Reads `OPERATOR_KEYS_FILE`: a JSON object of roles, and of chains with roles. It names files and KMS keys and holds no
- * secret itself. A file that does not parse is a problem that stops the process.
+ * Reads `OPERATOR_KEYS_FILE`: a JSON object whose members are roles, or chains that contain roles. It names
+ * files and KMS keys and holds no secret itself. A file that does not parse is a problem that stops the
+ * process.
  */
 export function readRoleKeys(source: Source): RoleKey[] {
   const file = source.read(SETTING);

@@ -6,8 +6,9 @@ import { wrapDriver } from './wrap-driver.ts';
 type CommittingConnection = DatabaseConnection & { commitCalls?: string[] };
 
 /**
- * Calls a procedure with one JSON argument at the end of the transaction, in the round trip of its commit; outside a
- * transaction, immediately. The rest of the transaction does not see its effect. If it fails, so does the commit.
+ * Calls a procedure with one JSON argument at the end of the transaction, in the same round trip as the
+ * commit. Outside a transaction, calls it immediately. Earlier statements of the transaction do not see its
+ * effect. If the call fails, the commit fails too.
  */
 export async function callAtCommit(
   db: Kysely<Database>,
@@ -30,7 +31,8 @@ export function commitWithCalls(dialect: Dialect): Dialect {
       const { commitCalls } = connection;
       if (commitCalls === undefined) return driver.commitTransaction(connection);
       delete connection.commitCalls;
-      // After an error PostgreSQL skips the rest of the text, so a failed call leaves the transaction to be rolled back.
+      // If a call fails, PostgreSQL skips the rest of the text, including the commit, and the transaction is
+      // rolled back.
       await connection.executeQuery(CompiledQuery.raw([...commitCalls, 'commit'].join('; ')));
     },
     rollbackTransaction: async (connection: CommittingConnection) => {

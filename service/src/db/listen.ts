@@ -6,9 +6,15 @@ import { type ListenSession, openSession, type SessionOptions } from './listen-s
 export interface Listener {
   /** Calls `handler` for every notification on the channel. Resolves when the subscription is active. */
   on(channel: string, handler: (payload: string) => void): Promise<void>;
-  /** Notifications may be missed from now on, so caches that depend on them must not be used. */
+  /**
+   * Calls `handler` when the connection is lost. From then on notifications may be missed, so caches that
+   * depend on them must not be used.
+   */
   onLost(handler: () => void): void;
-  /** The connection is back. Notifications sent while it was lost are gone, so caches must start empty. */
+  /**
+   * Calls `handler` when the connection is back. Notifications sent in the meantime are lost, so caches must
+   * start empty.
+   */
   onRestored(handler: () => void): void;
   isConnected(): boolean;
   close(): Promise<void>;

@@ -24,7 +24,7 @@ export interface PoolOptions {
 /** The database or a transaction. */
 export type Db = Kysely<Database>;
 
-/** Runs hand-written statements. A pool is one implementation. */
+/** Runs hand-written statements. `pg.Pool` implements it. */
 export type Queryable = {
   query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<{ rows: Row[] }>;
 };
@@ -37,7 +37,7 @@ export interface OpenPool {
   db: Db;
   /** For hand-written statements. */
   statements: Queryable;
-  /** Returns the same database with transactions that carry the tags. */
+  /** Returns the same database, whose transactions carry these tags for the audit log. */
   tagged(tags: TransactionTags): Db;
   /** Returns the database for one partner or network. Lanes take turns when all connections are in use. */
   laneOf(lane: string): Lane;
@@ -91,7 +91,7 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
   let closing: Promise<void> | undefined;
   return {
     pool,
-    // The node's own work has a separate lane.
+    // This node's own work has a separate lane.
     ...laneOf(''),
     laneOf,
     waiting: () => pool.waitingCount + queue.waiting(),

@@ -173,11 +173,14 @@ export interface RefundLimits {
 
 export interface ReconcilePasses {
   chain: string;
-  /** The last compared block; null before the first pass has ended. */
+  /** The last block that was compared; null before the first pass has ended. */
   to_block: bigint | null;
   started_at: string;
   finished_at: Generated<string | null>;
-  /** The last participation that was looked back at; null at the beginning of a turn. */
+  /**
+   * The last participation that was compared again, as part of working through all of them a few per pass.
+   * Null to start from the first one. Used on Solana only.
+   */
   cursor: Generated<string | null>;
 }
 

@@ -34,7 +34,7 @@ export const documentWebhookRoutes = [
     method: 'POST',
     path: '/webhooks/documents',
     operationId: 'receiveDocumentEvent',
-    summary: 'Receive an event of the signing provider',
+    summary: 'Receive an event from the signing provider',
     description: 'Only for the signing provider. The origin of the body is verified before anything else.',
     rawBody: true,
     reply: WebhookReceipt,

@@ -10,7 +10,10 @@ const LEASE = '60 seconds';
 
 export type SubmissionRow = DocumentSubmissions;
 
-/** Returns the user's latest submission of this type and serialises decisions about it until the transaction ends. */
+/**
+ * Returns the user's latest submission of this type. Other callers for the same user and type wait until the
+ * transaction ends.
+ */
 export async function lockLatest(
   db: Db,
   userId: string,

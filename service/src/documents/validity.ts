@@ -10,7 +10,7 @@ export function validUntil(signedAt: number): number {
 
 export type SignedForm = { formType: FormType; signedAt: number; piiVersion: number };
 
-/** The current data of the user. */
+/** The user's current data, and the current time. */
 export type Circumstances = { kind: UserKind; piiVersion: number; now: number };
 
 /**

@@ -66,9 +66,9 @@ function add(gains: Gains, was: boolean, is: boolean): void {
 }
 
 /**
- * Returns the keys of the rules that the user fails, and the codes of the general checks that the user fails. Does not
- * call `decide`, because composing its messages for a million users would take most of the time. A check of `decide`
- * passes exactly if the status is `completed`.
+ * Returns the keys of the rules that the user fails, and the codes of the general checks that the user fails.
+ * Does not call `decide`, because composing its messages for a million users would take most of the time. A
+ * check of `decide` passes if and only if the status is `completed`.
  */
 function failedRules(
   option: Rules,

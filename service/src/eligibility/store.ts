@@ -17,7 +17,10 @@ export type SituationRow = {
   reserved: [optionId: string, digits: number, price: string | null, amount: string][] | null;
 };
 
-/** Returns the SQL that reads the facts of requirements about the user in `user`, a parameter or column. */
+/**
+ * Returns SQL that reads the facts that requirements need about a user. `user` is the parameter or column
+ * with the user's id.
+ */
 type FactsText = (user: string) => string;
 
 const situationText = (factsText: FactsText, { user, partner, wallet }: Record<string, string>) =>
@@ -40,7 +43,7 @@ export const situationStatement = (factsText: FactsText) => ({
   text: situationText(factsText, { user: '$1', partner: '$3', wallet: '$4' }),
 });
 
-/** Like `situationStatement` for many users, with the position of each. */
+/** Like `situationStatement`, but for many users. Each row has the user's position in the input. */
 export const situationsStatement = (factsText: FactsText) => ({
   name: 'eligibility_situations',
   text: `select k.n::int as position, s.*

@@ -17,8 +17,8 @@ type EventInsert = Pick<
 >;
 
 /**
- * Inserts the rows in the given order, in the round trip of the transaction's commit. Does not notify: NOTIFY would
- * serialise the commits of all writers.
+ * Inserts the rows in the given order, in the same round trip as the transaction's commit. Does not notify:
+ * NOTIFY would serialise the commits of all writers.
  */
 export async function insertEvents(tx: Db, rows: readonly EventInsert[]): Promise<void> {
   await callAtCommit(tx, 'append_events', rows);
@@ -173,8 +173,9 @@ export async function isExpiredEvent(db: Db, { partnerId, userId }: Audience, id
 const EXPIRY_BATCH_SIZE = 5_000;
 
 /**
- * Deletes the oldest events up to the first one that was inserted at `before` or later, so that the rest has no gaps, and
- * keeps their ids. Keeps the events of the partners in `kept`. Returns whether there may be more.
+ * Deletes the oldest events, up to the first one that was inserted at `before` or later, so that the
+ * remaining events have no gaps. Stores the ids of the deleted events. Does not delete events of the partners
+ * in `kept`. Returns whether there may be more to delete.
  */
 export async function expireEvents(db: Db, before: string, kept: readonly string[]): Promise<boolean> {
   const { numAffectedRows } = await sql`

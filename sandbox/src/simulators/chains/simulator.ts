@@ -18,9 +18,9 @@ export type { ChainsControls } from './controls.ts';
 export type ReadyChain = {
   chain: EmbeddedChainName;
   chain_id: number;
-  /** For everyone. Faults do not apply here. */
+  /** The node's URL for everyone. Faults do not apply here. */
   rpc_url: string;
-  /** For the service only. Faults apply here. */
+  /** The node's URL for the service only. Faults apply here. */
   service_url: string;
   deployment: ChainDeployment;
 };

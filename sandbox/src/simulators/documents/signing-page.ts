@@ -8,7 +8,10 @@ import type { Submissions } from './submissions.ts';
 const MAX_FORM_BYTES = 65_536;
 const MAX_LISTED_MAILS = 50;
 
-/** The page titles for closed submissions. One that is closed but still pending was archived. */
+/**
+ * The page titles for closed submissions. A submission that is closed while its status is still pending was
+ * archived.
+ */
 const CLOSED_TITLES: Record<ReturnType<typeof submissionStatus>, string> = {
   completed: 'This form has been signed',
   declined: 'This form was declined',

@@ -12,7 +12,10 @@ const SET_UNIT_PRICE = 3;
 
 type FeeParts = Pick<WireTransaction, 'header' | 'keys' | 'instructions'>;
 
-/** Computes a transaction's fee in lamports: its signatures, and its unit limit at its unit price. */
+/**
+ * Computes a transaction's fee in lamports: a fee per signature, plus the compute unit limit times the unit
+ * price.
+ */
 export function computeFee(parts: FeeParts): bigint {
   const { units, price } = readBudget(parts);
   const priority = (BigInt(units) * price + MICRO_LAMPORTS - 1n) / MICRO_LAMPORTS;

@@ -53,7 +53,7 @@ export type Ledger = {
   involving(address: string): readonly Landed[];
   /** Undoes all blocks from this slot on. Returns their transactions, oldest first. */
   undo(from: number): Landed[];
-  /** Forgets the account versions that no node needs at slot `head`. */
+  /** Drops the account versions that no node needs once the chain has reached slot `head`. */
   prune(head: number): void;
   tokenAccounts(owner: Uint8Array, slot: number): OwnedTokenAccount[];
   /** Sets an account that exists from the first slot on. */

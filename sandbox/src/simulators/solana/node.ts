@@ -38,7 +38,10 @@ export type Node = {
   chain: SolanaChain;
   faults: NodeFaults;
   slots(): Slots;
-  /** Returns the bank for `commitment` and `minContextSlot`. Throws -32016 if the node has not reached it yet. */
+  /**
+   * Returns the bank for `commitment` and `minContextSlot`. Throws -32016 if the node has not reached that
+   * slot yet.
+   */
   bank(config: Config): Bank;
   bankAt(commitment: Commitment): Bank;
   /** Finds a transaction in the node's blocks. */

@@ -51,7 +51,7 @@ export function usesLookups({ keys, lookups }: WireTransaction): boolean {
   return lookups.length > 0 || keys.some((key) => isSameKey(key, LOOKUP_TABLE_PROGRAM));
 }
 
-/** The content of the `SlotHashes` sysvar, newest first, which the lookup table program reads. */
+/** The content of the `SlotHashes` sysvar, which the lookup table program reads. Newest slot first. */
 export function recentHashes(timeline: Timeline, slot: number) {
   return Array.from({ length: KEPT_SLOTS }, (_, age) => slot - 1 - age)
     .filter((past) => past >= 0 && !timeline.isSkipped(past))

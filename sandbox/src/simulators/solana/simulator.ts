@@ -14,9 +14,9 @@ export type { SolanaControls } from './controls.ts';
 
 export type ReadySolana = {
   chain: typeof SOLANA_CHAIN;
-  /** For everyone. Faults do not apply here. */
+  /** The node's URL for everyone. Faults do not apply here. */
   rpc_url: string;
-  /** For the service only. Faults apply here. */
+  /** The node's URL for the service only. Faults apply here. */
   service_url: string;
   deployment: SolanaDeployment;
 };

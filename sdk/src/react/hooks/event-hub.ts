@@ -72,8 +72,8 @@ export function createEventHub(client: Causeway): EventHub {
       start();
       return () => {
         listeners.delete(listener);
-        // Stops later: in strict mode, and when components move, hooks resubscribe immediately and keep the
-        // stream.
+        // Delays the check, because in strict mode, and when components move, hooks resubscribe immediately
+        // and can keep the stream.
         setTimeout(() => {
           if (listeners.size > 0) return;
           stopWatchingPage?.();

@@ -134,8 +134,8 @@ export function createQueryCache(client: Causeway, preloaded: Preloaded = {}): Q
       else schedulePoll(entry);
       return () => {
         entry.subscribers.delete(subscriber);
-        // Stops later: in strict mode, and when components move, hooks resubscribe immediately and keep the
-        // request.
+        // Delays the check, because in strict mode, and when components move, hooks resubscribe immediately
+        // and can keep the request.
         setTimeout(() => stopIfUnused(entry));
       };
     },

@@ -1,11 +1,15 @@
 import type { Check, Eligibility } from '../../wire.ts';
 
-/** Checks that the checkout resolves: it asks for a signature, or shows the panel that allows the wallet. */
+/**
+ * Checks that the checkout itself resolves: by asking for a signature, or by showing the panel that allows
+ * the wallet.
+ */
 const RESOLVED_BY_CHECKOUT: ReadonlySet<Check['code']> = new Set(['wallet_proof', 'allow_list']);
 
 /**
- * Returns the checks of an option that no checklist step resolves: rejections first, then checks of the account or the
- * country. An offer that opens later does not block, because its requirements can be met now.
+ * Returns the failed checks of an option that the user cannot resolve in the checklist: rejections first,
+ * then checks of the account or the country. An offer that opens later does not block, because its
+ * requirements can be met now.
  */
 export function blockersOf(eligibility: Eligibility | undefined, optionId: string): Check[] {
   const option = eligibility?.options.find(({ offer_option_id }) => offer_option_id === optionId);

@@ -17,8 +17,8 @@ const FUNCTIONS: ReadonlyMap<string, AbiFunction> = new Map(
 );
 
 /**
- * Reads a commit or a refund. Returns null for any other call, if the amounts cannot be told, and if the data is not
- * encoded exactly as an encoder would: another reader of odd data could see other amounts.
+ * Decodes a commit or a refund. Returns null for any other call, if an amount cannot be determined, or if the
+ * data is not in canonical ABI encoding, because other decoders could read other amounts from it.
  */
 export function readFundCall(data: Hex): FundCall | null {
   const item = FUNCTIONS.get(data.slice(0, 10).toLowerCase());

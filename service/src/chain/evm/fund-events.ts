@@ -49,8 +49,8 @@ export async function readFundEvents(
 }
 
 /**
- * Reads logs in bounded ranges, several at a time, because the latency of the node decides how long it takes. Reads smaller
- * ranges if the node rejects one.
+ * Reads logs in bounded ranges, several at a time, because most of the time is spent waiting for the node.
+ * Reads smaller ranges if the node rejects one.
  */
 async function readLogs(
   chain: EvmChain,
@@ -69,7 +69,7 @@ async function readLogs(
       const blocks = end - start + 1n;
       if (!(error instanceof NodeError) || blocks === 1n) throw error;
       const part = blocks / 4n || 1n;
-      // Later ranges start with the size that the node may accept.
+      // Later ranges start with this smaller size, which the node is more likely to accept.
       if (part < size) size = part;
       const logs: MinedLog[] = [];
       for (let first = start; first <= end; first += part)

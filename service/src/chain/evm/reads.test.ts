@@ -142,7 +142,7 @@ it('serves most reads from the cache under load', async () => {
   const startedAt = performance.now();
   const requests = await sent(() => Promise.all(Array.from({ length: 64 }, reader)));
   const intervals = (performance.now() - startedAt) / FRESHNESS_MS;
-  // A burst of 40, then one per interval, and one whenever the head is too old.
+  // Requests to the node: a burst of 40, then one per interval, and one whenever the head is too old.
   expect(requests).toBeLessThan(42 + 1.5 * intervals);
 });
 

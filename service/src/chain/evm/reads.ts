@@ -46,7 +46,7 @@ const MAX_BATCH_READS = 100;
 const MAX_OPEN_BATCHES = 8;
 const MAX_PENDING_READS = 5_000;
 const MAX_QUEUED_MS = 4_000;
-/** The lane of the node's own work. */
+/** The lane for this service's own work, which belongs to no partner. */
 const OWN_LANE = '';
 const MAX_CACHED = 50_000;
 const UNCACHED_BURST = 40;
@@ -74,7 +74,7 @@ export function createReader({ chain, rpc, multicall, freshnessMs }: ReaderOptio
     if (cached !== undefined && head.isFresh(now) && !isCollecting && !uncachedReads.take(now))
       return unwrap<T>(cached);
     const shared = inFlight.get(call.key);
-    // A read that still waits in another lane may have to wait for longer.
+    // Does not join a read that still waits in another lane, because that lane's turn may come later.
     if (shared?.lane === null || shared?.lane === lane)
       return shared.outcome.then((outcome) => unwrap<T>(outcome));
     return readNow(lane, call);
@@ -104,7 +104,10 @@ export function createReader({ chain, rpc, multicall, freshnessMs }: ReaderOptio
     return outcome;
   }
 
-  /** If no call is open, sends the reads that this turn of the event loop collects. Otherwise waits a little for more. */
+  /**
+   * If no call to the node is in progress, sends the reads collected in this turn of the event loop.
+   * Otherwise waits a little for more reads.
+   */
   function collect(): void {
     if (isCollecting || openBatches >= MAX_OPEN_BATCHES || queued.size() === 0) return;
     isCollecting = true;

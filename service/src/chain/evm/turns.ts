@@ -1,7 +1,7 @@
-/** Entries that wait, by lane. */
+/** Waiting entries, grouped into lanes that take turns. */
 export type Turns<Entry> = {
   add(lane: string, entry: Entry): void;
-  /** Removes and returns up to `count` entries, one of each lane in turn. */
+  /** Removes and returns up to `count` entries, taking one from each lane in turn. */
   take(count: number): Entry[];
   size(): number;
 };
@@ -20,7 +20,8 @@ export function createTurns<Entry>(): Turns<Entry> {
     },
     take: (count) => {
       const taken: Entry[] = [];
-      // A lane that is set again comes last, so this loop continues until all lanes are empty.
+      // `set` moves a lane that still has entries to the end of the map, so this loop continues until all
+      // lanes are empty.
       for (const [lane, entries] of lanes) {
         if (taken.length === count) break;
         taken.push(...entries.splice(0, 1));

@@ -56,8 +56,8 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
   };
 
   /**
-   * An invalid response wastes no waiting time, so it does not open the circuit; it only makes other endpoints
-   * preferred.
+   * An invalid response costs no waiting time, so it does not open the circuit. It only makes the other
+   * endpoints preferred.
    */
   function recordFailure({ kind, retryAfterSeconds }: UpstreamFailure): void {
     if (kind === 'rate_limited') circuit.pause(retryAfterSeconds * 1000);
@@ -70,7 +70,8 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
   async function post(calls: RpcCall[], timeoutMs: number, lane: string): Promise<RpcReply[]> {
     const deadline = performance.now() + timeoutMs;
     const leave = await connections.take(lane, timeoutMs).catch((error: unknown) => {
-      // Waiting in vain says nothing about the endpoint, but a probe must settle.
+      // Finding no free connection says nothing about the endpoint. While the circuit is open, however, this
+      // call is its probe, and other calls wait for the result.
       if (!circuit.isClosed()) circuit.fail();
       throw error;
     });

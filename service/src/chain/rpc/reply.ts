@@ -1,6 +1,6 @@
 import type { RpcReply } from './endpoint.ts';
 
-/** Returns the result of a reply in a batch, or null if the node has none. Throws the node's error. */
+/** Returns the result of a reply in a batch, or null if the reply has no result. Throws the node's error. */
 export function resultOf(reply: RpcReply | undefined): unknown {
   if (reply === undefined) throw new Error('the batch has too few replies');
   if ('error' in reply) throw reply.error;

@@ -43,7 +43,7 @@ export type RpcOptions = Partial<Omit<SurveyOptions, 'query'>> & {
 type RpcParts = { chain: string; endpoints: Endpoint[]; timeoutMs: number; survey: SurveyOptions };
 
 const MAX_WAITING = 1_000;
-/** The lane of the node's own work. */
+/** The lane for this service's own work, which belongs to no partner. */
 const OWN_LANE = '';
 const SURVEY_INTERVAL_MS = 5_000;
 const MAX_LAG_SECONDS = 60;
