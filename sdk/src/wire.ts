@@ -63,7 +63,7 @@ export type ClientCredentialsGrant = {
   client_secret?: string | undefined;
 };
 
-/** Metadata by RFC 8414 and OpenID Connect. */
+/** Metadata according to RFC 8414 and OpenID Connect Discovery. */
 export type Discovery = {
   issuer: string;
   authorization_endpoint: string;
@@ -231,7 +231,7 @@ export type NewWebhookEndpoint = {
 };
 
 export type OAuthErrorBody = {
-  /** The error code of OAuth 2.0. */
+  /** The OAuth 2.0 error code. */
   error: string;
   /** A message for developers. */
   error_description?: string | undefined;
@@ -664,7 +664,7 @@ export type WebhookEndpoint = {
   /** `failing`: an event exhausted its retries, and no attempt has succeeded since. */
   state: 'enabled' | 'failing' | 'disabled';
   disabled_reason: 'requested' | 'gone' | 'failing' | null;
-  /** Only in the replies that create or rotate it. */
+  /** Present only in replies that create or rotate the secret. */
   secret?: string | undefined;
   previous_secret_until: string | null;
   /** The number of events waiting for delivery. */

@@ -28,21 +28,21 @@ export type Kernel = {
   clock: Clock;
   random: Random;
   sealing: Sealing;
-  /** Bypasses the lanes of partners. */
+  /** Does not use lanes, so it bypasses the fair sharing of connections between partners. */
   pool: pg.Pool;
   db: Db;
-  /** For hand-written statements. */
+  /** Runs hand-written SQL statements. */
   statements: Queryable;
   /** Returns the same database, but its transactions record in the audit log who caused them. */
   taggedDb(tags: TransactionTags): Db;
-  /** Returns the database for the requests of one network or client, where the partner is not known yet. */
+  /** Returns the database for the requests of one network or client whose partner is not known yet. */
   laneOf(lane: string): Lane;
   listener: Listener;
   /** The id of this process among the nodes that share the database. */
   node: number;
   limiter: Limiter;
   failedAuthentication: FailedAuthentication;
-  /** Hashing a password takes a thread and 19 MiB, so only a few run at a time. */
+  /** Limits concurrent password hashing, because every hash occupies a thread and 19 MiB. */
   passwordQueue: BoundedQueue;
   deadlines: Deadlines;
   overload: Overload;

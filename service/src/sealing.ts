@@ -53,8 +53,8 @@ export function createSealing(secrets: readonly Buffer[], random: Random): Seali
     return key;
   };
   const keyId = (secret: Buffer) => derive(secret, 'key id').subarray(0, KEY_ID_BYTES);
-  // Caches the imported keys: every page of a list needs a tag, and importing the key would take half of that
-  // time.
+  // Caches the imported keys: every page of a list needs a tag, and importing the key takes half of the time
+  // to compute one.
   const tagKeys = new Map<string, KeyObject>();
   const tagKey = (secret: Buffer, purpose: string): KeyObject => {
     const name = `${secrets.indexOf(secret)}:${purpose}`;

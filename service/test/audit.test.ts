@@ -66,7 +66,7 @@ test('reads of personal data and refused calls name the request, the caller and 
         subject: { object: 'route', id: 'GET /v1/pii' },
       },
     ]);
-  // The same refusal again is no further entry; another is.
+  // Repeating the same refusal adds no entry; a different refusal does.
   expect((await call('/v1/pii', 'scope-refused', narrow)).statusCode).toBe(403);
   expect((await call('/v1/participations', 'other-refused', narrow)).statusCode).toBe(403);
   await expect.poll(() => entriesOf('other-refused')).toHaveLength(1);

@@ -5,7 +5,7 @@ import { makeOffer, saleFile } from './support/offers.ts';
 import { makeClient } from './support/tokens.ts';
 
 const FLOOD = 80;
-/** How many database connections may be handed out before the only request of a partner is answered. */
+/** How many database connections may be handed out before a partner's single request is answered. */
 const MAX_TURNS = 20;
 
 let app: TestApp;

@@ -78,7 +78,7 @@ test('close keeps receipts that a backup could need, and closes older ones', asy
   expect(receipt()).toBeNull();
 });
 
-/** Returns the rows that the commands touch, and what the operator has. */
+/** Returns the rows that the commands touch, and the operator's balance. */
 async function dump(): Promise<unknown[]> {
   const { pool } = sale.app.ctx;
   const { rows: transactions } = await pool.query('select t::text from operator_transactions t order by 1');

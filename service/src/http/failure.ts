@@ -28,7 +28,7 @@ export const Failure = Closed(members, { title: 'ErrorBody' });
 /** Errors of `/oauth/*` also have the members that OAuth clients expect (RFC 6749 §5.2). */
 export const OAuthFailure = Closed(
   {
-    error: Type.String({ description: 'The error code of OAuth 2.0.', examples: ['invalid_request'] }),
+    error: Type.String({ description: 'The OAuth 2.0 error code.', examples: ['invalid_request'] }),
     error_description: Type.Optional(Type.String({ description: 'A message for developers.' })),
     ...members,
   },
@@ -86,7 +86,10 @@ export function oauthMembers(error: ApiError) {
   return { error: OAUTH_ERRORS[error.code] ?? 'invalid_request', error_description: error.message };
 }
 
-/** Converts an error of Node's HTTP parser. If the request line alone fills the header buffer, the URL is too long. */
+/**
+ * Converts an error from Node's HTTP parser. If the request line alone fills the header buffer, the URL is
+ * too long.
+ */
 export function parserError(error: Error): ApiError {
   const { code, rawPacket } = error as { code?: unknown; rawPacket?: Buffer };
   if (code !== 'HPE_HEADER_OVERFLOW') return new ApiError('malformed_request', {}, { cause: error });

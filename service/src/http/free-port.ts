@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer } from 'node:net';
 
 /**
- * Finds a free port. The server's address must be known before the server is built, because tokens and documents
- * contain it.
+ * Finds a free port. The server's address must be known before the server is built, because it appears in
+ * tokens and in the discovery documents.
  */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   const probe = createServer();

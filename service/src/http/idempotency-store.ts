@@ -10,8 +10,9 @@ const KEY_TTL = '24 hours';
 export type Claim = { id: Buffer; node: number };
 
 /**
- * Claims a key and returns true, or returns false if another request holds it. A key can be claimed again if it has
- * expired, or if it is unfinished and its node is gone or its lease has expired. Stores the first tag.
+ * Claims a key for a request and returns true, or returns false if the key is taken. An expired key can be
+ * claimed by any request. An unfinished key can be claimed by a retry of the same request (one of
+ * `requestTags` matches) if its node is gone or its lease has expired. Stores the first tag.
  */
 export async function insertClaim(
   db: Db,

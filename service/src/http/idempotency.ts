@@ -53,8 +53,8 @@ export async function runOnce(
 }
 
 /**
- * Returns null if this request now owns the key, or the stored outcome of the first request. Compares all tags, because
- * the node that tagged the first request may have had a different newest secret.
+ * Returns null if this request now owns the key, or the stored outcome of the first request. Compares the
+ * tags under all secrets, because the node that tagged the first request may have used another secret.
  */
 async function claimKey(
   ctx: Context,

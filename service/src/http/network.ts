@@ -3,9 +3,9 @@ import type { FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 
 /**
- * Returns the network that rate limits count for: an IPv4 address, or the /64 of an IPv6 address, because every
- * customer has at least a /64. `X-Forwarded-For` can contain anything; if it names no address, the peer's address
- * counts.
+ * Returns the network that rate limits count for: an IPv4 address, or the /64 of an IPv6 address, because
+ * internet providers assign at least a /64 to each customer. `X-Forwarded-For` can contain anything; if it
+ * names no address, the peer's address counts.
  */
 export function clientNetwork({ ip, raw }: Pick<FastifyRequest, 'ip' | 'raw'>): string {
   const address = [ip, raw.socket.remoteAddress ?? ''].find((each) => isIP(each) !== 0);

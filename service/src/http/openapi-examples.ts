@@ -118,7 +118,9 @@ const BY_FORMAT: Record<string, unknown> = {
   'transaction-hash': `0x${'4e'.repeat(32)}`,
 };
 
-/** Returns a realistic example of a schema. `schemas` contains the named components that it refers to. */
+/**
+ * Returns a realistic example of a schema. `schemas` contains the named components that the schema refers to.
+ */
 export function exampleOf(schema: unknown, schemas: Record<string, unknown>, name = ''): unknown {
   const known = schema as Schema;
   if (known.$ref !== undefined) return exampleOf(schemas[known.$ref.split('/').at(-1) ?? ''], schemas, name);
@@ -138,7 +140,8 @@ export function exampleOf(schema: unknown, schemas: Record<string, unknown>, nam
 }
 
 /**
- * Returns whether the example has the schema's type and format. Members with the same name can have different meanings.
+ * Returns whether the example has the schema's type and format. An example is chosen by member name, and
+ * members with the same name can have different types.
  */
 function fits(value: unknown, { type, format }: Schema): boolean {
   const types = [type].flat();

@@ -49,7 +49,8 @@ export function openApiDocument({ version, description, routes, groups, extra }:
 const SECURITY_SCHEMES = {
   userToken: {
     type: 'oauth2',
-    description: 'The token of a signed-in user: authorization code with PKCE (S256) and the client secret.',
+    description:
+      'The token of a signed-in user, obtained through the authorization code flow with PKCE (S256) and the client secret.',
     flows: {
       authorizationCode: {
         authorizationUrl: '/oauth/authorize',

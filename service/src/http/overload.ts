@@ -45,8 +45,8 @@ export function watchOverload(
   const timer = setInterval(() => {
     const expectedWaitMs = (waiting() / Math.max(acquired, 1)) * SAMPLE_INTERVAL_MS;
     const now = performance.now();
-    // The histogram starts with the second turn of the event loop after a reset. If it is empty, one turn took the
-    // whole sample.
+    // After a reset, the histogram records from the second turn of the event loop on. If it is empty, one
+    // turn took the whole sampling interval.
     const lagMs = delay.count === 0 ? now - sampledAt : delay.mean / NANOSECONDS_PER_MS;
     sampledAt = now;
     laggingSamples = lagMs > limits.maxEventLoopLagMs ? laggingSamples + 1 : 0;

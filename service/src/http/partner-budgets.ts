@@ -1,8 +1,8 @@
 import { ApiError } from '../errors.ts';
 
 /**
- * Limits how much work one partner can have in progress, so that one partner cannot use up the connections of the
- * others.
+ * Limits how much work one partner can have in progress, so that one partner cannot use up the connections
+ * that all partners share.
  */
 export type PartnerBudgets = {
   /**

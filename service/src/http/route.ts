@@ -48,7 +48,10 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
    * returns synchronously, the object must be immutable, because its serialized text is cached.
    */
   cache?: 'etag';
-  /** Caches the serialized text of immutable objects like `cache`, but the reply stays `no-store` for callers. */
+  /**
+   * Caches the serialized text of immutable objects, as `cache` does, but the reply stays `no-store` for
+   * callers.
+   */
   keepsText?: true;
   /** For a read that writes to the audit log: the entry names the request and the caller. */
   isAudited?: true;

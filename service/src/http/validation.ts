@@ -60,8 +60,8 @@ function textReader(schema: TSchema): (text: Text) => void {
 }
 
 /**
- * Validates queries and paths. Bodies are validated by `bodyCheck`, because Fastify validates them per content type, and
- * an unusual one could bypass it.
+ * Validates queries and paths. Bodies are validated by `bodyCheck`, because Fastify selects the body schema
+ * by content type, and an unusual content type could bypass the validation.
  */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema }) => {
   const [problems, readText] = [lazily(schema), textReader(schema)];

@@ -56,7 +56,8 @@ export function readSumsubWebhook(
   const { type, applicantId, applicantType, correlationId, reviewStatus } = payload;
   const at = readTime(payload.createdAtMs ?? undefined) ?? readTime(payload.createdAt ?? undefined);
   if (at === null) throw malformedEvent();
-  // After a reset the old answer may come with status `init`, so the status decides.
+  // After a reset, an event may have the status `init` and still contain the old answer, so the status takes
+  // precedence.
   const review = toReview(payload.levelName ?? '', reviewStatus ?? undefined, payload.reviewResult, at);
   return {
     key: JSON.stringify([

@@ -23,9 +23,12 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The characters of an id, in their order. */
+/** The characters that ids consist of, in sort order. */
 const ALPHABET = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
-/** Ids ascend, because random ones would make inserting slow, but are spread like random ones: housekeeping relies on it. */
+/**
+ * Ids ascend, because inserting random ids is slow. They are spread over the alphabet like random ids,
+ * because housekeeping relies on that.
+ */
 const ID = `(select string_agg(substr('${ALPHABET}', (floor(i::float8 / (${GRANTS} + 1) * 262144)::int >> shift) % 64 + 1, 1),
     '' order by shift desc) from unnest(array[0, 6, 12]) shift) || to_char(i, 'FM000000000')`;
 

@@ -59,8 +59,8 @@ export async function deleteOldNotices({ db }: { db: Db }): Promise<void> {
 const REMINDER_BATCH_SIZE = 1_000;
 
 /**
- * Writes notices for accreditations that an open offer of a connected app stops accepting between `now` and `until`. Each
- * names the first such time. Returns whether there may be more.
+ * Writes a notice for each accreditation that some open offer of a connected app stops accepting between
+ * `now` and `until`. The notice names the earliest such time. Returns whether there may be more.
  */
 export async function insertAccreditationReminders(db: Db, now: string, until: string): Promise<boolean> {
   const { numAffectedRows } = await sql`

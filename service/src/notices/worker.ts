@@ -44,7 +44,10 @@ async function sendNotice(ctx: Context, tx: Db, notice: WaitingNotice): Promise<
   if (mail !== null) await sendMail(ctx, tx, mail);
 }
 
-/** Returns null if the notice cannot be rendered. It counts as handled, because it would stop all later ones. */
+/**
+ * Returns null if the notice cannot be rendered. Such a notice counts as handled, because otherwise it would
+ * block all later notices.
+ */
 function tryToMail(
   ctx: Context,
   user: User,

@@ -72,7 +72,8 @@ export async function copyGrant(db: Db, id: string): Promise<string> {
 }
 
 /**
- * Returns whether the client's redirect URIs have changed since the user consented. Unknown for version 0.1 grants.
+ * Returns whether the client's redirect URIs have changed since the user consented. Returns false if the
+ * grant does not record them, as in version 0.1.
  */
 export async function hasLapsed(db: Db, id: string): Promise<boolean> {
   const { rows } = await sql`
@@ -108,7 +109,7 @@ export async function revokeGrantOfArtifact(db: Db, kind: string, hash: Buffer):
   return rows.map(({ id }) => id);
 }
 
-/** Returns the users with a live grant of `email` to the partner. */
+/** Returns the users who currently let the partner see their email address (scope `email`). */
 export async function listEmailGrants(
   db: Db,
   partnerId: string,

@@ -15,7 +15,7 @@ export type TokenGuard = Guard & {
    * the reply.
    */
   applyNotification(message: string): void;
-  /** Unknown tokens are read in the lane of the network. Default: the node's own lane. */
+  /** If the token is not cached, reads it in the database lane of `network`. Default: the node's own lane. */
   inspect(token: string, network?: string): VerifiedToken | null | Promise<VerifiedToken | null>;
   client(clientId: string): RegisteredClient | undefined | Promise<RegisteredClient | undefined>;
 };

@@ -15,7 +15,7 @@ export type TokenReply = {
 
 type TokenRequest = { clientId: string; userId: string; scopes: readonly string[] };
 
-/** Issues the tokens of a completed sign-in without a browser: creates a grant and real tokens on it. */
+/** Issues the tokens of a completed sign-in without a browser: creates a grant with real tokens. */
 export async function issueUserTokens(
   { db, oauth }: Pick<Context, 'db' | 'oauth'>,
   { clientId, userId, scopes }: TokenRequest,

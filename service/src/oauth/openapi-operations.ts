@@ -82,7 +82,11 @@ const Discovery = Type.Object(
     jwks_uri: Uri,
     scopes_supported: Type.Array(Text),
   },
-  { title: 'Discovery', additionalProperties: true, description: 'Metadata by RFC 8414 and OpenID Connect.' },
+  {
+    title: 'Discovery',
+    additionalProperties: true,
+    description: 'Metadata according to RFC 8414 and OpenID Connect Discovery.',
+  },
 );
 const Revocation = Closed({ token: Text, token_type_hint: Optional('Ignored.'), ...credentials });
 const UserInfo = Closed(

@@ -6,8 +6,8 @@ import * as grants from './grant-store.ts';
 import { deleteToken } from './token-store.ts';
 
 /**
- * Where revocations are stored and announced. Triggers notify every node. This node must know before it replies, so the
- * same message is also passed directly to its guard.
+ * Where revocations are stored and announced. Triggers notify every node. The same message is also passed
+ * directly to this node's guard, because this node must know about the revocation before it replies.
  */
 export type Revoker = {
   /** The database in the lane of the request. */

@@ -3,7 +3,10 @@ import type { KoaContextWithOIDC, TokenEndpointGrantContext } from 'oidc-provide
 import { InvalidScope } from 'oidc-provider/lib/helpers/errors.js';
 import { isUserScope, PARTNER_SCOPES, SCOPES } from '../http/access.ts';
 
-/** Returns all scopes of the client that a user can grant if the request names no scopes; otherwise undefined. */
+/**
+ * If the request names no scopes, returns all scopes of the client that a user can grant; otherwise returns
+ * undefined.
+ */
 export async function defaultScope(
   provider: Provider,
   query: Record<string, unknown>,

@@ -89,7 +89,10 @@ function lowestPrice({ options }: Offer): string | null {
   );
 }
 
-/** The supply of all options at their prices; null if the supply of any option is not capped. */
+/**
+ * The value of the total supply of all options at their prices; null if any option has no price or no supply
+ * cap.
+ */
 function targetOf({ options }: Offer): string | null {
   let target = 0n;
   for (const { price_usd, total_token_supply } of options) {

@@ -5,7 +5,10 @@ import type { KeyRole } from '../operator/role.ts';
 import type { OfferFile } from './file-schema.ts';
 import type { ViewedContract } from './views.ts';
 
-/** The inputs of the checks, apart from the file. Checks of a role without an address are skipped. */
+/**
+ * The inputs of the checks, apart from the file. If no address is known for a role, the checks for that role
+ * are skipped.
+ */
 export type CheckParts = {
   chains: Pick<Chains, 'evm' | 'solana'>;
   digits: ReadonlyMap<string, number>;

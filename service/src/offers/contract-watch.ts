@@ -24,8 +24,8 @@ export function createUnreadableGauge({ metrics }: Pick<Context, 'metrics'>): Un
 }
 
 /**
- * Disables the contracts of published offers while they cannot be read. An outage of the RPC node disables nothing,
- * because calls report it themselves. Safe to run on any number of nodes.
+ * Disables the contracts of published offers while they cannot be read. An outage of the RPC node disables
+ * nothing, because each call reports the outage itself. Safe to run on any number of nodes.
  */
 export async function watchContracts(ctx: Context, gauge: UnreadableGauge): Promise<void> {
   const served = await listServedOffers(ctx);

@@ -2,7 +2,10 @@ import type { OfferDefinition } from './definition.ts';
 import type { OfferReferences } from './references-store.ts';
 import type { StoredOffer } from './stored-offer.ts';
 
-/** The table of bound wallets. They survive a change of contract; payments in progress do not. */
+/**
+ * The table of bound wallets. Bound wallets stay valid when the contract changes; payments in progress do
+ * not.
+ */
 const BINDINGS = 'option_addresses';
 
 /** Returns the reasons why a change is unsafe, such as rows that reference the offer and would change their meaning. */

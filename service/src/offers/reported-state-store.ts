@@ -13,7 +13,7 @@ export type UnreportedState = Pick<StoredOffer, 'id' | 'slug' | 'type' | 'starts
   actual: ReportedState;
 };
 
-/** Returns the states that have not been reported to the partners yet, of one offer or of all offers. */
+/** Returns the states of one offer, or of all offers, that have not been reported to the partners yet. */
 export async function listUnreportedStates(
   db: Db,
   now: string,

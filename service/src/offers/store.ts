@@ -44,7 +44,9 @@ export async function listAllowListSharers(db: Db, offerId: string): Promise<Sto
   );
 }
 
-/** Reads each offer in one statement, so that it sees a concurrent change entirely or not at all. */
+/**
+ * Reads each offer in one statement, so that the result contains a concurrent change entirely or not at all.
+ */
 async function readOffers(db: Db, condition: ReturnType<typeof sql<boolean>>): Promise<StoredOffer[]> {
   const { rows } = await sql<StoredOffer>`
     select o.id, o.slug, o.type, o.name, o.tagline, o.about, o.category, o.starts_at,

@@ -8,7 +8,7 @@ import { findApiError } from '../chain/rpc/failures.ts';
 import type { ApiError } from '../errors.ts';
 import type { OfferType } from './schema.ts';
 
-/** A view that a contract must have, and a call that proves that it has it. */
+/** A view function that a contract must have, and a call that succeeds only if the contract has it. */
 type View = { address: Hex; signature: string; call: Call<unknown> };
 
 /** The contracts of an offer on one chain, with addresses in lower case. */
@@ -70,7 +70,7 @@ function view(address: Hex, abi: Abi, name: string, args: readonly unknown[]): V
 
 export type ViewFailure = { address: Hex; signature: string; error: ApiError };
 
-/** Reads every view. Returns the views that fail, whether the contract or the node is the cause. */
+/** Reads every view. Returns the views that fail, no matter whether the contract or the node is the cause. */
 export async function readViews({ reader }: EvmChain, views: readonly View[]): Promise<ViewFailure[]> {
   const failures = await Promise.all(
     views.map(async ({ address, signature, call }) => {

@@ -18,7 +18,7 @@ export const API_GROUPS: readonly ApiGroup[] = [
     name: 'Requirements',
     paths: /^\/v1\/offers\/\{offer_id\}\/(requirements|eligibility)/,
     description:
-      'What an option asks of the user, how far the user is, and what to do next. Statuses come from stored facts, so polling them is cheap; `eligibility` explains every check that an investment would face.',
+      'What an option requires of the user, which requirements the user has met, and what to do next. Statuses come from stored facts, so polling them is cheap; `eligibility` explains every check that an investment would face.',
   },
   {
     name: 'Identity and documents',

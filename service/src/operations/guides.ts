@@ -20,7 +20,8 @@ export const GUIDES: Record<string, DocsLink> = {
 
 export async function readGuide(name: string): Promise<Html> {
   const text = await readFile(new URL(`${name}.md`, FOLDER), 'utf8');
-  // The comments are instructions for the test that runs the commands of the guides, so they are not shown.
+  // HTML comments in the guides are instructions for the test that runs the guides' commands, so they are not
+  // shown.
   return trustedHtml(String(markdown().parse(text.replace(/<!--[\s\S]*?-->\n?/g, ''))));
 }
 

@@ -52,9 +52,9 @@ async function assertMigrated(pool: pg.Pool, { databaseUrl }: Config): Promise<v
 }
 
 /**
- * Checks the secrets of the command against the secrets that the nodes use. If they are unknown, the command does not
- * run. If there is no secret, or the newest is one that no node uses yet, the command runs until it seals or opens
- * something.
+ * Compares the command's secrets with those of the nodes. Throws if the nodes know none of the command's
+ * secrets. If the command has no secret, or its newest secret is not used by any node yet, the command runs
+ * until it has to encrypt or decrypt something.
  */
 async function openSealing({ secrets }: Config, db: Db): Promise<Sealing> {
   const refusal = (text: string) => new ConfigError([`CAUSEWAY_SECRET: ${text}`]);

@@ -4,7 +4,8 @@ import { insertLandedReceipt } from './receipt-store.ts';
 import type { ReceiptTransaction } from './receipt-transaction.ts';
 
 /**
- * Records a finalized receipt that was sent with another database or key. Returns the id of the receipt's transaction.
+ * Records a finalized receipt whose transaction was sent with another database or key. Returns the id of the
+ * recorded transaction.
  */
 export function adoptReceipt(
   tx: Db,

@@ -30,7 +30,10 @@ export class Blocked extends Error {
   }
 }
 
-/** Throws what a caller of the API may see if a key refused to sign, or else the error itself. The cause is logged. */
+/**
+ * Rethrows an error. If a key refused to sign, instead throws an error that API callers may see; its cause is
+ * logged.
+ */
 export function asUnavailable(error: unknown): never {
   if (!(error instanceof Blocked)) throw error;
   throw upstreamError('signer', new UpstreamFailure('not_sent', error.message, { retryAfterSeconds: 3600 }));

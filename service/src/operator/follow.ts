@@ -195,9 +195,9 @@ async function readRevert(
 }
 
 /**
- * Reopens settled transactions whose block is no longer on the chain. If a block is on the chain, so are all blocks
- * below it, so the highest block is checked first, and usually it is the only one. A missing block only means that the
- * node lags behind.
+ * Reopens settled transactions whose block is no longer on the chain. If a block is on the chain, so are all
+ * blocks below it. So the highest block is checked first, and usually no other block has to be read. Skips
+ * blocks above the head, which only show that the node lags behind.
  */
 async function reopenReorganised(
   account: OperatorAccount,

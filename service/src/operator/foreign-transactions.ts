@@ -3,7 +3,10 @@ import { listForeign, markAdopted } from './watch-store.ts';
 
 export type ForeignTransaction = { signature: string; address: string; participationId: string | null };
 
-/** Returns transactions by the keys of the funds that this service did not send and no operator has adopted. */
+/**
+ * Returns transactions that were signed with the funds' keys, that this service did not send and that no
+ * operator has adopted.
+ */
 export function listForeignTransactions(db: Db, chain: string): Promise<ForeignTransaction[]> {
   return listForeign(db, chain);
 }

@@ -4,7 +4,7 @@ import { type Lease, withLease } from './lease.ts';
 import { extendKeyUse, readFirstHeight, startKeyUse } from './lease-store.ts';
 import type { SolanaAccount } from './solana-account.ts';
 
-/** More blocks than a signed transaction can live. */
+/** More blocks than a signed transaction stays valid for. */
 const EXPIRY_BLOCKS = 300n;
 /**
  * How many blocks a key may be unused before it has to wait again. Any other key waits longer than this before it

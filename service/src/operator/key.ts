@@ -6,7 +6,7 @@ import type { SignerPolicy } from './policy.ts';
 import type { KeyRole } from './role.ts';
 import { localSigner, type Signer } from './signer.ts';
 
-/** The key of one role, on one chain or on all (`null`). */
+/** The key of one role, on one chain or, if `chain` is null, on all chains. */
 export type RoleKey = { role: KeyRole; chain: string | null; key: OperatorKey };
 
 /** Where a key is held. A local key is a `Buffer`, because the logger never prints buffers. */

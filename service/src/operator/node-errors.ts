@@ -41,7 +41,7 @@ const PHRASES: Record<Exclude<Rejection, 'other'>, readonly string[]> = {
   ],
 };
 
-/** Classifies an error of `eth_sendRawTransaction`. An error that does not come from a node is `other`. */
+/** Classifies an error from `eth_sendRawTransaction`. An error that does not come from a node is `other`. */
 export function classifyRejection(error: unknown): Rejection {
   if (!(error instanceof NodeError)) return 'other';
   const text = error.message.replace(/^(INTERNAL_ERROR|err): ?/, '').trim();

@@ -14,7 +14,7 @@ export type RolePolicy = SpendLimits & {
   targets: ReadonlySet<string>;
 };
 
-/** What keys may sign on one chain. A role without its own policy has that of the chain. */
+/** What keys may sign on one chain. A role without its own policy uses the policy of the chain. */
 export type ChainPolicy = RolePolicy & { roles?: ReadonlyMap<KeyRole, RolePolicy> };
 
 /** By chain id. Null allows any target on any chain, without limits. */
@@ -35,10 +35,10 @@ export function policyOf<P extends ChainPolicy | undefined>(policy: P, role: Key
 }
 
 /**
- * Returns a signer that signs only what its rules allow, whatever the rest of the service requests. Transactions: calls
- * of settlement functions that belong to a role of the key, on listed contracts, without value, or an empty transfer to
- * the key itself. Typed data: see `typed-data-policy.ts`. Everything counts against the daily limits of its role. Throws
- * `Blocked` otherwise.
+ * Returns a signer that signs only what its rules allow, whatever the rest of the service requests, and
+ * throws `Blocked` otherwise. Transactions: calls of settlement functions that belong to a role of the key,
+ * on listed contracts, without value, or an empty transfer to the key itself. Typed data: see
+ * `typed-data-policy.ts`. Everything that is signed counts against the daily limits of its role.
  */
 export function withPolicy(signer: Signer, rules: SignerRules): Signer {
   const { address } = signer;
@@ -119,7 +119,10 @@ function assertMay(
   return { limits };
 }
 
-/** Transactions with one nonce exclude each other, so a replacement counts only what it costs more. */
+/**
+ * At most one of several transactions with the same nonce is mined, so a replacement counts only its
+ * additional cost.
+ */
 function reserve(
   address: Hex,
   { policy, ledger }: SignerRules,

@@ -69,8 +69,8 @@ export async function rebroadcast(
 }
 
 /**
- * Carries out an operator's request. If the request cannot be carried out now, for example because of the fee
- * caps, it ends with the reason: a request that stayed would block the key in every round.
+ * Carries out an operator's request. If this is not possible now, for example because of the fee caps, the
+ * request ends and the reason is recorded: a pending request would block the key in every round.
  */
 async function fulfil(
   account: OperatorAccount,
@@ -107,8 +107,8 @@ async function cancel(account: OperatorAccount, lease: Lease, transaction: OpenT
 }
 
 /**
- * Stores and sends a replacement. Returns false, and stores nothing, if `mayResign` returns false. It runs in
- * the same database transaction as the insert.
+ * Stores and sends a replacement. Returns false, and stores nothing, if `mayResign` returns false.
+ * `mayResign` runs in the same database transaction as the insert.
  */
 async function replace(
   account: OperatorAccount,

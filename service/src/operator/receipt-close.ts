@@ -22,9 +22,9 @@ const CLOSE_ACCOUNT = 9;
 
 /**
  * Closes the receipts of this key that are older than `days` days, which gets back their rent. After a
- * restore from a backup, only the receipts prevent a second payment of what the backup does not know, so
- * `days` must exceed the age of every backup that could be restored. Returns how many receipts were closed
- * and how many had to be kept.
+ * restore from a backup, only the receipts prevent the service from repeating payments that were made after
+ * the backup, so `days` must exceed the age of every backup that could be restored. Returns how many receipts
+ * were closed and how many had to be kept.
  */
 export async function closeReceipts(
   parts: CloseParts,

@@ -125,7 +125,7 @@ function readReceiptRent({ chain }: SolanaAccount): Promise<bigint> {
 }
 
 /**
- * Returns the price that 75% of the recent transactions that write to the vault did not exceed, limited to
+ * Returns the 75th percentile of the prices that recent transactions paid to write to the vault, limited to
  * the cap. Ignores the users' accounts, because users could raise the price there. For the same reason, a
  * price above the cap does not block settlement.
  */

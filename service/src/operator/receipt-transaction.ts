@@ -12,7 +12,7 @@ export type ReceiptAttempt = {
   sentAge: number | null;
 };
 
-/** An operator transaction that succeeds exactly if its receipt account exists. */
+/** An operator transaction on Solana. It has succeeded if and only if its receipt account exists. */
 export type ReceiptTransaction = {
   id: string;
   kind: 'commit' | 'remit';

@@ -36,7 +36,7 @@ const POLL_INTERVAL_MS = 200;
 
 /**
  * Chooses the transaction and the fees of a replacement. Throws `validation_failed` if there is no such
- * unmined transaction, or if it is to be cancelled and already is.
+ * unmined transaction, or if the transaction to cancel is already cancelled.
  */
 export async function planReplacement(
   db: Db,

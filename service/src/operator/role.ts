@@ -1,11 +1,11 @@
 /**
- * What a key signs: commits and revocations, refunds, requests of tokenized quotes, or permissions of allow-lists. Each
- * role can have its own key, also per chain.
+ * What a key signs: commits and revocations, refunds, requests for tokenized quotes, or allow-list
+ * permissions. Each role can have its own key, and a different key on each chain.
  */
 export const KEY_ROLES = ['commit', 'refund', 'quote', 'supplier'] as const;
 export type KeyRole = (typeof KEY_ROLES)[number];
 
-/** The roles that send transactions. The keys of the others hold no gas and have no nonces. */
+/** The roles that send transactions. The keys of the other roles hold no gas and have no nonces. */
 export const SENDING_ROLES = ['commit', 'refund'] as const;
 export type SendingRole = (typeof SENDING_ROLES)[number];
 

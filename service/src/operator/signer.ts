@@ -11,9 +11,9 @@ import { hashPermission, type Permission } from '../chain/evm/allow-list.ts';
 import { signHash } from '../chain/evm/secp256k1.ts';
 
 /**
- * A key that signs for the service, held locally or in KMS. It does not sign arbitrary hashes, because a hash could
- * stand for anything; the hash of typed data is never that of a transaction. Signatures are 65 bytes: r, low
- * s, and v of 27 or 28.
+ * A key that signs for the service, held locally or in KMS. It does not sign arbitrary hashes, because a hash
+ * could stand for anything. It signs typed data, whose hash can never be the hash of a transaction.
+ * Signatures are 65 bytes: r, low s, and v of 27 or 28.
  */
 export type Signer = {
   /** Lower case. */

@@ -26,8 +26,8 @@ export type SigningKeys = {
 type Parts = { clock: Clock; log: Log; registry: Registry };
 
 /**
- * Returns the key of a role: the first of its key for this chain, its key for all chains and the operator key. The
- * supplier does not fall back to the operator key, because contracts know it by its own address.
+ * Returns the key of a role: its key for this chain, else its key for all chains, else the operator key. The
+ * supplier does not fall back to the operator key, because contracts know the supplier by its own address.
  */
 export function keyFor(keys: SigningKeys, role: KeyRole, chain: string): OperatorKey | null {
   const own = (name: string | null) =>
@@ -37,8 +37,8 @@ export function keyFor(keys: SigningKeys, role: KeyRole, chain: string): Operato
 }
 
 /**
- * Opens all keys with their policy. A key signs only for the roles that it has on a chain; one that has several roles is
- * opened once. Replaced keys may still replace their own transactions, of either kind.
+ * Opens all keys with their policy. A key signs only for the roles that it has on a chain; a key with several roles is
+ * opened once. Replaced keys may still sign replacements of their own transactions, in every sending role.
  */
 export async function openSigners(keys: SigningKeys, parts: Parts): Promise<Signers> {
   const opened = new Map<OperatorKey, Signer>();
@@ -66,7 +66,7 @@ export async function openSigners(keys: SigningKeys, parts: Parts): Promise<Sign
   }
   for (const key of keys.retiredKeys) retired.push(await open(key));
   const [first] = opened.keys();
-  // One ledger for all: the limits are those of a role, whichever of its keys signs.
+  // All signers share one ledger, because a limit applies to a role, no matter which of its keys signs.
   const ledger = openSpendLedger(first?.spendFolder ?? null, parts.clock);
   const report = reportRefusals(parts);
   const guarded = new Map<Hex, Signer>();
@@ -97,7 +97,10 @@ export function listSenders(signerOf: SignerOf, chain: string): { signer: Signer
   return [...senders.values()];
 }
 
-/** Counts every refusal and logs each kind once in a row: settlement asks again every few seconds. */
+/**
+ * Counts every refusal, but logs consecutive refusals for the same reason only once, because settlement asks
+ * again every few seconds.
+ */
 function reportRefusals({ log, registry }: Parts): (signer: Signer) => Signer {
   const refusals = new Counter({
     name: 'causeway_signer_refusals_total',

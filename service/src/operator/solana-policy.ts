@@ -48,7 +48,8 @@ export function assertSolanaPolicy(
   }
   const [move] = moves;
   if (move === undefined) return;
-  // One receipt of a key per participation and direction can exist, so repeated attempts exclude each other.
+  // A key can have only one receipt per participation and direction, so at most one of several attempts
+  // succeeds.
   const role = roleOf(policy, move);
   const memo = String(all.find(({ program }) => program === MEMO_PROGRAM)?.data ?? '');
   const spending = { key: `${role} on Solana`, id: `${operator} ${memo}`, fee: readCost(all), amounts };

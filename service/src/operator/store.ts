@@ -164,8 +164,8 @@ export async function countUnfinished(db: Db): Promise<UnfinishedKey[]> {
 }
 
 /**
- * Records where an open transaction was mined. Returns false if it is no longer open. `final` transactions are not
- * watched.
+ * Records where an open transaction was mined. Returns false if it is no longer open. Transactions in state
+ * `final` are not watched for reorganisations.
  */
 export async function markSettled(
   tx: Db,
@@ -232,7 +232,10 @@ export async function listWatched(db: Db, { chain, address }: KeyId): Promise<Wa
   }));
 }
 
-/** Marks transactions that were settled below block `blockNumber` as final, which ends their watching. */
+/**
+ * Marks transactions that were settled below block `blockNumber` as final, so that they are no longer
+ * watched.
+ */
 export async function finalizeBelow(db: Db, { chain, address }: KeyId, blockNumber: bigint): Promise<void> {
   await db
     .updateTable('operator_transactions')
@@ -245,8 +248,8 @@ export async function finalizeBelow(db: Db, { chain, address }: KeyId, blockNumb
 }
 
 /**
- * Returns our transaction with this nonce, or null if we never used it. If there are several, prefers one
- * that was not displaced.
+ * Returns our transaction with this nonce, or null if we never used the nonce. If there are several, prefers
+ * one that was not displaced.
  */
 export async function findByNonce(
   db: Db,

@@ -6,18 +6,24 @@ import type { Spending } from './spend-ledger.ts';
 
 export type TypedDataRules = { clock: Clock };
 
-/** Under this name `dailyAmounts` limits how many permissions the supplier key signs. */
+/** The entry of `dailyAmounts` with this name limits how many permissions the supplier key signs. */
 export const PERMISSIONS = 'permissions';
 
-/** Signatures cannot be recalled, so none is valid for longer. The largest `ATTESTATION_MAX_SECONDS` is the same. */
+/**
+ * No signature is valid for longer, because signatures cannot be recalled. Equals the largest allowed
+ * `ATTESTATION_MAX_SECONDS`.
+ */
 const MAX_REQUEST_SECONDS = 600;
-/** Permissions last ten minutes from the later of our clock and the chain's, which a node could misreport. */
+/**
+ * Longer than the ten minutes that a permission is valid, because they start at the later of our clock and
+ * the chain's clock, and a node could misreport the latter.
+ */
 const MAX_PERMISSION_SECONDS = 3_600;
 const BUY = 0;
 
 /**
- * Returns what a request of a quote can spend. Throws `Blocked` unless it is a buy that ends soon. Requests of one sender
- * with the same nonce for a pair exclude each other on chain.
+ * Returns what a request for a quote can spend. Throws `Blocked` unless it is a buy that ends soon. On chain,
+ * only one of several requests with the same sender, nonce and pair can succeed.
  */
 export function judgeRequest(
   rules: TypedDataRules,
@@ -34,7 +40,9 @@ export function judgeRequest(
   };
 }
 
-/** Returns what a permission counts as. Throws `Blocked` unless it ends soon. */
+/**
+ * Returns how a permission counts towards the daily limits. Throws `Blocked` unless the permission ends soon.
+ */
 export function judgePermission(
   rules: TypedDataRules,
   { chainId, verifyingContract }: Domain,

@@ -5,7 +5,7 @@
 export type CircuitBreaker = {
   /** Milliseconds until a call may be made; 0 = now. A caller that gets 0 while the circuit is open makes the probe. */
   wait(): number;
-  /** Whether calls flow freely. */
+  /** Returns whether the circuit is closed, that is, whether calls go through without waiting. */
   isClosed(): boolean;
   succeed(): void;
   /** Records that a call got no response. */

@@ -33,7 +33,7 @@ export async function refundOffer(
   return requestRefunds(ctx, operator, await listRefundable(ctx.db, offerId), onProgress);
 }
 
-/** Decides the refund of an offer as `refundOffer` does, and changes nothing. */
+/** Returns the outcome that `refundOffer` would have. Changes nothing. */
 export async function planOfferRefund(
   ctx: Parts,
   operator: RefundOperator,

@@ -34,9 +34,9 @@ export async function sumRefundable(
 }
 
 /**
- * Stores a request. It is `allowed` if the operator's requests of the last 24 hours, except unconfirmed ones,
- * stay within `limitUsd` together with this one, and `unconfirmed` otherwise. The caller must have locked the
- * operator.
+ * Stores a request. It is `allowed` if the operator's requests in the last 24 hours total at most `limitUsd`,
+ * counting this request but not the unconfirmed ones. Otherwise it is `unconfirmed`. The caller must have
+ * locked the operator.
  */
 export async function insertRefundRequest(
   tx: Db,
@@ -69,8 +69,8 @@ export async function findRefundRequest(db: Db, id: string): Promise<RefundReque
 }
 
 /**
- * Confirms a request of another operator. It counts towards the limits from now on. Returns false if it does
- * not await a confirmation.
+ * Confirms another operator's request. The request counts towards the limits from now on. Returns false if it
+ * does not await confirmation.
  */
 export async function confirmRequest(tx: Db, id: string, by: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
@@ -83,7 +83,7 @@ export async function confirmRequest(tx: Db, id: string, by: string): Promise<bo
   return numUpdatedRows === 1n;
 }
 
-/** Records the limit of a node, unless it is the last one that was recorded. */
+/** Records a node's limit, unless it equals the limit that was recorded last. */
 export async function insertRefundLimit(db: Db, limitUsd: number | null): Promise<void> {
   await sql`
     insert into refund_limits (limit_usd) select ${limitUsd}::numeric

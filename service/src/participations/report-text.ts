@@ -28,7 +28,7 @@ const COLUMNS = [
   'remit_hash',
 ] as const satisfies (keyof ReportRow)[];
 
-/** CSV by RFC 4180, with amounts in whole units. */
+/** CSV according to RFC 4180, with amounts in whole units. */
 export const CSV_HEADER = `${COLUMNS.join(',')}\r\n`;
 
 export function toCsv(row: ReportRow): string {

@@ -49,7 +49,7 @@ test('a person refunds alone up to the daily limit, however many requests race',
   const bert = { name: 'bert', limitUsd: 7 };
   const left = mine.filter((_, i) => results[i]?.status === 'rejected');
   expect(await requestRefunds(sale.app.ctx, bert, left)).toBe(2);
-  // These participations are already being refunded, so the request counts nothing.
+  // These participations are already being refunded, so the request adds nothing to the operator's total.
   expect(await requestRefunds(sale.app.ctx, anna, mine)).toBe(0);
 });
 

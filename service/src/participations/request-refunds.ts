@@ -26,12 +26,14 @@ export type RefundOperator = { name: string; limitUsd: number | null };
 
 const BATCH_ROWS = 500;
 
-/** Records the limit that this node was started with, which then binds every command; see `refund_limits`. */
+/**
+ * Records the limit that this node was started with. It then applies to every command; see `refund_limits`.
+ */
 export async function recordRefundLimit(db: Db, limitUsd: number | null): Promise<void> {
   await insertRefundLimit(db, limitUsd);
 }
 
-/** What became of a request, or would become of it. */
+/** The outcome of a request, or the expected outcome in a preview. */
 export type RefundDecision = {
   id: string;
   /** The participations that can be refunded. */
@@ -58,7 +60,7 @@ export async function requestRefunds(
   return changeAll(ctx, ids, onProgress);
 }
 
-/** Decides a request as `requestRefunds` does, and changes nothing. */
+/** Returns the outcome that `requestRefunds` would have. Changes nothing. */
 export function planRefundRequest(
   ctx: Parts,
   operator: RefundOperator,
@@ -68,8 +70,9 @@ export function planRefundRequest(
 }
 
 /**
- * Stores the request and decides whether the operator may make it alone. The stricter of two limits applies: that of the
- * command's environment, which the operator can change, and that of the nodes, which the operator cannot.
+ * Stores the request and decides whether the operator may make it alone. The stricter of two limits applies:
+ * the limit in the command's environment, which the operator can change, and the limit of the nodes, which
+ * the operator cannot change.
  */
 async function decide(
   { db, clock, random }: Parts,
@@ -91,7 +94,7 @@ async function decide(
   });
 }
 
-/** Returns a request of the last 24 hours. Throws `not_found`. */
+/** Returns a request from the last 24 hours. Throws `not_found`. */
 async function readRefundRequest({ db }: Pick<Parts, 'db'>, id: string): Promise<RefundRequest> {
   const found = isId(id) ? await findRefundRequest(db, id) : null;
   if (found === null) throw new ApiError('not_found');
@@ -113,7 +116,7 @@ export async function confirmRefunds(
   return changeAll(ctx, participationIds, onProgress);
 }
 
-/** Confirms as `confirmRefunds` does, and changes nothing. Returns the request. */
+/** Makes the same checks as `confirmRefunds`, but changes nothing. Returns the request. */
 export function planConfirmation(ctx: Parts, name: string, id: string): Promise<RefundRequest> {
   return rehearse(ctx.db, (db) => acceptRequest({ ...ctx, db }, name, id));
 }

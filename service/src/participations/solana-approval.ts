@@ -44,8 +44,8 @@ async function inspectReceipts(
 }
 
 /**
- * Judges approvals that were found good before by the transaction status alone. If there is no status or it
- * shows a failure, the transaction is read again.
+ * For approvals that were valid at the last check, reads only the transaction status. If there is no status
+ * or it shows a failure, reads the transaction again.
  */
 async function judgeKnown(
   chain: SolanaChain,

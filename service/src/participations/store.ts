@@ -105,7 +105,7 @@ export type StatusChange = {
   reason?: string | null;
   /** Assigns the rows to an operator transaction; null detaches them from their current transaction. */
   commitId?: string | null;
-  /** If set, the time that approvals have to be mined restarts now, by this clock. */
+  /** If set, approvals get their full time to be mined again, counted from now by this clock. */
   preparedBy?: Clock;
 };
 

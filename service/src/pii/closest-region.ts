@@ -1,7 +1,9 @@
 import { foldKey } from './fold.ts';
 import { listRegions } from './regions.ts';
 
-/** Returns the region of the country whose name is most like the text, or null if none is similar. */
+/**
+ * Returns the region of the country whose name is most similar to the text, or null if no name is similar.
+ */
 export function closestRegion(country: string, text: string): { code: string; name: string } | null {
   const wanted = foldKey(text);
   const distances = listRegions(country).map((region) => ({

@@ -76,7 +76,7 @@ export function toFacts(ctx: FactsContext, userId: string, row: FactsRow): UserF
   return { kind, isActive, isBeingRead, reviews, documents, wallets, pii };
 }
 
-/** Removes the former places, unless operators must review changes of country. */
+/** Removes former places of residence from the facts, unless operators must review changes of country. */
 function withPolicy({ config }: Pick<Context, 'config'>, facts: PiiFacts): PiiFacts {
   return config.countryChangePolicy === 'review' ? facts : { ...facts, formerPlaces: [] };
 }

@@ -45,7 +45,10 @@ export async function lockDueCheck(tx: Db, userId: string, now: string): Promise
   return rows.length === 1;
 }
 
-/** Schedules the next check. A null `dueAt` removes it: no status will change merely because time passes. */
+/**
+ * Schedules the next check. If `dueAt` is null, removes the check, because no status will change by the
+ * passing of time alone.
+ */
 export async function planCheck(tx: Db, userId: string, dueAt: string | null): Promise<void> {
   await (dueAt === null
     ? sql`delete from status_checks where user_id = ${userId}`

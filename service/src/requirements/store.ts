@@ -33,8 +33,8 @@ const FACTS_TABLES = `users u left join identity_applicants a on a.user_id = u.i
       left join pii p on p.user_id = u.id and p.restricted_until is null`;
 
 /**
- * A hand-written statement, because statuses are polled: all facts about a user and options $2 in one round trip. `user`
- * is the parameter or column with the id.
+ * Reads all facts about a user and the options $2 in one round trip. A hand-written statement, because
+ * statuses are polled. `user` is the parameter or column that contains the user's id.
  */
 export const factsText = (user: string) => `select ${USER_COLUMNS},
     (select json_agg(json_build_array(${REVIEW_COLUMNS}))
@@ -47,8 +47,8 @@ export const factsText = (user: string) => `select ${USER_COLUMNS},
 
 /**
  * The facts of the next $2 users after user $1, for reports on all users. Reviews, documents and wallets are
- * read by ranges of user ids, which costs a tenth of a lookup per user. Each joined table has its own lower
- * bound: without one, a merge join would read the table from its start for every batch.
+ * read by ranges of user ids, which costs a tenth of reading them user by user. Each joined table has its own
+ * lower bound: without one, a merge join would read the table from its start for every batch.
  */
 const NEXT_USERS_TEXT = `select u.id, u.held_at is not null as is_held, ${USER_COLUMNS}
     from users u left join identity_applicants a on a.user_id = u.id and a.user_id > $1

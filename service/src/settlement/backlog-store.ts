@@ -10,8 +10,8 @@ export type Backlog = {
 };
 
 /**
- * Counts the rows that settlement has yet to finish, per chain and status, with the age of the oldest row: of
- * one offer, or of all offers. Uses one subquery per status, because each status has its own index, so the
+ * Counts the rows of one offer, or of all offers, that settlement has yet to finish, per chain and status,
+ * with the age of the oldest row. Uses one subquery per status, because each status has its own index, so the
  * cost grows with the backlog and not with the table.
  */
 export async function listBacklog(db: Db, offerId: string | null = null): Promise<Backlog[]> {

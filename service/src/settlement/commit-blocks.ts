@@ -6,8 +6,9 @@ import { postponeRows } from './store.ts';
 const UNDONE_COMMIT_DELAY_SECONDS = 15;
 
 /**
- * Returns the rows whose commit is on the chain, and postpones the others. The round has checked the commits of its own
- * key, but the worker of another key may not have noticed yet that a reorganisation undid one of that key.
+ * Returns the rows whose commit is on the chain, and postpones the others. The round has checked the commits
+ * of its own key. But if another key made the commit, that key's worker may not have noticed yet that a
+ * reorganisation undid it.
  */
 export async function keepOnChain({ ctx, account }: EvmParts, rows: EvmRow[]): Promise<EvmRow[]> {
   const ids = rows.map(({ id }) => id);

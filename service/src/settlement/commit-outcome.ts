@@ -23,7 +23,7 @@ export async function settleCommit(parts: Parts, tx: Db, outcome: RowOutcome): P
 }
 
 /**
- * Fails rows that were not committed, also if their refund was requested. A refund that is already in an open
+ * Fails rows that were not committed, even if their refund was requested. A refund that is already in an open
  * transaction is left alone: the outcome of that transaction decides.
  */
 export async function failUncommitted(parts: Parts, tx: Db, ids: string[], reason: string): Promise<void> {

@@ -39,7 +39,8 @@ async function expirePending(worker: SettlementWorker, limits: ExpiryLimits): Pr
   const { ctx, driver } = worker;
   const listed = await listExpired(ctx.db, driver.key.chain, limits, MAX_EXPIRED_ROWS);
   const uncommitted: SettlementRow[] = [];
-  // Some of the rows may be committed already: a database that was restored from a backup may not know it.
+  // Some of the rows may already be committed without this database knowing, for example after a restore from
+  // a backup.
   for (const fund of new Set(listed.map((row) => row.fund)))
     uncommitted.push(...(await driver.skipCommitted(listed.filter((row) => row.fund === fund))));
   const failing = await keepFailing(worker, uncommitted);

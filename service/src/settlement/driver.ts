@@ -12,7 +12,7 @@ import type { RefundableBlocks, SettlementRow } from './store.ts';
 export type SettlementDriver = {
   /** The chain and the operator's address on it. */
   key: KeyId;
-  /** What the key is used for. Another key does the rest. */
+  /** The roles of this worker's key. Other keys have the remaining roles. */
   roles: readonly SendingRole[];
   blockTimeSeconds: number;
   /** How often open transactions are checked, in milliseconds. */

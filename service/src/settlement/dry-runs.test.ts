@@ -94,7 +94,8 @@ test('remit, confirm and offer refund apply the limit of the nodes, whatever the
   );
   await ctx.pool.query('update refund_requests set operator = $1 where id = $2', [username, request]);
   expect(await dryRun(runParticipation, 'confirm', request)).toContain('another person has to confirm');
-  // A node that is started with a higher limit, or none, loosens it a day later; a stricter one holds at once.
+  // If a node starts with a higher limit or without one, the old limit still applies for a day. A stricter
+  // limit applies immediately.
   const limit = async () => /\((\d+) USD\)/.exec(await dryRun(runParticipation, 'remit', ...ids))?.[1];
   await recordRefundLimit(ctx.db, null);
   await recordRefundLimit(ctx.db, 3);

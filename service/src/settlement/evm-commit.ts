@@ -31,8 +31,8 @@ type CommitPlan = { call: OperatorCall; rows: EvmRow[] };
 
 /**
  * Plans the largest batch of these rows that simulates successfully. Rows fail individually within a batch,
- * so a batch reverts only for a reason that concerns all rows. If even a single row reverts, it fails if its
- * token refuses the transfer, and is postponed otherwise. Returns null then.
+ * so a batch reverts only for a reason that concerns all rows. If even a single row reverts, returns null,
+ * after failing the row if its token refuses the transfer and postponing it otherwise.
  */
 async function planCommit(worker: EvmParts, rows: EvmRow[]): Promise<CommitPlan | null> {
   const [first] = rows;

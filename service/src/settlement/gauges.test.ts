@@ -56,7 +56,8 @@ describe('metrics', () => {
     const text = await registry.metrics();
     expect(text).toMatch(/settlement_backlog\{[^}]*status="pending"[^}]*\} 1/);
     expect(text).toMatch(/settlement_oldest_seconds\{[^}]*status="pending"/);
-    // One query each for open transactions, backlog, pauses, keys, moved amounts, differences and passes.
+    // One query each for open transactions, backlog, pauses, keys, moved amounts, differences and
+    // reconciliation passes.
     expect(queries).toBe(7);
     await saleWorker(sale).settle();
   });

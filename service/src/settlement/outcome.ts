@@ -91,8 +91,8 @@ export function createOutcomeHandlers(
 
 /**
  * Returns whether the revert is the fault of the row. A batch never reverts because of one row, since its
- * rows fail individually. A single commit does, unless the fund is blocked or the reason is unknown. If it is
- * unknown, the row is retried.
+ * rows fail individually. A commit of a single row does, unless the fund is blocked or the reason is unknown.
+ * With an unknown reason, the row is retried.
  */
 function isCausedByRow(data: Hex, revert: Hex): boolean {
   return isSingleCommit(data) && fundBlockedReason(revert) === null && revert !== '0x';

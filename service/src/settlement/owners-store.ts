@@ -14,7 +14,10 @@ export async function listUsersOf(
   return rows.map(({ user_id }) => user_id);
 }
 
-/** Returns the wallets of a transaction's rows. Freezes wait until the database transaction ends. */
+/**
+ * Returns the wallets of a transaction's rows. Locks the rows, so that nobody can freeze them until the
+ * database transaction ends.
+ */
 export async function lockOwnersOf(
   tx: Db,
   kind: 'commit' | 'remit',

@@ -31,8 +31,8 @@ export async function postpone(
 }
 
 /**
- * Runs `send`. If the fund is stopped, its vault is frozen, the operator has lost its role in it, or the
- * policy of the key does not list it, postpones the rows, so that they do not delay other funds.
+ * Runs `send`. Postpones the rows if their fund is stopped, its vault is frozen, the operator has lost its
+ * role in the fund, or the key's policy does not list the fund. Postponed rows do not delay other funds.
  */
 export async function postponeIfFundBlocked(
   worker: WorkerParts,

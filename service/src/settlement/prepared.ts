@@ -56,7 +56,7 @@ async function applyFinding(
   if (finding.state === 'good') return reserve(worker, row, finding.source);
   const reason = failureReason(ctx, row, finding);
   if (reason === null) return false;
-  // Nothing was ever committed on a wrong approval.
+  // A row with a wrong approval can never have been committed, so there is no lost commit to look for.
   const state = finding.state === 'wrong' ? 'failing' : await findLostCommit(worker, row);
   if (state !== 'failing') return state === 'committed';
   const judge = async (reader: ApprovalReader): Promise<string> => {
@@ -67,8 +67,8 @@ async function applyFinding(
 }
 
 /**
- * Looks for a commit that this database does not know, for example after a restore. A row that is about to fail waits
- * until there can be none.
+ * Looks for a commit that this database does not know, for example after a restore. A row that is about to
+ * fail waits until no such commit can exist.
  */
 async function findLostCommit(
   worker: SettlementWorker,

@@ -9,7 +9,10 @@ export type StoredDifference = {
   message: string;
 };
 
-/** What the last pass of a chain has left: its last compared block, when it ended, and where it stopped looking back. */
+/**
+ * The state that the last pass over a chain has stored: the last compared block, when the pass ended, and
+ * where it stopped looking back.
+ */
 export type LastPass = { toBlock: bigint | null; finishedAt: string | null; cursor: string | null };
 
 /** Claims the next pass of a chain. Returns null if the last pass, on any node, started less than `seconds` ago. */
@@ -34,8 +37,9 @@ export async function finishPass(
 }
 
 /**
- * Stores new differences, and deletes accepted ones that were not found again, if the pass looked at their participations
- * (`looked`; null = all). Returns all differences that no operator has accepted.
+ * Stores new differences. Deletes accepted differences that were not found again, if the pass looked at their
+ * participations (`looked`; null = all participations). Returns all differences that no operator has
+ * accepted.
  */
 export async function replaceDifferences(
   tx: Db,

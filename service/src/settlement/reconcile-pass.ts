@@ -34,7 +34,10 @@ type Parts = Pick<Context, 'db' | 'log'>;
 const CHECK_INTERVAL_MS = 60_000;
 /** A difference counts only if a second comparison after this delay finds it again. */
 const RECHECK_DELAY_MS = 10_000;
-/** How many participations a pass looks back at on Solana: at 15 minutes, 100,000 are looked at twice a day. */
+/**
+ * How many participations a pass looks back at on Solana. With a pass every 15 minutes, each of 100,000
+ * participations is looked at twice a day.
+ */
 const LOOK_BACK_ROWS = 2_000;
 /** How far below the last compared block a pass starts. */
 const OVERLAP_BLOCKS = 256n;

@@ -129,8 +129,8 @@ function toLost({ adopted }: Match): LostTransaction[] {
 }
 
 /**
- * Reads the events from two independent providers, if two are configured. `disputed` are the funds on which
- * they differ.
+ * Reads the events from two independent providers, if two are configured. `disputed` are the funds for which
+ * the two report different events.
  */
 async function readAgreedEvents(
   chain: EvmChain,

@@ -28,7 +28,7 @@ beforeAll(async () => {
   const { id } = await sale.participate(sale.buyer(0), 2n * UNIT);
   await saleWorker(sale).settle();
   await sale.mine(BLOCKS);
-  // A connection of its own keeps the temporary table and has no time limit.
+  // A separate connection, which keeps the temporary table and has no time limit.
   const seed = new pg.Client(await databaseUrlOf(sale.app));
   await seed.connect();
   await seed.query(`create temporary table copies as select n, (n / ${ROWS_PER_TRANSACTION})::int as batch,

@@ -75,7 +75,7 @@ test('a report names a missing row, a missing transaction and a foreign transact
     "update participations set status = 'pending', committed = null, commit_id = null, commit_row = null where id = $1",
     [id],
   );
-  // The row has lost its transaction, and the transaction its row.
+  // The row no longer refers to its transaction, so the transaction has no row.
   expect((await added()).map((each) => each.participation_ids)).toEqual([[id], []]);
   expect((await added())[0]?.message).toContain('its receipt is on the chain');
   await pool.query('delete from participations where id = $1', [id]);
@@ -112,7 +112,8 @@ test('the pass compares what changed and looks back at all rows in turn, and kee
   await resumeSettlement(ctx, 'harbour-sale');
   const accepted = await differences();
   expect(accepted).toHaveLength(1);
-  // Every row is older than the last pass, and the cursor stands behind all of them but the first.
+  // Every row is older than the last pass, and the cursor is at the last row, so the next pass looks at no
+  // row.
   await pool.query("update participations set updated_at = now() - interval '1 day'");
   const { rows: ids } = await pool.query('select id from participations order by id');
   const [first, last] = [ids[0].id, ids.at(-1).id];
@@ -122,7 +123,7 @@ test('the pass compares what changed and looks back at all rows in turn, and kee
   await tamper(first, 5);
   await pass();
   expect(await differences()).toEqual(accepted);
-  // The turn is over, so the next pass begins again and finds the row.
+  // The cursor has reached the end, so the next pass starts again at the first row and finds the difference.
   await pass();
   expect((await differences()).filter(({ accepted_at }) => accepted_at === null)).toMatchObject([
     { participation_ids: [first] },

@@ -51,8 +51,9 @@ export async function buildSolanaReport(db: Db, chain: SolanaChain): Promise<Cha
 type ReceiptDifference = ReportedDifference & { offerIds: string[] };
 
 /**
- * Compares rows with their receipts: those in `chosen`, or all. The worker may settle rows during the comparison, so rows
- * with differences are compared a second time. Transactions without a row are differences too.
+ * Compares the rows in `chosen`, or all rows, with their receipts. The worker may settle rows during the
+ * comparison, so rows with differences are compared a second time. Transactions without a row are differences
+ * too.
  */
 export async function compareReceipts(
   db: Db,
@@ -83,8 +84,9 @@ async function findMissingRows(db: Db, chain: string): Promise<ReceiptDifference
 }
 
 /**
- * Returns a difference for every transaction of the funds' keys that this service did not send. Only the report has them:
- * the watch raises an alert of its own, and `solana adopt` ends it.
+ * Returns a difference for every transaction by the funds' keys that this service did not send. Only the
+ * report includes these: in the background, `watchSigner` raises its own alert about them, which `solana
+ * adopt` ends.
  */
 async function findForeign(db: Db, chain: string): Promise<ReportedDifference[]> {
   return (await listForeignTransactions(db, chain)).map(({ signature, address, participationId }) => ({

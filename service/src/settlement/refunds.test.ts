@@ -113,8 +113,8 @@ test('a refund is rejected unless the participation is completed', async () => {
   await saleWorker(sale).settle();
 });
 
-// A fund pays a refund from everything that the user has committed, so it could pay one whose commit was
-// undone.
+// A fund pays a refund from everything that the user has committed, so it could pay the refund of a commit
+// that was undone.
 describe('a refund whose commit is undone by a reorganisation', () => {
   test.each([
     ['not sent', 1],

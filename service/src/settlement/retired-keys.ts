@@ -12,9 +12,10 @@ import type { SettlementWorker } from './worker.ts';
 const ROLE_OF_KIND = { commit: 'commit', revoke: 'commit', remit: 'refund', fill: null } as const;
 
 /**
- * Returns a worker per chain and replaced key that still has transactions to follow. Throws `ConfigError` if such a key
- * is not configured: nobody would resend its transactions or notice their outcome. The same holds for a key that has lost
- * a role: it could no longer replace the transactions that it has sent in that role.
+ * Returns a worker per chain and replaced key that still has transactions to follow. Throws `ConfigError` if
+ * such a key is not configured, because nobody would resend its transactions or notice their outcome. Also
+ * throws for a current key that has lost a role, because it could no longer replace the transactions that it
+ * has sent in that role.
  */
 export async function listRetiredWorkers(
   ctx: Context,
@@ -34,7 +35,7 @@ export async function listRetiredWorkers(
       throw new ConfigError([
         `OPERATOR_RETIRED_KEYS: must list the replaced operator key ${address}, which has ${count} unfinished transaction${count === 1 ? '' : 's'} on ${chain}; add its private key or KMS key id, or restore its roles`,
       ]);
-    // The worker of a current key follows all of its transactions.
+    // A current key already has a worker, which follows all of the key's transactions.
     if (current === undefined) workers.push(createEvmWorker(ctx, evm, signer, gauges, timings));
   }
   return workers;

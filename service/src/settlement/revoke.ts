@@ -14,7 +14,8 @@ import type { EvmParts } from './evm-parts.ts';
 
 const BLOCKED_DELAY_SECONDS = 30;
 /**
- * The alert stays raised this much longer than the delay, so that it does not flicker between two attempts.
+ * The alert stays raised for this much longer than the revocation is postponed, so that it does not flicker
+ * between two attempts.
  */
 const ALERT_OVERLAP_SECONDS = 5;
 

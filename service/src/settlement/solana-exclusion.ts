@@ -14,9 +14,10 @@ const KEPT_BLOCKS = 3_000n;
 const MAX_LAG_BLOCKS = 50n;
 
 /**
- * Returns the rows that no transaction of any key has committed or can still commit. A restored database may have
- * forgotten transactions that it signed, so a row fails only after all of those have expired. Otherwise a forgotten
- * commit would take money for a failed row. The wait begins when a row is first asked for.
+ * Returns the rows that no transaction of any key has committed or can still commit. A restored database may
+ * have forgotten transactions that it signed, so a row fails only after all of those have expired. Otherwise
+ * a forgotten commit would take money for a failed row. The wait begins when this function is first called
+ * with the row.
  */
 export async function keepExcluded(parts: SolanaParts, rows: SettlementRow[]): Promise<SettlementRow[]> {
   const { account, expiries } = parts;

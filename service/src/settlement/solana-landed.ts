@@ -18,8 +18,8 @@ const DISPUTED_ROW_DELAY_SECONDS = 15;
 /**
  * Returns the rows that no key of their fund has settled in this direction, and records the others as
  * settled. Looks up the receipts of every key that can sign for the fund, because this database may have been
- * restored and the current key may be new. If only one provider shows the receipt of a large row, the row is
- * neither returned nor recorded, but waits.
+ * restored and the current key may be new. If only one provider shows the receipt of a row with a large
+ * amount, the row is neither returned nor recorded, but waits.
  */
 export async function skipLanded(
   parts: SolanaParts,

@@ -15,7 +15,7 @@ import {
 import { associatedAccount } from '../chain/solana/addresses.ts';
 
 // After a restore to a time before a commit, the database does not know the commit. It must neither send the
-// commit again nor fail the row, whose money moves.
+// commit again nor fail the row, because the commit takes the user's money.
 const sale = useSolanaSale();
 
 const settle = () => solanaWorker(sale).settle();

@@ -30,7 +30,7 @@ export async function sendCommits(parts: SolanaParts, rows: readonly SettlementR
   await assertMaySend(parts, rows);
   await assertVaultsUsable(parts, rows);
   const queue = createBoundedQueue({ concurrency: MAX_CONCURRENT_SENDS, maxWaiting: rows.length });
-  // A wallet's rows are sent in order, so that the oldest has the first claim on its allowance.
+  // A wallet's rows are sent in order, so that the oldest row has the first claim on the wallet's allowance.
   const wallets = groupBy(rows, ({ user }) => user);
   const sent = await Promise.allSettled(
     [...wallets.values()].map((own) =>
@@ -63,7 +63,10 @@ async function assertVaultsUsable(parts: SolanaParts, rows: readonly SettlementR
       throw new Blocked('vault_frozen', `the vault ${vault} is frozen or gone`);
 }
 
-/** Sends refunds whose accounts allow it. Fails those that cannot be paid, and postpones those that wait for the vault. */
+/**
+ * Sends refunds. Fails refunds that the receiving account cannot take, and postpones refunds that the vault
+ * cannot pay now.
+ */
 export async function sendRefunds(parts: SolanaParts, listed: SettlementRow[]): Promise<number> {
   const { ctx } = parts;
   const rows = await skipLanded(parts, 'remit', listed);

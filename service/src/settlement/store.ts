@@ -230,7 +230,7 @@ export async function listWithoutOpenRefund(tx: Db, ids: readonly string[]): Pro
   return rows.map(({ id }) => id);
 }
 
-/** Returns `committed` of every row of a refund transaction. */
+/** Returns the value of `committed` for every row of a refund transaction. */
 export async function listCommittedFlags(db: Db, transactionId: string): Promise<(boolean | null)[]> {
   const { rows } = await sql<{ committed: boolean | null }>`
     select committed from participations where remit_id = ${transactionId}`.execute(db);

@@ -13,7 +13,7 @@ export type CachedVenue = Omit<Venue, 'quote' | 'decimals'> & {
 const TTL_MS = { price: 1_000, status: 1_000, session: 60_000, asset: 3_600_000 };
 const MAX_ENTRIES = 10_000;
 
-/** The last fraction of the TTL in which a read triggers a refresh. */
+/** A read in this last fraction of the TTL triggers a refresh. */
 const REFRESH_FRACTION = 0.25;
 
 /** `settled` is null while the request is in flight. */

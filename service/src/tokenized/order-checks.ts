@@ -21,7 +21,7 @@ export type Cost = {
 
 /** The cost of an order and the block it was read at. */
 export type Terms = Cost & {
-  /** The latest block when the cost was read. The order cannot be executed before it. */
+  /** The latest block when the cost was read. The order cannot be executed before this block. */
   fromBlock: bigint;
 };
 

@@ -59,7 +59,7 @@ export const tokenizedRoutes = [
     operationId: 'listTokenizedSwapOrders',
     summary: 'List orders of tokenized assets',
     description:
-      'Lists orders for which a transaction was issued. A user token sees the orders of that user, a partner token those of all its users. `executed` and `expired` are on-chain outcomes.',
+      'Lists orders for which a transaction was issued: with a user token, the orders of that user; with a partner token, the orders of all users of the partner. `executed` and `expired` are on-chain outcomes.',
     query: PageQuery,
     reply: SwapOrderList,
     handle: (ctx, caller, { query }) => readOrders(ctx, caller, query),

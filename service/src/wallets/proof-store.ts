@@ -53,8 +53,8 @@ export async function deleteProofs(
 }
 
 /**
- * Deletes the user's proofs of an address with those of the partners with whom the user has no binding of the
- * address left.
+ * Deletes the user's proofs of an address with these partners, except partners with whom the user still has a
+ * binding of the address.
  */
 export async function deleteUnboundProofs(
   tx: Db,
@@ -149,9 +149,7 @@ export async function lockProofs(
 
 export type ProofKey = { partner_id: string; user_id: string; wallet_address: string };
 
-/**
- * Locks the proofs of these wallets like `lockProofs`, and returns whether each of the wallets has a proof.
- */
+/** Locks the proofs of these wallets as `lockProofs` does. Returns whether every wallet has a proof. */
 export async function lockAllProofs(tx: Db, keys: readonly ProofKey[]): Promise<boolean> {
   const { rows } = await sql<{ row: bigint }>`
     select n.row from unnest(${keys.map((key) => key.partner_id)}::uuid[], ${keys.map((key) => key.user_id)}::uuid[],

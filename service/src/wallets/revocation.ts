@@ -24,8 +24,8 @@ const RETRY = { 'retry-after': '5' };
 
 /**
  * Moves every verification behind an allow-list entry to `revoking`, and queues the revocation of the entry
- * in the same transaction. The settlement worker of the chain sends it. Does nothing if the entry has no
- * verification.
+ * in the same transaction. The settlement worker of the chain sends the revocation. Does nothing if the entry
+ * has no verification.
  */
 export async function openRevocation(ctx: Parts, tx: Db, entry: Entry): Promise<void> {
   const time = toTimestamp(ctx.clock.micros());

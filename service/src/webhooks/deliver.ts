@@ -83,8 +83,9 @@ async function recordAttempt(
   };
   if (isSuccess && delivery.kind === 'scheduled') return recordSuccess({ delivery, attempt });
   await ctx.db.transaction().execute(async (tx) => {
-    // A resend does not count towards the endpoint's health, so that partners can experiment. In the other
-    // case, the endpoint is locked before the delivery: everywhere the same order, to avoid deadlocks.
+    // A resend does not count towards the endpoint's health, so that partners can experiment. Any other
+    // attempt locks the endpoint before the delivery, in the same order as everywhere else, to avoid
+    // deadlocks.
     if (delivery.kind === 'resend') {
       await finishResend(tx, delivery);
       if (isSuccess) await markDelivered(tx, delivery.delivery_id);

@@ -63,7 +63,7 @@ export async function insertDeliveries(
   tx: Db,
   rows: readonly Insertable<WebhookDeliveries>[],
 ): Promise<void> {
-  // One parameter, so that batches of all sizes are one statement.
+  // Passes all rows in one parameter, so that batches of any size use the same prepared statement.
   await sql`insert into webhook_deliveries (id, endpoint_id, event_id, subject, sequence, inserted_at)
     select id, endpoint_id, event_id, subject, sequence, inserted_at
     from json_populate_recordset(null::webhook_deliveries, ${toJson(rows)}::json)
@@ -128,13 +128,19 @@ const CLAIMED = sql`d.id as delivery_id, d.endpoint_id, d.attempts, d.step, d.re
  */
 const LOOKAHEAD = sql.raw('1000');
 
-/** How many deliveries a claim finds. It takes fewer: another node may be taking the same ones. */
+/**
+ * How many candidates a claim selects. This is more than it takes, because another node may be taking some of
+ * them.
+ */
 const MAX_FOUND = sql.raw('32');
 
 /** The queue of a waiting delivery: its subject or, if it has none, a queue of its own. */
 const QUEUE = sql`coalesce(d.subject, d.id::text)`;
 
-/** Whether no delivery about the subject is in progress. A scalar subquery, which is evaluated only until enough are found. */
+/**
+ * Whether no delivery about the subject is in progress. A scalar subquery, because it is evaluated only until
+ * enough deliveries are found.
+ */
 function isIdle(endpointId: string, subject: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(select s.id from webhook_deliveries s where s.endpoint_id = ${endpointId} and s.subject = ${subject}
     and s.state = 'pending' and (s.step > 0 or s.lease_until is not null) limit 1) is null`;
@@ -173,7 +179,10 @@ export async function claimDeliveries(db: Db, endpointId: string, limit: number)
   return oldest.length > 0 ? oldest : claimAcrossSubjects(db, endpointId, limit);
 }
 
-/** Claims the heads of any subjects if all of the oldest deliveries wait for others of their subject. */
+/**
+ * Claims the first delivery of each subject. Used if all of the oldest deliveries wait for other deliveries
+ * about their subject.
+ */
 function claimAcrossSubjects(db: Db, endpointId: string, limit: number): Promise<ClaimedDelivery[]> {
   const waiting = sql`d.endpoint_id = ${endpointId} and ${IS_WAITING}`;
   return claim(

@@ -7,8 +7,8 @@ const MAX_FAILING = sql.raw("interval '5 days'");
 const MIN_FAILURES = 20;
 
 /**
- * Returns a statement that records a success of each endpoint that `ids` selects, unless it was disabled meanwhile. Writes
- * at most once a second while an endpoint is healthy.
+ * Returns a statement that records a success for each endpoint that `ids` selects, unless the endpoint was
+ * disabled meanwhile. Writes at most once a second while an endpoint is healthy.
  */
 function noteSuccesses(ids: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`update webhook_endpoints w set failures = 0, failing_since = null, last_delivered_at = now(),

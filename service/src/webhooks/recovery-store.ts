@@ -13,9 +13,9 @@ export type MissedEvent = {
 type Range = { since: string; until: string; firstId: string; lastId: string };
 
 /**
- * Returns events of the range, up to the endpoint's cursor, that the endpoint wants and whose delivery
- * failed, was skipped or never existed. Ids limit the range, because they begin with the time and are
- * indexed.
+ * Returns events in the range, up to the endpoint's cursor, that the endpoint subscribes to and whose
+ * delivery failed, was skipped or never existed. Ids limit the range, because they begin with the time and
+ * are indexed.
  */
 export async function listMissedEvents(
   tx: Db,

@@ -48,7 +48,9 @@ export const WebhookEndpoint = Closed(
         description: '`gone`: the endpoint answered 410. `failing`: no attempt succeeded for 5 days.',
       }),
     ),
-    secret: Type.Optional(Type.String({ description: 'Only in the replies that create or rotate it.' })),
+    secret: Type.Optional(
+      Type.String({ description: 'Present only in replies that create or rotate the secret.' }),
+    ),
     previous_secret_until: Nullable(Timestamp),
     behind: Type.Integer({ minimum: 0, description: 'The number of events waiting for delivery.' }),
     last_delivered_at: Nullable(Timestamp),

@@ -9,7 +9,7 @@ import { Agent, request } from 'undici';
 import { startService } from '../support/service.ts';
 import { createArbitrary, createRandom, type Schema } from './arbitrary.ts';
 
-// Sends random requests of every operation in openapi.json to a sandbox, with the tokens of every kind of
+// Sends random requests for every operation in openapi.json to a sandbox, with the tokens of every kind of
 // caller. No reply may be a server error, and every reply must match the schema that is declared for it.
 const { values } = parseArgs({
   options: {
@@ -211,8 +211,8 @@ async function prepare(): Promise<{ tokens: string[]; known: string[] }> {
 }
 
 /**
- * Encodes a value for use in a path. Replaces empty values and dots, with which the path would be that of
- * another operation.
+ * Encodes a value for use in a path. Replaces empty values and dots, because they would change the path to
+ * that of another operation.
  */
 function segment(value: string): string {
   return /^\.{0,2}$/.test(value) ? 'x' : encodeURIComponent(value);

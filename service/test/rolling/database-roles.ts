@@ -3,8 +3,8 @@ import { openPool } from '../../src/db/pool.ts';
 const ROLES = ['causeway_blue', 'causeway_green'] as const;
 
 /**
- * Creates the two roles of docs/operators.md, Both act as the owner of the tables, so that either can run
- * migrations.
+ * Creates the two roles that docs/operators.md describes. Both act as the owner of the tables, so that either
+ * can run migrations.
  */
 export async function createRoles(url: string): Promise<typeof ROLES> {
   for (const role of ROLES) {

@@ -64,7 +64,9 @@ export function tokenizedFile(change: Partial<OfferFile> = {}): OfferFile {
   });
 }
 
-/** Applies and publishes a file and returns the offer. Creates the partners in it by their client ids. */
+/**
+ * Applies and publishes a file and returns the offer. Creates the partners that the file lists by client id.
+ */
 export async function makeOffer(ctx: Context, file: OfferFile = saleFile()): Promise<Offer> {
   for (const clientId of file.partners) await makeClient(ctx, { clientId });
   await applyOffers(ctx, [file]);

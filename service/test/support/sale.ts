@@ -48,7 +48,7 @@ export type Sale = {
   statusOf(id: string): Promise<string>;
   reasonOf(id: string): Promise<string | null>;
   eventsOf(id: string): Promise<string[]>;
-  /** Reads the fund's totals of a buyer. */
+  /** Reads the fund's totals for a buyer. */
   totalsOf(address: Hex): Promise<{ count: bigint; sum: bigint; remitted: bigint }>;
   /** Stops mining, so that transactions stay pending until `mine` or `resumeMining`. */
   pauseMining(): void;

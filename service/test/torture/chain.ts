@@ -42,7 +42,7 @@ export type TortureChain = {
   disturb(random: RandomChoices, later: (work: Promise<void>) => void): Promise<string[]>;
   /**
    * Removes the latest transactions from the database, while no node of the service runs. Returns false if it
-   * lost none.
+   * removed none.
    */
   forgetTransactions(ctx: Context): Promise<boolean>;
   /** Does what operators and wallets do in the meantime, such as sending approvals again. */

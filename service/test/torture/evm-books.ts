@@ -97,8 +97,8 @@ async function checkBalance({ chain, fund, usdc }: Books, rows: readonly Row[]):
 }
 
 /**
- * Returns a wallet's events and participations for every amount that occurs on the chain and in the database
- * a different number of times.
+ * Returns a wallet's events and participations for every amount that does not occur equally often on the
+ * chain and in the database.
  */
 async function explain({ ctx, fund }: Books, wallet: string, rows: readonly Row[]): Promise<string[]> {
   const chain = ctx.chains.evm('ethereum_sepolia');

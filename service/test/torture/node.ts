@@ -11,11 +11,13 @@ import { MAX_REORGANISATION_DEPTH } from './random-choices.ts';
 /** Deeper than any reorganisation in this test, as on mainnets. */
 const REFUND_DEPTH = MAX_REORGANISATION_DEPTH + 1;
 
-/** Short, so that a process can replace a transaction that a fee spike outbid before it is killed. */
+/**
+ * Short, so that a process can replace a transaction that a fee spike outbid before the process is killed.
+ */
 const TIMINGS = { ...FOLLOW_TIMINGS, resendSeconds: 2, bumpSeconds: 5 };
 
 /**
- * Shorter than by default, in proportion to the slots of this test, which are shorter than on the public
+ * Shorter than the default, in proportion to the slots of this test, which are shorter than on the public
  * networks.
  */
 const RECEIPT_TIMINGS = { resendSeconds: 0.5, renewSeconds: 3 };
