@@ -75,12 +75,15 @@ async function finishOutput(format) {
   }
 }
 
-/** Replaces `.ts` by `.js` in the imports of declarations, where the compiler leaves it. */
+/** Replaces `.ts` with `.js` in the imports of declarations, which the compiler leaves unchanged. */
 function importCompiledModules(text) {
   return text.replace(/(\bfrom |\bimport\()(['"])(\.{1,2}\/[^'"]+)\.tsx?\2/g, '$1$2$3.js$2');
 }
 
-/** Puts `'use client'` first. The compiler puts `'use strict'` before it, and some bundlers then miss it. */
+/**
+ * Moves `'use client'` to the top. The compiler puts `'use strict'` before it, which makes some bundlers
+ * ignore `'use client'`.
+ */
 function putClientDirectiveFirst(text) {
   return text.replace(/^(['"]use strict['"];)\s*(['"]use client['"];)/, '$2\n$1');
 }

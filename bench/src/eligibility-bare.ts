@@ -4,7 +4,10 @@ import { type FactsRow, factsText } from '@causeway/service/requirements/facts.t
 import { fastify } from 'fastify';
 import { statusesWorld } from './statuses-world.ts';
 
-/** A bare route that runs the same query as the dry run and returns a constant reply of the same size. */
+/**
+ * A bare route that runs the same query as the eligibility dry run and returns a constant reply of the same
+ * size.
+ */
 const { ctx, userId, options } = await statusesWorld();
 const { id: partnerId } = await ctx.db.selectFrom('partners').select('id').executeTakeFirstOrThrow();
 const key = { userId, partnerId, optionIds: options.map(({ id }) => id), wallet: null, cappedIds: [] };

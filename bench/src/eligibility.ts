@@ -2,8 +2,8 @@ import { compare, startTarget } from './load.ts';
 import type { Result } from './result.ts';
 
 /**
- * Compares the dry run of an offer (four options, seven requirements each) with a bare route that runs the
- * same query.
+ * Compares the eligibility dry run of an offer (four options, seven requirements each) with a bare route that
+ * runs the same query.
  */
 export async function run(): Promise<Result> {
   const bare = await startTarget('./eligibility-bare.ts');

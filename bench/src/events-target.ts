@@ -235,7 +235,7 @@ async function measureStreams(context: Context): Promise<EventFigures['streams']
   return { streamsMb: added / 2 ** 20 };
 }
 
-/** Compares the newest page with the oldest in a log of `rows` events. */
+/** Compares how long it takes to read the newest and the oldest page of a log of `rows` events. */
 async function measurePages(context: Context): Promise<EventFigures['pages']> {
   const partner = newId(context.clock, context.random);
   await insertPartner(context, partner);

@@ -3,8 +3,8 @@ import { median, startTarget } from './load.ts';
 import type { Bar, Options, Result } from './result.ts';
 
 /**
- * `--rows 10000000` measures a log of the size that the acceptance criteria name; seeding it takes most of
- * the time.
+ * The default size of the log. `--rows 10000000` measures a log of the size that the acceptance criteria
+ * name; seeding it takes most of the time.
  */
 const ROWS = 1_000_000;
 

@@ -29,7 +29,10 @@ export type SettlementChain = {
   single: number;
 };
 
-/** Funds wallets and has them approve, a hundred per block: one transaction per block would take too long. */
+/**
+ * Funds wallets and has them approve the fund, a hundred per block: one transaction per block would take too
+ * long.
+ */
 async function approveAll(
   chain: TestChain,
   name: string,

@@ -63,7 +63,7 @@ async function measure(model: SettlementModel, chain: SettlementChain): Promise<
     ...[process.cpuUsage(), readCpuMs(databasePid), readCpuMs(chain.pid)],
   ] as const;
   const settlement = await startSettlement(ctx);
-  // Rows are committed in order.
+  // Rows are committed in order, so the measurement ends with the last one.
   while ((await lastOf.executeTakeFirstOrThrow()).status !== 'completed') await sleep(100);
   const seconds = (performance.now() - start) / 1000;
   const { user, system } = process.cpuUsage(cpuStart);

@@ -75,7 +75,8 @@ export async function seedSettlement(
     ['checkpoint', []],
     ['reset statement_timeout', []],
   ];
-  // The connection stays open: if its process ended while the benchmark runs, its CPU time would count as the benchmark's.
+  // Keeps the connection open. Otherwise its server process would end during the benchmark, and the CPU time
+  // it used for seeding would count as the benchmark's.
   const client = await pool.connect();
   try {
     for (const [text, values] of statements)

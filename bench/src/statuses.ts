@@ -27,7 +27,10 @@ export async function run(): Promise<Result> {
   }
 }
 
-/** A constant reply that is much smaller than the computed one would make the comparison unfair. */
+/**
+ * Throws if the sizes of the replies differ by more than 10%: a much smaller constant reply would make the
+ * comparison unfair.
+ */
 async function assertSimilarReplies(...targets: Target[]): Promise<void> {
   const sizes = await Promise.all(
     targets.map(async ({ url, headers = {} }) => (await (await fetch(url, { headers })).text()).length),

@@ -5,7 +5,10 @@ import { createSignatures } from '@causeway/service/chain/signatures.ts';
 import { type Hex, hashMessage, verifyMessage } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
-/** Measures signature verification in a separate process: alternates rounds of viem and ours, checking concurrently. */
+/**
+ * Measures signature verification in a separate process: alternates rounds of viem's verifier and ours, each
+ * of which checks signatures concurrently.
+ */
 const ROUNDS = 5;
 const ROUND_MS = 2_000;
 const CONCURRENCY = 64;

@@ -1,1 +1,1 @@
-export const fingerprint = '3a71d8085476dfa78f1d57b9a7c4846a4c6891f8bda6ae70d2c0db0c09935f0f';
+export const fingerprint = 'f81f9813f01e6e77873902f631b787da4577af3babb5b5136c887da00ca912df';

@@ -22,8 +22,8 @@ type Frame = { id?: string; event?: string; data?: string };
  */
 const SILENCE_TIMEOUT_MS = 45_000;
 /**
- * The maximum number of past events to read after connecting if the log was empty before, so that no event id
- * is known.
+ * If the log is empty when the stream is opened, there is no event id to resume from. This is the maximum
+ * number of past events to read in that case after connecting.
  */
 const MAX_FIRST_EVENTS = 100;
 const RECONNECT_MS = 250;

@@ -8,7 +8,7 @@ import { sleep } from './sleep.ts';
  */
 export type TokenSource = string | ((options: { refresh: boolean }) => string | Promise<string>);
 
-/** A completed attempt, with secrets and personal data redacted. */
+/** A completed attempt at an API call, with secrets and personal data redacted. */
 export type Call = {
   method: string;
   /** Includes the query. */

@@ -26,7 +26,8 @@ export function realClock(): Clock {
 }
 
 /**
- * Returns the system's time in microseconds. `Date` has only milliseconds, so the monotonic clock provides the rest.
+ * Returns a function for the system time in microseconds. `Date` has only milliseconds, so the monotonic
+ * clock provides the rest.
  */
 function preciseTime(): () => number {
   let offset = realTime() - performance.now();

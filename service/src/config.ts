@@ -84,7 +84,10 @@ export type Config = {
   sanctionsFile: string | null;
   /** No offer accepts residents of these countries and regions. */
   blockedCountries: Area[];
-  /** Whether a user who moved from a rejected to an accepted country must wait for an operator to review the change. */
+  /**
+   * What happens when a user moves from a rejected to an accepted country: `flag` only lists the change; with
+   * `review` the user also has to wait for an operator's approval.
+   */
   countryChangePolicy: 'flag' | 'review';
   /** Signs allow-list permissions. Null = no wallet can be allowed. */
   supplierKey: OperatorKey | null;
@@ -102,7 +105,7 @@ export type Config = {
   attestationMaxSeconds: number;
   /** Maximum fee per unit of gas, in wei. */
   operatorMaxFee: bigint;
-  /** Maximum fees of chains that do not use `maxFeePerGas`. */
+  /** Maximum fees of single chains, which take precedence over `operatorMaxFee`. */
   operatorMaxFees: Partial<Record<EvmChainName, bigint>>;
   /** Maximum tip per unit of gas, in wei. */
   operatorMaxTip: bigint;
@@ -114,7 +117,10 @@ export type Config = {
   solanaReceiptDays: number;
   /** How long a participation may wait for its commit. */
   pendingTtlHours: number;
-  /** What one person may refund in 24 hours without a second person's confirmation; null = no limit. */
+  /**
+   * The amount that one operator may refund in 24 hours without a second operator's confirmation; null = no
+   * limit.
+   */
   refundDailyLimitUsd: number | null;
   /** Ending a participation larger than this requires two RPC providers to agree, if the chain has two. */
   settlementQuorumUsd: number;

@@ -40,7 +40,7 @@ interface ISaleFundV2 is ISaleFundBase {
         uint256 amount
     );
 
-    /// @notice The id has committed before, remitted or not.
+    /// @notice The id was committed before, whether or not it has been remitted since.
     error AlreadyCommitted(bytes32 id);
 
     /// @notice The id has been remitted before.
@@ -71,7 +71,7 @@ interface ISaleFundV2 is ISaleFundBase {
     /// @notice Refunds several rows, all or none. Requires role 4.
     function remit(Row[] calldata rows, uint256[] calldata amounts) external;
 
-    /// @notice Whether the id has committed, remitted or not.
+    /// @notice Whether the id was ever committed, even if it has been remitted since.
     function isCommitted(bytes32 id) external view returns (bool);
 
     /// @notice Whether the id has been remitted.

@@ -45,7 +45,10 @@ export function swapConfig(manager: Hex, operator: Hex = accounts.operator.addre
   };
 }
 
-/** Deploys a swap that is registered with its venue, and funds and approves it for Alice and Bob. */
+/**
+ * Deploys a swap that is registered with its venue. Mints dollars and assets to Alice and Bob, who approve
+ * the swap.
+ */
 export async function deployTokenized(chain: Chain, operator?: Hex): Promise<Deployment> {
   const venue = await deployVenue(chain);
   const swap = await deploy(chain, tokenizedSwap, [swapConfig(venue.manager.address, operator)]);

@@ -17,7 +17,7 @@ export const roles = {
   venueSigner: privateKeyToAccount(deriveSandboxKey('venue signer')),
 };
 
-/** A key as the service's configuration holds it. */
+/** Returns a sandbox key in the form that the service's configuration has. */
 export function sandboxKey(label: SandboxKeyLabel): OperatorKey {
   return { kind: 'local', privateKey: Buffer.from(deriveSandboxKey(label).slice(2), 'hex') };
 }

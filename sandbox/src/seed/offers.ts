@@ -55,8 +55,8 @@ export async function seedOffers(
 }
 
 /**
- * Throws if an offer contradicts its contracts. Only logs contracts on chains that do not respond, as may
- * happen on a busy machine.
+ * Throws if an offer contradicts its contracts. If a chain does not respond, as may happen on a busy machine,
+ * only logs the contracts that could not be checked.
  */
 async function verifyContracts({ chains, log }: Context, files: readonly OfferFile[]): Promise<void> {
   const assets = files.flatMap((file) => Object.entries(file.assets));

@@ -1,4 +1,4 @@
-/** The state of the parent's clock: its time, and whether it runs or moves only when set. */
+/** The clock of the parent process: its time, and whether it runs or moves only when set. */
 export type ClockSetting = { now_ms: number; running: boolean };
 
 export type SimulatorClock = {

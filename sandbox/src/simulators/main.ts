@@ -26,10 +26,10 @@ type Simulators = typeof simulators;
 /** State folders that are not named after their simulator. Renaming one would lose the state of existing sandboxes. */
 const FOLDERS: Partial<Record<string, string>> = { documents: 'signing' };
 
-/** The parent's first message. */
+/** The first message from the parent process. */
 export type SimulatorsInit = { folder: string; secret: string; clock: ClockSetting };
 
-/** The reply, sent once every simulator is listening. */
+/** The reply to `SimulatorsInit`, sent once every simulator is listening. */
 export type SimulatorsReady = {
   control: string;
   simulators: { [Name in keyof Simulators]: Awaited<ReturnType<Simulators[Name]>>['ready'] };

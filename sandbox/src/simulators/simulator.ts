@@ -9,7 +9,7 @@ export type SimulatorEnvironment = {
   control: Control;
   clock: SimulatorClock;
   listen: Listen;
-  /** The `ready` values of the simulators started before, by name. */
+  /** The `ready` values of the simulators that were started before this one, by name. */
   started: Readonly<Record<string, unknown>>;
 };
 

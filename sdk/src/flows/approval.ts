@@ -51,8 +51,9 @@ export async function ensureAllowance(
 }
 
 /**
- * Sends `approve(spender, amount)`. If the token rejects it because of an earlier allowance (USDT does), resets the
- * allowance to zero first. A token that returns `false` has not approved anything.
+ * Sends `approve(spender, amount)`. If the token rejects it because of an earlier allowance (USDT does),
+ * resets the allowance to zero first. Throws if the token returns `false`, because then it has not approved
+ * anything.
  */
 export async function sendApproval(
   session: Session,

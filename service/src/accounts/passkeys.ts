@@ -135,7 +135,7 @@ export async function signInWithPasskey(
   });
 }
 
-/** SimpleWebAuthn throws on every invalid response. */
+/** Returns null if `verify` throws, as SimpleWebAuthn does for every invalid response. */
 async function orNull<T>(verify: () => Promise<T>): Promise<T | null> {
   try {
     return await verify();

@@ -14,7 +14,7 @@ export async function recordCommand(db: Db, name: string): Promise<void> {
 
 /** Records a sign-in with a wrong password or passkey. The user is null if the account is unknown. */
 export async function recordFailedSignIn(db: Db, userId: string | null): Promise<void> {
-  // A transaction is tagged with the request that it belongs to; a single statement is not.
+  // Uses a transaction, because only transactions are tagged with the request that they belong to.
   await db.transaction().execute((tx) => insertFailedSignIn(tx, userId));
 }
 

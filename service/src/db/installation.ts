@@ -96,7 +96,10 @@ async function listFingerprints(db: Db): Promise<Buffer[]> {
   return rows.map(({ fingerprint }) => fingerprint);
 }
 
-/** Checks the signing keys of a version 0.1 database, which has no fingerprints. */
+/**
+ * Returns whether the secrets can open the signing keys of a version 0.1 database, which has no fingerprints
+ * of secrets.
+ */
 async function opensSigningKeys(db: Db, sealing: Sealing): Promise<boolean> {
   const { rows } = await sql<{ kid: string; sealed: Buffer }>`
     select kid, sealed from oauth_signing_keys`.execute(db);

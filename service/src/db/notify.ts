@@ -41,7 +41,7 @@ export function createNotifier(pool: Pick<pg.Pool, 'query'>): Notifier {
     while (waiting.size > 0) {
       const batch = [...waiting.values()];
       waiting.clear();
-      // The changes are committed, and every listener polls.
+      // Ignores a failed notification: the changes are committed, and every listener polls.
       await pool.query(NOTIFY, [toJson(batch)]).catch(() => undefined);
     }
     sending = null;

@@ -82,7 +82,10 @@ describe('a database on several hosts', () => {
     return { address, stop };
   }
 
-  /** Adds a parameter to the startup message, whose first four bytes are its length. */
+  /**
+   * Adds a parameter to the startup message that makes the session read-only. The first four bytes of the
+   * message are its length.
+   */
   function asReadOnly(startup: Buffer): Buffer {
     const parameter = Buffer.from('default_transaction_read_only\0on\0\0');
     const changed = Buffer.concat([startup.subarray(0, -1), parameter]);

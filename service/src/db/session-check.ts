@@ -53,8 +53,8 @@ export async function assertSessions(databaseUrl: string, listenUrl: string): Pr
 }
 
 /**
- * While one client is in a transaction, a transaction pooler runs the other client's prepared statement on a connection
- * that has not prepared it.
+ * Throws behind a transaction pooler: while one client is in a transaction, the pooler runs the other
+ * client's prepared statement on a connection that has not prepared it.
  */
 async function assertPreparedStatements(pool: pg.Pool): Promise<void> {
   const [one, two] = await Promise.all([pool.connect(), pool.connect()]);
@@ -64,7 +64,7 @@ async function assertPreparedStatements(pool: pg.Pool): Promise<void> {
     await two.query(PREPARED);
     await one.query(PREPARED);
   } catch (error) {
-    // A pooler causes two errors: the statement does not exist, or exists already.
+    // A pooler causes one of two errors: the statement does not exist, or it exists already.
     if (!/^(26000|42P05)$/.test(String((error as { code?: unknown }).code))) throw error;
     throw new ConfigError([
       'DATABASE_URL: prepared statements are lost between statements, as behind PgBouncer in transaction mode; connect directly, or set max_prepared_statements there (version 1.21 or newer)',

@@ -81,8 +81,8 @@ function nameStatement(statements: Statements, text: string): string | undefined
 }
 
 /**
- * A plan that a migration invalidated stays invalid on its connection. A query that timed out still occupies its
- * connection.
+ * Returns whether the connection must be closed after the error. A plan that a migration invalidated stays
+ * invalid on its connection, and a query that timed out still occupies its connection.
  */
 function breaksConnection(error: unknown): boolean {
   return error instanceof Error && /cached plan must not change|Query read timeout/.test(error.message);

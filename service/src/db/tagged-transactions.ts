@@ -19,7 +19,7 @@ export function tagTransactions(dialect: Dialect, { requestId, actor }: Transact
     beginTransaction: async (connection) => {
       await connection.executeQuery(CompiledQuery.raw(begin));
     },
-    // The pool belongs to the untagged database.
+    // Leaves the pool open, because it belongs to the untagged database.
     destroy: async () => undefined,
   }));
 }

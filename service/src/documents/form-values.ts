@@ -20,7 +20,10 @@ export function assertNoUrls(values: FormValues): void {
     );
 }
 
-/** Matches field names as the provider does: ignoring case, with spaces or underscores. */
+/**
+ * Returns whether a country field names the United States. Matches field names as the provider does: ignoring
+ * case, with spaces or underscores.
+ */
 export function hasUnitedStatesCountry(values: FormValues): boolean {
   return Object.entries(values).some(([name, value]) => {
     const field = name

@@ -148,7 +148,7 @@ function chainsOf({ contracts }: Offer, { chain }: Target): ChainName[] {
   return chain === null ? contracts.map((contract) => contract.chain) : [chain];
 }
 
-/** The proofs that count if no wallet is named. */
+/** Returns the proofs that count if no wallet is named: those of wallets that are not sanctioned. */
 function usableOf({ sanctions }: SituationContext, proofs: readonly WalletProof[]): WalletProof[] {
   return proofs.filter(({ address }) => !sanctions.has(address));
 }

@@ -12,7 +12,7 @@ export type Situation = {
   isHeld: boolean;
   /** Whether the named wallet is on the sanctions list. If no wallet is named: whether all proven wallets are. */
   isSanctioned: boolean;
-  /** The blocked countries of the installation, which apply to every offer. */
+  /** The result of the installation's country policy, which applies to every offer. */
   countryPolicy: 'passed' | 'waiting' | 'action_needed' | 'rejected';
   /** Null if no wallet is named. */
   wallet: { address: string; chain: string | null; isBound: boolean } | null;

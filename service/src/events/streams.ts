@@ -224,7 +224,7 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
   };
 }
 
-/** Renders an event as the streams of its partner send it. */
+/** An event, and its text as the streams of its partner send it. */
 type Frame = { row: EventRow; text: string };
 
 function toFrame(row: EventRow): string {

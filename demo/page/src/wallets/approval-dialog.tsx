@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import icon from '../images/test-wallet.svg';
 import { type Approval, useApproval } from './approvals.ts';
 
-/** Shows what a wallet extension would show before it signs or sends; test wallets have no window. */
+/** Shows what a wallet extension would show in its own window before it signs or sends a transaction. */
 export function ApprovalDialog() {
   const approval = useApproval();
   return approval === undefined ? null : <Prompt key={approval.id} approval={approval} />;

@@ -188,8 +188,8 @@ async function mineWhileExecutable(state: State): Promise<void> {
   }
 }
 
-// A transaction with a future nonce stays pending until the earlier ones are mined. A transaction that the
-// node does not know was replaced, so it is dropped.
+// Returns whether a pending transaction can be mined now. A transaction with a future nonce stays pending
+// until the earlier ones are mined. A transaction that the node does not know was replaced, so it is dropped.
 async function hasExecutable({ evm, pending }: State): Promise<boolean> {
   for (const hash of [...pending.keys()]) {
     const transaction = await evm.request({ method: 'eth_getTransactionByHash', params: [hash] });

@@ -43,7 +43,7 @@ const DOMAIN_NAME = 'Causeway';
 const FEE_BPS = 50;
 const USER_ID = keccak256(toHex('causeway sandbox partner'));
 const SIGNER_ROLE = keccak256(toHex('ATTESTATION_SIGNER_ROLE'));
-// The venue's registry keys its users by the low 20 bytes of this hash.
+// The id under which the venue's registry lists the users of its market: the low 20 bytes of a hash.
 const MARKET_ID: Hex = `0x${keccak256(toHex('global_markets')).slice(-40)}`;
 /** The maximum age of a posted price. Practically infinite, because a sandbox may be stopped for months. */
 export const NEVER_STALE_SECONDS = 2 ** 32 - 1;

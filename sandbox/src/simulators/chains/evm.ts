@@ -2,7 +2,7 @@ import type { Provider } from '@nomicfoundation/edr';
 import edr from '@nomicfoundation/edr';
 import type { Hex } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
-// viem's root module takes a second to load, which would delay the start.
+// Not imported from viem's root module, which takes a second to load and would delay the start.
 import { decodeErrorResult, hexToBytes, isHex, parseAbi } from 'viem/utils';
 import { RpcError } from '../rpc-error.ts';
 

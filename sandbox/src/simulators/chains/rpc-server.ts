@@ -54,7 +54,8 @@ async function serve(
   send(response, 200, await handleBody(handle, body));
 }
 
-// EDR records every step of a call, so an endless loop with a whole block's gas would use gigabytes of memory.
+// Limits the gas of calls. EDR records every step of a call, so an endless loop with a whole block's gas
+// would use gigabytes of memory.
 function capGas({ method, params }: RpcRequest): RpcRequest {
   const [call, ...rest] = Array.isArray(params) ? params : [];
   if (!METERED_METHODS.has(method) || typeof call !== 'object' || call === null) return { method, params };

@@ -111,7 +111,7 @@ function renderMeta(node: Node, entry: Landed, isParsed: boolean, { version }: W
   };
 }
 
-/** Renders the calls that each instruction made, for instructions that made any. */
+/** Renders the inner instructions of each instruction that has any. */
 export function renderInner({ inner, keys }: Pick<Landed, 'inner' | 'keys'>, isParsed: boolean) {
   return inner.flatMap((calls, index) => {
     if (calls.length === 0) return [];

@@ -23,7 +23,7 @@ export type Execution = {
   err: TransactionError | null;
   logs: string[];
   units: number;
-  /** The calls made by each instruction, at the index of the instruction. */
+  /** The inner instructions of each instruction, at the instruction's index. */
   inner: InnerCall[][];
   returnData: { program: Uint8Array; data: Uint8Array } | null;
 };
@@ -93,7 +93,8 @@ function toState(account: Account | null): AccountState | null {
     owner: account.owner(),
     data: account.data(),
     executable: account.executable(),
-    // Every account is exempt from rent. LiteSVM would report epoch 0 for new accounts.
+    // Every account is exempt from rent and therefore has the same rent epoch. LiteSVM would report 0 for new
+    // accounts.
     rentEpoch: RENT_EXEMPT_EPOCH,
   };
 }

@@ -20,7 +20,7 @@ export type Timeline = {
   isSkipped(slot: number): boolean;
   /** Returns the latest slot that has a block, at or before this one. */
   lastBlock(slot: number): number;
-  /** Finds the slot of a blockhash that a transaction in `slot` may use. */
+  /** Returns the slot of the blockhash if a transaction in `slot` may use the blockhash. */
   findBlockhash(hash: Buffer, slot: number): number | undefined;
   /** Replaces the blocks from this slot on. */
   fork(from: number): void;

@@ -117,7 +117,10 @@ export function WalletField(props: { wallet: Wallet | undefined; protocol?: Prot
 type AmountProps = {
   amount: Amount;
   limits: Limits;
-  /** Shows the balance, or a skeleton until it is known. */
+  /**
+   * Whether a wallet is connected. If so, the field shows the balance, or a skeleton until the balance is
+   * known.
+   */
   hasWallet: boolean;
   disabled: boolean;
 };

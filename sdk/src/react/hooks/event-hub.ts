@@ -9,7 +9,7 @@ type Listener = (event: Event) => void;
 export type EventHub = {
   /**
    * Receives events while subscribed and the page is visible. Events missed while the page was hidden arrive
-   * once it is visible again, provided that an event had arrived before.
+   * once it is visible again, provided that at least one event had arrived before it was hidden.
    */
   subscribe(listener: Listener): () => void;
   /** Whether events arrive as they happen. */

@@ -15,7 +15,7 @@ export type QueryState<Data> = {
 type Subscriber = { notify: () => void; pollIntervalMs: number | undefined };
 type Entry = {
   state: QueryState<unknown>;
-  /** When the last request succeeded or failed; 0 if none has. */
+  /** When the last request succeeded or failed; 0 before the first one has. */
   settledAt: number;
   query: Query<unknown> | undefined;
   subscribers: Set<Subscriber>;

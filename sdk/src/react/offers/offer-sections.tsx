@@ -6,7 +6,7 @@ import { MILESTONE_LABELS } from '../ui/labels.ts';
 import type { OfferPartProps } from './offer-header.tsx';
 
 /**
- * Shows the terms of an offer with those of its options, or of one option.
+ * Shows the terms of an offer together with the terms of all its options, or of one option.
  *
  * @example
  * ```tsx

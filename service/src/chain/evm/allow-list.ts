@@ -50,7 +50,8 @@ export async function readPermissionTerms(
       reader.read(contractCall(contract, allowListAbi, 'eip712Domain', [])),
     ),
   ]);
-  // Only the name and version come from the contract. A contract cannot obtain a signature for another chain or address.
+  // Only the name and version come from the contract, so a contract cannot obtain a signature for another
+  // chain or address.
   return { domain: { name, version, chainId, verifyingContract: contract }, nonce };
 }
 

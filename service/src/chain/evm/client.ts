@@ -37,7 +37,7 @@ export function evmInLane(chain: EvmChain, lane: string): EvmChain {
     ...chain,
     rpc,
     reader: chain.reader.inLane(lane),
-    // A client takes kilobytes, and a partner uses few chains.
+    // Created on first use: a client takes kilobytes, and a partner uses few chains.
     get client() {
       client ??= createClient(chain, rpc);
       return client;

@@ -19,7 +19,7 @@ const values = fc.record({
 
 type Values = { id?: Hex; user: Hex; option: Hex; token: Hex; amount: bigint; kind?: bigint };
 
-/** Decodes as viem does, which takes any event and checks every rule. */
+/** Decodes with viem, which accepts any event and checks every encoding rule. */
 function decodeSlowly(topics: [Hex, ...Hex[]], data: Hex) {
   for (const abi of [saleFund.abi, saleFundV2.abi as unknown as typeof saleFund.abi]) {
     try {

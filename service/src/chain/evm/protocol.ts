@@ -14,7 +14,7 @@ export const EVM_PROTOCOL: Protocol = {
   classifyError: (code, message, data) => {
     if (RATE_LIMIT_CODES.has(code) && !TOO_MANY_LOGS.test(message))
       return new UpstreamFailure('rate_limited', message);
-    // Some nodes report a revert as an internal error with data.
+    // Some nodes report a revert as an internal error with data. Without data, the node itself failed.
     const isInternal = code === INTERNAL_ERROR && data == null;
     return isInternal ? new UpstreamFailure('invalid_response', message) : null;
   },

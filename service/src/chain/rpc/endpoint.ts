@@ -16,9 +16,12 @@ export type Endpoint = {
   provider: string;
   /** Returns whether a call may be sent now. While the circuit is open, a caller that gets true sends the probe. */
   isAvailable(): boolean;
-  /** Whether the endpoint's latest responses were good. */
+  /** Returns true if the circuit is closed and the endpoint is not distrusted at present. */
   isTrusted(now: number): boolean;
-  /** Posts the calls as one HTTP request. Lanes take turns when all connections are in use. Throws `UpstreamFailure`. */
+  /**
+   * Posts the calls as one HTTP request. Lanes take turns when all connections are in use. Throws
+   * `UpstreamFailure` if there is no valid response.
+   */
   post(calls: RpcCall[], timeoutMs: number, lane: string): Promise<RpcReply[]>;
   /** Prefers other endpoints for a while. Called after a well-formed response that cannot be true. */
   distrust(forMs?: number): void;

@@ -15,7 +15,7 @@ export type EndpointHead = Head & {
 export type HeadQuery = {
   /** Each inner list is sent as one HTTP request, because some providers refuse batches. */
   requests: RpcCall[][];
-  /** Returns null if the results make no sense. */
+  /** Returns null if the results are malformed. */
   read(results: unknown[]): Head | null;
 };
 

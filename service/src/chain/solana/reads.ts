@@ -83,7 +83,7 @@ export async function readChainTime(chain: SolanaChain): Promise<number> {
 export type Blockhash = { hash: string; lastValidHeight: bigint };
 
 /**
- * Reads a confirmed blockhash. The node also reports how long the blockhash is valid, because that limit may change.
+ * Reads a confirmed blockhash, and from the same reply how long it is valid, because that limit may change.
  */
 export async function readBlockhash(chain: SolanaChain): Promise<Blockhash> {
   const reply = await call(chain, 'getLatestBlockhash', [{ commitment: 'confirmed' }]);
@@ -126,8 +126,7 @@ function parseStatus(value: unknown): SignatureStatus | null {
 }
 
 /**
- * Reads the smallest balance that keeps an account of this size alive. The cluster's settings determine it and can
- * change.
+ * Reads the minimum balance at which an account of this size is exempt from rent. The cluster can change it.
  */
 export async function readRent(chain: SolanaChain, bytes: number): Promise<bigint> {
   const value = Number(await call(chain, 'getMinimumBalanceForRentExemption', [bytes]));
