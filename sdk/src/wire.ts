@@ -223,7 +223,7 @@ export type NewKycToken = {
 };
 
 export type NewWebhookEndpoint = {
-  /** An `https` URL on a public address. The same rules hold each time an event is sent. */
+  /** An `https` URL on a public address. The same rules apply each time an event is sent. */
   url: string;
   /** Event types: exact names, groups such as `participation.*`, or `*`. */
   types: Array<string>;
@@ -674,7 +674,7 @@ export type WebhookEndpoint = {
 };
 
 export type WebhookEndpointChange = {
-  /** An `https` URL on a public address. The same rules hold each time an event is sent. */
+  /** An `https` URL on a public address. The same rules apply each time an event is sent. */
   url?: string | undefined;
   /** Event types: exact names, groups such as `participation.*`, or `*`. */
   types?: Array<string> | undefined;
@@ -856,7 +856,7 @@ export type Operations = {
       domain?: string | undefined;
       /** For `siwe`: the URI of the requesting page, under a registered origin or https redirect URI, or a registered custom-scheme redirect URI. */
       uri?: string | undefined;
-      /** For `siwe`, optional: follows our own sentence, which names the partner and the account code. */
+      /** For `siwe`, optional: a statement that follows our own sentence, which names the partner and the account code. */
       statement?: string | undefined;
     };
     reply: WalletOwnershipChallenge;

@@ -77,7 +77,7 @@ print(
   },
 };
 
-/** What every journey uses. */
+/** The code that every program begins with. */
 const PREAMBLE = `
 declare const process: { env: Record<string, string | undefined> };
 const { BASE = '', TOKEN = '' } = process.env;

@@ -6,7 +6,7 @@ import type { Db } from '../db/pool.ts';
 const LEASE_TTL = '60 seconds';
 const KEY_TTL = '24 hours';
 
-/** Gives one node the right to handle the requests with an idempotency key. */
+/** The right of one node to handle the requests with the idempotency key `id`. */
 export type Claim = { id: Buffer; node: number };
 
 /**

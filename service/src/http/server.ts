@@ -180,7 +180,7 @@ function replyToUnknown(
   );
 }
 
-/** Access decisions that are recorded in the audit log. */
+/** Refusals of access that are recorded in the audit log. */
 const ACCESS_REFUSALS: ReadonlySet<ErrorCode> = new Set([
   'insufficient_scope',
   'user_token_required',

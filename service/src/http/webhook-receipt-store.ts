@@ -17,7 +17,7 @@ export async function recordDelivery(
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** Deletes receipts that are older than any redelivery of their event. */
+/** Deletes receipts of events so old that the provider no longer redelivers them. */
 export async function deleteOldReceipts({ db }: { db: Db }): Promise<void> {
   await deleteInBatches(db, 'webhook_receipts', sql`received_at < now() - interval '60 days'`);
 }

@@ -90,8 +90,9 @@ export async function insertAccreditationReminders(db: Db, now: string, until: s
 export type ReminderCursor = { at: string; id: string };
 
 /**
- * Writes notices for the next forms that were signed in the year and are still valid. All of them expire together, so one
- * statement could take too long. Returns where to continue, or null at the end.
+ * Writes notices for the next forms that were signed in `signedInYear` and are still valid. Works in batches,
+ * because all of these forms expire together and a single statement could take too long. Returns where to
+ * continue, or null at the end.
  */
 export async function insertFormReminders(
   db: Db,

@@ -27,7 +27,7 @@ export async function upsertArtifact(db: Db, artifact: NewArtifact): Promise<voi
   );
 }
 
-/** Reads an artifact. It counts as consumed only once `leewaySeconds` have passed since its first use. */
+/** Reads an artifact. It is reported as consumed only `leewaySeconds` after `consumeArtifact`. */
 export async function findArtifact(
   db: Db,
   kind: string,

@@ -91,7 +91,10 @@ export async function revokeGrant(db: Db, id: string): Promise<void> {
   await sql`update oauth_grants set revoked_at = now() where id = ${id} and revoked_at is null`.execute(db);
 }
 
-/** Revokes the user's grants to one client, or to all of them. Returns the ids of the revoked grants. */
+/**
+ * Revokes the user's grants to one client, or to all clients if `clientId` is absent. Returns the ids of the
+ * revoked grants.
+ */
 export async function revokeUserGrants(db: Db, userId: string, clientId?: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     update oauth_grants set revoked_at = now() where user_id = ${userId} and revoked_at is null

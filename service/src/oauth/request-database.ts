@@ -9,7 +9,7 @@ type RequestFacts = {
 };
 
 export type RequestDatabase = {
-  /** Runs the work of a request. */
+  /** Runs `work` for the request, so that `laneDb` and `requestDb` know which request they serve. */
   within<T>(request: RequestFacts, work: () => T): T;
   /** Returns the database in the lane of the request. */
   laneDb(): Db;

@@ -28,7 +28,7 @@ export async function revokeGrant({ requestDb, notify }: Revoker, id: string): P
   notify(`grant ${id}`);
 }
 
-/** Disconnects one app from the user, or all of them. */
+/** Disconnects one app, or all apps, from the user. */
 export async function disconnectApps(
   { requestDb, notify }: Pick<Revoker, 'requestDb' | 'notify'>,
   userId: string,

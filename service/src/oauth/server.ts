@@ -47,7 +47,10 @@ export type OAuth = {
   verifyIdTokenHint(idToken: string): Promise<IdTokenHint | null>;
   /** Lists the apps that the user has connected. */
   listGrants(userId: string): Promise<ConnectedApp[]>;
-  /** Disconnects one app, or all of them. Every token ends on every node within a second. */
+  /**
+   * Disconnects one app, or all apps if `clientId` is absent. Their tokens stop working on every node within
+   * a second.
+   */
   revokeGrant(userId: string, clientId?: string): Promise<void>;
 };
 

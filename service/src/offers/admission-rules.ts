@@ -13,7 +13,8 @@ const IDENTITY_KINDS: ReadonlySet<string> = new Set([
 type Option = { accreditation_days: number; requirements: readonly { type: string; details: unknown }[] };
 
 /**
- * Refuses options that anyone could use without an identity check, unless the file allows them with `open_to_anyone`.
+ * Finds options that anyone could use without an identity check. The file can allow such options with
+ * `open_to_anyone`.
  */
 export function findUnidentifiedOptions({ slug, open_to_anyone, options }: OfferFile): string[] {
   if (open_to_anyone) return [];
@@ -27,8 +28,8 @@ export function findUnidentifiedOptions({ slug, open_to_anyone, options }: Offer
 }
 
 /**
- * Refuses an allow-list that is shared by offers with different requirements, because a wallet admitted by one offer is
- * admitted by all of them.
+ * Finds allow-lists that offers with different requirements share. They are refused, because a wallet
+ * admitted by one of these offers is admitted by all of them.
  */
 export function findAllowListConflicts(offer: StoredOffer, others: readonly StoredOffer[]): string[] {
   const rules = admissionRules(offer.options);

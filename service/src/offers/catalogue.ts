@@ -7,7 +7,7 @@ import type { StoredOffer } from './stored-offer.ts';
 
 /** A stored offer with its precomputed replies. */
 export type Offer = StoredOffer & {
-  /** The window in epoch milliseconds; infinite where the offer sets no bound. */
+  /** The sale window in epoch milliseconds; infinite where the offer sets no bound. */
   opens: number;
   ends: number;
   summary: OfferSummary;

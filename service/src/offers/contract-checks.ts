@@ -80,7 +80,7 @@ async function runCheck({ path, run }: Check): Promise<string | null> {
   }
 }
 
-/** Returns null if there is no RPC endpoint of the chain. */
+/** Returns null if there is no RPC endpoint for the chain. */
 async function checkOnSolana(
   { chains, digits, solanaOperator: operator, warn }: CheckParts,
   contract: OfferFile['contracts'][number],

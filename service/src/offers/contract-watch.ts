@@ -64,7 +64,7 @@ async function findProblem(
   deployment: OfferContract,
 ): Promise<ContractProblem | null | 'unreachable'> {
   try {
-    // Throws for chains that are not EVM chains. Settlement watches the funds on those.
+    // Throws for chains that are not EVM chains. There, settlement watches the funds.
     const chain = ctx.chains.evm(deployment.chain);
     const contract = deployment as EvmContract;
     const [failure] = await readViews(chain, requiredViews(type, contract));

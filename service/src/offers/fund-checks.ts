@@ -7,13 +7,13 @@ import type { SendingRole } from '../operator/role.ts';
 import type { Check, CheckTarget } from './check-target.ts';
 import { fundAbi } from './views.ts';
 
-/** Returns the checks of a sale fund: its kind and the roles of our keys. */
+/** Returns the checks for a sale fund: its kind, and the roles that it has granted to our keys. */
 export function fundChecks({ addressOf, contract, chain }: CheckTarget): Check[] {
   const { address, funding_tokens } = contract;
   const token = funding_tokens[0]?.address ?? zeroAddress;
   const kindCheck = async () => {
     const kind = await chain.reader.read(contractCall(address, fundAbi, 'KIND', []));
-    return kind === 0n ? null : `its KIND is ${kind}, but that of a sale fund is 0`;
+    return kind === 0n ? null : `its KIND is ${kind}, but a sale fund has KIND 0`;
   };
   const roleCheck = (role: SendingRole, functionName: 'commit' | 'remit') => async () => {
     const operator = addressOf(role, chain.name);

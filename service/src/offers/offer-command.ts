@@ -44,7 +44,7 @@ export const OFFER_HELP: CommandHelp = {
     '--change-assets': 'Also change the description of assets for offers whose files are not applied.',
     '--no-chain-checks': 'Do not check the contracts on chain.',
     '--operator [ROLE=]ADDRESS':
-      'The operator whose roles are checked, of one role (commit, refund, quote, supplier) or of the first three. Repeatable. Default: those of the configured keys, or else the one that the nodes use.',
+      'The address that must have the role (commit, refund, quote or supplier) on chain; without ROLE, all of them except supplier. Repeatable. Default: the addresses of the configured keys, or else the operator address that the nodes use.',
     '--write FILE': 'Write the schema to FILE instead of standard output.',
   },
   examples: {
@@ -114,7 +114,10 @@ function readArguments(args: string[]) {
   return parseArgs({ args, options, allowPositionals: true });
 }
 
-/** If interrupted, run it again: it continues with the participations that are not refunded yet. */
+/**
+ * Requests the refunds of an offer. After an interruption, a second run continues with the participations
+ * that are not refunded yet.
+ */
 async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values): Promise<void> {
   const { offerId, count } = await planRefunds(ctx, slug).catch((error: unknown) => {
     throw error instanceof ApiError && error.code === 'not_found'

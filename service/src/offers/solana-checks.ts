@@ -13,7 +13,7 @@ import type { OfferFile } from './file-schema.ts';
 
 type Contract = OfferFile['contracts'][number];
 
-/** `operator` is the settlement address on Solana. Null skips the checks of the operator. */
+/** `operator` is the settlement address on Solana. If it is null, the checks for the operator are skipped. */
 export type SolanaCheckParts = { digits: ReadonlyMap<string, number>; operator: string | null };
 
 /** `warnings` do not prevent an offer from being applied. Each line starts with the path below the contract. */

@@ -9,7 +9,7 @@ const whitelistAbi = parseAbi(['function inputTokens(address token) view returns
 /** The amount of funding tokens, in the smallest unit, that the checks preview. */
 const SAMPLE = 10n ** 12n;
 
-/** Returns the checks of a fund swap: what it pays out, and that it accepts every funding token. */
+/** Returns the checks for a fund swap: what it pays out, and that it accepts every funding token. */
 export function swapChecks({ contract, chain }: CheckTarget): Check[] {
   const { address, asset_address, funding_tokens } = contract;
   const outputCheck = async () => {

@@ -3,7 +3,9 @@ import { contractCall } from '../chain/evm/contract-call.ts';
 import { findInexactTransfers } from '../chain/evm/transfer-probe.ts';
 import type { Check, CheckTarget } from './check-target.ts';
 
-/** Returns the checks of the tokens: their decimals, and that transfers of funding tokens move exact amounts. */
+/**
+ * Returns the checks for the tokens: their decimals, and that transfers of funding tokens move exact amounts.
+ */
 export function tokenChecks({ file, digits, contract, chain }: CheckTarget): Check[] {
   const { address: fund, asset_address, funding_tokens } = contract;
   const tokens = [

@@ -6,7 +6,7 @@ import { tokenizedAbi } from './views.ts';
 /** The amount of funding tokens, in the smallest unit, that the check computes the fee for. */
 const SAMPLE = 10n ** 12n;
 
-/** Returns the checks of a tokenized swap: its fee, EIP-712 domain and signer. */
+/** Returns the checks for a tokenized swap: its fee, EIP-712 domain and signer. */
 export function tokenizedChecks({ addressOf, file, contract, chain }: CheckTarget): Check[] {
   const { address, domain_name } = contract;
   const feeCheck = async () => {

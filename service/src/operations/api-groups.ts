@@ -30,7 +30,7 @@ export const API_GROUPS: readonly ApiGroup[] = [
     name: 'Wallets',
     paths: /^\/v1\/(wallet-ownership|offers\/\{offer_id\}\/(addresses|allow-wallet))/,
     description:
-      'Users prove that a wallet is theirs by signing a challenge: request it, let the wallet sign the exact `message`, then send the signature. Each challenge works once, even if the call that uses it fails.',
+      'Users prove that a wallet is theirs by signing a challenge: request it, let the wallet sign the exact `message`, then send the signature. Each challenge works once: checking a wrong signature uses it up too.',
   },
   {
     name: 'Participations',

@@ -1,6 +1,6 @@
 /** The help of one command: `causeway NAME --help`. */
 export type CommandHelp = {
-  /** One line per form, without the program name. */
+  /** One line per way to call the command, without the program name. */
   usage: readonly string[];
   /** One paragraph. */
   description: string;

@@ -58,8 +58,8 @@ export async function readChainNonce(account: OperatorAccount, comparedBlock: bi
 }
 
 /**
- * Returns open transactions whose nonce was used by another transaction: it is below the chain's transaction count, but
- * none of their attempts was mined.
+ * Returns open transactions whose nonce was used by another transaction: the nonce is below the chain's
+ * transaction count, but no attempt of the open transaction was mined.
  */
 async function listDisplaced(account: OperatorAccount, count: bigint): Promise<OpenTransaction[]> {
   const displaced: OpenTransaction[] = [];

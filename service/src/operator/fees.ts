@@ -33,8 +33,8 @@ export async function readFeeMarket({ rpc, name }: EvmChain): Promise<FeeMarket>
   const next = baseFees?.at(-1);
   const baseFee = max(hexToBigInt(baseFeePerGas), isHex(next) ? hexToBigInt(next) : 0n);
   const rewards = (reward ?? []).flatMap(([median]) => (isHex(median) ? [hexToBigInt(median)] : []));
-  // Ignore rewards of 0: empty blocks report them, and they say nothing about the market. Some nodes support only one
-  // of the two methods, or neither.
+  // Ignores rewards of 0: empty blocks report them, and they say nothing about the market. Some nodes support
+  // only one of `eth_feeHistory` and `eth_maxPriorityFeePerGas`, or neither.
   const paid = rewards.filter((each) => each > 0n).sort((a, b) => (a < b ? -1 : 1));
   const suggested = isHex(suggestion) ? hexToBigInt(suggestion) : DEFAULT_PRIORITY_FEE;
   return { baseFee, tip: max(suggested, paid[Math.floor(paid.length / 2)] ?? 0n) };

@@ -28,7 +28,10 @@ export type OutcomeHandlers = {
   /** Runs in the database transaction that reopens a transaction undone by a reorganisation. */
   reopen(tx: Db, transaction: { id: string; kind: TransactionKind }): Promise<void>;
   prerequisiteState(transaction: OpenTransaction): Promise<PrerequisiteState>;
-  /** Returns whether the transaction may be signed again, in the database transaction that stores the signed bytes. */
+  /**
+   * Returns whether the transaction may be signed again. Runs in the database transaction that stores the
+   * signed bytes.
+   */
   mayResign(tx: Db, transaction: OpenTransaction): Promise<boolean>;
   /** Returns whether this receipt is reliable enough to record its outcome. */
   isReliable(transaction: OpenTransaction, receipt: Receipt): Promise<boolean>;
@@ -36,13 +39,15 @@ export type OutcomeHandlers = {
 
 export type FollowState = {
   /**
-   * The head at which every settled transaction was last found in its block. While the head stays the same, a round
-   * costs only one call.
+   * The head at which every settled transaction was last found in its block. While the head stays the same,
+   * settled transactions are not checked again.
    */
   head: CheckedHead | null;
   confirming: Confirming;
   nonces: NonceSuspicion;
-  /** The first unmined attempt, and the block at which it was first seen unmined. */
+  /**
+   * The latest attempt of the first unmined transaction, and the block at which it was first seen unmined.
+   */
   unmined: { hash: Hex; since: bigint } | null;
   /** The epoch of the lease in which the pending nonce was last compared. */
   checkedEpoch: bigint | null;
@@ -53,7 +58,7 @@ export type FollowTimings = ResendTimings & {
   nonceGraceMs: number;
 };
 
-/** A head with the blocks that are settled below it. */
+/** The head of the chain, and the newest blocks below it that are confirmed, final or released. */
 export type CheckedHead = Block & Finality;
 
 /** Settled transactions are watched at least to this depth, even if their blocks are final. */

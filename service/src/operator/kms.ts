@@ -106,7 +106,7 @@ function readInteger(der: Buffer, at: number): { value: bigint; end: number } {
 
 type KmsCall = (action: string, input: Record<string, string>) => Promise<Record<string, unknown>>;
 
-/** Both actions can be retried: a second signature of the same hash does no harm. */
+/** Every KMS action that we use can be retried: a second signature of the same hash does no harm. */
 function openKms(key: KmsKey, clock: Clock, registry: Registry | undefined): KmsCall {
   const url = new URL(key.endpoint ?? `https://kms.${key.region}.amazonaws.com/`);
   const upstream = openUpstream({

@@ -5,7 +5,7 @@ import type { KeyId } from './account.ts';
 
 type Holder = KeyId & { node: number; epoch: bigint };
 
-/** Returns null if a live node other than `node` holds an unexpired lease. */
+/** Takes or renews the lease for `node`. Returns null if another live node holds an unexpired lease. */
 export async function upsertLease(
   db: Db,
   { chain, address, node }: KeyId & { node: number },

@@ -102,7 +102,9 @@ function roleOf(data: Hex): SendingRole {
   return call.functionName === 'commit' ? 'commit' : 'refund';
 }
 
-/** Throws `Blocked` unless the key has the role on this chain and the policy lists the contract for it. */
+/**
+ * Throws `Blocked` unless the key has the role on this chain and the policy lists the contract for the role.
+ */
 function assertMay(
   { policy, hasRole }: SignerRules,
   role: KeyRole,

@@ -31,10 +31,11 @@ export type ResendTimings = {
 export type PrerequisiteState = 'met' | 'unknown' | 'gone';
 
 /**
- * Sends an unmined transaction again, and replaces it with higher fees if it stays unmined. Only the
- * transaction with the lowest nonce is replaced, since the others cannot be mined before it. If the
- * prerequisite is gone or `mayResign` returns false, the replacement is an empty transfer, because the nonce
- * must still be used. While the prerequisite is unknown, nothing is sent.
+ * Sends an unmined transaction again, and raises its fees if it stays unmined. Without an operator's request,
+ * only the transaction with the lowest nonce gets higher fees, since the others cannot be mined before it. If
+ * the prerequisite is gone or `mayResign` returns false, replaces the transaction with an empty transfer,
+ * because the nonce must still be used. While the prerequisite is unknown, sends nothing but a cancellation
+ * that an operator requested.
  */
 export async function rebroadcast(
   account: OperatorAccount,

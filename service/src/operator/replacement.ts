@@ -77,7 +77,7 @@ async function chooseTransaction(db: Db, chain: EvmChain, { address, nonce }: Re
       'nonce',
       nonce === undefined
         ? `no transaction on ${chain.name} waits to be mined`
-        : `${nonce} is not that of a transaction on ${chain.name} that waits to be mined`,
+        : `no transaction on ${chain.name} with the nonce ${nonce} waits to be mined`,
     );
   if (found.length > 1)
     throw invalidField(

@@ -28,7 +28,7 @@ export async function insertForeign(
     on conflict do nothing`.execute(db);
 }
 
-/** Returns the foreign transactions that no operator has acknowledged with `operator adopt`. */
+/** Returns the foreign transactions that no operator has acknowledged with `solana adopt`. */
 export async function listForeign(
   db: Db,
   chain: string,

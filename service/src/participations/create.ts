@@ -108,9 +108,9 @@ export async function createParticipation(
 }
 
 /**
- * Validates wallet and hash by the formats of the chain's protocol. Base58 is case-sensitive, so only EVM
- * values are lower-cased. For Solana, returns the error instead of throwing it, because `chain_not_supported`
- * takes precedence if the offer is not deployed there.
+ * Validates wallet and hash against the formats of the chain's protocol. Base58 is case-sensitive, so only
+ * EVM values are lower-cased. For Solana, returns the error instead of throwing it, because
+ * `chain_not_supported` takes precedence if the offer is not deployed there.
  */
 function parseFields(input: NewParticipation): { wallet: string; hash: Buffer } | ApiError {
   const { chain, amount } = input;

@@ -28,7 +28,7 @@ export async function judgeApproval(
 /**
  * Throws `insufficient_allowance` unless the approval also covers the account's earlier participations. On
  * Solana a new approval replaces the previous one, so the earlier participations would use up what was
- * approved for the new one.
+ * approved for the new participation.
  */
 async function assertCoversAll(
   { db }: Context,

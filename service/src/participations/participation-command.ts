@@ -41,7 +41,7 @@ export const PARTICIPATION_HELP: CommandHelp = {
     '--limit N': 'The number of participations to list, 1 to 10000. Default: 50.',
     '--csv': 'The export format, and the only one.',
     '--dry-run':
-      'Change nothing: apply the same rules and print the status that each participation would have, or what refuses it.',
+      'Change nothing: apply the same rules and print the status that each participation would have, or why it would be refused.',
     '--write FILE': 'Write the export to FILE instead of standard output.',
   },
   examples: {

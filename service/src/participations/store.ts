@@ -59,7 +59,10 @@ export async function insertRow(tx: Db, row: NewParticipation, clock: Clock): Pr
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** Returns the participations with this approval, first the one that currently holds it. */
+/**
+ * Returns the participations with this approval. The participation that currently holds the approval comes
+ * first.
+ */
 export async function listByApproval(db: Db, chain: string, hash: Buffer) {
   return db
     .selectFrom('participations')

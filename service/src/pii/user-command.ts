@@ -20,7 +20,7 @@ export const USER_HELP: CommandHelp = {
     'user approve-country EMAIL|ID',
   ],
   description:
-    'Erases a user, or puts one on hold. A held user can sign in and read but do nothing else; commits and refunds wait, and the account cannot be erased. Only operators see the reason. Erasing closes the account immediately. Records that the law requires are kept, unreadable, until their retention period ends; everything else is deleted. The command lists what was erased, what is kept and why, and what to request from external providers. `explain` prints every check that decides whether the user can invest in an offer (its slug or id), as the app shows it, with what the user can do. `country-changes` lists users who moved from a rejected to an accepted country, and `approve-country` accepts the new one.',
+    'Erases a user, or puts one on hold. A held user can sign in and read but do nothing else; commits and refunds wait, and the account cannot be erased. Only operators see the reason. Erasing closes the account immediately. Records that the law requires are kept, unreadable, until their retention period ends; everything else is deleted. The command lists what was erased, what is kept and why, and what to request from external providers. `explain` prints every check that decides whether the user can invest in an offer (its slug or id), as the app shows it, with what the user can do. `country-changes` lists users who moved from a rejected to an accepted country, and `approve-country` accepts the new country.',
   options: { '--reason TEXT': 'Reason, recorded for operators' },
   examples: {
     'user erase ada@example.com': 'Handle an erasure request',

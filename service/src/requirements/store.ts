@@ -86,7 +86,7 @@ export async function readFactsRowIn(
   return rows[0] as FactsRow | undefined;
 }
 
-/** Like `readFactsRowIn` for many users, by user id. */
+/** Like `readFactsRowIn`, but for many users. The result is keyed by user id. */
 export async function readFactsRowsIn(
   tx: Db,
   userIds: readonly string[],

@@ -29,8 +29,8 @@ export function logHits({ log }: Parts, hits: readonly Finding[]): void {
 }
 
 /**
- * Clears the hits of an address by an operator's decision and unfreezes its participations. Returns how many
- * hits were open. Throws `validation_failed` while the address is on the accepted list, because the next
+ * Clears the hits of an address, as an operator has decided, and unfreezes its participations. Returns how
+ * many hits were open. Throws `validation_failed` while the address is on the accepted list, because the next
  * screening would find it again.
  */
 export async function clearAddress(

@@ -133,7 +133,10 @@ function policyOf({ operatorKey, roleKeys, solanaKey }: Config, { facts }: AnyCh
   return (operatorKey ?? roleKeys[0]?.key)?.policy?.get(facts.chainId);
 }
 
-/** Returns the lower of the two limits: the setting for EVM chains, and the policy file. */
+/**
+ * Returns the lower of two limits: the setting, which applies to EVM chains only, and the limit in the policy
+ * file.
+ */
 function gasLimitOf(config: Config, chain: AnyChain): bigint | null {
   const byPolicy = policyOf(config, chain)?.dailyFee ?? null;
   const bySetting = chain.facts.chainId === null ? null : config.operatorDailyLimit;

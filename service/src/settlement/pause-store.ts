@@ -26,7 +26,7 @@ export async function deletePause(db: Db, subject: string): Promise<boolean> {
   return numDeletedRows === 1n;
 }
 
-/** Returns the id of an offer. */
+/** Returns the id of the offer with this slug, or null if there is none. */
 export async function findPausableOffer(db: Db, slug: string): Promise<string | null> {
   const found = await db.selectFrom('offers').select('id').where('slug', '=', slug).executeTakeFirst();
   return found?.id ?? null;

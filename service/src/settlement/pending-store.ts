@@ -13,7 +13,7 @@ import {
 /** When pending rows expire, unless their offer says otherwise. */
 export type ExpiryLimits = { clock: Clock; defaultHours: number };
 
-/** Rows that were prepared before this time have expired. `hours` is the limit that their offer sets. */
+/** Rows that were prepared or resumed before this time have expired. `hours` is the limit that their offer sets. */
 const expiryOf = ({ clock, defaultHours }: ExpiryLimits, hours: RawBuilder<unknown>) =>
   sql`${lifetimeNow(clock)} - make_interval(hours => coalesce(${hours}, ${defaultHours}::int))`;
 

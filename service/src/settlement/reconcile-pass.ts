@@ -66,12 +66,12 @@ export function startReconciling(ctx: Context, gauges: AlertGauges): () => Promi
   );
 }
 
-/** Compares an EVM chain with the database, if it is due. */
+/** Compares an EVM chain with the database, if a pass is due. */
 export function reconcileFunds(ctx: Parts, chain: EvmChain, options: PassOptions): Promise<void> {
   return runPass(ctx, chain, lookAtFunds, options);
 }
 
-/** Compares a Solana cluster with the database, if it is due. */
+/** Compares a Solana cluster with the database, if a pass is due. */
 export function reconcileReceipts(ctx: Parts, chain: SolanaChain, options: PassOptions): Promise<void> {
   return runPass(ctx, chain, lookAtReceipts, options);
 }

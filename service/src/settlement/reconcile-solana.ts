@@ -24,7 +24,7 @@ type Kind = 'commit' | 'remit';
 const COMMITTED = new Set(['completed', 'remit_submitted', 'remitted', 'remit_failed']);
 
 /**
- * Compares every row of a cluster with its signed bytes, and with its receipts of every key that can sign for
+ * Compares every row of a cluster with its signed bytes, and with the receipts of every key that can sign for
  * its fund. Vault balances are shown but never count as differences, because the owner of a vault may
  * withdraw.
  */
@@ -85,7 +85,7 @@ async function findMissingRows(db: Db, chain: string): Promise<ReceiptDifference
 
 /**
  * Returns a difference for every transaction by the funds' keys that this service did not send. Only the
- * report includes these: in the background, `watchSigner` raises its own alert about them, which `solana
+ * report includes these: in the background, `watchFunds` raises its own alert about them, which `solana
  * adopt` ends.
  */
 async function findForeign(db: Db, chain: string): Promise<ReportedDifference[]> {

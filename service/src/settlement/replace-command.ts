@@ -48,7 +48,7 @@ export async function runReplace(
         replaced: 'Replaced. Either version may still be mined; settlement follows whichever is.',
         mined: 'The transaction was mined first, so nothing was replaced.',
         waiting:
-          'Requested. No node has carried it out yet; the next one that holds the lease of the key will.',
+          'Requested. No node has carried it out yet; the next node that holds the lease of the key will.',
       }[result.outcome] + (result.outcome === 'replaced' ? ` New transaction: ${result.hash}` : ''),
     );
   });

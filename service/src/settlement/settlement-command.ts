@@ -15,7 +15,7 @@ export const SETTLEMENT_HELP: CommandHelp = {
     'settlement resume [CHAIN|OFFER] [--dry-run]',
   ],
   description:
-    'Shows and controls settlement. status prints as JSON, for everything, one chain or one offer, the pauses, what is waiting per chain and status with the age of the oldest, and for every key its lease, last good round, balance, open and stuck transactions; differences of the last reconciliation are listed per chain. It needs no private key. pause stops new commits and refunds of a chain, of an offer (by its slug) or of everything; signed transactions are still followed to their end. resume ends a pause. If the service began the pause because the chain and the database differ, run causeway operator reconcile first.',
+    'Shows and controls settlement. status prints a JSON document about everything, one chain or one offer: the pauses; how many participations wait per chain and status, with the age of the oldest; for every key its lease, last good round, balance, open and stuck transactions; and per chain the differences that the last reconciliation found. It needs no private key. pause stops new commits and refunds of a chain, of an offer (by its slug) or of everything; signed transactions are still followed to their end. resume ends a pause. If the service began the pause because the chain and the database differ, run causeway operator reconcile first.',
   options: {
     '--message TEXT': 'Reason for the pause, shown by status.',
     '--dry-run': 'Only print what would change.',

@@ -147,8 +147,8 @@ describe('reorganisations', () => {
     },
   );
 
-  // If it were not noticed, the worker could treat blocks of the old branch as confirmed, because a block of
-  // the new branch is above them.
+  // If a reorganisation during a round were not noticed, the worker could treat blocks of the old branch as
+  // confirmed, because a block of the new branch is above them.
   test('during a round are noticed before the round records an outcome', async () => {
     const { worker, round } = saleWorker(sale);
     const { id } = await sale.participate(sale.buyer(3), 12n * UNIT);

@@ -36,7 +36,7 @@ export const SOLANA_HELP: CommandHelp = {
   },
   examples: {
     'solana fund create harbour-quarter --standby 9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin':
-      'Create the fund of an offer on the main net',
+      'Create the fund of an offer on mainnet',
     'solana adopt solana_mainnet': 'Continue after the standby key was used by hand',
     'solana close solana_mainnet': 'Get the rent of old receipts back',
   },

@@ -98,7 +98,7 @@ const limitSupply = (supply: string | null) =>
     .set({ total_token_supply: supply, price_usd: supply })
     .execute();
 
-/** The database forgets when a row was prepared, as if it had waited for two days. */
+/** Makes the row look as if it had been prepared two days ago. */
 const outwait = (id: string) =>
   sale.app.ctx.db
     .updateTable('participations')

@@ -25,7 +25,9 @@ const AMOUNT = 7n * UNIT;
 
 type Investment = { buyer: SolanaKey; id: string };
 
-/** Creates participations, each with an allowance for many payments, so that a second pull would succeed. */
+/**
+ * Creates participations, each with an allowance for many payments, so that a second payment would succeed.
+ */
 async function createInvestments(sale: SolanaSale): Promise<Investment[]> {
   const investments: Investment[] = [];
   for (let i = 0; i < ROWS; i++) {

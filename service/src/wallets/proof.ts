@@ -89,7 +89,7 @@ async function endProofsOf(ctx: Context, tx: Db, holders: Holders): Promise<void
   await endBindings(ctx, tx, partnerId, address, userIds);
 }
 
-/** Returns whether one of the proofs was signed with a key, which needs no new check on the chain. */
+/** Returns whether one of the proofs was signed with a key. Such a proof needs no new check on the chain. */
 function isProvenByKey(proofs: readonly WalletProof[], chain: ChainName): boolean {
   const { protocol } = chainFacts(chain);
   return proofs.some((proof) => proof.kind === 'key' && proof.protocol === protocol);
@@ -122,7 +122,10 @@ export async function lockProof(
   if ((await lockProofs(tx, key)).length === 0) throw new ApiError('wallet_not_proven');
 }
 
-/** Like `lockProof` for many wallets, but returns false if a wallet has no proof any more. */
+/**
+ * Like `lockProof`, but for many wallets. Returns false instead of throwing if a wallet has no proof any
+ * more.
+ */
 export function lockProofsOfAll(tx: Db, rows: readonly ProofKey[]): Promise<boolean> {
   return lockAllProofs(tx, rows);
 }

@@ -42,7 +42,7 @@ export const NewChallenge = Closed({
     Type.String({
       maxLength: 256,
       description:
-        'For `siwe`, optional: follows our own sentence, which names the partner and the account code.',
+        'For `siwe`, optional: a statement that follows our own sentence, which names the partner and the account code.',
     }),
   ),
 });

@@ -73,7 +73,7 @@ export async function resendDelivery(
   });
 }
 
-/** Deletes finished deliveries that were created more than 30 days ago, and those of deleted endpoints. */
+/** Deletes finished deliveries that were created more than 30 days ago, and the deliveries of deleted endpoints. */
 export async function deleteOldDeliveries({ db, clock }: Pick<Context, 'db' | 'clock'>): Promise<void> {
   await store.deleteOldDeliveries(db, toTimestamp((Math.floor(clock.now()) - RETENTION_MS) * 1000));
 }

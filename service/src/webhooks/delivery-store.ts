@@ -129,8 +129,8 @@ const CLAIMED = sql`d.id as delivery_id, d.endpoint_id, d.attempts, d.step, d.re
 const LOOKAHEAD = sql.raw('1000');
 
 /**
- * How many candidates a claim selects. This is more than it takes, because another node may be taking some of
- * them.
+ * How many candidates a claim selects. It claims fewer than that, because another node may be claiming some
+ * of them.
  */
 const MAX_FOUND = sql.raw('32');
 
@@ -138,8 +138,8 @@ const MAX_FOUND = sql.raw('32');
 const QUEUE = sql`coalesce(d.subject, d.id::text)`;
 
 /**
- * Whether no delivery about the subject is in progress. A scalar subquery, because it is evaluated only until
- * enough deliveries are found.
+ * Whether no delivery about the subject is in progress. Written as a scalar subquery, which is evaluated only
+ * until enough deliveries are found.
  */
 function isIdle(endpointId: string, subject: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(select s.id from webhook_deliveries s where s.endpoint_id = ${endpointId} and s.subject = ${subject}

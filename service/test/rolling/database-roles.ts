@@ -15,7 +15,7 @@ export async function createRoles(url: string): Promise<typeof ROLES> {
 }
 
 /**
- * Disables sign-in for the role and ends its sessions, as an operator does when the password may be known.
+ * Disables sign-in for the role and ends its sessions, as an operator does when others may know the password.
  */
 export async function forbidSignIn(url: string, role: string): Promise<void> {
   await query(url, `alter role ${role} nologin`);

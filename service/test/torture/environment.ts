@@ -23,7 +23,7 @@ export type ServiceNode = { url: string | null; kill(): void; restart(): Promise
 export type Environment = {
   chain: TortureChain;
   offer: Offer;
-  /** The connections of the test itself to the database. */
+  /** The test's own context, with its own database connections. */
   built: ComposedContext;
   nodes: ServiceNode[];
   killDatabase(): Promise<void>;
