@@ -72,7 +72,8 @@ async function assertBound(
 
 /**
  * Waits until earlier participations of this wallet are settled: a new approval for the same fund would
- * replace the allowance that they still need. Calls `onWaiting` if there are unsettled ones.
+ * replace the allowance that they still need. Calls `onWaiting` if there are unsettled ones. Throws
+ * `participation_outstanding` if they are not settled in time.
  */
 export async function waitForEarlierParticipations(
   session: WalletSession,

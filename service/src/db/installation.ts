@@ -84,7 +84,7 @@ export async function compareSecrets(db: Db, sealing: Sealing): Promise<SecretSt
   return sealing.fingerprints.slice(0, 1).some(isKnown) ? 'in use' : 'not used yet';
 }
 
-/** Once all data is sealed with the newest secret, forgets the other secrets. */
+/** Forgets all secrets except the newest one. Call it once all data is sealed with the newest secret. */
 export async function forgetOlderSecrets(db: Db, sealing: Sealing): Promise<void> {
   await sql`delete from installation_secrets where fingerprint <> ${sealing.fingerprints[0]}`.execute(db);
 }

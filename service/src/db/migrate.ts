@@ -116,8 +116,8 @@ function findPending(migrations: Migration[], applied: Map<string, string>): Mig
 }
 
 /**
- * Tries again if a table is in use. Waiting for the table's lock without a limit would block all other queries of the
- * table, because they queue behind ours.
+ * Applies a migration, and tries again if a table is in use. Waiting for the table's lock without a limit
+ * would block all other queries of the table, because they queue behind ours.
  */
 async function applyWithPatience(client: pg.PoolClient, migration: Migration): Promise<void> {
   for (let attempt = 1; ; attempt++) {

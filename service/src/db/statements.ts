@@ -15,9 +15,9 @@ const MAX_NAMED_LENGTH = 8_000;
 type Statements = { names: Map<string, string>; generation: number };
 
 /**
- * Wraps the pool for Kysely. Every distinct statement gets a name, so that each connection prepares it once. A
- * connection in an unreliable state is closed instead of returned to the pool. Each lane waits for connections in a
- * separate queue.
+ * Wraps the pool for Kysely. Each distinct query gets a name, so that every connection prepares it once; long
+ * bulk statements stay unnamed. A connection in an unreliable state is closed instead of returned to the
+ * pool. Each lane waits for connections in a separate queue.
  */
 export function nameStatements(pool: pg.Pool, queue: FairQueue): (lane: string) => PostgresPool {
   const statements: Statements = { names: new Map(), generation: 0 };

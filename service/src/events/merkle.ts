@@ -12,7 +12,10 @@ export function hashNode(left: Buffer, right: Buffer): Buffer {
   return createHash('sha256').update('\u0001').update(left).update(right).digest();
 }
 
-/** Returns the complete subtrees of a tree with `size` leaves. Appending needs only these. */
+/**
+ * Returns the roots of the complete subtrees that make up a tree with `size` leaves. Appending needs only
+ * these.
+ */
 export function frontierOf(size: number): { level: number; index: number }[] {
   const nodes: { level: number; index: number }[] = [];
   for (let level = 0; 2 ** level <= size; level++) {

@@ -5,9 +5,9 @@ import type { FastifyInstance } from 'fastify';
 
 /** How long the node keeps serving after it reports that it is not ready. Load balancers notice in this time. */
 const ANNOUNCE_MS = 1_000;
-/** After `ANNOUNCE_MS`: how long open requests may take to finish. */
+/** How long open requests may take to finish after the server has stopped listening. */
 const FINISH_MS = 1_500;
-/** After `ANNOUNCE_MS`: how long a connection may stay open without a request. */
+/** How long a connection may stay open without a request after the server has stopped listening. */
 const SILENT_MS = 300;
 const CHECK_INTERVAL_MS = 20;
 

@@ -174,8 +174,9 @@ export function fundBlockedReason(revert: Hex): 'fund_stopped' | 'role_missing' 
 export type FundEventName = 'Committed' | 'Remitted' | 'BatchFail';
 
 /**
- * Returns the fund's event for each row, or null for a row without an event in the logs. Rows with equal values consume
- * equal events in order, so that every event is counted once, no matter in which order the fund emits them.
+ * Returns the name of the fund's event for each row, or null for a row without an event in the logs. Rows
+ * with equal values consume equal events in order, so that every event is counted once, no matter in which
+ * order the fund emits them.
  */
 export function matchRows(
   fund: Hex,

@@ -74,7 +74,7 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
     const deadline = performance.now() + timeoutMs;
     const leave = await connections.take(lane, timeoutMs).catch((error: unknown) => {
       // Finding no free connection says nothing about the endpoint. While the circuit is open, however, this
-      // call is its probe, and other calls wait for the result.
+      // call may be its probe, and other calls wait for the result.
       if (!circuit.isClosed()) circuit.fail();
       throw error;
     });

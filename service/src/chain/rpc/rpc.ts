@@ -14,7 +14,10 @@ export type Accept = (replies: RpcReply[]) => void;
 export type Rpc = {
   /** Makes one call. Throws `NodeError` if the node rejects it, `ApiError` if no node responds. */
   request(call: { method: string; params?: unknown }): Promise<unknown>;
-  /** Sends one call to every endpoint. Returns the first result, or throws the first endpoint's error if all fail. */
+  /**
+   * Sends one call to every endpoint of this chain and returns the first result. If all fail, throws an error
+   * with which a node rejected the call or, if no node responded, an upstream error.
+   */
   requestAll(call: { method: string; params?: unknown }): Promise<unknown>;
   /** Makes several calls in one HTTP request. */
   batch(calls: RpcCall[], accept?: Accept): Promise<RpcReply[]>;
