@@ -1,50 +1,51 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '@causeway/service/context.ts';
-import type { Db } from '@causeway/service/db/pool.ts';
 import { appendEvents, type NewEvent } from '@causeway/service/events/event.ts';
 import { eventRoutes } from '@causeway/service/events/routes.ts';
 import { startSequencer } from '@causeway/service/events/sequencer.ts';
 import { newId } from '@causeway/service/http/ids.ts';
 import { buildServer } from '@causeway/service/http/server.ts';
 import { issueUserTokens } from '@causeway/service/oauth/issue.ts';
-import { wakeSettlement } from '@causeway/service/participations/wake.ts';
-import { createEndpoint } from '@causeway/service/webhooks/endpoint.ts';
+import { createEndpoint, disableEndpoint, enableEndpoint } from '@causeway/service/webhooks/endpoint.ts';
 import { startWebhookWorker } from '@causeway/service/webhooks/worker.ts';
 import { sql } from 'kysely';
 import { benchContext } from './context.ts';
+import { type AuditFigures, measureAudit } from './events-audit.ts';
+import { type CommitFigures, measureCommits } from './events-commits.ts';
+import { measurePages, type PageFigures } from './events-pages.ts';
 import { median, startTarget } from './load.ts';
 
 /** The figures of each part. Sent to the parent process, which then stops this process. */
 export type EventFigures = {
   /** `cpuMsPerEvent` counts only this process, not the database or the receiver. */
   deliveries: { deliveredPerSecond: number; cpuMsPerEvent: number };
-  hanging: { firstAttemptP99Ms: number; hangingP99Ms: number; ratios: number[] };
-  commits: { ratios: number[]; wakingRatios: number[] };
+  /** `eventsPerSecond` is the lowest rate at which a round appended its events. */
+  hanging: { firstAttemptP99Ms: number; hangingP99Ms: number; ratios: number[]; eventsPerSecond: number };
+  commits: CommitFigures;
   streams: { streamsMb: number };
-  pages: { firstPageMs: number; deepestPageMs: number };
+  pages: PageFigures;
+  audit: AuditFigures;
 };
 export type EventPart = keyof EventFigures;
 
 const PARTNERS = 16;
-const DELIVERED = 10_000;
+/** How many events an appender writes at once. */
+const BATCH = 5;
 const RATE_PER_SECOND = 200;
-const RATE_SECONDS = 10;
-const HANGING_QUEUE = 10_000;
-const STREAMS = 2_000;
-const COMMITS = 500;
-const COMMITTERS = 16;
-const ROUNDS = 15;
-const HANGING_ROUNDS = 3;
+/** The slots of an endpoint. */
+const MAX_HANGING = 8;
+const HANGING_ROUNDS = 5;
 
-const [part = '', rows = 0] = [process.argv[2], Number(process.argv[3])];
+const [part = '', size = 0] = [process.argv[2], Number(process.argv[3])];
 const { ctx, clientId } = await benchContext({ webhookAllowCidrs: ['127.0.0.0/8'] });
 const partners = await makePartners(ctx);
 const measures: { [Part in EventPart]: () => Promise<EventFigures[Part]> } = {
-  commits: () => measureCommits(ctx),
-  deliveries: () => measureDeliveries(ctx),
-  hanging: () => measureHanging(ctx),
-  streams: () => measureStreams(ctx),
-  pages: () => measurePages(ctx),
+  commits: () => measureCommits(ctx, clientId, size),
+  deliveries: () => measureDeliveries(ctx, size),
+  hanging: () => measureHanging(ctx, size),
+  streams: () => measureStreams(ctx, size),
+  pages: () => measurePages(ctx, size),
+  audit: () => measureAudit(ctx, size),
 };
 process.send?.(await measures[part as EventPart]());
 
@@ -58,8 +59,8 @@ async function makePartners(context: Context): Promise<string[]> {
   return ids;
 }
 
-async function addEndpoint(context: Context, partnerId: string, url: string): Promise<void> {
-  await createEndpoint(context, { partnerId }, { url, types: ['*'] });
+async function addEndpoint(context: Context, partnerId: string, url: string): Promise<string> {
+  return (await createEndpoint(context, { partnerId }, { url, types: ['*'] })).id;
 }
 
 function eventsOf(partnerId: string, from: number, count: number): NewEvent[] {
@@ -67,45 +68,6 @@ function eventsOf(partnerId: string, from: number, count: number): NewEvent[] {
     ...{ partnerId, userId: null, type: 'offer.published' },
     data: { object: 'offer', id: `offer ${from + n}` },
   }));
-}
-
-/**
- * Compares commits that append an event, and commits that wake settlement, with commits that do neither.
- * Alternates them in many short rounds, so that machine load affects all alike. Each commit makes only a
- * small change (a locked read and two writes), because the relative cost of an event is highest there.
- */
-async function measureCommits(context: Context): Promise<EventFigures['commits']> {
-  await sql`create table bench_changes (id bigint generated always as identity primary key, note text)`.execute(
-    context.db,
-  );
-  const run = async (work: (n: number) => Promise<unknown>) => {
-    const startedAt = performance.now();
-    let n = 0;
-    const commit = async () => {
-      while (n < COMMITS) await work(n++);
-    };
-    await Promise.all(Array.from({ length: COMMITTERS }, commit));
-    return COMMITS / (performance.now() - startedAt);
-  };
-  const change = (report: (tx: Db) => Promise<unknown>) =>
-    context.db.transaction().execute(async (tx) => {
-      await sql`insert into bench_changes (note) values ('change')`.execute(tx);
-      await sql`select from bench_changes where id = 1 for key share`.execute(tx);
-      await sql`insert into bench_changes (note) values ('change')`.execute(tx);
-      await report(tx);
-    });
-  const append = (tx: Db, n: number) =>
-    appendEvents(context, tx, eventsOf(partners[n % PARTNERS] ?? '', n, 1));
-  const ratios: number[] = [];
-  const wakingRatios: number[] = [];
-  await run(() => change(async () => undefined));
-  for (let round = 0; round < ROUNDS; round++) {
-    const without = await run(() => change(async () => undefined));
-    ratios.push((await run((n) => change((tx) => append(tx, n)))) / without);
-    const waking = await run(() => change((tx) => wakeSettlement(tx, 'base_mainnet')));
-    wakingRatios.push(waking / without);
-  }
-  return { ratios, wakingRatios };
 }
 
 /** Starts a receiver and the webhook worker, and adds one endpoint per partner. */
@@ -134,73 +96,101 @@ async function waitForDeliveries(context: Context, count: number): Promise<void>
 }
 
 /** Appends events for all partners at full speed and waits until all are delivered. */
-async function measureDeliveries(context: Context): Promise<EventFigures['deliveries']> {
+async function measureDeliveries(context: Context, size: number): Promise<EventFigures['deliveries']> {
   const { stop } = await startDelivering(context);
   const run = async (count: number, earlier: number) => {
     const startedAt = performance.now();
     const append = async (partner: string) => {
-      for (let n = 0; n < count / PARTNERS; n += 5)
-        await appendEvents(context, context.db, eventsOf(partner, n, 5));
+      for (let n = 0; n < count / PARTNERS; n += BATCH)
+        await appendEvents(context, context.db, eventsOf(partner, n, BATCH));
     };
     await Promise.all(partners.map(append));
     await waitForDeliveries(context, earlier + count);
     return count / ((performance.now() - startedAt) / 1000);
   };
-  const warmUp = DELIVERED / 10;
+  // Each partner appends whole batches.
+  const count = Math.ceil(size / (PARTNERS * BATCH)) * PARTNERS * BATCH;
+  const warmUp = Math.ceil(size / 10 / (PARTNERS * BATCH)) * PARTNERS * BATCH;
   await run(warmUp, 0);
   const before = process.cpuUsage();
-  const deliveredPerSecond = await run(DELIVERED, warmUp);
+  const deliveredPerSecond = await run(count, warmUp);
   const { user, system } = process.cpuUsage(before);
   await stop();
-  return { deliveredPerSecond, cpuMsPerEvent: (user + system) / 1000 / DELIVERED };
+  return { deliveredPerSecond, cpuMsPerEvent: (user + system) / 1000 / count };
 }
 
 /**
- * Compares the time until the first delivery attempt with and without another endpoint that hangs and has a
- * long queue, in alternating rounds.
+ * Compares the time until the first delivery attempt with and without another endpoint that hangs and has a queue of
+ * `size` deliveries, in alternating rounds. Each round appends a fifth as many events for the others.
  */
-async function measureHanging(context: Context): Promise<EventFigures['hanging']> {
+async function measureHanging(context: Context, size: number): Promise<EventFigures['hanging']> {
   const { url, stop } = await startDelivering(context);
   const hanging = newId(context.clock, context.random);
   await insertPartner(context, hanging);
-  await addEndpoint(context, hanging, `${url}/hang`);
-  for (let n = 0; n < HANGING_QUEUE; n += 500)
-    await appendEvents(context, context.db, eventsOf(hanging, n, 500));
-  const measure = async (state: 'enabled' | 'disabled') => {
-    await sql`update webhook_endpoints set state = ${state} where partner_id = ${hanging}`.execute(
-      context.db,
-    );
-    await sleep(2_000);
-    return measureFirstAttempts(context);
+  const id = await addEndpoint(context, hanging, `${url}/hang`);
+  await disableEndpoint(context, { partnerId: hanging }, id);
+  for (let n = 0; n < size; n += 500)
+    await appendEvents(context, context.db, eventsOf(hanging, n, Math.min(500, size - n)));
+  const rates: number[] = [];
+  const measure = async () => {
+    const { p99Ms, eventsPerSecond } = await measureFirstAttempts(context, size / 5);
+    rates.push(eventsPerSecond);
+    return p99Ms;
+  };
+  const measureBeside = async () => {
+    await enableEndpoint(context, { partnerId: hanging }, id, { from: 'stopped' });
+    await waitForHanging(context, MAX_HANGING);
+    return measure();
+  };
+  const measureAlone = async () => {
+    await disableEndpoint(context, { partnerId: hanging }, id);
+    await waitForHanging(context, 0);
+    return measure();
   };
   const alone: number[] = [];
   const beside: number[] = [];
-  await measure('enabled');
+  await measure();
   for (let round = 0; round < HANGING_ROUNDS; round++) {
-    alone.push(await measure('disabled'));
-    beside.push(await measure('enabled'));
+    beside.push(await measureBeside());
+    alone.push(await measureAlone());
   }
   await stop();
   return {
     firstAttemptP99Ms: median(alone),
     hangingP99Ms: median(beside),
     ratios: beside.map((p99, round) => p99 / (alone[round] ?? Infinity)),
+    eventsPerSecond: Math.min(...rates),
   };
+}
+
+/** Waits until `count` attempts are in progress and no enabled endpoint lacks deliveries. */
+async function waitForHanging({ db }: Context, count: number): Promise<void> {
+  for (;;) {
+    const { rows: found } = await sql<{ attempts: bigint; behind: bigint }>`
+      select (select count(*) from webhook_deliveries where state = 'pending' and lease_until > now()) as attempts,
+        (select count(*) from webhook_endpoints w join partner_sequences s on s.partner_id = w.partner_id
+          where w.state <> 'disabled' and w.cursor < s.last) as behind`.execute(db);
+    if (Number(found[0]?.attempts) === count && Number(found[0]?.behind) === 0) return;
+    await sleep(50);
+  }
 }
 
 /**
  * Appends events at a steady rate. Returns the 99th percentile of the time from an event to its first
  * delivery attempt.
  */
-async function measureFirstAttempts(context: Context): Promise<number> {
+async function measureFirstAttempts(
+  context: Context,
+  count: number,
+): Promise<{ p99Ms: number; eventsPerSecond: number }> {
   const since = new Date().toISOString();
   const startedAt = performance.now();
-  const count = RATE_PER_SECOND * RATE_SECONDS;
   for (let n = 0; n < count; n++) {
     const wait = startedAt + (n * 1000) / RATE_PER_SECOND - performance.now();
     if (wait > 1) await sleep(wait);
     await appendEvents(context, context.db, eventsOf(partners[n % PARTNERS] ?? '', n, 1));
   }
+  const eventsPerSecond = (count / (performance.now() - startedAt)) * 1000;
   await sleep(3_000);
   const { rows: found } = await sql<{ p99: number; n: bigint }>`
     select percentile_disc(0.99) within group (order by extract(epoch from a.at - e.inserted_at) * 1000)::float8 as p99,
@@ -210,13 +200,13 @@ async function measureFirstAttempts(context: Context): Promise<number> {
     context.db,
   );
   if (Number(found[0]?.n) < count) throw new Error(`only ${found[0]?.n} of ${count} events were attempted`);
-  return found[0]?.p99 ?? Infinity;
+  return { p99Ms: found[0]?.p99 ?? Infinity, eventsPerSecond };
 }
 
 /** Returns the memory that the streams add to this process, in megabytes. */
-async function measureStreams(context: Context): Promise<EventFigures['streams']> {
+async function measureStreams(context: Context, count: number): Promise<EventFigures['streams']> {
   const tokens: string[] = [];
-  for (let n = 0; n < STREAMS / 10; n++) {
+  for (let n = 0; n < count / 10; n++) {
     const userId = newId(context.clock, context.random);
     await context.db
       .insertInto('users')
@@ -228,34 +218,9 @@ async function measureStreams(context: Context): Promise<EventFigures['streams']
   const app = await buildServer(context, eventRoutes);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const before = process.memoryUsage().rss;
-  const readers = await startTarget('./events-readers.ts', [url, String(STREAMS), ...tokens]);
+  const readers = await startTarget('./events-readers.ts', [url, String(count), ...tokens]);
   await sleep(1_000);
   const added = process.memoryUsage().rss - before;
   await readers.stop();
   return { streamsMb: added / 2 ** 20 };
-}
-
-/** Compares how long it takes to read the newest and the oldest page of a log of `rows` events. */
-async function measurePages(context: Context): Promise<EventFigures['pages']> {
-  const partner = newId(context.clock, context.random);
-  await insertPartner(context, partner);
-  for (let from = 0; from < rows; from += 20_000)
-    await sql`insert into events (id, partner_id, type, data, inserted_at, position, sequence)
-      select gen_random_uuid(), ${partner}, 'offer.published', '{"object":"offer"}', now(), ${10 ** 12 + from} + i, ${from} + i
-      from generate_series(1, ${Math.min(20_000, rows - from)}) i`.execute(context.db);
-  await sql`insert into partner_sequences values (${partner}, ${rows})`.execute(context.db);
-  await sql`analyze events`.execute(context.db);
-  const userless = { partnerId: partner, userId: null };
-  const { listEvents } = await import('@causeway/service/events/store.ts');
-  const time = async (sequence: string | null) => {
-    const times: number[] = [];
-    for (let n = 0; n < 200; n++) {
-      const startedAt = performance.now();
-      await listEvents(context.db, userless, [], { direction: 'older', sequence, limit: 21 });
-      times.push(performance.now() - startedAt);
-    }
-    return times.toSorted((a, b) => a - b)[100] ?? 0;
-  };
-  await time(null);
-  return { firstPageMs: await time(null), deepestPageMs: await time('22') };
 }

@@ -1,0 +1,116 @@
+import type { Context } from '@causeway/service/context.ts';
+import type { Db } from '@causeway/service/db/pool.ts';
+import { toTimestamp } from '@causeway/service/http/wire.ts';
+import { changeStatus } from '@causeway/service/participations/status.ts';
+import { type StatusChange, updateStatus } from '@causeway/service/participations/store.ts';
+import { wakeSettlement } from '@causeway/service/participations/wake.ts';
+import { markCommitted } from '@causeway/service/settlement/store.ts';
+import { sql } from 'kysely';
+import { readCpuMs } from './cpu.ts';
+import { seedParticipations } from './participations-seed.ts';
+
+/** `cpuMs` is the CPU time of this process and the database per commit. */
+type Run = { perSecond: number; cpuMs: number };
+
+export type CommitFigures = {
+  /** Throughput with an event relative to the same change without, one per round. */
+  ratios: number[];
+  wakingRatios: number[];
+  /** CPU time without an event relative to with, one per round. Load of other processes hardly affects it. */
+  cpuRatios: number[];
+  without: Run;
+  with: Run;
+};
+
+const COMMITTERS = 16;
+const ROUNDS = 15;
+
+/**
+ * Compares commits that append an event, and commits that wake settlement, with commits that do neither, in alternating
+ * rounds, so that load on the machine affects all alike. The change is the one that the service makes most often: the
+ * outcome of a participation, with its audit entry and its notice. The only difference is the event. Assigning its position
+ * happens later, in another transaction, and is part of the deliveries.
+ */
+export async function measureCommits(
+  context: Context,
+  clientId: string,
+  commits: number,
+): Promise<CommitFigures> {
+  await seedParticipations(context, clientId, Math.max(COMMITTERS, 100));
+  const { rows: found } = await sql<{ id: string }>`update participations set status = 'submitted'
+    where id in (select id from participations order by id limit ${COMMITTERS}) returning id`.execute(
+    context.db,
+  );
+  const ids = found.map(({ id }) => id);
+  const databasePid = await readDatabasePid(context.db);
+
+  /** Settles and reopens the participation of each committer in turn. */
+  const run = async (change: (tx: Db, change: StatusChange) => Promise<unknown>): Promise<Run> => {
+    const cpuStart = process.cpuUsage();
+    const databaseStart = readCpuMs(databasePid);
+    const startedAt = performance.now();
+    const commit = async (id: string) => {
+      for (let n = 0; n < commits / COMMITTERS; n += 2) {
+        await settle(context.db, id, change);
+        await reopen(context.db, id, change);
+      }
+    };
+    await Promise.all(ids.map(commit));
+    const count = COMMITTERS * 2 * Math.ceil(commits / COMMITTERS / 2);
+    const perSecond = (count / (performance.now() - startedAt)) * 1000;
+    const { user, system } = process.cpuUsage(cpuStart);
+    const databaseMs = (readCpuMs(databasePid) ?? Number.NaN) - (databaseStart ?? Number.NaN);
+    return { perSecond, cpuMs: ((user + system) / 1000 + databaseMs) / count };
+  };
+  const plain = (tx: Db, change: StatusChange) =>
+    updateStatus(tx, change, toTimestamp(context.clock.micros()));
+  const reporting = (tx: Db, change: StatusChange) => changeStatus(context, tx, change);
+  const waking = async (tx: Db, change: StatusChange) => {
+    await plain(tx, change);
+    await wakeSettlement(tx, 'base_mainnet');
+  };
+  const [ratios, wakingRatios, cpuRatios]: [number[], number[], number[]] = [[], [], []];
+  const [without, withEvent]: [Run[], Run[]] = [[], []];
+  await run(plain);
+  await run(reporting);
+  for (let round = 0; round < ROUNDS; round++) {
+    const base = await run(plain);
+    const event = await run(reporting);
+    const wake = await run(waking);
+    without.push(base);
+    withEvent.push(event);
+    ratios.push(event.perSecond / base.perSecond);
+    wakingRatios.push(wake.perSecond / base.perSecond);
+    cpuRatios.push(base.cpuMs / event.cpuMs);
+  }
+  return { ratios, wakingRatios, cpuRatios, without: average(without), with: average(withEvent) };
+}
+
+type Change = (tx: Db, change: StatusChange) => Promise<unknown>;
+
+/** Makes the change of `settleCommit` in its transaction. */
+function settle(db: Db, id: string, change: Change): Promise<void> {
+  return db.transaction().execute(async (tx) => {
+    await markCommitted(tx, [id], true);
+    await change(tx, { ids: [id], from: ['submitted'], to: 'completed' });
+  });
+}
+
+/** Makes the change of `reopenCommit` in its transaction. */
+function reopen(db: Db, id: string, change: Change): Promise<void> {
+  return db.transaction().execute(async (tx) => {
+    await markCommitted(tx, [id], null);
+    await change(tx, { ids: [id], from: ['completed', 'failed'], to: 'submitted' });
+  });
+}
+
+function average(runs: readonly Run[]): Run {
+  const mean = (of: (run: Run) => number) => runs.reduce((sum, run) => sum + of(run), 0) / runs.length;
+  return { perSecond: mean(({ perSecond }) => perSecond), cpuMs: mean(({ cpuMs }) => cpuMs) };
+}
+
+/** Returns the process id of the database server, whose children run the statements. */
+async function readDatabasePid(db: Db): Promise<number> {
+  const { rows } = await sql<{ text: string }>`select pg_read_file('postmaster.pid') as text`.execute(db);
+  return Number.parseInt(rows[0]?.text ?? '', 10);
+}
