@@ -2,6 +2,7 @@ import { hash } from '@node-rs/argon2';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../test/support/app.ts';
+import { expectAudited } from '../../test/support/audited.ts';
 import { makeUser, USER } from '../../test/support/tokens.ts';
 import { newVisitor } from '../../test/support/visitor.ts';
 import { holdUser } from '../accounts/hold.ts';
@@ -12,7 +13,7 @@ import { recordCommand } from './entry.ts';
 import { keepCheckpointKeys } from './former-keys.ts';
 import { auditPlugin } from './plugin.ts';
 import { sealAuditLog } from './sealer.ts';
-import { findLastCheckpoint, listSealedEntries } from './store.ts';
+import { findLastCheckpoint, insertCheckpoint, listSealedEntries } from './store.ts';
 import { verifyAuditLog } from './verify.ts';
 
 const ADA = '01890000-0000-7000-8000-0000000000ad';
@@ -36,7 +37,13 @@ const entries = async () =>
   (await listSealedEntries(app.ctx.db, 0n, 10_000)).map(({ entry }) => JSON.parse(entry));
 
 beforeEach(async () => {
-  await attack('truncate audit_entries restart identity', 'truncate audit_checkpoints');
+  await attack(
+    ...[
+      'truncate audit_entries restart identity',
+      'truncate audit_checkpoints',
+      'truncate audit_former_keys',
+    ],
+  );
 });
 
 describe('the audit log', () => {
@@ -80,6 +87,7 @@ describe('the audit log', () => {
       await submit('/sign-in', { email: 'unknown@audit.test', password: 'wrong' }),
     ]).toEqual([303, 200, 422, 422]);
     await sealAuditLog(app.ctx, 0);
+    await expectAudited(app.ctx, 'user.password_rehashed');
     expect((await entries()).map(({ action, subject }) => [action, subject.id])).toEqual([
       ['user.password_rehashed', ADA],
       ['user.signed_in', ADA],
@@ -89,16 +97,16 @@ describe('the audit log', () => {
   });
 
   test('is one chain however many write and seal at once', async () => {
-    await write(200);
+    await write(500);
     await Promise.all([1, 2, 3, 4].map(() => sealAuditLog(app.ctx, 0)));
     const { entries: count, problem: found } = await verifyAuditLog(app.ctx);
-    expect([count, found]).toEqual([200n, null]);
+    expect([count, found]).toEqual([500n, null]);
     expect(
       openCheckpoint(
         createCheckpointKeys(app.ctx.sealing),
         (await findLastCheckpoint(app.ctx.db))?.note ?? '',
       )?.size,
-    ).toBe(200n);
+    ).toBe(500n);
   });
 
   test('refuses changes, deletions and truncation', async () => {
@@ -214,6 +222,65 @@ describe('the audit log', () => {
     await keepCheckpointKeys(under(b, stranger));
     await sealUnder(stranger);
     expect((await verifyAuditLog(under(c))).problem).toContain('not signed');
+  });
+
+  test('somebody with the database and a removed secret cannot rewrite the log unnoticed', async () => {
+    const [removed, current] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+    const under = (...secrets: Buffer[]) => ({
+      ...app.ctx,
+      sealing: createSealing(secrets, app.ctx.random),
+    });
+    const seal = async (count: number, ...secrets: Buffer[]) => {
+      await write(count);
+      await sealAuditLog(under(...secrets), 0);
+    };
+    const verify = async () => (await verifyAuditLog(under(current))).problem;
+    await seal(5, removed);
+    await seal(1, removed, current);
+    await keepCheckpointKeys(under(current, removed));
+    await seal(2, current, removed);
+    await seal(2, current);
+    expect(await verifyAuditLog(under(current))).toEqual({ entries: 10n, checkpoints: 4, problem: null });
+
+    // The attacker changes an entry, recomputes the chain, and signs it with the removed secret.
+    await recompute();
+    const forged = await listSealedEntries(app.ctx.db, 0n, 100);
+    const forge = async (...sizes: number[]) => {
+      await attack('truncate audit_checkpoints');
+      for (const size of sizes) {
+        const chainHash = forged[size - 1]?.chain_hash ?? Buffer.alloc(32);
+        const checkpoint = { size: BigInt(size), chainHash };
+        const note = signCheckpoint(createCheckpointKeys(under(removed).sealing), checkpoint);
+        await insertCheckpoint(app.ctx.db, { size: checkpoint.size, note });
+      }
+    };
+    await forge(10);
+    expect(await verify()).toContain('the first 6 entries were rewritten');
+    await forge(5);
+    expect(await verify()).toContain('the first 6 entries were rewritten');
+    await attack('delete from audit_entries where position > 5');
+    expect(await verify()).toContain('entry 6 is missing');
+    await attack('delete from audit_former_keys');
+    expect(await verify()).toContain('not signed');
+  });
+
+  test('a removed secret signs nothing for entries that were written after it was replaced', async () => {
+    const [removed, current] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+    const under = (...secrets: Buffer[]) => ({
+      ...app.ctx,
+      sealing: createSealing(secrets, app.ctx.random),
+    });
+    await write(3);
+    await sealAuditLog(under(removed), 0);
+    await keepCheckpointKeys(under(current, removed));
+    // A later end that the attacker writes has no valid tag.
+    await attack('update audit_former_keys set size = 100');
+    expect((await verifyAuditLog(under(current))).problem).toContain('not signed');
+    await attack('update audit_former_keys set size = 3');
+    expect((await verifyAuditLog(under(current))).problem).toBeNull();
+    await write(2);
+    await sealAuditLog(under(removed), 0);
+    expect((await verifyAuditLog(under(current))).problem).toContain('not signed');
   });
 
   test('checkpoints of an older secret still verify, those of a stranger do not', () => {

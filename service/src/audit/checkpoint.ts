@@ -10,23 +10,34 @@ export type CheckpointKeys = {
   listed: SigningKey[];
   all: VerificationKey[];
 };
-type VerificationKey = { publicKey: KeyObject; hint: Buffer };
+type VerificationKey = {
+  publicKey: KeyObject;
+  hint: Buffer;
+  /** Where the key was replaced: it verifies no checkpoint of more entries. Null for a key of a configured secret. */
+  end: Checkpoint | null;
+};
 type SigningKey = VerificationKey & { privateKey: KeyObject };
+
+/** The public key of a removed secret, and the log as it was when the secret was replaced. */
+export type FormerKey = { publicKey: Buffer; end: Checkpoint };
 
 export type Checkpoint = { size: bigint; chainHash: Buffer };
 
 const ED25519 = 1;
 
-/** `formerKeys` are the public keys of removed secrets; `origin` names the log in its notes. */
+/** `origin` names the log in its notes. */
 export function createCheckpointKeys(
   sealing: Pick<Sealing, 'tags'>,
-  formerKeys: readonly Buffer[] = [],
+  formerKeys: readonly FormerKey[] = [],
   origin = 'causeway/audit',
 ): CheckpointKeys {
   const listed = sealing.tags('audit checkpoint', 'ed25519').map((seed) => signingKey(origin, seed));
   const [newest] = listed;
   if (newest === undefined) throw new Error('at least one secret is required');
-  const former = formerKeys.map((raw) => verificationKey(origin, ed25519PublicKey(raw)));
+  const former = formerKeys.map(({ publicKey, end }) => ({
+    ...verificationKey(origin, ed25519PublicKey(publicKey)),
+    end,
+  }));
   return { origin, newest, listed, all: [...listed, ...former] };
 }
 
@@ -41,7 +52,7 @@ function verificationKey(origin: string, publicKey: KeyObject): VerificationKey 
     .update(Buffer.from([ED25519]))
     .update(rawKey(publicKey))
     .digest();
-  return { publicKey, hint: hint.subarray(0, 4) };
+  return { publicKey, hint: hint.subarray(0, 4), end: null };
 }
 
 /** Returns the key in the form that verifiers of signed notes take (C2SP signed-note). */
@@ -71,7 +82,8 @@ export function openCheckpoint({ origin, all }: CheckpointKeys, note: string): C
   const isSigned = signatures.some(([, , encoded = '']) => {
     const bytes = Buffer.from(encoded, 'base64');
     const key = all.find(({ hint }) => hint.equals(bytes.subarray(0, 4)));
-    return key !== undefined && verify(null, Buffer.from(text), key.publicKey, bytes.subarray(4));
+    if (key === undefined || (key.end !== null && BigInt(size) > key.end.size)) return false;
+    return verify(null, Buffer.from(text), key.publicKey, bytes.subarray(4));
   });
   if (!isSigned || !text.startsWith(`${origin}\n`)) return null;
   return { size: BigInt(size), chainHash: Buffer.from(hash, 'base64') };

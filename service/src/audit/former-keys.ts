@@ -1,34 +1,47 @@
 import type { Context } from '../context.ts';
-import { type CheckpointKeys, createCheckpointKeys, rawKey } from './checkpoint.ts';
-import { listFormerKeys, putFormerKey } from './store.ts';
+import { EMPTY_CHAIN } from './chain.ts';
+import { type Checkpoint, type CheckpointKeys, createCheckpointKeys, rawKey } from './checkpoint.ts';
+import { findLastSealed, listFormerKeys, lockSealing, putFormerKey } from './store.ts';
 
 const PURPOSE = 'audit former key';
 
 type Parts = Pick<Context, 'db' | 'sealing'>;
 
-/** Returns the keys of all configured secrets, and the public keys of removed secrets, which verify old checkpoints. */
+/**
+ * Returns the keys of all configured secrets, and the public keys of removed secrets, which verify checkpoints from before
+ * they were replaced.
+ */
 export async function loadCheckpointKeys({ db, sealing }: Parts): Promise<CheckpointKeys> {
-  const rows = await listFormerKeys(db);
-  // The tag can only be made with the secret, so a key that someone inserted into the database is not trusted.
-  const trusted = rows.filter(({ public_key, tag }) =>
-    sealing.verifyTag(PURPOSE, public_key.toString('hex'), tag),
+  const former = (await listFormerKeys(db)).map(({ public_key, size, chain_hash, tag }) => ({
+    ...{ publicKey: public_key, end: { size, chainHash: chain_hash }, tag },
+  }));
+  // The tag can only be made with a configured secret, so neither a key that someone inserted into the database nor a
+  // later end is trusted.
+  const trusted = former.filter(({ publicKey, end, tag }) =>
+    sealing.verifyTag(PURPOSE, tagged(publicKey, end), tag),
   );
-  return createCheckpointKeys(
-    sealing,
-    trusted.map(({ public_key }) => public_key),
-  );
+  return createCheckpointKeys(sealing, trusted);
 }
 
 /**
- * Stores the public keys of all older secrets, tagged with the newest secret, so that the older secrets can be removed.
+ * Stores the public keys of all older secrets, tagged with the newest secret, so that the older secrets can be removed. A
+ * key that is still configured ends at the newest entry: from then on every node also signs with the newest secret.
  */
 export async function keepCheckpointKeys({ db, sealing }: Parts): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    const { newest, all } = await loadCheckpointKeys({ db: tx, sealing });
-    for (const { publicKey, hint } of all) {
-      if (hint.equals(newest.hint)) continue;
-      const raw = rawKey(publicKey);
-      await putFormerKey(tx, raw, sealing.tag(PURPOSE, raw.toString('hex')));
+    await lockSealing(tx);
+    const last = await findLastSealed(tx);
+    const now = { size: last?.position ?? 0n, chainHash: last?.chain_hash ?? EMPTY_CHAIN };
+    const { newest, listed, all } = await loadCheckpointKeys({ db: tx, sealing });
+    for (const { publicKey, hint, end } of all) {
+      const isListed = listed.some((key) => key.hint.equals(hint));
+      if (hint.equals(newest.hint) || (isListed && end !== null)) continue;
+      const [raw, until] = [rawKey(publicKey), end ?? now];
+      await putFormerKey(tx, raw, until, sealing.tag(PURPOSE, tagged(raw, until)));
     }
   });
+}
+
+function tagged(publicKey: Buffer, { size, chainHash }: Checkpoint): string {
+  return `${publicKey.toString('hex')} ${size} ${chainHash.toString('hex')}`;
 }

@@ -1,4 +1,5 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
+import type { AuditFormerKeys } from '../db/audit-tables.ts';
 import type { Db } from '../db/pool.ts';
 
 export type SealedEntry = { position: bigint; entry: string; leaf_hash: Buffer; chain_hash: Buffer };
@@ -86,13 +87,21 @@ export async function listCheckpoints(db: Db, after: bigint, limit: number): Pro
   return rows;
 }
 
-export async function listFormerKeys(db: Db): Promise<{ public_key: Buffer; tag: Buffer }[]> {
-  return db.selectFrom('audit_former_keys').select(['public_key', 'tag']).execute();
+export async function listFormerKeys(db: Db): Promise<Selectable<AuditFormerKeys>[]> {
+  return db.selectFrom('audit_former_keys').selectAll().execute();
 }
 
-export async function putFormerKey(tx: Db, publicKey: Buffer, tag: Buffer): Promise<void> {
-  await sql`insert into audit_former_keys (public_key, tag) values (${publicKey}, ${tag})
-    on conflict (public_key) do update set tag = excluded.tag`.execute(tx);
+export async function putFormerKey(
+  tx: Db,
+  publicKey: Buffer,
+  end: { size: bigint; chainHash: Buffer },
+  tag: Buffer,
+): Promise<void> {
+  await sql`insert into audit_former_keys (public_key, size, chain_hash, tag)
+    values (${publicKey}, ${end.size}, ${end.chainHash}, ${tag})
+    on conflict (public_key) do update set size = excluded.size, chain_hash = excluded.chain_hash, tag = excluded.tag`.execute(
+    tx,
+  );
 }
 
 /** Records that a command ran, without the values of its options. */

@@ -4,7 +4,7 @@ import type { Generated, GeneratedAlways } from 'kysely';
 export interface AuditTables {
   audit_entries: AuditEntries;
   audit_checkpoints: AuditCheckpoints;
-  audit_former_keys: { public_key: Buffer; tag: Buffer };
+  audit_former_keys: AuditFormerKeys;
 }
 
 export interface AuditEntries {
@@ -14,6 +14,14 @@ export interface AuditEntries {
   position: Generated<bigint | null>;
   leaf_hash: Generated<Buffer | null>;
   chain_hash: Generated<Buffer | null>;
+}
+
+export interface AuditFormerKeys {
+  public_key: Buffer;
+  /** The number of entries that the log had when the key was replaced, and the chain hash of the last one. */
+  size: bigint;
+  chain_hash: Buffer;
+  tag: Buffer;
 }
 
 export interface AuditCheckpoints {
