@@ -68,6 +68,7 @@ export interface Notices {
   data: Json;
   written_at: Generated<string>;
   handled_at: Generated<string | null>;
+  retry_at: Generated<string | null>;
 }
 
 export interface SignInFailures {

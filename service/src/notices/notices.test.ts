@@ -224,16 +224,34 @@ test('notices are deleted after a year, and never before their mail', async () =
   expect(await world.ctx.db.selectFrom('notices').select('id').execute()).toEqual([]);
 });
 
-test('a notice that cannot be rendered does not stop the others', async () => {
-  await sql`insert into notices (user_id, kind, occurrence, data)
-    values (${userId}, 'participation_completed', 'broken', '{"amount": "not a number"}')`.execute(
-    world.ctx.db,
-  );
+test('a notice that cannot be rendered does not stop the others, and gives its mail once it can be', async () => {
+  const { db } = world.ctx;
+  const makeDue = () => sql`update notices set retry_at = now() where retry_at is not null`.execute(db);
+  await sql`insert into notices (user_id, kind, occurrence, data) values
+    (${userId}, 'participation_completed', 'broken', '{"offer": "Quay", "partner": "Acme", "asset": "USDC", "amount": "?", "digits": 6}'),
+    (${userId}, 'kind_of_a_newer_version', 'unknown', '{"until": 0}')`.execute(db);
   await participate('pending');
   expect(await subjects()).toEqual(['Your investment in Harbour was accepted']);
-  expect(
-    await world.ctx.db.selectFrom('notices').select('id').where('handled_at', 'is', null).execute(),
-  ).toEqual([]);
+  const failures = () => world.logged().match(/"reason":"notice_not_rendered"/g)?.length;
+  expect(failures()).toBe(2);
+  // Not tried again before its time.
+  expect(await subjects()).toHaveLength(1);
+  expect(failures()).toBe(2);
+  await makeDue();
+  expect(await subjects()).toHaveLength(1);
+  expect(failures()).toBe(4);
+  await sql`update notices set data = data || '{"amount": "1500000"}' where occurrence = 'broken'`.execute(
+    db,
+  );
+  await sql`update notices set kind = 'form_expiring' where occurrence = 'unknown'`.execute(db);
+  await makeDue();
+  expect((await subjects()).sort()).toEqual([
+    'Your investment in Harbour was accepted',
+    'Your investment in Quay is complete',
+    'Your tax form expires soon',
+  ]);
+  await makeDue();
+  expect(await subjects()).toHaveLength(3);
 });
 
 test('reminders are written in batches, once each, however many are due', async () => {

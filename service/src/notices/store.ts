@@ -15,15 +15,26 @@ export async function insertNotice(tx: Db, notice: Insertable<Notices>): Promise
     .execute();
 }
 
+const RETRY_DELAY = sql.raw("interval '10 minutes'");
+
 /** Locks the oldest waiting notices until the transaction ends. Other nodes skip them. */
 export async function lockWaitingNotices(tx: Db, limit: number): Promise<WaitingNotice[]> {
   const { rows } = await sql<WaitingNotice>`select id, user_id, kind, data from notices
-    where handled_at is null order by id limit ${limit} for update skip locked`.execute(tx);
+    where handled_at is null and (retry_at is null or retry_at <= now()) order by id limit ${limit} for update skip locked`.execute(
+    tx,
+  );
   return rows;
 }
 
 export async function markHandled(tx: Db, ids: readonly bigint[]): Promise<void> {
   await sql`update notices set handled_at = now() where id = any(${ids}::bigint[])`.execute(tx);
+}
+
+/** Leaves the notices waiting and lets others go first. */
+export async function postponeNotices(tx: Db, ids: readonly bigint[]): Promise<void> {
+  await sql`update notices set retry_at = now() + ${RETRY_DELAY} where id = any(${ids}::bigint[])`.execute(
+    tx,
+  );
 }
 
 export async function listOptOuts(db: Db, userId: string): Promise<string[]> {

@@ -8,8 +8,14 @@ import type { MessageValues } from '../mail/catalogue.ts';
 import type { Mail } from '../mail/mail.ts';
 import { composeMail } from '../mail/message.ts';
 import { sendMail } from '../mail/outbox.ts';
-import { NOTICE_TOPICS, type NoticeKind } from './notice.ts';
-import { listOptOuts, lockWaitingNotices, markHandled, type WaitingNotice } from './store.ts';
+import { NOTICE_TOPICS, type NoticeKind, type Topic } from './notice.ts';
+import {
+  listOptOuts,
+  lockWaitingNotices,
+  markHandled,
+  postponeNotices,
+  type WaitingNotice,
+} from './store.ts';
 import { unsubscribeUrl } from './unsubscribe.ts';
 
 const INTERVAL_MS = 250;
@@ -20,44 +26,50 @@ export function startNoticeWorker(ctx: Context): () => Promise<void> {
   return startInterval(ctx, INTERVAL_MS, 'sending notices failed', () => sendNotices(ctx));
 }
 
-/** Queues the mails in the transaction that marks their notices as handled, so that each mail is queued once. */
+/**
+ * Queues the mails in the transaction that marks their notices as handled, so that each mail is queued once. A notice that
+ * cannot be rendered waits, for example for a node of a newer version, and does not stop the others.
+ */
 export async function sendNotices(ctx: Context): Promise<void> {
   for (let count = BATCH_SIZE; count === BATCH_SIZE; ) {
     count = await ctx.db.transaction().execute(async (tx) => {
       const notices = await lockWaitingNotices(tx, BATCH_SIZE);
-      for (const notice of notices) await sendNotice(ctx, tx, notice);
-      const ids = notices.map(({ id }) => id);
-      if (ids.length > 0) await markHandled(tx, ids);
-      return ids.length;
+      const failed: bigint[] = [];
+      for (const notice of notices) if (!(await sendNotice(ctx, tx, notice))) failed.push(notice.id);
+      const handled = notices.map(({ id }) => id).filter((id) => !failed.includes(id));
+      if (handled.length > 0) await markHandled(tx, handled);
+      if (failed.length > 0) await postponeNotices(tx, failed);
+      return notices.length;
     });
   }
 }
 
-async function sendNotice(ctx: Context, tx: Db, notice: WaitingNotice): Promise<void> {
+/** Returns false if the notice cannot be rendered. */
+async function sendNotice(ctx: Context, tx: Db, notice: WaitingNotice): Promise<boolean> {
   const user = await findUser(tx, notice.user_id);
+  if (user === undefined || (await isErased(tx, user.id))) return true;
   const kind = notice.kind as NoticeKind;
-  const topic = NOTICE_TOPICS[kind];
-  if (user === undefined || topic === undefined || (await isErased(tx, user.id))) return;
-  if (topic !== null && (await listOptOuts(tx, user.id)).includes(topic)) return;
-  const options = topic === null ? {} : { unsubscribeUrl: unsubscribeUrl(ctx, user.id, topic) };
-  const mail = tryToMail(ctx, user, { ...notice, kind }, options);
+  const topic: Topic | null | undefined = NOTICE_TOPICS[kind];
+  if (topic && (await listOptOuts(tx, user.id)).includes(topic)) return true;
+  const mail = tryToMail(ctx, user, { ...notice, kind }, topic);
   if (mail !== null) await sendMail(ctx, tx, mail);
+  return mail !== null;
 }
 
-/**
- * Returns null if the notice cannot be rendered. Such a notice counts as handled, because otherwise it would
- * block all later notices.
- */
+/** Returns null if the notice cannot be rendered, or if its kind is one of a newer version. */
 function tryToMail(
   ctx: Context,
   user: User,
   { id, kind, data }: WaitingNotice & { kind: NoticeKind },
-  options: Options,
+  topic: Topic | null | undefined,
 ): Mail | null {
   try {
+    if (topic === undefined) throw new Error(`unknown kind of notice ${kind}`);
+    const options = topic === null ? {} : { unsubscribeUrl: unsubscribeUrl(ctx, user.id, topic) };
     return toMail(ctx, user, kind, data, options);
   } catch (err) {
-    ctx.log.error({ err, notice_id: String(id), kind }, 'rendering a notice failed');
+    const fields = { err, reason: 'notice_not_rendered', notice_id: String(id), kind };
+    ctx.log.error(fields, 'rendering a notice failed; trying again in 10 minutes');
     return null;
   }
 }
