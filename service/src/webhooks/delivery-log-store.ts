@@ -77,9 +77,9 @@ export async function listAttempts(
   return rows;
 }
 
-/** Requests a resend. If another resend is being sent, this one is sent in addition. */
+/** Requests a resend. If another resend is being sent, this one follows it. */
 export async function requestResend(tx: Db, id: string): Promise<void> {
-  await sql`update webhook_deliveries set resend_requested = true, resend_lease_until = null
+  await sql`update webhook_deliveries set resend_requested = true, resend_again = resend_lease_until is not null
     where id = ${id}`.execute(tx);
 }
 

@@ -154,6 +154,37 @@ describe('a resend', () => {
     },
   );
 
+  test('that is requested while another one is being sent follows it, and several requests make one', async () => {
+    const endpoint = await create();
+    const id = await deliveryIn(endpoint, 'delivered');
+    const [event] = ids();
+    const held: (() => void)[] = [];
+    let most = 0;
+    receiver.answer(({ headers }, response) => {
+      if (headers['webhook-id'] !== event) return void response.end();
+      held.push(() => void response.end());
+      most = Math.max(most, held.length);
+    });
+    const resend = () => call('POST', `${DELIVERIES}/${id}/resend`, {});
+    /** Waits until the worker has looked for work again. */
+    const nextRound = async () => {
+      const other = await append(`round ${receiver.received.length}`);
+      await until(() => ids()).toContain(other);
+    };
+    await resend();
+    await until(() => held.length).toBe(1);
+    for (let n = 0; n < 3; n++) await resend();
+    await nextRound();
+    expect(held).toHaveLength(1);
+    held.shift()?.();
+    await until(() => held.length).toBe(1);
+    held.shift()?.();
+    await until(async () => (await call('GET', `${DELIVERIES}/${id}`)).json.attempts).toBe(3);
+    await until(async () => (await call('GET', `${DELIVERIES}/${id}/attempts`)).json.data.length).toBe(3);
+    await nextRound();
+    expect([held.length, most]).toEqual([0, 1]);
+  });
+
   test('of a disabled endpoint is refused', async () => {
     const endpoint = await create();
     const id = await deliveryIn(endpoint, 'delivered');

@@ -224,7 +224,7 @@ export async function claimResends(db: Db, endpointId: string, limit: number): P
       select d.id from webhook_deliveries d where d.endpoint_id = ${endpointId} and ${IS_RESEND_DUE}
       order by d.sequence limit ${limit} for update of d skip locked
     )
-    update webhook_deliveries d set attempts = d.attempts + 1, resend_lease_until = now() + ${LEASE}
+    update webhook_deliveries d set attempts = d.attempts + 1, resend_lease_until = now() + ${LEASE}, resend_again = false
     from due, webhook_endpoints w, events e
     where d.id = due.id and w.id = d.endpoint_id and w.state <> 'disabled' and e.id = d.event_id
     returning ${CLAIMED}, 'resend' as kind`.execute(db);
@@ -266,9 +266,9 @@ export async function planRetry(
   return rows[0]?.state === 'failed';
 }
 
-/** Ends a resend, unless another resend was requested in the meantime. */
+/** Ends a resend. If another one was requested in the meantime, it is due now. */
 export async function finishResend(tx: Db, delivery: ClaimedDelivery): Promise<void> {
-  await sql`update webhook_deliveries set resend_requested = false, resend_lease_until = null
+  await sql`update webhook_deliveries set resend_requested = resend_again, resend_again = false, resend_lease_until = null
     where id = ${delivery.delivery_id} and resend_lease_until = ${delivery.resend_lease_until}`.execute(tx);
 }
 
