@@ -1,13 +1,9 @@
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { appendEvents } from '../src/events/event.ts';
-import { TEST_SECRET } from './setup/secret.ts';
 import { type TestApp, testApp } from './support/app.ts';
-import { bundleNode, type NodeProgram } from './support/forked-node.ts';
+import { bundleNode, killNode, type NodeProgram, startEventNode } from './support/forked-node.ts';
 import { partnerOf } from './support/tokens.ts';
-import type { WebhookNodeSettings } from './support/webhook-node.ts';
 import { callAs, type Receiver, startReceiver } from './support/webhooks.ts';
 
 /** Set `WEBHOOK_KILLS=500` for the full test. */
@@ -19,7 +15,7 @@ let app: TestApp;
 let receiver: Receiver;
 let program: NodeProgram;
 beforeAll(async () => {
-  program = await bundleNode('webhook-node');
+  program = await bundleNode('event-node');
   app = await testApp({ config: { webhookAllowCidrs: ['127.0.0.0/8'] } });
   receiver = await startReceiver();
 });
@@ -29,16 +25,7 @@ afterAll(async () => {
   await app.close();
 });
 
-async function startNode(): Promise<ChildProcess> {
-  const child = program.start();
-  const settings: WebhookNodeSettings = {
-    env: { CAUSEWAY_SECRET: TEST_SECRET.toString('base64'), WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' },
-    databaseUrl: String(app.ctx.pool.options.connectionString),
-  };
-  child.send(settings);
-  await once(child, 'message');
-  return child;
-}
+const startNode = () => startEventNode(program, String(app.ctx.pool.options.connectionString));
 
 test(
   'a node that is killed while it delivers loses nothing, and repeats only with the same id',
@@ -60,8 +47,7 @@ test(
       await expect
         .poll(() => receiver.received.length, { timeout: 20_000, interval: 2 })
         .toBeGreaterThanOrEqual(wanted);
-      node.kill('SIGKILL');
-      await once(node, 'exit');
+      await killNode(node);
       // Ends the leases, as if the 60 seconds that they last had passed.
       await sql`update webhook_deliveries set lease_until = now() where lease_until is not null`.execute(
         app.ctx.db,
@@ -72,8 +58,7 @@ test(
     expect(received()).toEqual(new Set(sent));
     const bodies = new Set(receiver.received.map(({ body }) => body));
     expect(bodies.size).toBe(sent.length);
-    node.kill('SIGKILL');
-    await once(node, 'exit');
+    await killNode(node);
   },
   TIMEOUT_MS,
 );

@@ -125,7 +125,8 @@ function guardedConnector(
       try {
         return await connectTo({ ...options, hostname: address });
       } catch (error) {
-        failure = error;
+        // A TLS error says more than a later address that refuses the connection.
+        if (!isTlsError(failure)) failure = error;
       }
     }
     throw failure;
@@ -160,9 +161,16 @@ async function readStart(body: AsyncIterable<Buffer> & { destroy(): unknown }): 
 function sendErrorOf(error: unknown): SendError {
   if (error instanceof DestinationRefused)
     return error.reason === 'unresolvable' ? 'dns_error' : 'address_refused';
-  const code = String((error as { code?: unknown }).code ?? '');
+  const code = codeOf(error);
   if (code === 'ECONNREFUSED') return 'connection_refused';
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return 'timeout';
-  if (/^(ERR_SSL|ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|EPROTO)/.test(code)) return 'tls_error';
-  return 'connection_failed';
+  return isTlsError(error) ? 'tls_error' : 'connection_failed';
+}
+
+function isTlsError(error: unknown): boolean {
+  return /^(ERR_SSL|ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|EPROTO)/.test(codeOf(error));
+}
+
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown } | undefined)?.code ?? '');
 }

@@ -1,22 +1,35 @@
+import { testClock } from '../../src/clock.ts';
 import { buildContext } from '../../src/compose.ts';
 import { loadConfig } from '../../src/config.ts';
+import { eventRoutes } from '../../src/events/routes.ts';
 import { startSequencer } from '../../src/events/sequencer.ts';
+import { buildServer } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';
 import { startWebhookWorker } from '../../src/webhooks/worker.ts';
 
-/** A node in its own process that only delivers webhooks, which a test can kill. */
-export type WebhookNodeSettings = { env: Record<string, string>; databaseUrl: string };
+/** A node in its own process that sequences events, delivers webhooks and serves the event log, which a test can kill. */
+export type EventNodeSettings = {
+  env: Record<string, string>;
+  databaseUrl: string;
+  /** Where to serve the event log, and the time by the clock of the application that issued the tokens. */
+  serve?: { port: number; now: number };
+};
 
 process.once('message', async (message) => {
-  const { env, databaseUrl } = message as WebhookNodeSettings;
+  const { env, databaseUrl, serve } = message as EventNodeSettings;
   const { ctx } = await buildContext({
     config: loadConfig(env),
     baseUrl: 'http://causeway.test',
     databaseUrl,
     log: createLog({ level: 'error', pretty: false }),
+    ...(serve !== undefined && { clock: testClock(serve.now) }),
   });
   startSequencer(ctx);
   await startWebhookWorker(ctx);
+  if (serve !== undefined) {
+    const server = await buildServer(ctx, eventRoutes);
+    await server.listen({ host: '127.0.0.1', port: serve.port });
+  }
   process.send?.('ready');
 });
 process.on('disconnect', () => process.exit());
