@@ -12,6 +12,8 @@ import {
 import { appendEvents } from '../events/event.ts';
 import type { Mail } from '../mail/mail.ts';
 import { setContact } from '../partners/partner.ts';
+import { noteFailure } from './health.ts';
+import { countFailure } from './health-store.ts';
 
 const PARTNER = partnerOf('partner-one');
 const ENDPOINTS = '/v1/webhook-endpoints';
@@ -102,6 +104,20 @@ test('410 disables the endpoint immediately, with one mail and one event however
     'webhook_endpoint.disabled',
   ]);
   expect(await stateOf(id)).toEqual(['enabled', null]);
+});
+
+test('500 failures at once disable the endpoint with one mail and one event', async () => {
+  const id = await create();
+  const fail = () =>
+    node.ctx.db.transaction().execute(async (tx) => {
+      const health = await countFailure(tx, id);
+      if (health === undefined) throw new Error('the endpoint is gone');
+      const delivery = { endpoint_id: id, partner_id: PARTNER };
+      await noteFailure(node.ctx, tx, delivery, health, { isGone: true, isExhausted: true });
+    });
+  await Promise.all(Array.from({ length: 500 }, fail));
+  expect((await mails()).map(({ subject }) => subject)).toEqual(['Webhook endpoint disabled']);
+  expect((await events(id)).map(({ type }: { type: string }) => type)).toEqual(['webhook_endpoint.disabled']);
 });
 
 test('disables after 5 days without a success and 20 failures, not after one of them alone, with one mail', async () => {

@@ -6,12 +6,13 @@ import type { ClaimedDelivery } from './delivery-store.ts';
 import { type EndpointHealth, markProblem, recordSuccess } from './health-store.ts';
 
 /** Updates the endpoint's health after a success, and reports a recovery. */
-export async function noteSuccess(ctx: Context, tx: Db, delivery: ClaimedDelivery): Promise<void> {
+export async function noteSuccess(ctx: Context, tx: Db, delivery: Delivery): Promise<void> {
   if (!(await recordSuccess(tx, delivery.endpoint_id))) return;
   await appendHealthEvent(ctx, tx, delivery, 'webhook_endpoint.recovered', {});
 }
 
 type Failure = { isGone: boolean; isExhausted: boolean };
+type Delivery = Pick<ClaimedDelivery, 'endpoint_id' | 'partner_id'>;
 
 /**
  * Reports the change of the endpoint's health that a failure causes, if any. The caller has locked the
@@ -21,7 +22,7 @@ type Failure = { isGone: boolean; isExhausted: boolean };
 export async function noteFailure(
   ctx: Context,
   tx: Db,
-  delivery: ClaimedDelivery,
+  delivery: Delivery,
   health: EndpointHealth,
   { isGone, isExhausted }: Failure,
 ): Promise<void> {
@@ -48,7 +49,7 @@ export async function noteFailure(
 async function appendHealthEvent(
   ctx: Context,
   tx: Db,
-  { endpoint_id: id, partner_id: partnerId }: ClaimedDelivery,
+  { endpoint_id: id, partner_id: partnerId }: Delivery,
   type: string,
   details: Record<string, unknown>,
 ): Promise<void> {
