@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expectAudited } from './support/audited.ts';
 import { linkIn, PASSWORD, type Site, startSite } from './support/site.ts';
 import { newVisitor, type Visitor } from './support/visitor.ts';
 
@@ -230,6 +231,7 @@ describe('password reset', () => {
     await expect.poll(async () => await site.ctx.guard.check(token)).toBeNull();
     await signIn('reset@user.test', `a new harbour ${winner}`);
     await site.mailTo('reset@user.test', /was changed/);
+    await expectAudited(site.ctx, 'user.password_changed');
   });
 
   test('a newer link replaces the older one', async () => {

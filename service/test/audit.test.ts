@@ -1,6 +1,11 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { holdUser, releaseUser } from '../src/accounts/hold.ts';
+import { sealAuditLog } from '../src/audit/sealer.ts';
+import { listSealedEntries } from '../src/audit/store.ts';
+import { verifyAuditLog } from '../src/audit/verify.ts';
+import { eraseUser } from '../src/pii/erasure.ts';
+import { expectAudited } from './support/audited.ts';
 import { PASSWORD, type Site, startSite } from './support/site.ts';
 import { newVisitor } from './support/visitor.ts';
 
@@ -134,7 +139,33 @@ test('a consent names the user, the app and the request, also when it is denied'
   ]);
 });
 
+test('erasing a user changes no entry, and the log still verifies', async () => {
+  const read = () => listSealedEntries(site.ctx.db, 0n, 10_000);
+  await sealAuditLog(site.ctx, 0);
+  const before = await read();
+  await eraseUser(site.ctx, 'grace@user.test');
+  await sealAuditLog(site.ctx, 0);
+  expect((await read()).slice(0, before.length)).toEqual(before);
+  expect(await verifyAuditLog(site.ctx)).toMatchObject({ problem: null });
+});
+
 test('no entry has personal data', async () => {
+  await expectAudited(
+    site.ctx,
+    'user.signed_in',
+    'user.sign_in_failed',
+    'personal_data.read',
+    'access.refused',
+  );
+  await expectAudited(
+    site.ctx,
+    'consent.allowed',
+    'consent.denied',
+    'consent.given',
+    'consent.reused',
+    'consent.ended',
+  );
+  await expectAudited(site.ctx, 'webhook_endpoint.insert');
   const { rows } = await sql<{ entry: string }>`select entry from audit_entries`.execute(site.ctx.db);
   expect(rows.map(({ entry }) => entry).join('\n')).not.toMatch(/@|Grace|called|fine/);
 });

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchChromium } from './setup/chromium.ts';
+import { expectAudited } from './support/audited.ts';
 import { linkIn, PASSWORD, type Site, startSite } from './support/site.ts';
 
 let site: Site;
@@ -257,6 +258,7 @@ describe('the account page', () => {
       await page.goto(`${site.url}/account`);
       await page.getByRole('button', { name: 'Remove' }).click();
       await page.getByText('Passkey removed.').waitFor();
+      await expectAudited(site.ctx, 'user.passkey_added', 'user.passkey_removed');
       await page.getByRole('button', { name: 'Sign out' }).click();
       await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
       await page.getByText('That passkey didn’t work.').waitFor();

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expectAudited } from '../../test/support/audited.ts';
 import { startWorld, type World } from '../../test/support/providers.ts';
 import { settleApplicant } from '../identity/reconcile.ts';
 import { checkNextSubmission } from './reconcile.ts';
@@ -90,6 +91,7 @@ test('a signed form can only be replaced once it is no longer valid', async () =
   await post(user);
   await act(user, 'sign');
   expect(await outcome(user)).toEqual([409, 'document_completed']);
+  await expectAudited(world.ctx, 'document_submission.SENT', 'document_submission.COMPLETED');
   const { completed_at } = await world.ctx.db
     .selectFrom('document_submissions')
     .select('completed_at')

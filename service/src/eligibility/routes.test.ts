@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../test/support/app.ts';
+import { expectAudited } from '../../test/support/audited.ts';
 import { makeOffer, saleFile } from '../../test/support/offers.ts';
 import { partnerOf, USER } from '../../test/support/tokens.ts';
 import { evmWallet, type Person, person, proveWallets, userId } from '../../test/support/wallets.ts';
@@ -252,4 +253,5 @@ test('a refusal in the transaction of the result is in the audit log, although t
       ...{ actor: { object: 'user', id: caller.userId }, subject: { object: 'offer', id: offer.id } },
       reason: expect.stringMatching(/^[a-z_]+$/),
     });
+  await expectAudited(app.ctx, 'eligibility.refused');
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { type TestApp, testApp } from '../../test/support/app.ts';
+import { expectAudited } from '../../test/support/audited.ts';
 import { saleFile } from '../../test/support/offers.ts';
 import { solanaSaleFile } from '../../test/support/solana-sale.ts';
 import { makeClient } from '../../test/support/tokens.ts';
@@ -105,6 +106,7 @@ test('list, publish and close show and set the state', async () => {
   expect((await run('publish', 'by-command')).said).toBe('by-command: already published');
   expect((await run('close', 'by-command')).said).toBe('by-command: closed');
   expect(await row()).toMatchObject({ state: 'ended', published_at: expect.any(String) });
+  await expectAudited(one.ctx, 'offer.insert', 'offer.update', 'offer.published', 'offer.closed');
 });
 
 test.each([

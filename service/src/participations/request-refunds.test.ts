@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { expectAudited } from '../../test/support/audited.ts';
 import { commandConfig, type Sale, saleWorker, startSale, UNIT } from '../../test/support/sale.ts';
 import type { Config } from '../config.ts';
 import { runOffer } from '../offers/offer-command.ts';
@@ -66,6 +67,7 @@ test('a request above the limit changes nothing until another person confirms it
   expect(await confirmRefunds(sale.app.ctx, 'dora', request)).toBe(2);
   expect(await confirmRefunds(sale.app.ctx, 'dora', request)).toBe(0);
   expect(await statuses(mine)).toEqual(['remit_submitted', 'remit_submitted']);
+  await expectAudited(sale.app.ctx, 'refund_request.unconfirmed', 'refund_request.confirmed');
 });
 
 test('a request lapses after a day', async () => {

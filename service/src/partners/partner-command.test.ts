@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { type TestApp, testApp } from '../../test/support/app.ts';
+import { expectAudited } from '../../test/support/audited.ts';
 import type { Config } from '../config.ts';
 import { SCOPES } from '../http/access.ts';
 import { runKeys } from '../oauth/keys-command.ts';
@@ -137,6 +138,7 @@ test('disable blocks the partner, and enable unblocks it', async () => {
   expect(await authorizeError(created.client_id, 'https://acme.test/callback')).toBe('invalid_client');
   await run('enable', created.client_id);
   expect(await tokenStatus(created)).toBe(200);
+  await expectAudited(node.ctx, 'client.insert', 'client.update', 'partner.insert', 'partner.update');
 });
 
 test.each([

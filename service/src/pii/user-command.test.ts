@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { type TestApp, testApp, testConfig } from '../../test/support/app.ts';
+import { expectAudited } from '../../test/support/audited.ts';
 import { databaseUrlOf } from '../../test/support/database-url.ts';
 import { putFacts } from '../../test/support/facts.ts';
 import { makeOffer, saleFile } from '../../test/support/offers.ts';
@@ -33,7 +34,7 @@ afterEach(() => void vi.restoreAllMocks());
 async function run(...args: string[]): Promise<string> {
   const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
   log.mockClear();
-  await runUser(config, args);
+  await runUser({ ...config, commandName: `user ${args[0]}` }, args);
   return log.mock.calls.flat().join('\n');
 }
 
@@ -47,6 +48,7 @@ test('hold and release change the account once, and show keeps the record of bot
   expect(held).not.toContain('again');
   expect(await run('release', email, '--reason', 'cleared')).toContain('is not on hold');
   expect(await run('show', id)).toMatch(/held .*: alert 4711\n {2}released .*: cleared/);
+  await expectAudited(app.ctx, 'user.held', 'user.released', 'command.run');
 });
 
 test('hold and release need a reason, and every command an account that exists', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expectAudited } from '../../test/support/audited.ts';
 import { makeOffer, saleFile } from '../../test/support/offers.ts';
 import { startWorld, type World } from '../../test/support/providers.ts';
 import type { OfferFile } from '../offers/file-schema.ts';
@@ -52,6 +53,13 @@ test('a move from a rejected to an accepted region waits for an operator; a harm
   expect(await approveCountry(world.ctx, userId)).toBe(3);
   expect(await listCountryChanges(world.ctx)).toEqual([]);
   expect(await liveIn('US', 'Texas')).toBe('completed');
+  await expectAudited(
+    world.ctx,
+    'country_change.insert',
+    'country_change.update',
+    'identity_review.completed',
+  );
+  await expectAudited(world.ctx, 'requirement.completed', 'requirement.rejected', 'requirement.in_progress');
 });
 
 test('moving to and fro does not make a rejected region forgotten', async () => {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
+import { expectAudited } from '../../test/support/audited.ts';
 import { makeOffer, tokenizedFile } from '../../test/support/offers.ts';
 import { saleWorker, UNIT } from '../../test/support/sale.ts';
 import { useSale } from '../../test/support/settlement.ts';
@@ -73,6 +74,21 @@ test('a changed list freezes pending participations and refunds of listed wallet
   expect(await clearAddress(ctx, sale.buyer(0).address, 'delisted')).toBe(3);
   await settle();
   expect([await sale.statusOf(pending.id), await sale.statusOf(paid.id)]).toEqual(['completed', 'remitted']);
+  await expectAudited(
+    ctx,
+    'sanctions.hit',
+    'sanctions.cleared',
+    'participation.frozen',
+    'participation.unfrozen',
+  );
+  await expectAudited(ctx, 'participation.prepared', 'participation.pending', 'participation.submitted');
+  await expectAudited(
+    ctx,
+    'participation.completed',
+    'participation.remit_submitted',
+    'participation.remitted',
+  );
+  await expectAudited(ctx, 'transaction.open', 'transaction.settled');
 });
 
 test('a list that changes after the last screening stops a commit and a refund at signing', async () => {

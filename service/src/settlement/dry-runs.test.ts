@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { expectAudited } from '../../test/support/audited.ts';
 import { commandConfig, saleWorker, UNIT } from '../../test/support/sale.ts';
 import { forgetTransaction, sendForeignTransaction, useSale } from '../../test/support/settlement.ts';
 import type { Config } from '../config.ts';
@@ -100,6 +101,7 @@ test('remit, confirm and offer refund apply the limit of the nodes, whatever the
   await recordRefundLimit(ctx.db, null);
   await recordRefundLimit(ctx.db, 3);
   expect(await limit()).toBe('1');
+  await expectAudited(ctx, 'refund_limit.insert');
   await ctx.pool.query("update refund_limits set recorded_at = recorded_at - interval '25 hours'");
   expect(await limit()).toBe('3');
   await recordRefundLimit(ctx.db, 2);

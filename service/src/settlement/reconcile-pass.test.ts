@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeEach, expect, test } from 'vitest';
+import { expectAudited } from '../../test/support/audited.ts';
 import { type LyingNode, startLyingNode } from '../../test/support/lying-node.ts';
 import { gaugesOf, saleWorker, UNIT } from '../../test/support/sale.ts';
 import { blockedCount, useSale } from '../../test/support/settlement.ts';
@@ -95,6 +96,8 @@ test('a row that was changed pauses its offer and is named, until an operator ac
   await resumeSettlement(sale.app.ctx, 'harbour-sale');
   await pass();
   expect(await pauses()).toEqual([]);
+  await expectAudited(sale.app.ctx, 'reconcile.difference_found', 'reconcile.difference_accepted');
+  await expectAudited(sale.app.ctx, 'settlement_pause.insert', 'settlement_pause.deleted');
   await add(-1);
   await pass();
   expect(await differences()).toEqual([]);

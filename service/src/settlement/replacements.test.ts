@@ -1,5 +1,6 @@
 import { parseTransaction } from 'viem/utils';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { expectAudited } from '../../test/support/audited.ts';
 import { commandConfig, saleWorker, UNIT } from '../../test/support/sale.ts';
 import { commitAttempts, dropFromPool, rejectingWorker, useSale } from '../../test/support/settlement.ts';
 import { NodeError } from '../chain/rpc/failures.ts';
@@ -84,9 +85,7 @@ test('a cancelled commit returns to pending only once the cancellation is deep, 
   await settle();
   expect(await sale.eventsOf(id)).toEqual(['pending', 'submitted', 'pending', 'submitted', 'completed']);
   expect((await sale.totalsOf(sale.buyer(1).address)).count).toBe(1n);
-  const { rows } = await sale.app.ctx.pool.query('select entry from audit_entries');
-  const actions = rows.map(({ entry }) => JSON.parse(entry).action);
-  expect(actions).toContain('transaction.cancel_requested');
+  await expectAudited(sale.app.ctx, 'transaction.cancel_requested');
 });
 
 test('a commit that is mined in spite of its cancellation completes its row', async () => {

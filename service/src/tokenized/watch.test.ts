@@ -1,6 +1,7 @@
 import type { Hex } from 'viem';
 import { toHex } from 'viem/utils';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { expectAudited } from '../../test/support/audited.ts';
 import { MARKET_OPEN, startTokenizedWorld, type TokenizedWorld } from '../../test/support/venue.ts';
 import type { EvmChain } from '../chain/evm/client.ts';
 import { settleOrders } from './watch.ts';
@@ -69,6 +70,7 @@ describe('the outcome of an order on a roll-up', () => {
     expect(await settledEvents()).toEqual([]);
     finalized = executedIn;
     expect(await settledEvents()).toEqual(['tokenized_swap.executed']);
+    await expectAudited(world.app.ctx, 'tokenized_order.live', 'tokenized_order.executed');
   });
 
   test('is expired if a reorganisation undoes the execution, and no event says otherwise', async () => {

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { decodeFunctionData, encodeFunctionData, type Hex, keccak256, toHex, zeroAddress } from 'viem';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type TestApp, testApp, testConfig } from '../../test/support/app.ts';
+import { expectAudited } from '../../test/support/audited.ts';
 import { startTestChain, type TestChain, type TestNode } from '../../test/support/chain.ts';
 import { makeOffer, saleFile, tokenizedFile } from '../../test/support/offers.ts';
 import { evmWallet, type Person, person, solanaWallet, type TestWallet } from '../../test/support/wallets.ts';
@@ -101,6 +102,7 @@ describe('allow-wallet', () => {
     expect((await authorized(wallet.address)).body.authorized).toBe(true);
     expect(await user.allow(swap.id, wallet)).toEqual({ status: 200, body: {} });
     expect(await states()).toEqual(['allowed']);
+    await expectAudited(app.ctx, 'wallet_permission.permitted', 'wallet_permission.allowed');
   });
 
   test('binds the permission to wallet, offer and deadline', async () => {

@@ -3,6 +3,7 @@ import { roles, sandboxKey } from '@causeway/sandbox/seed/keys.ts';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { START, type TestApp, testApp } from '../../test/support/app.ts';
+import { expectAudited } from '../../test/support/audited.ts';
 import { startTestChain, type TestChain, type TestNode } from '../../test/support/chain.ts';
 import { putFacts } from '../../test/support/facts.ts';
 import { makeOffer, saleFile } from '../../test/support/offers.ts';
@@ -165,6 +166,13 @@ describe('an allowed wallet', () => {
     await settle();
     Object.assign(sanctions, original);
     expect([await states(), await authorized()]).toEqual([['revoked'], false]);
+    await expectAudited(
+      app.ctx,
+      'wallet_revocation.waiting',
+      'wallet_revocation.sent',
+      'wallet_revocation.done',
+    );
+    await expectAudited(app.ctx, 'wallet_permission.revoking', 'wallet_permission.revoked');
   });
 
   test('stays allowed while its user is eligible or a review is in progress', async () => {

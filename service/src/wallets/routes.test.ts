@@ -3,6 +3,7 @@ import { createSiweMessage, parseSiweMessage } from 'viem/siwe';
 import { getAddress } from 'viem/utils';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { START, type TestApp, testApp } from '../../test/support/app.ts';
+import { expectAudited } from '../../test/support/audited.ts';
 import { makeOffer, saleFile } from '../../test/support/offers.ts';
 import { evmWallet, type Person, person, solanaWallet, userId } from '../../test/support/wallets.ts';
 import { runHousekeeping } from '../jobs/housekeeping.ts';
@@ -427,6 +428,7 @@ describe('bindings', () => {
     ] as const)
       expect(await who.call('DELETE', path)).toMatchObject({ status: 404, body: { code: 'not_found' } });
     expect(await user.call('DELETE', url)).toEqual({ status: 200, body });
+    await expectAudited(app.ctx, 'option_address.insert', 'option_address.deleted');
     expect((await user.call('DELETE', url)).status).toBe(404);
     expect((await other.bind(offer.id, plain, wallet)).status).toBe(200);
   });

@@ -1,0 +1,51 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type TestApp, testApp } from './support/app.ts';
+import { readSourceTree } from './support/source-tree.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await testApp({ pages: false });
+});
+afterAll(() => app.close());
+
+/** A kind is an action, or the start of actions that end in a state: `participation.`. */
+const kindsIn = (text: string) =>
+  [...text.matchAll(/'([a-z_]+\.[A-Za-z_]*)'/g)].map(([, kind]) => String(kind));
+
+/** Returns the kinds that the triggers of the database can write. */
+async function readTriggerKinds(): Promise<string[]> {
+  const { rows } = await sql<{ source: string; object: string | null }>`
+    select p.prosrc as source, nullif(split_part(encode(t.tgargs, 'escape'), '\\000', 1), '') as object
+    from pg_trigger t join pg_proc p on p.oid = t.tgfoid
+    where not t.tgisinternal and p.prosrc like '%perform audit(%'`.execute(app.ctx.db);
+  return rows
+    .flatMap(({ source, object }) => (object === null ? kindsIn(source) : [`${object}.`]))
+    .filter((kind) => !kind.startsWith('causeway.'));
+}
+
+/** Returns the kinds that the service writes itself. */
+function readServiceKinds(texts: readonly string[]): string[] {
+  return texts.flatMap((text) =>
+    [...text.matchAll(/action: [^,(]*|select audit\('[^']*'/g)].flatMap(([found]) => kindsIn(found)),
+  );
+}
+
+test('every kind of audit entry is written by a real action of some test', async () => {
+  const files = readSourceTree().filter(({ path }) => path.startsWith('service/'));
+  const isTest = (path: string) => path.endsWith('.test.ts');
+  const texts = files
+    .filter(({ path }) => path.startsWith('service/src/') && !isTest(path))
+    .map(({ text }) => text);
+  const declared = new Set([...(await readTriggerKinds()), ...readServiceKinds(texts)]);
+  const expected = files
+    .filter(({ path }) => isTest(path))
+    .flatMap(({ text }) => [...text.matchAll(/expectAudited\([^;]*\);/g)].flatMap(([call]) => kindsIn(call)));
+  // Triggers, functions and files were found.
+  expect([...declared]).toEqual(
+    expect.arrayContaining(['user.held', 'partner.', 'participation.', 'eligibility.refused', 'command.run']),
+  );
+  const isExpected = (kind: string) =>
+    expected.some((action) => (kind.endsWith('.') ? action.startsWith(kind) : action === kind));
+  expect([...declared].filter((kind) => !isExpected(kind))).toEqual([]);
+});
