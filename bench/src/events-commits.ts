@@ -1,5 +1,6 @@
 import type { Context } from '@causeway/service/context.ts';
 import type { Db } from '@causeway/service/db/pool.ts';
+import { appendEvents } from '@causeway/service/events/event.ts';
 import { toTimestamp } from '@causeway/service/http/wire.ts';
 import { changeStatus } from '@causeway/service/participations/status.ts';
 import { type StatusChange, updateStatus } from '@causeway/service/participations/store.ts';
@@ -18,6 +19,8 @@ export type CommitFigures = {
   wakingRatios: number[];
   /** CPU time without an event relative to with, one per round. Load of other processes hardly affects it. */
   cpuRatios: number[];
+  /** Throughput with an event relative to without if the change is tiny: a locked read and two narrow rows. */
+  tinyRatios: number[];
   without: Run;
   with: Run;
 };
@@ -29,7 +32,8 @@ const ROUNDS = 15;
  * Compares commits that append an event, and commits that wake settlement, with commits that do neither, in alternating
  * rounds, so that load on the machine affects all alike. The change is the one that the service makes most often: the
  * outcome of a participation, with its audit entry and its notice. The only difference is the event. Assigning its position
- * happens later, in another transaction, and is part of the deliveries.
+ * happens later, in another transaction, and is part of the deliveries. `tinyRatios` show how much an event costs beside
+ * a change that hardly costs anything.
  */
 export async function measureCommits(
   context: Context,
@@ -44,16 +48,13 @@ export async function measureCommits(
   const ids = found.map(({ id }) => id);
   const databasePid = await readDatabasePid(context.db);
 
-  /** Settles and reopens the participation of each committer in turn. */
-  const run = async (change: (tx: Db, change: StatusChange) => Promise<unknown>): Promise<Run> => {
+  /** Runs `commitTwice` for all committers at once until they have made `commits` commits. */
+  const run = async (commitTwice: (id: string) => Promise<void>): Promise<Run> => {
     const cpuStart = process.cpuUsage();
     const databaseStart = readCpuMs(databasePid);
     const startedAt = performance.now();
     const commit = async (id: string) => {
-      for (let n = 0; n < commits / COMMITTERS; n += 2) {
-        await settle(context.db, id, change);
-        await reopen(context.db, id, change);
-      }
+      for (let n = 0; n < commits / COMMITTERS; n += 2) await commitTwice(id);
     };
     await Promise.all(ids.map(commit));
     const count = COMMITTERS * 2 * Math.ceil(commits / COMMITTERS / 2);
@@ -62,31 +63,63 @@ export async function measureCommits(
     const databaseMs = (readCpuMs(databasePid) ?? Number.NaN) - (databaseStart ?? Number.NaN);
     return { perSecond, cpuMs: ((user + system) / 1000 + databaseMs) / count };
   };
-  const plain = (tx: Db, change: StatusChange) =>
-    updateStatus(tx, change, toTimestamp(context.clock.micros()));
-  const reporting = (tx: Db, change: StatusChange) => changeStatus(context, tx, change);
-  const waking = async (tx: Db, change: StatusChange) => {
+  const runOutcomes = (change: Change) =>
+    run(async (id) => {
+      await settle(context.db, id, change);
+      await reopen(context.db, id, change);
+    });
+  const plain: Change = (tx, change) => updateStatus(tx, change, toTimestamp(context.clock.micros()));
+  const waking: Change = async (tx, change) => {
     await plain(tx, change);
     await wakeSettlement(tx, 'base_mainnet');
   };
-  const [ratios, wakingRatios, cpuRatios]: [number[], number[], number[]] = [[], [], []];
-  const [without, withEvent]: [Run[], Run[]] = [[], []];
-  await run(plain);
-  await run(reporting);
-  for (let round = 0; round < ROUNDS; round++) {
-    const base = await run(plain);
-    const event = await run(reporting);
-    const wake = await run(waking);
-    without.push(base);
-    withEvent.push(event);
-    ratios.push(event.perSecond / base.perSecond);
-    wakingRatios.push(wake.perSecond / base.perSecond);
-    cpuRatios.push(base.cpuMs / event.cpuMs);
-  }
-  return { ratios, wakingRatios, cpuRatios, without: average(without), with: average(withEvent) };
+  const runTiny = (report: (tx: Db) => Promise<unknown>) =>
+    run(async () => {
+      await changeLittle(context.db, report);
+      await changeLittle(context.db, report);
+    });
+  const event = { partnerId: ids[0] ?? '', userId: null, type: 'offer.published' };
+  const appendOne = (tx: Db) =>
+    appendEvents(context, tx, [{ ...event, data: { object: 'offer', id: 'offer' } }]);
+  await createTinyTable(context.db);
+
+  const runs: { plain: Run; reporting: Run; waking: Run; tiny: Run; tinyReporting: Run }[] = [];
+  for (let round = 0; round <= ROUNDS; round++)
+    runs.push({
+      plain: await runOutcomes(plain),
+      reporting: await runOutcomes((tx, change) => changeStatus(context, tx, change)),
+      waking: await runOutcomes(waking),
+      tiny: await runTiny(async () => undefined),
+      tinyReporting: await runTiny(appendOne),
+    });
+  // The first round warms up.
+  const rounds = runs.slice(1);
+  return {
+    ratios: rounds.map((round) => round.reporting.perSecond / round.plain.perSecond),
+    wakingRatios: rounds.map((round) => round.waking.perSecond / round.plain.perSecond),
+    cpuRatios: rounds.map((round) => round.plain.cpuMs / round.reporting.cpuMs),
+    tinyRatios: rounds.map((round) => round.tinyReporting.perSecond / round.tiny.perSecond),
+    without: average(rounds.map((round) => round.plain)),
+    with: average(rounds.map((round) => round.reporting)),
+  };
 }
 
 type Change = (tx: Db, change: StatusChange) => Promise<unknown>;
+
+async function createTinyTable(db: Db): Promise<void> {
+  await sql`create table bench_changes (id bigint generated always as identity primary key, note text)`.execute(
+    db,
+  );
+}
+
+function changeLittle(db: Db, report: (tx: Db) => Promise<unknown>): Promise<void> {
+  return db.transaction().execute(async (tx) => {
+    await sql`insert into bench_changes (note) values ('change')`.execute(tx);
+    await sql`select from bench_changes where id = 1 for key share`.execute(tx);
+    await sql`insert into bench_changes (note) values ('change')`.execute(tx);
+    await report(tx);
+  });
+}
 
 /** Makes the change of `settleCommit` in its transaction. */
 function settle(db: Db, id: string, change: Change): Promise<void> {

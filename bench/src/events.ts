@@ -50,7 +50,7 @@ export async function run({ rows, part: only }: Options): Promise<Result> {
   await measure('streams', ({ streamsMb }, size) => [
     { label: `memory of ${size} streams, MB`, value: streamsMb, max: 150 },
   ]);
-  await measure('commits', ({ ratios, wakingRatios, cpuRatios }) => [
+  await measure('commits', ({ ratios, wakingRatios, cpuRatios, tinyRatios }) => [
     {
       ...{
         label: `commits of a participation's outcome with its event relative to without, ${spread(ratios)}`,
@@ -60,6 +60,10 @@ export async function run({ rows, part: only }: Options): Promise<Result> {
     {
       ...{ label: `CPU time of a commit without its event relative to with, ${spread(cpuRatios)}` },
       ...{ value: median(cpuRatios), min: 0.85 },
+    },
+    {
+      ...{ label: `commits of a tiny change with an event relative to without, ${spread(tinyRatios)}` },
+      ...{ value: median(tinyRatios), min: 0, goal: 0.85 },
     },
     {
       ...{ label: `commits that wake a worker relative to without, ${spread(wakingRatios)}` },

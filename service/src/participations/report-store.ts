@@ -111,7 +111,9 @@ export async function readReport(db: Db, id: string): Promise<object | null> {
   const [row] = rows;
   if (row === undefined) return null;
   const { rows: history } = await sql<{ at: string; status: string }>`
-    select inserted_at as at, data ->> 'status' as status from events
-    where data ->> 'id' = ${id} and type like 'participation.%' order by written`.execute(db);
+    select inserted_at as at, data ->> 'status' as status from (
+      select * from events where sequence is not null and data ->> 'id' = ${id}
+      union all select * from events where position is null and data ->> 'id' = ${id}
+    ) as about where type like 'participation.%' order by written`.execute(db);
   return { ...toReport(row), history };
 }
