@@ -9,7 +9,7 @@ export type PageFigures = { firstPageMs: number; deepestPageMs: number };
 const BATCH_SIZE = 20_000;
 const SAMPLES = 400;
 
-/** Compares the newest page with the oldest in a log of `rows` events of one partner, in turns. */
+/** Compares how long it takes to read the newest and the oldest page of a log of `rows` events of one partner, in turns. */
 export async function measurePages(ctx: Context, rows: number): Promise<PageFigures> {
   const partnerId = newId(ctx.clock, ctx.random);
   await sql`insert into partners (id, name) values (${partnerId}, 'Pages')`.execute(ctx.db);

@@ -81,7 +81,7 @@ test('a changed list freezes pending participations and refunds of listed wallet
     'participation.frozen',
     'participation.unfrozen',
   );
-  await expectAudited(ctx, 'participation.prepared', 'participation.pending', 'participation.submitted');
+  await expectAudited(ctx, 'participation.pending', 'participation.submitted');
   await expectAudited(
     ctx,
     'participation.completed',
