@@ -24,7 +24,10 @@ export type CommitRow = {
   user: string;
 };
 
-/** `wait` means that something could not be read. Try again later. */
+/**
+ * `wait` means that no decision is possible now, for example because a chain does not respond or the offer is
+ * not published. Try again later.
+ */
 export type CommitDecision =
   | { to: 'send' }
   | { to: 'wait' }

@@ -87,7 +87,7 @@ export type EventList = {
   hasUnplaced: boolean;
 };
 
-/** Reads placed events in order, from `sequence` on in the given direction. */
+/** Reads placed events in order, starting after `sequence` in the given direction. */
 export async function listEvents(
   db: Db,
   audience: Audience,
@@ -132,7 +132,7 @@ export async function readEventsAfter(
   return rows;
 }
 
-/** Reads the events of these partners between two positions, oldest first. */
+/** Reads the events of these partners after one position and up to another, inclusive. Oldest first. */
 export async function readEventsBetween(
   db: Db,
   partnerIds: readonly string[],

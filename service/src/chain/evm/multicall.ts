@@ -41,7 +41,10 @@ const BLOCK_ID_CALLS = (
   ['getBlockNumber', 'getLastBlockHash', 'getCurrentBlockTimestamp', 'getCurrentBlockDifficulty'] as const
 ).map((functionName) => encodeFunctionData({ abi: multicall3.abi, functionName }));
 
-/** Uses the multicall contract if the chain has one. Otherwise sends a JSON-RPC batch on the latest block. */
+/**
+ * Uses the multicall contract. If the chain has none, or if the call to it fails, sends a JSON-RPC batch on
+ * the latest block.
+ */
 export function createCallAll(rpc: Rpc, multicall: Hex | null): CallAll {
   let noCodeUntil = multicall === null ? Number.POSITIVE_INFINITY : 0;
   return async (calls, checkBlock) => {
