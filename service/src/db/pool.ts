@@ -46,6 +46,8 @@ export interface OpenPool {
   close(): Promise<void>;
 }
 
+const MAX_CACHED_LANES = 1_000;
+
 export function openPool(url: string, options: PoolOptions = {}): OpenPool {
   const statementTimeout = options.statementTimeoutMs ?? 10_000;
   const connectionTimeout = options.connectionTimeoutMs ?? 5_000;
@@ -79,7 +81,7 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
   });
   const notifier = createNotifier(pool);
   const connections = nameStatements(pool, queue);
-  const laneOf = (lane: string): Lane => {
+  const createLane = (lane: string): Lane => {
     const postgres = new PostgresDialect({ pool: connections(lane) });
     const dialect = notifyOnCommit(commitWithCalls(postgres), notifier);
     return {
@@ -87,6 +89,15 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
       db: new Kysely<Database>({ dialect }),
       tagged: (tags) => new Kysely<Database>({ dialect: tagTransactions(dialect, tags) }),
     };
+  };
+  const lanes = new Map<string, Lane>();
+  const laneOf = (lane: string): Lane => {
+    const known = lanes.get(lane);
+    if (known !== undefined) return known;
+    if (lanes.size >= MAX_CACHED_LANES) lanes.clear();
+    const created = createLane(lane);
+    lanes.set(lane, created);
+    return created;
   };
   let closing: Promise<void> | undefined;
   return {

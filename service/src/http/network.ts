@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 
@@ -8,6 +8,8 @@ import ipaddr from 'ipaddr.js';
  * names no address, the peer's address counts.
  */
 export function clientNetwork({ ip, raw }: Pick<FastifyRequest, 'ip' | 'raw'>): string {
+  // Node accepts an IPv4 address in one notation only.
+  if (isIPv4(ip)) return ip;
   const address = [ip, raw.socket.remoteAddress ?? ''].find((each) => isIP(each) !== 0);
   if (address === undefined) return 'unknown';
   const parsed = ipaddr.process(address);
