@@ -174,15 +174,15 @@ export async function buildContext({
     sanctions = await openSanctions(config.sanctionsFile, base);
     const guard = await createGuard(base);
     streams = await createEventStreams({ ...base, guard });
-    const { signerOf, retired } = await openSigners(config, { clock, log, registry: metrics.registry });
+    const parts = { clock, log, registry: metrics.registry };
+    const { signerOf, retired } = await openSigners(config, parts);
     const ctx: Context = {
       ...base,
       sanctions,
       signerOf,
       retiredSigners: retired,
       supplier: permissionSupplier(signerOf, clock),
-      solanaOperator:
-        config.solanaKey === null ? null : await openSolanaSigner(config.solanaKey, clock, metrics.registry),
+      solanaOperator: config.solanaKey === null ? null : await openSolanaSigner(config.solanaKey, parts),
       guard,
       streams,
       oauth: await createOAuth({ ...base, guard }),

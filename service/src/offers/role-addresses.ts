@@ -63,7 +63,7 @@ async function findSolanaOperator({
   clock,
   config: { profile, solanaKey },
 }: Parts): Promise<string | null> {
-  if (solanaKey !== null) return (await openSolanaSigner(solanaKey, clock)).address;
+  if (solanaKey !== null) return (await openSolanaSigner(solanaKey, { clock })).address;
   const [latest] = (await listOperators(db)).solana;
   if (latest !== undefined || profile !== 'sandbox') return latest ?? null;
   return localSolanaSigner(hexToBytes(deriveSandboxKey('solana operator'))).address;

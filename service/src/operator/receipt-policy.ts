@@ -21,7 +21,7 @@ import { feeOf } from './receipt-transaction.ts';
 /** The operator's key was asked to sign something that the service never signs. */
 export class SigningRefused extends Blocked {
   constructor(reason: string) {
-    super('signer_policy', `refused to sign: ${reason}`);
+    super('signer_policy', `the signer refuses: ${reason}`);
     this.name = 'SigningRefused';
   }
 }
@@ -36,7 +36,7 @@ export type ReceiptPolicy = { plan: ReceiptPlan; vault: string };
  * In lamports. These are constants because the service learns rent, compute units and price from nodes, and
  * nodes can lie.
  */
-const MAX_RENT = 10_000_000n;
+export const MAX_RENT = 10_000_000n;
 const MAX_FEE = 50_000_000n;
 
 /**

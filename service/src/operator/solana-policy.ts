@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { encodeTransaction } from '@causeway/contracts/encodings/solana-message.ts';
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   associatedAccount,
   COMPUTE_BUDGET_PROGRAM,
+  keyOf,
   MEMO_PROGRAM,
   SYSTEM_PROGRAM,
   TOKEN_PROGRAM,
@@ -13,47 +15,103 @@ import {
   type WireInstruction,
 } from '../chain/solana/wire-transaction.ts';
 import { type ChainPolicy, policyOf, type RolePolicy } from './policy.ts';
-import { SigningRefused } from './receipt-policy.ts';
+import { MAX_RENT, SigningRefused } from './receipt-policy.ts';
 import { feeOf } from './receipt-transaction.ts';
 import type { SpendLedger } from './spend-ledger.ts';
 
-const PROGRAMS = new Set([
-  ...[ASSOCIATED_TOKEN_PROGRAM, COMPUTE_BUDGET_PROGRAM, MEMO_PROGRAM, SYSTEM_PROGRAM, TOKEN_PROGRAM],
-]);
-const TRANSFER_CHECKED = 12;
-/** Instructions of the token program that move no tokens: they initialise a multisig or an account, or close one. */
-const HARMLESS = new Set([2, 9, 18, 19]);
+const ACCOUNT_RENT = 2_039_280n;
+
+/** A message, as the rules see it. `created` are the accounts that it allocates for the operator. */
+type Message = {
+  operator: string;
+  all: WireInstruction[];
+  moves: WireInstruction[];
+  created: ReadonlySet<string>;
+};
 
 /**
- * Throws `SigningRefused` unless the policy file, which the database cannot change, allows the message: only
- * a listed fund may authorise transfers, and tokens may move only into a listed vault, or from such a vault
- * to the associated token account of a wallet. Throws `Blocked` above a daily limit.
+ * Throws `SigningRefused` unless the message does only what settlement does: it creates receipts and funds, closes receipts,
+ * and transfers tokens of a fund, each transfer with a receipt of its own. The policy file, which the database cannot change,
+ * must list the fund, and tokens may move only into a listed vault, or from such a vault to the associated token account of a
+ * wallet. Throws `Blocked` above a daily limit. A policy of null lists everything and has no limits.
  */
 export function assertSolanaPolicy(
   operator: string,
-  policy: ChainPolicy,
+  policy: ChainPolicy | null,
   ledger: SpendLedger,
-  message: Uint8Array,
+  bytes: Uint8Array,
 ): void {
-  const { keys, instructions } = parseTransaction(encodeTransaction(message, []));
+  const { keys, signers, instructions } = parseTransaction(encodeTransaction(bytes, []));
+  if (signers.length !== 1 || signers[0] !== operator)
+    throw new SigningRefused('another account has to sign');
   const all = instructions.map((each) => resolveInstruction(keys, each));
-  for (const { program } of all)
-    if (!PROGRAMS.has(program)) throw new SigningRefused(`the program ${program} is not used by settlement`);
-  const moves = all.filter(({ program, data }) => program === TOKEN_PROGRAM && !HARMLESS.has(data[0] ?? 0));
-  const amounts = new Map<string, bigint>();
-  for (const move of moves) {
-    assertListed(policyOf(policy, roleOf(policy, move)), move, all);
-    const mint = move.accounts[1] ?? '';
-    amounts.set(mint, (amounts.get(mint) ?? 0n) + move.data.readBigUInt64LE(1));
-  }
+  const moves = all.filter(isMove);
+  const created = new Set(all.filter(isAllocation).map(({ accounts: [account = ''] }) => account));
+  const message = { operator, all, moves, created };
+  for (const each of all) assertUsual(message, each);
   const [move] = moves;
-  if (move === undefined) return;
-  // A key can have only one receipt per participation and direction, so at most one of several attempts
-  // succeeds.
-  const role = roleOf(policy, move);
-  const memo = String(all.find(({ program }) => program === MEMO_PROGRAM)?.data ?? '');
-  const spending = { key: `${role} on Solana`, id: `${operator} ${memo}`, fee: readCost(all), amounts };
+  // A receipt can be created only once, so at most one of several messages with the same receipt succeeds.
+  if (moves.length > 0 && (moves.length > 1 || created.size !== 1))
+    throw new SigningRefused('a transfer needs a receipt of its own');
+  if (policy === null) return;
+  const role = move === undefined ? 'commit' : roleOf(policy, move);
+  if (move !== undefined) assertListed(policyOf(policy, role), move, all);
+  const [receipt = createHash('sha256').update(bytes).digest('hex')] = created;
+  const amounts = new Map(move === undefined ? [] : [[mintOf(move), move.data.readBigUInt64LE(1)]]);
+  const spending = { key: `${role} on Solana`, id: receipt, fee: readCost(all), amounts };
   ledger.reserve(spending, policyOf(policy, role));
+}
+
+type Rule = (message: Message, instruction: WireInstruction) => boolean;
+
+const TRANSFER_CHECKED = 12;
+const ALLOCATE_WITH_SEED = 9;
+const TRANSFER_LAMPORTS = 2;
+
+/** The instructions of the system program: accounts of the operator are created with their rent, and nobody else is paid. */
+const SYSTEM_RULES: Readonly<Record<number, Rule>> = {
+  [TRANSFER_LAMPORTS]: ({ created }, { accounts: [, to = ''], data }) =>
+    created.has(to) && data.readBigUInt64LE(4) <= MAX_RENT,
+  [ALLOCATE_WITH_SEED]: ({ operator }, { accounts: [, base], data }) =>
+    base === operator && data.subarray(-32).equals(keyOf(TOKEN_PROGRAM)),
+};
+
+/** The instructions of the token program that move no tokens: close, initialise an account, initialise a multisig. */
+const TOKEN_RULES: Readonly<Record<number, Rule>> = {
+  9: ({ operator }, { accounts: [, to] }) => to === operator,
+  18: ({ operator, created }, { accounts: [account = ''], data }) =>
+    created.has(account) && data.subarray(1).equals(keyOf(operator)),
+  19: ({ created }, { accounts: [account = ''] }) => created.has(account),
+  [TRANSFER_CHECKED]: () => true,
+};
+
+const PROGRAM_RULES: Readonly<Record<string, Rule>> = {
+  [COMPUTE_BUDGET_PROGRAM]: () => true,
+  [MEMO_PROGRAM]: () => true,
+  [SYSTEM_PROGRAM]: (message, each) => SYSTEM_RULES[each.data.readUInt32LE(0)]?.(message, each) === true,
+  [TOKEN_PROGRAM]: (message, each) => TOKEN_RULES[each.data[0] ?? -1]?.(message, each) === true,
+  [ASSOCIATED_TOKEN_PROGRAM]: ({ moves }, { data, accounts: [, account] }) =>
+    data[0] === 1 && moves.some(({ accounts: [, , to] }) => to === account),
+};
+
+function assertUsual(message: Message, instruction: WireInstruction): void {
+  const { program, data } = instruction;
+  const rule = PROGRAM_RULES[program];
+  if (rule === undefined) throw new SigningRefused(`the program ${program} is not used by settlement`);
+  if (!rule(message, instruction))
+    throw new SigningRefused(`instruction ${data[0]} of ${program} is not used in this way by settlement`);
+}
+
+function isMove({ program, data }: WireInstruction): boolean {
+  return program === TOKEN_PROGRAM && data[0] === TRANSFER_CHECKED;
+}
+
+function isAllocation({ program, data }: WireInstruction): boolean {
+  return program === SYSTEM_PROGRAM && data[0] === ALLOCATE_WITH_SEED;
+}
+
+function mintOf({ accounts: [, mint = ''] }: WireInstruction): string {
+  return mint;
 }
 
 /** Tokens that go into a listed account are committed, all others refunded. */
@@ -63,7 +121,6 @@ function roleOf(policy: ChainPolicy, { accounts: [, , to = ''] }: WireInstructio
 
 function assertListed({ targets }: RolePolicy, move: WireInstruction, all: WireInstruction[]): void {
   const [from = '', mint = '', to = '', fund = ''] = move.accounts;
-  if (move.data[0] !== TRANSFER_CHECKED) throw new SigningRefused('the token program may only transfer');
   if (!targets.has(fund)) throw new SigningRefused(`OPERATOR_POLICY_FILE does not list the fund ${fund}`);
   if (targets.has(to)) return;
   if (!targets.has(from)) throw new SigningRefused(`OPERATOR_POLICY_FILE does not list the vault ${to}`);
@@ -78,7 +135,8 @@ function readCost(all: readonly WireInstruction[]): bigint {
   for (const { program, data } of all) {
     if (program === COMPUTE_BUDGET_PROGRAM && data[0] === 2) units = data.readUInt32LE(1);
     if (program === COMPUTE_BUDGET_PROGRAM && data[0] === 3) price = data.readBigUInt64LE(1);
-    if (program === SYSTEM_PROGRAM && data[0] === 2) rent += data.readBigUInt64LE(4);
+    if (program === SYSTEM_PROGRAM && data[0] === TRANSFER_LAMPORTS) rent += data.readBigUInt64LE(4);
+    if (program === ASSOCIATED_TOKEN_PROGRAM) rent += ACCOUNT_RENT;
   }
   return feeOf(units, price) + rent;
 }

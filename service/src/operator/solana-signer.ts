@@ -5,10 +5,12 @@ import type { Registry } from 'prom-client';
 import { isSignedByEd25519 } from '../chain/solana/ed25519.ts';
 import type { Clock } from '../clock.ts';
 import { ed25519Key } from '../ed25519-key.ts';
+import type { Log } from '../log.ts';
 import { invalidResponse } from '../outbound/failure.ts';
 import type { OperatorKey } from './key.ts';
 import { openKmsEd25519 } from './kms.ts';
 import type { ChainPolicy } from './policy.ts';
+import { watchRefusals } from './refusals.ts';
 import { assertSolanaPolicy } from './solana-policy.ts';
 import { openSpendLedger } from './spend-ledger.ts';
 
@@ -19,24 +21,28 @@ export type SolanaSigner = {
   signTransaction(message: Uint8Array, assertAllowed: (message: Uint8Array) => void): Promise<Buffer>;
 };
 
+/** Where refusals are counted and logged. Commands leave both out: they print the refusal. */
+type Parts = { clock: Clock; log?: Log; registry?: Registry };
+
 /** Opens the key with its policy. A policy file without a Solana cluster allows nothing there. */
-export async function openSolanaSigner(
-  key: OperatorKey,
-  clock: Clock,
-  registry?: Registry,
-): Promise<SolanaSigner> {
-  const signer = await openKey(key, clock, registry);
-  if (key.policy === undefined || key.policy === null) return signer;
-  const policy = key.policy.get('solana') ?? NOTHING;
+export async function openSolanaSigner(key: OperatorKey, parts: Parts): Promise<SolanaSigner> {
+  const { clock, log, registry } = parts;
+  const { address, signTransaction } = await openKey(key, clock, registry);
+  const policy = key.policy == null ? null : (key.policy.get('solana') ?? NOTHING);
   const ledger = openSpendLedger(key.spendFolder ?? null, clock);
-  const { address } = signer;
+  const watch =
+    log === undefined || registry === undefined
+      ? <T>(signing: Promise<T>) => signing
+      : watchRefusals({ log, registry }, address);
   return {
     address,
     signTransaction: (message, assertAllowed) =>
-      signer.signTransaction(message, (bytes) => {
-        assertAllowed(bytes);
-        assertSolanaPolicy(address, policy, ledger, bytes);
-      }),
+      watch(
+        signTransaction(message, (bytes) => {
+          assertAllowed(bytes);
+          assertSolanaPolicy(address, policy, ledger, bytes);
+        }),
+      ),
   };
 }
 

@@ -141,7 +141,7 @@ async function openSigner({ solanaKey }: Config): Promise<SolanaSigner> {
     throw new ConfigError([
       'SOLANA_OPERATOR_KEY: is required by solana; set SOLANA_OPERATOR_KEY, SOLANA_OPERATOR_KEY_FILE or SOLANA_OPERATOR_KMS_KEY',
     ]);
-  return openSolanaSigner(solanaKey, realClock());
+  return openSolanaSigner(solanaKey, { clock: realClock() });
 }
 
 async function withChain(

@@ -18,7 +18,7 @@ import type { Config } from '../../src/config.ts';
 import { ed25519Key } from '../../src/ed25519-key.ts';
 import type { Offer } from '../../src/offers/catalogue.ts';
 import type { ReceiptTimings } from '../../src/operator/receipt-follow.ts';
-import { localSolanaSigner, type SolanaSigner } from '../../src/operator/solana-signer.ts';
+import type { SolanaSigner } from '../../src/operator/solana-signer.ts';
 import { type Round, runRound } from '../../src/settlement/round.ts';
 import { createSolanaWorker, RECEIPT_TIMINGS } from '../../src/settlement/solana-driver.ts';
 import { type TestApp, testApp } from './app.ts';
@@ -233,7 +233,8 @@ type WorkerChange = {
 /** Creates a settlement worker whose rounds the test runs itself. */
 export function solanaWorker({ app }: Pick<SolanaSale, 'app'>, change: WorkerChange = {}) {
   const { ctx } = app;
-  const own = change.signer ?? localSolanaSigner(solanaRoles.operator.seed);
+  const own = change.signer ?? ctx.solanaOperator;
+  if (own === null) throw new Error('the app has no operator key on Solana');
   const worker = createSolanaWorker(
     { ...ctx, node: change.node ?? ctx.node },
     change.chain ?? ctx.chains.solana('solana_devnet'),

@@ -1,0 +1,37 @@
+import { Counter, type Registry } from 'prom-client';
+import type { Log } from '../log.ts';
+import { Blocked } from './blocked.ts';
+
+const NAME = 'causeway_signer_refusals_total';
+
+/**
+ * Returns a function that watches the signatures of one key: it counts every refusal and logs each kind once in a row,
+ * because settlement asks again every few seconds.
+ */
+export function watchRefusals(
+  { log, registry }: { log: Log; registry: Registry },
+  address: string,
+): <T>(signing: Promise<T>) => Promise<T> {
+  const known = registry.getSingleMetric(NAME) as Counter<'reason'> | undefined;
+  const refusals =
+    known ??
+    new Counter({
+      name: NAME,
+      help: 'Signatures that a key refused, by reason.',
+      labelNames: ['reason'],
+      registers: [registry],
+    });
+  let last = '';
+  return async (signing) => {
+    try {
+      return await signing;
+    } catch (error) {
+      if (error instanceof Blocked) {
+        refusals.inc({ reason: error.reason });
+        if (error.message !== last) log.error({ address, reason: error.reason }, error.message);
+        last = error.message;
+      }
+      throw error;
+    }
+  };
+}
