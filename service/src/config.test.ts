@@ -183,6 +183,24 @@ test('the policy file limits the operator key to its contracts, and a wrong file
     expect(() => load(wrong)).toThrow('OPERATOR_POLICY_FILE: must be a readable JSON file');
 });
 
+test('replaced keys are listed with the role that they had, or with both', () => {
+  const aws = { AWS_REGION: 'eu-central-1', AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' };
+  const load = (text: string) =>
+    loadConfig({ ...production, ...aws, OPERATOR_RETIRED_KEYS: text }).retiredKeys;
+  expect(load(`refund=0x${'33'.repeat(32)},commit=alias/old,arn:aws:kms:eu-central-1:1:key/2`)).toMatchObject(
+    [
+      { roles: ['refund'], key: { kind: 'local', privateKey: Buffer.alloc(32, 0x33) } },
+      { roles: ['commit'], key: { kind: 'kms', key: { keyId: 'alias/old' } } },
+      {
+        roles: ['commit', 'refund'],
+        key: { kind: 'kms', key: { keyId: 'arn:aws:kms:eu-central-1:1:key/2' } },
+      },
+    ],
+  );
+  for (const wrong of ['quote=alias/old', 'refund=', '0x33', 'refund=0x33', 'commit=refund=alias/old'])
+    expect(() => load(wrong), wrong).toThrow('OPERATOR_RETIRED_KEYS: must be');
+});
+
 test('the keys file gives roles and chains keys of their own, with the policy, and a wrong file is refused', () => {
   const [file, secret, policy] = ['keys.json', 'refund.key', 'policy.json'].map((name) =>
     join(dataDir, name),

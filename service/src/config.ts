@@ -22,7 +22,7 @@ import { LIMIT_NAMES, type LimitName } from './config/rate-limits.ts';
 import { type Environment, openSource, type Read, type Source } from './config/read.ts';
 import { readRoleKeys } from './config/role-keys.ts';
 import { readSandboxExposure } from './config/sandbox-settings.ts';
-import type { OperatorKey, RoleKey } from './operator/key.ts';
+import type { OperatorKey, RetiredKey, RoleKey } from './operator/key.ts';
 
 export type { LimitName };
 
@@ -98,7 +98,7 @@ export type Config = {
   /** The keys of roles that do not use the operator key, each for all chains or for one. */
   roleKeys: RoleKey[];
   /** Replaced operator keys whose transactions are still tracked. */
-  retiredKeys: OperatorKey[];
+  retiredKeys: RetiredKey[];
   /** Null = tokenized swaps are unavailable. */
   venue: VenueSettings | null;
   /** Attestations that are valid for longer are refused. */

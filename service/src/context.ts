@@ -10,8 +10,7 @@ import type { TokenGuard } from './oauth/guard.ts';
 import type { OAuth } from './oauth/server.ts';
 import type { Catalogue } from './offers/catalogue.ts';
 import type { Readiness } from './operations/readiness.ts';
-import type { Signer } from './operator/signer.ts';
-import type { SignerOf } from './operator/signers.ts';
+import type { RetiredSigner, SignerOf } from './operator/signers.ts';
 import type { SolanaSigner } from './operator/solana-signer.ts';
 import type { FactsOpener } from './pii/sealed-data.ts';
 import type { CachedVenue } from './tokenized/cached-venue.ts';
@@ -37,7 +36,7 @@ export type Context = Kernel & {
    */
   signerOf: SignerOf;
   /** Replaced keys whose transactions are still tracked. */
-  retiredSigners: readonly Signer[];
+  retiredSigners: readonly RetiredSigner[];
   /** Signs the operator's transactions on Solana. Null if this process settles nothing there. */
   solanaOperator: SolanaSigner | null;
   venue: CachedVenue;

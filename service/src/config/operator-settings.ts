@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { OperatorKey } from '../operator/key.ts';
+import type { OperatorKey, RetiredKey } from '../operator/key.ts';
+import { SENDING_ROLES } from '../operator/role.ts';
 import { type Parser, privateKey, solanaKey } from './parsers.ts';
 import { readPolicyFile } from './policy-file.ts';
 import type { Source } from './read.ts';
@@ -52,18 +53,23 @@ export function readSupplierKey(source: Source): OperatorKey | null {
   return key === null ? null : withLimits(source, localKey(key));
 }
 
-/** Reads `OPERATOR_RETIRED_KEYS`. */
-export function readRetiredKeys(source: Source): OperatorKey[] {
+/** Reads `OPERATOR_RETIRED_KEYS`: keys, each with the role that it had in front, or else with both. */
+export function readRetiredKeys(source: Source): RetiredKey[] {
   const texts = source.read('OPERATOR_RETIRED_KEYS') ?? [];
-  return texts.flatMap((text) => withLimits(source, readRetired(source, text)) ?? []);
+  return texts.flatMap((text) => {
+    const [, role, reference = ''] = /^(?:(commit|refund)=)?(.*)$/.exec(text) ?? [];
+    const key = withLimits(source, readRetired(source, reference));
+    return key === null ? [] : [{ key, roles: SENDING_ROLES.filter((each) => (role ?? each) === each) }];
+  });
 }
 
 function readRetired(source: Source, text: string): OperatorKey {
   const key = privateKey.parse(text, source.isProduction);
   if (key !== undefined) return localKey(key);
-  if (text.startsWith('0x'))
+  // No KMS key id contains an equals sign.
+  if (text === '' || text.startsWith('0x') || text.includes('='))
     source.problems.push(
-      'OPERATOR_RETIRED_KEYS: must be a comma-separated list of private keys or KMS key ids',
+      'OPERATOR_RETIRED_KEYS: must be a comma-separated list of private keys or KMS key ids, each alone or after commit= or refund=',
     );
   return readKmsKey(source, text);
 }

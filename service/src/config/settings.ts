@@ -93,7 +93,7 @@ const KEYS = {
   AWS_SESSION_TOKEN: setting(parsers.text, 'The session token of temporary AWS credentials.', {}),
   OPERATOR_RETIRED_KEYS: setting(
     parsers.list,
-    'Replaced operator keys, comma-separated: private keys, or KMS key ids. The service follows their transactions until the last one is final, and sends nothing new from them. It refuses to start while a replaced key that is not listed has such transactions.',
+    'Replaced operator keys, comma-separated: private keys, or KMS key ids, each with `commit=` or `refund=` in front if it had only that role. The service follows their transactions until the last one is final, and sends nothing new from them. It refuses to start while a replaced key that is not listed has such transactions.',
     {},
   ),
   OPERATOR_POLICY_FILE: setting(

@@ -3,11 +3,14 @@ import type { Hex } from 'viem';
 import type { Clock } from '../clock.ts';
 import { type KmsKey, openKmsSigner } from './kms.ts';
 import type { SignerPolicy } from './policy.ts';
-import type { KeyRole } from './role.ts';
+import type { KeyRole, SendingRole } from './role.ts';
 import { localSigner, type Signer } from './signer.ts';
 
 /** The key of one role, on one chain or, if `chain` is null, on all chains. */
 export type RoleKey = { role: KeyRole; chain: string | null; key: OperatorKey };
+
+/** A replaced key, and the roles that it had. */
+export type RetiredKey = { key: OperatorKey; roles: readonly SendingRole[] };
 
 /** Where a key is held. A local key is a `Buffer`, because the logger never prints buffers. */
 export type OperatorKey = ({ kind: 'local'; privateKey: Buffer } | { kind: 'kms'; key: KmsKey }) & {

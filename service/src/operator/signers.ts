@@ -1,11 +1,11 @@
-import { Counter, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { Hex } from 'viem';
 import { CHAIN_FACTS, EVM_CHAIN_NAMES } from '../chain/chains.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { Blocked } from './blocked.ts';
-import { type OperatorKey, openKey, type RoleKey } from './key.ts';
+import { type OperatorKey, openKey, type RetiredKey, type RoleKey } from './key.ts';
 import { withPolicy } from './policy.ts';
+import { watchRefusals } from './refusals.ts';
 import { KEY_ROLES, type KeyRole, SENDING_ROLES, type SendingRole } from './role.ts';
 import type { Signer } from './signer.ts';
 import { openSpendLedger } from './spend-ledger.ts';
@@ -13,14 +13,17 @@ import { openSpendLedger } from './spend-ledger.ts';
 /** Returns the signer of a role on an EVM chain, or null if this process has no key for it. */
 export type SignerOf = (role: KeyRole, chain: string) => Signer | null;
 
-export type Signers = { signerOf: SignerOf; retired: Signer[] };
+/** A replaced key, and the roles in which it may replace its own transactions. */
+export type RetiredSigner = { signer: Signer; roles: readonly SendingRole[] };
+
+export type Signers = { signerOf: SignerOf; retired: RetiredSigner[] };
 
 /** The configured keys of EVM chains. */
 export type SigningKeys = {
   operatorKey: OperatorKey | null;
   supplierKey: OperatorKey | null;
   roleKeys: readonly RoleKey[];
-  retiredKeys: readonly OperatorKey[];
+  retiredKeys: readonly RetiredKey[];
 };
 
 type Parts = { clock: Clock; log: Log; registry: Registry };
@@ -38,7 +41,7 @@ export function keyFor(keys: SigningKeys, role: KeyRole, chain: string): Operato
 
 /**
  * Opens all keys with their policy. A key signs only for the roles that it has on a chain; a key with several roles is
- * opened once. Replaced keys may still sign replacements of their own transactions, in every sending role.
+ * opened once. Replaced keys may still sign replacements of their own transactions, in the roles that they are listed with.
  */
 export async function openSigners(keys: SigningKeys, parts: Parts): Promise<Signers> {
   const opened = new Map<OperatorKey, Signer>();
@@ -51,7 +54,6 @@ export async function openSigners(keys: SigningKeys, parts: Parts): Promise<Sign
   const grant = ({ address }: Signer, role: KeyRole, chainId: number) =>
     rights.set(address, (rights.get(address) ?? new Set()).add(`${role} ${chainId}`));
   const assigned = new Map<string, Signer>();
-  const retired: Signer[] = [];
   for (const chain of EVM_CHAIN_NAMES) {
     const { chainId } = CHAIN_FACTS[chain];
     for (const role of KEY_ROLES) {
@@ -61,26 +63,27 @@ export async function openSigners(keys: SigningKeys, parts: Parts): Promise<Sign
       assigned.set(`${role} ${chain}`, signer);
       grant(signer, role, chainId);
     }
-    for (const key of keys.retiredKeys)
-      for (const role of SENDING_ROLES) grant(await open(key), role, chainId);
+    for (const { key, roles } of keys.retiredKeys)
+      for (const role of roles) grant(await open(key), role, chainId);
   }
-  for (const key of keys.retiredKeys) retired.push(await open(key));
   const [first] = opened.keys();
   // All signers share one ledger, because a limit applies to a role, no matter which of its keys signs.
   const ledger = openSpendLedger(first?.spendFolder ?? null, parts.clock);
-  const report = reportRefusals(parts);
   const guarded = new Map<Hex, Signer>();
   for (const [key, signer] of opened) {
     const hasRole = (role: KeyRole, chainId: number) =>
       rights.get(signer.address)?.has(`${role} ${chainId}`) === true;
     const rules = { policy: key.policy ?? null, ledger, hasRole, clock: parts.clock };
-    guarded.set(signer.address, report(withPolicy(signer, rules)));
+    guarded.set(signer.address, reportRefusals(parts, withPolicy(signer, rules)));
   }
   const guard = (signer: Signer | undefined) =>
     signer === undefined ? null : (guarded.get(signer.address) ?? null);
   return {
     signerOf: (role, chain) => guard(assigned.get(`${role} ${chain}`)),
-    retired: retired.flatMap((signer) => guard(signer) ?? []),
+    retired: keys.retiredKeys.flatMap(({ key, roles }) => {
+      const signer = guard(opened.get(key));
+      return signer === null ? [] : [{ signer, roles }];
+    }),
   };
 }
 
@@ -97,36 +100,13 @@ export function listSenders(signerOf: SignerOf, chain: string): { signer: Signer
   return [...senders.values()];
 }
 
-/**
- * Counts every refusal, but logs consecutive refusals for the same reason only once, because settlement asks
- * again every few seconds.
- */
-function reportRefusals({ log, registry }: Parts): (signer: Signer) => Signer {
-  const refusals = new Counter({
-    name: 'causeway_signer_refusals_total',
-    help: 'Signatures that a key refused, by reason.',
-    labelNames: ['reason'],
-    registers: [registry],
-  });
-  return ({ address, ...methods }) => {
-    let last = '';
-    const watch = async (signing: Promise<Hex>): Promise<Hex> => {
-      try {
-        return await signing;
-      } catch (error) {
-        if (error instanceof Blocked) {
-          refusals.inc({ reason: error.reason });
-          if (error.message !== last) log.error({ address, reason: error.reason }, error.message);
-          last = error.message;
-        }
-        throw error;
-      }
-    };
-    return {
-      address,
-      signTransaction: (transaction) => watch(methods.signTransaction(transaction)),
-      signRequest: (domain, request) => watch(methods.signRequest(domain, request)),
-      signPermission: (domain, permission) => watch(methods.signPermission(domain, permission)),
-    };
+/** Counts and logs what a key refuses. */
+function reportRefusals(parts: Parts, { address, ...methods }: Signer): Signer {
+  const watch = watchRefusals(parts, address);
+  return {
+    address,
+    signTransaction: (transaction) => watch(methods.signTransaction(transaction)),
+    signRequest: (domain, request) => watch(methods.signRequest(domain, request)),
+    signPermission: (domain, permission) => watch(methods.signPermission(domain, permission)),
   };
 }

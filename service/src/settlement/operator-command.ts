@@ -212,7 +212,7 @@ async function adopt(config: Config, chains: Chains, name: string, values: Value
     ]);
   await runCommand(config, async (ctx) => {
     const known = new Set((await readNonces(ctx.db, chain)).map(({ address }) => address));
-    const replaced = retired.filter(
+    const replaced = [...new Set(retired.map(({ signer }) => signer))].filter(
       ({ address }) => known.has(address) && senders.every((sender) => sender.address !== address),
     );
     for (const signer of [...senders, ...replaced]) {

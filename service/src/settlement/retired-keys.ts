@@ -27,16 +27,17 @@ export async function listRetiredWorkers(
     const evm = ctx.chains.all().find(({ name }) => name === chain);
     if (evm === undefined) continue;
     const current = listSenders(ctx.signerOf, chain).find((sender) => sender.signer.address === address);
-    const isMissing = (role: SendingRole | null) => role !== null && current?.roles.includes(role) !== true;
-    const needsListing = current === undefined || kinds.some((kind) => isMissing(ROLE_OF_KIND[kind]));
-    const signer = ctx.retiredSigners.find((key) => key.address === address);
-    if (!needsListing) continue;
-    if (signer === undefined)
+    const retired = ctx.retiredSigners.filter(({ signer }) => signer.address === address);
+    const held = [current ?? [], retired].flat();
+    const used = kinds.flatMap((kind) => ROLE_OF_KIND[kind] ?? []);
+    const isHeld = (role: SendingRole) => held.some(({ roles }) => roles.includes(role));
+    const [key] = held;
+    if (key === undefined || !used.every(isHeld))
       throw new ConfigError([
-        `OPERATOR_RETIRED_KEYS: must list the replaced operator key ${address}, which has ${count} unfinished transaction${count === 1 ? '' : 's'} on ${chain}; add its private key or KMS key id, or restore its roles`,
+        `OPERATOR_RETIRED_KEYS: must list the replaced operator key ${address}, which has ${count} unfinished transaction${count === 1 ? '' : 's'} (${kinds.join(', ')}) on ${chain}; add its private key or KMS key id, or restore its roles`,
       ]);
     // A current key already has a worker, which follows all of the key's transactions.
-    if (current === undefined) workers.push(createEvmWorker(ctx, evm, signer, gauges, timings));
+    if (current === undefined) workers.push(createEvmWorker(ctx, evm, key.signer, gauges, timings));
   }
   return workers;
 }

@@ -1,9 +1,11 @@
 import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
 import { roles } from '@causeway/sandbox/seed/keys.ts';
 import { sql } from 'kysely';
+import { Registry } from 'prom-client';
 import { type Hex, hexToBytes, toHex } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { startKms } from '../../test/support/kms.ts';
 import { saleWorker, UNIT } from '../../test/support/sale.ts';
 import {
   blockedCount,
@@ -14,8 +16,10 @@ import {
 import { encodeCommit, encodeRemit } from '../chain/evm/sale-fund.ts';
 import { createMetrics } from '../metrics.ts';
 import { type SignerPolicy, withPolicy } from '../operator/policy.ts';
+import type { SendingRole } from '../operator/role.ts';
 import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
 import { localSigner, type Signer } from '../operator/signer.ts';
+import { openSigners } from '../operator/signers.ts';
 import { openSpendLedger } from '../operator/spend-ledger.ts';
 import { requestRemit } from '../participations/remit.ts';
 import { reportMissingRoles } from './fund-roles.ts';
@@ -33,7 +37,7 @@ const callAsOwner = (functionName: 'grantRoles' | 'revokeRoles', args: readonly 
   sale.chain.owner.writeContract({
     ...{ address: sale.fund, abi: saleFund.abi, functionName, args, gas: 200_000n },
   } as never);
-const REMIT = 4n;
+const [COMMIT, REMIT] = [2n, 4n];
 
 beforeAll(async () => {
   await sale.chain.chain.request({
@@ -131,7 +135,15 @@ test('a start refuses a key that has lost the role of unfinished transactions, u
   await expect(startSettlement({ ...swapped, metrics: createMetrics() })).rejects.toThrow(
     'OPERATOR_RETIRED_KEYS: must list the replaced operator key',
   );
-  const retiredSigners = [signerOf('commit'), signerOf('refund')];
+  const retired = (own: 'commit' | 'refund', ...held: SendingRole[]) => ({
+    signer: signerOf(own),
+    roles: held,
+  });
+  const wrong = [retired('commit', 'refund'), retired('refund', 'commit')];
+  await expect(
+    startSettlement({ ...swapped, metrics: createMetrics(), retiredSigners: wrong }),
+  ).rejects.toThrow('OPERATOR_RETIRED_KEYS: must list the replaced operator key');
+  const retiredSigners = [retired('commit', 'commit'), retired('refund', 'refund')];
   const started = await startSettlement({ ...swapped, metrics: createMetrics(), retiredSigners });
   await started.stop();
 });
@@ -230,4 +242,48 @@ describe('somebody who can write to the database', () => {
     const data = encodeCommit([rowFor(sale.buyer(4).address, 100n * UNIT)], 'single', 1);
     expect(await forge({ data }, policy(50n * UNIT))).toEqual(['daily_limit']);
   });
+});
+
+test('a commit key in KMS and a local refund key send with the right key each', async () => {
+  const kms = await startKms({ 'alias/commit': toHex(Buffer.alloc(32, 11)) });
+  const { clock, log } = sale.app.ctx;
+  const { signerOf: keyOf } = await openSigners(
+    {
+      ...{ operatorKey: null, supplierKey: null, retiredKeys: [] },
+      roleKeys: [
+        { role: 'commit', chain: CHAIN, key: { kind: 'kms', key: kms.keyOf('alias/commit') } },
+        { role: 'refund', chain: CHAIN, key: { kind: 'local', privateKey: REFUND_KEY } },
+      ],
+    },
+    { clock, log, registry: new Registry() },
+  );
+  const [commit, refund] = [keyOf('commit', CHAIN), keyOf('refund', CHAIN)];
+  if (commit === null || refund === null) throw new Error('a key is missing');
+  await sale.chain.chain.request({
+    method: 'hardhat_setBalance',
+    params: [commit.address, toHex(10n ** 18n)],
+  });
+  await callAsOwner('grantRoles', [commit.address, COMMIT]);
+  const { id } = await sale.participate(sale.buyer(5), 2n * UNIT);
+  await saleWorker(sale, { signer: commit, roles: ['commit'] }).settle();
+  expect(await sale.statusOf(id)).toBe('completed');
+  const signed = ['GetPublicKey alias/commit', 'Sign alias/commit'];
+  expect(kms.state.seen).toEqual(signed);
+  await requestRemit(sale.app.ctx, id);
+  await saleWorker(sale, { signer: refund, roles: ['refund'], refundDepth: 1 }).settle();
+  expect(await sale.statusOf(id)).toBe('remitted');
+  expect(kms.state.seen).toEqual(signed);
+  const { rows } = await sale.app.ctx.pool.query(
+    `select t.kind, '0x' || encode(t.mined_hash, 'hex') as hash
+    from participations p join operator_transactions t on t.id in (p.commit_id, p.remit_id) where p.id = $1 order by 1`,
+    [id],
+  );
+  const senders = await Promise.all(
+    rows.map(async ({ kind, hash }) => [kind, (await sale.chain.direct.getTransaction({ hash })).from]),
+  );
+  expect(senders).toEqual([
+    ['commit', commit.address],
+    ['remit', refundAddress],
+  ]);
+  await kms.close();
 });

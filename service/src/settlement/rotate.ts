@@ -48,8 +48,11 @@ export async function planEvmRotation(
       ? `Name the key of ${to} as "${role}" in OPERATOR_KEYS_FILE`
       : `Set OPERATOR_KEY, OPERATOR_KEY_FILE or OPERATOR_KMS_KEY to the key of ${to}`;
   const former = (await listSendersOf(db, chain.name, roles)).filter((address) => address !== to);
+  const prefix = roles.length === 1 ? `, each with ${role}= in front,` : '';
+  const retire = (others: readonly string[]) =>
+    others.length === 0 ? '' : `, add the keys of ${others.join(', ')}${prefix} to OPERATOR_RETIRED_KEYS`;
   return finishPlan(db, chain.name, { to, balance, funds, grant, former }, (others) => [
-    `${place} on every node${others.length === 0 ? '' : `, add the keys of ${others.join(', ')} to OPERATOR_RETIRED_KEYS`}, and restart the nodes.`,
+    `${place} on every node${retire(others)}, and restart the nodes.`,
   ]);
 }
 
