@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
+import type { SendingRole } from '../operator/role.ts';
 
 export type Backlog = {
   chain: string;
@@ -52,19 +53,25 @@ export async function countUnsettled(db: Db, chain: string): Promise<number> {
   return Number(rows[0]?.count ?? 0n);
 }
 
-/** How much of a token a key has moved in 24 hours, in the token's smallest unit. */
-export type MovedAmount = { chain: string; address: string; token: string; amount: string };
+/** How much of a token a key has moved in a role in 24 hours, in the token's smallest unit. */
+export type MovedAmount = {
+  chain: string;
+  address: string;
+  role: SendingRole;
+  token: string;
+  amount: string;
+};
 
 /** Adds up the commits and refunds that were signed in the last 24 hours. */
 export async function listMovedAmounts(db: Db): Promise<MovedAmount[]> {
-  const moved = (column: 'commit_id' | 'remit_id') => sql`
-    select t.chain, t.signer as address, p.token_address as token, p.amount
+  const moved = (role: SendingRole, column: 'commit_id' | 'remit_id') => sql`
+    select t.chain, t.signer as address, ${sql.lit(role)} as role, p.token_address as token, p.amount
     from operator_keys k join operator_transactions t on t.chain = k.chain and t.signer = k.address
       join participations p on p.${sql.ref(column)} = t.id
     where t.inserted_at > now() - interval '24 hours' and t.state <> 'displaced'`;
   const { rows } = await sql<MovedAmount>`
-    select chain, address, token, sum(amount)::text as amount
-    from (${moved('commit_id')} union all ${moved('remit_id')}) m
-    group by chain, address, token order by chain, address, token`.execute(db);
+    select chain, address, role, token, sum(amount)::text as amount
+    from (${moved('commit', 'commit_id')} union all ${moved('refund', 'remit_id')}) m
+    group by chain, address, role, token order by chain, address, role, token`.execute(db);
   return rows;
 }

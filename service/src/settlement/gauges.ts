@@ -91,8 +91,8 @@ export function registerSettlementGauges(
     registry,
     {
       name: 'causeway_operator_value_spent',
-      help: 'How much of a token a key has signed to move in 24 hours, in the smallest unit.',
-      labels: ['chain', 'address', 'token'],
+      help: 'How much of a token a key has signed to move in 24 hours in a role, in the smallest unit.',
+      labels: ['chain', 'address', 'role', 'token'],
     },
     async () =>
       (await listMovedAmounts(db)).map(({ amount, ...labels }) => ({ labels, value: Number(amount) })),

@@ -3,6 +3,8 @@ import { providerName } from '../chain/rpc/provider-name.ts';
 import type { SolanaChain } from '../chain/solana/client.ts';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
+import { policyOf } from '../operator/policy.ts';
+import { SENDING_ROLES } from '../operator/role.ts';
 import { coinsOf, daysLeft, readKeyOnChain, readKeys } from '../operator/status.ts';
 import { registerScraped, shareRead } from './scraped-gauge.ts';
 
@@ -81,7 +83,7 @@ export function registerKeyGauges({ db, metrics: { registry }, chains, clock, co
     registry,
     {
       name: 'causeway_operator_gas_limit',
-      help: 'The most that a key may spend on transactions in 24 hours, in ether or SOL.',
+      help: 'The most that a key may spend on transactions in 24 hours, in ether or SOL. If roles have different limits, the lowest.',
       labels: ['chain'],
     },
     async () =>
@@ -94,15 +96,17 @@ export function registerKeyGauges({ db, metrics: { registry }, chains, clock, co
     registry,
     {
       name: 'causeway_operator_value_limit',
-      help: 'The most that a role may move of a token in 24 hours, in its smallest unit, unless OPERATOR_POLICY_FILE has a limit for the role itself.',
-      labels: ['chain', 'token'],
+      help: 'The most that all keys of a role may move of a token in 24 hours, in its smallest unit.',
+      labels: ['chain', 'role', 'token'],
     },
     async () =>
       all.flatMap((chain) =>
-        [...(policyOf(config, chain)?.dailyAmounts ?? [])].map(([token, amount]) => ({
-          labels: { chain: chain.name, token },
-          value: Number(amount),
-        })),
+        listLimits(config, chain).flatMap(({ role, dailyAmounts }) =>
+          [...(dailyAmounts ?? [])].map(([token, amount]) => ({
+            labels: { chain: chain.name, role, token },
+            value: Number(amount),
+          })),
+        ),
       ),
   );
   registerScraped(
@@ -127,19 +131,19 @@ async function readHeadAges({ name, rpc }: AnyChain, { rpcUrls }: Config, now: n
   });
 }
 
-/** All keys have the same policy file. */
-function policyOf({ operatorKey, roleKeys, solanaKey }: Config, { facts }: AnyChain) {
-  if (facts.chainId === null) return solanaKey?.policy?.get('solana');
-  return (operatorKey ?? roleKeys[0]?.key)?.policy?.get(facts.chainId);
+/** Returns the limits of the roles that send transactions. All keys have the same policy file. */
+function listLimits({ operatorKey, roleKeys, solanaKey }: Config, { facts: { chainId } }: AnyChain) {
+  const key = chainId === null ? solanaKey : (operatorKey ?? roleKeys[0]?.key);
+  const policy = key?.policy?.get(chainId ?? 'solana');
+  if (policy === undefined) return [];
+  return SENDING_ROLES.map((role) => ({ role, ...policyOf(policy, role) }));
 }
 
-/**
- * Returns the lower of two limits: the setting, which applies to EVM chains only, and the limit in the policy
- * file.
- */
+/** Returns the lowest limit: of the setting, which applies to EVM chains only, and of the roles in the policy file. */
 function gasLimitOf(config: Config, chain: AnyChain): bigint | null {
-  const byPolicy = policyOf(config, chain)?.dailyFee ?? null;
   const bySetting = chain.facts.chainId === null ? null : config.operatorDailyLimit;
-  if (byPolicy === null || bySetting === null) return byPolicy ?? bySetting;
-  return byPolicy < bySetting ? byPolicy : bySetting;
+  const limits = [bySetting, ...listLimits(config, chain).map(({ dailyFee }) => dailyFee)];
+  return limits
+    .filter((limit) => limit !== null)
+    .reduce<bigint | null>((lowest, limit) => (lowest === null || limit < lowest ? limit : lowest), null);
 }

@@ -22,12 +22,11 @@ const CHAIN = 'ethereum_sepolia';
 
 beforeAll(async () => {
   const { ctx } = sale.app;
-  const policy = new Map([
-    [
-      11_155_111,
-      { targets: new Set<string>(), dailyFee: 10n ** 18n, dailyAmounts: new Map([[sale.usdc, 500n]]) },
-    ],
-  ]);
+  const limits = {
+    ...{ targets: new Set<string>(), dailyFee: 10n ** 18n, dailyAmounts: new Map([[sale.usdc, 500n]]) },
+  };
+  const refund = { ...limits, dailyFee: 5n * 10n ** 17n, dailyAmounts: new Map([[sale.usdc, 40n]]) };
+  const policy = new Map([[11_155_111, { ...limits, roles: new Map([['refund' as const, refund]]) }]]);
   const operatorKey = { kind: 'local' as const, privateKey: Buffer.alloc(32), policy };
   registerSettlementGauges(ctx, [CHAIN]);
   registerKeyGauges({ ...ctx, config: { ...ctx.config, operatorKey } });
@@ -111,19 +110,29 @@ test('gas spent today, the balance and the days it lasts change with each transa
   expect(next.days).toBeLessThan(first.days);
   await sale.app.ctx.pool.query("update operator_transactions set inserted_at = now() - interval '2 days'");
   expect((await read()).days).toBe(Number.POSITIVE_INFINITY);
-  // The stricter of OPERATOR_DAILY_LIMIT_MILLIETHER (20 ether) and the policy file.
-  expect(await scrape('causeway_operator_gas_limit')).toEqual([[{ chain: CHAIN }, 1]]);
+  // The lowest of OPERATOR_DAILY_LIMIT_MILLIETHER (20 ether) and the roles' limits in the policy file (1 and 0.5).
+  expect(await scrape('causeway_operator_gas_limit')).toEqual([[{ chain: CHAIN }, 0.5]]);
 });
 
-test('the value spent today counts commits and refunds, beside the limit of the policy file', async () => {
+test('the value spent today counts per role, beside the limit of the role', async () => {
   await sale.app.ctx.pool.query("update operator_transactions set inserted_at = now() - interval '2 days'");
   expect(await scrape('causeway_operator_value_spent')).toEqual([]);
   const id = await settleOne(2, 3n);
-  expect(await value('causeway_operator_value_spent')).toBe(Number(3n * UNIT));
+  const moved = async () =>
+    (await scrape('causeway_operator_value_spent')).map(([{ role, token }, amount]) => [role, token, amount]);
+  const units = Number(3n * UNIT);
+  expect(await moved()).toEqual([['commit', sale.usdc, units]]);
   await requestRemit(sale.app.ctx, id);
   await saleWorker(sale).settle();
-  expect(await value('causeway_operator_value_spent')).toBe(Number(6n * UNIT));
-  expect(await scrape('causeway_operator_value_limit')).toEqual([[{ chain: CHAIN, token: sale.usdc }, 500]]);
+  expect(await moved()).toEqual([
+    ['commit', sale.usdc, units],
+    ['refund', sale.usdc, units],
+  ]);
+  // The limit of each role, as the signer applies it.
+  expect(await scrape('causeway_operator_value_limit')).toEqual([
+    [{ chain: CHAIN, role: 'commit', token: sale.usdc }, 500],
+    [{ chain: CHAIN, role: 'refund', token: sale.usdc }, 40],
+  ]);
 });
 
 test('the head age is that of each endpoint, and infinite if it does not answer', async () => {
