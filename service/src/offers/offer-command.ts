@@ -38,7 +38,7 @@ export const OFFER_HELP: CommandHelp = {
     '--set NAME=VALUE': 'The value of the variable NAME in the files. Repeatable.',
     '--yes': 'Apply or refund without asking for confirmation.',
     '--dry-run':
-      'Only print how many participations would be refunded, and whether another person has to confirm.',
+      'Change nothing: print which participations would be refunded, their sum, and whether another person has to confirm.',
     '--plan':
       'Apply nothing: print the changes, and how many users would gain or lose eligibility by each changed rule.',
     '--change-assets': 'Also change the description of assets for offers whose files are not applied.',
@@ -128,8 +128,14 @@ async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values):
   const operator = { name: userInfo().username, limitUsd: ctx.config.refundDailyLimitUsd };
   if (count === 0) return;
   if (values['dry-run'] === true) {
-    const { refusal } = await planOfferRefund(ctx, operator, offerId);
-    if (refusal !== null) console.log(`The sum ${refusal}; another person would have to confirm`);
+    const { ids, amountUsd, refusal } = await planOfferRefund(ctx, operator, offerId);
+    const outcome = refusal === null ? 'would be remit_submitted' : 'would wait for a confirmation';
+    for (const id of ids) console.log(`${id} ${outcome}`);
+    console.log(
+      refusal === null
+        ? `${ids.length} refunds of ${amountUsd} USD in total would be requested. Nothing was changed.`
+        : `The sum ${refusal}; another person would have to confirm. Nothing was changed.`,
+    );
     return;
   }
   if (values.yes !== true && !(await confirm()))

@@ -161,9 +161,19 @@ async function exportAll(ctx: CommandContext, _ids: string[], values: Values): P
 /** Confirms refunds that another person has requested. */
 async function confirm(ctx: CommandContext, [id = '']: string[], values: Values): Promise<void> {
   if (values['dry-run'] === true) {
-    const request = await planConfirmation(ctx, userInfo().username, id);
-    console.log(JSON.stringify(request, null, 2));
-    console.log(`${request.participationIds.length} refunds would be requested`);
+    const { request, ids, amountUsd } = await planConfirmation(ctx, userInfo().username, id);
+    const { operator, participationIds, insertedAt } = request;
+    const refundable = new Set(ids);
+    console.log(
+      `${operator} asked for ${participationIds.length} refunds of ${request.amountUsd} USD at ${insertedAt}`,
+    );
+    for (const each of participationIds)
+      console.log(
+        `${each} would ${refundable.has(each) ? 'be remit_submitted' : 'not change: it cannot be refunded now'}`,
+      );
+    console.log(
+      `${ids.length} refunds of ${amountUsd} USD in total would be requested. Nothing was changed.`,
+    );
     return;
   }
   const done = await confirmRefunds(ctx, userInfo().username, id);

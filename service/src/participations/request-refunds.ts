@@ -116,9 +116,15 @@ export async function confirmRefunds(
   return changeAll(ctx, participationIds, onProgress);
 }
 
-/** Makes the same checks as `confirmRefunds`, but changes nothing. Returns the request. */
-export function planConfirmation(ctx: Parts, name: string, id: string): Promise<RefundRequest> {
-  return rehearse(ctx.db, (db) => acceptRequest({ ...ctx, db }, name, id));
+/** A request, and those of its participations that can still be refunded, with their sum. */
+type ConfirmationPlan = { request: RefundRequest; ids: string[]; amountUsd: string };
+
+/** Makes the same checks as `confirmRefunds`, but changes nothing, and locks no participation. */
+export function planConfirmation(ctx: Parts, name: string, id: string): Promise<ConfirmationPlan> {
+  return rehearse(ctx.db, async (db) => {
+    const request = await acceptRequest({ ...ctx, db }, name, id);
+    return { request, ...(await sumRefundable(db, request.participationIds)) };
+  });
 }
 
 async function acceptRequest(ctx: Parts, name: string, id: string): Promise<RefundRequest> {

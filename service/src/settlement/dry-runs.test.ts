@@ -86,12 +86,16 @@ test('remit, confirm and offer refund apply the limit of the nodes, whatever the
   const { username } = userInfo();
   expect(config.refundDailyLimitUsd).toBeNull();
   expect(await dryRun(runParticipation, 'remit', ...ids)).toContain('may refund alone in 24 hours (1 USD)');
-  expect(await dryRun(runOffer, 'refund', 'harbour-sale')).toContain('another person would have to confirm');
+  const waiting = await dryRun(runOffer, 'refund', 'harbour-sale');
+  expect(waiting).toContain('another person would have to confirm. Nothing was changed.');
+  for (const id of ids) expect(waiting).toContain(`${id} would wait for a confirmation`);
   await expect(runParticipation(config, ['remit', ...ids])).rejects.toThrow('(1 USD)');
   const refused = await requestRefunds(ctx, { name: 'another', limitUsd: null }, ids).catch((error) => error);
   const request = /request ([0-9a-f-]{36})/.exec(JSON.stringify(refused.details))?.[1] ?? '';
-  expect(await dryRun(runParticipation, 'confirm', request)).toContain(
-    `${ids.length} refunds would be requested`,
+  const confirmed = await dryRun(runParticipation, 'confirm', request);
+  expect(confirmed).toContain(`another asked for ${ids.length} refunds of`);
+  expect(confirmed).toMatch(
+    new RegExp(`^${ids.length} refunds of \\d+ USD in total would be requested. Nothing was changed.$`, 'm'),
   );
   await ctx.pool.query('update refund_requests set operator = $1 where id = $2', [username, request]);
   expect(await dryRun(runParticipation, 'confirm', request)).toContain('another person has to confirm');
@@ -112,6 +116,49 @@ test('remit, confirm and offer refund apply the limit of the nodes, whatever the
   await recordRefundLimit(ctx.db, null);
   await ctx.pool.query("update refund_limits set recorded_at = recorded_at - interval '25 hours'");
   expect(await dryRun(runParticipation, 'remit', ...ids)).toContain('would be remit_submitted');
+});
+
+test('offer refund and confirm name exactly the participations that the command then refunds', async () => {
+  const { ctx } = sale.app;
+  await completeOne(4);
+  const { id: pending } = await sale.participate(sale.buyer(1), 2n * UNIT);
+  const statuses = async () =>
+    new Map(
+      (await ctx.pool.query('select id, status from participations')).rows.map(({ id, status }) => [
+        id,
+        status,
+      ]),
+    );
+  const planned = (text: string) =>
+    [...text.matchAll(/^(\S+) would be remit_submitted$/gm)].map(([, id]) => id);
+  const before = await statuses();
+  const plan = await dryRun(runOffer, 'refund', 'harbour-sale');
+  const refundable = [...before].flatMap(([id, status]) => (status === 'completed' ? [id] : []));
+  expect(refundable.length).toBeGreaterThan(1);
+  expect(planned(plan).sort()).toEqual(refundable.sort());
+  expect(plan).toContain(
+    `${refundable.length} refunds of ${2 * refundable.length} USD in total would be requested`,
+  );
+
+  // One of the requested refunds is done before the confirmation.
+  await recordRefundLimit(ctx.db, 1);
+  const refused = await requestRefunds(ctx, { name: 'another', limitUsd: 0 }, refundable).catch(
+    (error) => error,
+  );
+  const request = /request ([0-9a-f-]{36})/.exec(JSON.stringify(refused.details))?.[1] ?? '';
+  const [done, ...left] = refundable;
+  await ctx.pool.query("update participations set status = 'remit_submitted' where id = $1", [done]);
+  const confirmation = await dryRun(runParticipation, 'confirm', request);
+  expect(planned(confirmation).sort()).toEqual(left.sort());
+  expect(confirmation).toContain(`${done} would not change`);
+  vi.spyOn(console, 'log').mockImplementation(() => undefined);
+  await runParticipation(config, ['confirm', request]);
+  const after = await statuses();
+  for (const [id, status] of before)
+    expect(after.get(id)).toBe(refundable.includes(id) ? 'remit_submitted' : status);
+  expect(after.get(pending)).toBe('pending');
+  await ctx.pool.query("update refund_limits set recorded_at = recorded_at - interval '25 hours'");
+  await saleWorker(sale).settle();
 });
 
 test('settlement pause and resume', async () => {
