@@ -59,9 +59,10 @@ export function matchEvents(books: Books): Match {
   const options = new Map(
     [...new Set(books.rows.map(({ optionId }) => optionId))].map((id) => [id, hashOption(id)]),
   );
-  const rowsByKey = groupBy(books.rows, (row) =>
-    keyOf({ ...row, option: options.get(row.optionId) ?? hashOption(row.optionId) }),
-  );
+  const rowKey = (row: BookedRow) =>
+    keyOf({ ...row, option: options.get(row.optionId) ?? hashOption(row.optionId) });
+  const rowsByKey = groupBy(books.rows, rowKey);
+  const rowsByTransaction = groupBy(listRecorded(books.rows), ({ id, row }) => `${id} ${rowKey(row)}`);
   const taken = { commit: new Set<string>(), remit: new Set<string>() };
   const adoptedByHash = new Map<Hex, Match['adopted'][number]>();
   const adoptedCommits = new Set<string>();
@@ -78,12 +79,12 @@ export function matchEvents(books: Books): Match {
       match.inFlight.push(event);
       continue;
     }
-    const equal = (rowsByKey.get(keyOf(event)) ?? []).filter(
-      (row) => !taken[kind].has(row.id) && (event.commitment === null || event.commitment === row.commitment),
-    );
+    const isFree = (row: BookedRow) =>
+      !taken[kind].has(row.id) && (event.commitment === null || event.commitment === row.commitment);
     if (own !== undefined) {
-      const row = equal.find((each) => (kind === 'commit' ? each.commitId : each.remitId) === own.id);
-      if (row === undefined || !isRecorded(row, kind)) orphans.push({ event, kind, transactionId: own.id });
+      const row = rowsByTransaction.get(`${own.id} ${keyOf(event)}`)?.find((each) => isFree(each.row))?.row;
+      if (row === undefined || !isRecorded(row, kind))
+        orphans.push({ event, kind, transactionId: own.id, problem: 'the transaction is ours, but' });
       else taken[kind].add(row.id);
       if (
         (own.minedHash !== event.hash || own.blockNumber !== event.blockNumber) &&
@@ -100,9 +101,15 @@ export function matchEvents(books: Books): Match {
       report(problem ?? 'the transaction cannot be read');
       continue;
     }
-    const candidates = equal.filter((row) => isCandidate(row, kind, transaction, adoptedCommits));
+    const candidates = (rowsByKey.get(keyOf(event)) ?? []).filter(
+      (row) => isFree(row) && isCandidate(row, kind, transaction, adoptedCommits),
+    );
     const [row] = candidates;
-    if (row === undefined) report('no participation without a commit or refund of its own fits');
+    if (row === undefined)
+      orphans.push({
+        ...{ event, kind, transactionId: null },
+        problem: 'the database does not know the transaction, and',
+      });
     else if (candidates.some(({ userId }) => userId !== row.userId))
       report('participations of several users fit');
     else {
@@ -113,36 +120,57 @@ export function matchEvents(books: Books): Match {
       adoptedByHash.set(event.hash, entry);
     }
   }
-  match.adopted.push(...adoptedByHash.values());
-  match.differences.push(...findMismatches(books, orphans, taken));
-  return match;
+  const mismatches = findMismatches(books, orphans, taken, rowsByKey);
+  return {
+    ...match,
+    adopted: [...adoptedByHash.values()],
+    differences: [...match.differences, ...mismatches],
+  };
 }
 
-/** An event of our own transaction that no row records. */
-type Orphan = { event: MinedFundEvent; kind: Kind; transactionId: string };
+/** Returns the rows of every transaction. */
+function listRecorded(rows: readonly BookedRow[]): { id: string; row: BookedRow }[] {
+  return rows.flatMap((row) =>
+    [row.commitId, row.remitId].flatMap((id) => (id === null ? [] : [{ id, row }])),
+  );
+}
+
+/** An event of a transaction of our keys that no row records. `transactionId` is null if the database does not know it. */
+type Orphan = { event: MinedFundEvent; kind: Kind; transactionId: string | null; problem: string };
 type Taken = Record<Kind, ReadonlySet<string>>;
 type Unproven = { row: BookedRow; kind: Kind };
 
 /**
- * Returns the differences in our own transactions. If an event and a row of the same transaction do not
- * match, they are one difference, so that each is named once.
+ * Returns the differences in transactions of our keys. If an event and a row do not match, but belong to the same
+ * transaction or say the same, they are one difference, so that each is named once.
  */
-function findMismatches(books: Books, orphans: readonly Orphan[], taken: Taken): Mismatch[] {
+function findMismatches(
+  books: Books,
+  orphans: readonly Orphan[],
+  taken: Taken,
+  rowsByKey: ReadonlyMap<string, BookedRow[]>,
+): Mismatch[] {
   const disputed = new Set(orphans.map(({ transactionId }) => transactionId));
   const rowsOf = groupBy(
-    books.rows.flatMap((row) =>
-      [row.commitId, row.remitId].flatMap((id) => (id !== null && disputed.has(id) ? [{ id, row }] : [])),
-    ),
+    listRecorded(books.rows).filter(({ id }) => disputed.has(id)),
     ({ id }) => id,
   );
+  const unproven = findUnproven(books, taken);
+  const isUnproven = new Set(unproven.map(({ row, kind }) => `${kind} ${row.id}`));
   const named = new Set<string>();
-  const ofOrphans = orphans.map(({ event, kind, transactionId }): Mismatch => {
-    const candidates = (rowsOf.get(transactionId) ?? [])
-      .map(({ row }) => row)
-      .filter(({ id }) => !taken[kind].has(id) && !named.has(`${kind} ${id}`));
+  const ofOrphans = orphans.map(({ event, kind, transactionId, problem }): Mismatch => {
+    const isFree = ({ id }: BookedRow) => !taken[kind].has(id) && !named.has(`${kind} ${id}`);
+    const own = transactionId === null ? [] : (rowsOf.get(transactionId) ?? []);
+    const equal = (rowsByKey.get(keyOf(event)) ?? []).filter(isFree);
+    const forgotten = equal.filter(({ status }) => kind === 'remit' && REFUNDABLE.has(status));
+    const candidates = [
+      ...own.map((each) => each.row).filter(isFree),
+      ...equal.filter(({ id }) => isUnproven.has(`${kind} ${id}`)),
+      ...(forgotten.length === 1 ? forgotten : []),
+    ];
     const row = candidates.find(({ user }) => user === event.user) ?? candidates[0];
     if (row !== undefined) named.add(`${kind} ${row.id}`).add(row.id);
-    const text = `${describeEvent(event)}: the transaction is ours, but`;
+    const text = `${describeEvent(event)}: ${problem}`;
     return {
       ...{ fund: event.fund, offerId: row?.offerId ?? null, hashes: [event.hash] },
       participationIds: row === undefined ? [] : [row.id],
@@ -152,11 +180,11 @@ function findMismatches(books: Books, orphans: readonly Orphan[], taken: Taken):
           : `${text} participation ${row.id} is ${row.status} with ${row.amount} of ${row.token} for ${row.user}`,
     };
   });
-  const unproven = findUnproven(books, taken).filter(({ row, kind }) => !named.has(`${kind} ${row.id}`));
-  for (const { row } of unproven) named.add(row.id);
+  const left = unproven.filter(({ row, kind }) => !named.has(`${kind} ${row.id}`));
+  for (const { row } of left) named.add(row.id);
   return [
     ...ofOrphans,
-    ...unproven.map(({ row, kind }) =>
+    ...left.map(({ row, kind }) =>
       ofRow(row, `participation ${row.id} records a ${kind} that is not on the chain`),
     ),
     ...findInconsistent(books.rows.filter(({ id }) => !named.has(id))),

@@ -139,7 +139,7 @@ async function readAgreedEvents(
   to: bigint,
 ): Promise<{ events: MinedFundEvent[]; disputed: Hex[] }> {
   const views = chain.rpc.providers().map((rpc) => ({ ...chain, rpc }));
-  const [events = [], second = events] = await Promise.all(
+  const [events = [], second] = await Promise.all(
     views.slice(0, 2).map(async (view) => {
       // Throws if the provider does not have the last block. A lagging provider would return fewer events
       // without an error.
@@ -147,6 +147,7 @@ async function readAgreedEvents(
       return readFundEvents(view, funds, from, to);
     }),
   );
+  if (second === undefined) return { events, disputed: [] };
   const [ours, theirs] = [digestByFund(events), digestByFund(second)];
   return { events, disputed: funds.filter((fund) => ours.get(fund)?.join() !== theirs.get(fund)?.join()) };
 }

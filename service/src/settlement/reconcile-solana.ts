@@ -1,7 +1,9 @@
-import { keyOf, receiptAddress } from '../chain/solana/addresses.ts';
+import { base58 } from '@scure/base';
+import { keyOf, receiptAddress, TOKEN_PROGRAM } from '../chain/solana/addresses.ts';
 import type { SolanaChain } from '../chain/solana/client.ts';
 import { isSignedByEd25519 } from '../chain/solana/ed25519.ts';
-import { readAccounts, readEpoch } from '../chain/solana/reads.ts';
+import { readTransaction } from '../chain/solana/executed-transaction.ts';
+import { readAccounts, readEpoch, readSignatures } from '../chain/solana/reads.ts';
 import { readMultisig } from '../chain/solana/token-accounts.ts';
 import { parseTransaction } from '../chain/solana/wire-transaction.ts';
 import type { Db } from '../db/pool.ts';
@@ -20,6 +22,8 @@ import { orderOf } from './solana-parts.ts';
 import { compareVaults } from './solana-vaults.ts';
 
 type Kind = 'commit' | 'remit';
+
+const TRANSFER_CHECKED = 12;
 
 const COMMITTED = new Set(['completed', 'remit_submitted', 'remitted', 'remit_failed']);
 
@@ -119,14 +123,14 @@ async function findDifferences(
     candidates.map(({ receipt }) => receipt),
     { commitment: 'finalized', minSlot },
   );
-  const landed = new Set(
-    candidates.flatMap(({ row, kind, signer }, i) =>
-      isReceiptOf(signer, accounts[i] ?? null) ? [`${kind} ${row.id}`] : [],
+  const landed = new Map(
+    candidates.flatMap(({ row, kind, signer, receipt }, i) =>
+      isReceiptOf(signer, accounts[i] ?? null) ? [[`${kind} ${row.id}`, receipt]] : [],
     ),
   );
   const found: ReceiptDifference[] = [];
   for (const row of rows) {
-    const message = await findProblem(row, (kind) => landed.has(`${kind} ${row.id}`));
+    const message = await findProblem(chain, row, (kind) => landed.get(`${kind} ${row.id}`) ?? null);
     if (message === null) continue;
     const hashes = [row.commit?.hash, row.remit?.hash].flatMap((hash) => hash ?? []);
     found.push({
@@ -153,8 +157,12 @@ async function readSigners(
   return signers;
 }
 
-/** Returns how a row contradicts its receipts or its signed bytes, or null. */
-async function findProblem(row: BookedSolanaRow, isLanded: (kind: Kind) => boolean): Promise<string | null> {
+/** Returns how a row contradicts its receipts or its signed bytes, or null. `receiptOf` returns a receipt that is on the chain. */
+async function findProblem(
+  chain: SolanaChain,
+  row: BookedSolanaRow,
+  receiptOf: (kind: Kind) => string | null,
+): Promise<string | null> {
   const { commit, remit, status, committed } = row;
   if (commit?.state !== 'open' && COMMITTED.has(status) !== (committed === true))
     return `is ${status}, but records ${committed === true ? 'a' : 'no'} commit`;
@@ -164,22 +172,31 @@ async function findProblem(row: BookedSolanaRow, isLanded: (kind: Kind) => boole
     ['remit', remit],
   ] as const) {
     if (transaction?.state === 'open') continue;
+    const receipt = receiptOf(kind);
+    if (!recorded[kind]) {
+      if (receipt !== null) return `records no ${kind}, but its receipt is on the chain`;
+      continue;
+    }
     // A closed receipt is no longer on the chain, so only the signed bytes can be compared.
-    if (recorded[kind] && !isLanded(kind) && transaction?.isClosed !== true)
+    if (receipt === null && transaction?.isClosed !== true)
       return `records a ${kind} that has no receipt on the chain`;
-    if (recorded[kind] && transaction === null) return `records a ${kind} without a transaction`;
-    if (!recorded[kind] && isLanded(kind)) return `records no ${kind}, but its receipt is on the chain`;
-    if (recorded[kind] && transaction !== null && !(await isSigned(row, kind, transaction)))
-      return `differs from the ${kind} that was signed for it`;
+    if (transaction === null) return `records a ${kind} without a transaction`;
+    if (!(await isSigned(row, kind, transaction))) return `differs from the ${kind} that was signed for it`;
+    // The database does not have the signed bytes of adopted transactions.
+    const isAdopted = transaction.raws.length === 0 && receipt !== null;
+    if (isAdopted && (await isMovedOtherwise(chain, row, kind, receipt)))
+      return `differs from the ${kind} on the chain`;
   }
   return null;
 }
 
-/**
- * Returns whether every signed version of a transaction settles exactly this row. Returns true for adopted
- * transactions, whose signed bytes the database does not have.
- */
-async function isSigned(row: BookedSolanaRow, kind: Kind, { signer, raws }: BookedReceipt): Promise<boolean> {
+/** Returns whether every signed version of a transaction settles exactly this row, and one of them has the recorded signature. */
+async function isSigned(
+  row: BookedSolanaRow,
+  kind: Kind,
+  { signer, raws, hash }: BookedReceipt,
+): Promise<boolean> {
+  const known = new Set<string>();
   for (const raw of raws) {
     try {
       const { message, signatures } = parseTransaction(raw);
@@ -187,9 +204,37 @@ async function isSigned(row: BookedSolanaRow, kind: Kind, { signer, raws }: Book
       assertReceiptAllowed(signer, { plan, vault }, message);
       const [signature = Buffer.alloc(0)] = signatures;
       if (!(await isSignedByEd25519(Buffer.from(keyOf(signer)), message, signature))) return false;
+      known.add(base58.encode(signature));
     } catch {
       return false;
     }
   }
-  return true;
+  return raws.length === 0 || hash === null || known.has(hash);
+}
+
+/**
+ * Returns whether the transaction that created the receipt moved something else than the row says. Nodes forget old
+ * transactions: if none shows it, returns false.
+ */
+async function isMovedOtherwise(
+  chain: SolanaChain,
+  row: BookedSolanaRow,
+  kind: Kind,
+  receipt: string,
+): Promise<boolean> {
+  const { fund, source, mint, destination, amount } = orderOf(kind, row).plan;
+  const history = await readSignatures(chain, receipt, { before: null, until: null, limit: 1_000 });
+  for (const { signature } of history.filter(({ isFailed }) => !isFailed).toReversed()) {
+    const found = await readTransaction(chain, signature);
+    const moves = (found?.instructions ?? []).filter(
+      ({ program, data, accounts }) =>
+        program === TOKEN_PROGRAM && data[0] === TRANSFER_CHECKED && accounts[3] === fund,
+    );
+    if (moves.length === 0) continue;
+    return !moves.some(
+      ({ accounts: [from, of, to], data }) =>
+        from === source && of === mint && to === destination && data.readBigUInt64LE(1) === amount,
+    );
+  }
+  return false;
 }

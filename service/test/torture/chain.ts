@@ -1,7 +1,9 @@
 import type { Fault } from '@causeway/sandbox/simulators/fault.ts';
 import type { Context } from '../../src/context.ts';
+import type { Db } from '../../src/db/pool.ts';
 import type { Offer } from '../../src/offers/catalogue.ts';
 import type { OfferFile } from '../../src/offers/file-schema.ts';
+import type { ChainReport } from '../../src/settlement/reconcile-report.ts';
 import type { RandomChoices } from './random-choices.ts';
 
 /** A wallet with money that approves the fund of the sale. */
@@ -57,6 +59,8 @@ export type TortureChain = {
     rows: readonly Row[],
     wallets: readonly string[],
   ): Promise<string[]>;
+  /** Builds the report of `causeway operator reconcile --report`. */
+  report(ctx: Context, db: Db): Promise<ChainReport>;
   close(): Promise<void>;
 };
 

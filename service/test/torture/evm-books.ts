@@ -9,7 +9,6 @@ import { decodeFundEvent } from '../../src/chain/evm/sale-fund.ts';
 import type { Context } from '../../src/context.ts';
 import type { Offer } from '../../src/offers/catalogue.ts';
 import { readReport } from '../../src/participations/report-store.ts';
-import { buildReport } from '../../src/settlement/reconcile-report.ts';
 import type { TestChain } from '../support/chain.ts';
 import { COMMITTED_STATUSES, type Row, sumAmounts } from './chain.ts';
 
@@ -26,7 +25,6 @@ export async function checkEvmBooks(
     ...(await checkTotals(books, rows, wallets)),
     ...(await checkBalance(books, rows)),
     ...(await checkNonces(books)),
-    ...(await checkReport(books)),
   ];
 }
 
@@ -43,12 +41,6 @@ export async function countUndone({ db }: Context, { direct }: TestChain): Promi
     if (block?.hash !== toHex(block_hash ?? '')) undone++;
   }
   return undone;
-}
-
-/** Checks that the report of `causeway operator reconcile` finds no difference. */
-async function checkReport({ ctx }: Books): Promise<string[]> {
-  const report = await buildReport(ctx.db, ctx.chains.evm('ethereum_sepolia'));
-  return report.agrees ? [] : [`the reconcile report differs: ${JSON.stringify(report, null, 1)}`];
 }
 
 async function checkTotals(

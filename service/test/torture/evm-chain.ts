@@ -14,6 +14,7 @@ import { deriveSandboxKey } from '../../src/operator/sandbox-keys.ts';
 import { adoptNonce } from '../../src/settlement/adopt.ts';
 import { applyReconcile } from '../../src/settlement/reconcile.ts';
 import { planReconcile } from '../../src/settlement/reconcile-plan.ts';
+import { buildReport } from '../../src/settlement/reconcile-report.ts';
 import { startTestChain, type TestChain } from '../support/chain.ts';
 import { makeFundV2 } from '../support/fund-v2.ts';
 import { saleOfferFile } from '../support/sale.ts';
@@ -85,6 +86,7 @@ export async function startEvm(generation: FundGeneration): Promise<TortureChain
     },
     countUndone: (ctx) => countUndone(ctx, chain),
     checkBooks: (sale, rows, wallets) => checkEvmBooks({ ...sale, chain, fund, usdc }, rows, wallets),
+    report: (ctx, db) => buildReport(db, ctx.chains.evm(NAME)),
     close: () => chain.close(),
   };
 }

@@ -10,6 +10,7 @@ import { sql } from 'kysely';
 import { associatedAccount } from '../../src/chain/solana/addresses.ts';
 import type { Context } from '../../src/context.ts';
 import { adoptForeignTransactions } from '../../src/operator/foreign-transactions.ts';
+import { buildSolanaReport } from '../../src/settlement/reconcile-solana.ts';
 import { setLamports, setTokenAccount } from '../support/solana-accounts.ts';
 import { startSolanaChain, type TestSolana } from '../support/solana-chain.ts';
 import { approveChecked, MINT } from '../support/solana-instructions.ts';
@@ -85,6 +86,7 @@ export async function startSolana(): Promise<TortureChain> {
     // undone.
     countUndone: async () => 0,
     checkBooks: ({ ctx }, rows, wallets) => checkSolanaBooks(ctx, solana, rows, wallets),
+    report: (ctx, db) => buildSolanaReport(db, ctx.chains.solana(NAME)),
     close: () => solana.stop(),
   };
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { reportTampered } from '../support/tamper.ts';
 import type { Row } from './chain.ts';
 import type { Environment } from './environment.ts';
 import { countAcknowledged, type Investor } from './investor.ts';
@@ -26,6 +27,7 @@ export async function verify(environment: Environment, investors: readonly Inves
   const problems = [
     ...checkRows(rows, investors),
     ...(await environment.chain.checkBooks({ ctx, offer: environment.offer }, rows, wallets)),
+    ...(await checkReport(environment)),
   ];
   const count = (status: string) => rows.filter((row) => row.status === status).length;
   const figures = {
@@ -54,4 +56,33 @@ function checkRows(rows: Row[], investors: readonly Investor[]): string[] {
       : [`${id} is ${status}, but its last event is ${last_event}`]),
   ]);
   return [...lost, ...wrong];
+}
+
+const TAMPERED_ROWS = 5;
+
+/** Checks that the report finds no difference, and that it names exactly one row or transaction that is then tampered with. */
+async function checkReport({ built: { ctx }, chain }: Environment): Promise<string[]> {
+  const clean = await chain.report(ctx, ctx.db);
+  if (!clean.agrees) return [`the reconcile report differs: ${JSON.stringify(clean, null, 1)}`];
+  const { rows } = await sql<{ id: string; transaction: string; hash: Buffer }>`
+    select p.id, t.id as transaction, t.mined_hash as hash
+    from participations p join operator_transactions t on t.id = p.commit_id
+    where p.committed and t.mined_hash is not null and t.block_number <= ${clean.to_block}
+    order by md5(p.id::text) limit ${TAMPERED_ROWS}`.execute(ctx.db);
+  if (rows.length === 0) return ['no settled row is old enough for the report'];
+  const problems: string[] = [];
+  for (const { id, transaction, hash } of rows) {
+    const other = `\\x${Buffer.from(hash).reverse().toString('hex')}`;
+    for (const statement of [
+      `update participations set amount = amount + 1000003 where id = '${id}'`,
+      `update operator_transactions set mined_hash = '${other}' where id = '${transaction}'`,
+    ]) {
+      const named = await reportTampered(ctx.db, statement, (db) => chain.report(ctx, db));
+      const isExact =
+        named.length === 1 &&
+        (named[0]?.rows.join() === id || named[0]?.transactions.includes(`0x${hash.toString('hex')}`));
+      if (!isExact) problems.push(`after "${statement}" the report names ${JSON.stringify(named)}`);
+    }
+  }
+  return problems;
 }

@@ -28,10 +28,10 @@ export async function readFundEvents(
   from: bigint,
   to: bigint,
 ): Promise<MinedFundEvent[]> {
-  const logs: MinedLog[] = [];
+  const logs: MinedLog[][] = [];
   for (let i = 0; i < funds.length; i += MAX_ADDRESSES)
-    logs.push(...(await readLogs(chain, funds.slice(i, i + MAX_ADDRESSES), from, to)));
-  const events = logs.flatMap((log) => {
+    logs.push(await readLogs(chain, funds.slice(i, i + MAX_ADDRESSES), from, to));
+  const events = logs.flat().flatMap((log) => {
     const event = decodeFundEvent(log);
     if (event === null || event.name === 'BatchFail') return [];
     return [
@@ -71,10 +71,10 @@ async function readLogs(
       const part = blocks / 4n || 1n;
       // Later ranges start with this smaller size, which the node is more likely to accept.
       if (part < size) size = part;
-      const logs: MinedLog[] = [];
+      const logs: MinedLog[][] = [];
       for (let first = start; first <= end; first += part)
-        logs.push(...((await readRange(first, smaller(first + part - 1n, end))) ?? []));
-      return logs;
+        logs.push((await readRange(first, smaller(first + part - 1n, end))) ?? []);
+      return logs.flat();
     }
   };
   const work = async (): Promise<void> => {

@@ -1,0 +1,27 @@
+import { sql } from 'kysely';
+import type { Db } from '../../src/db/pool.ts';
+import { rehearse } from '../../src/db/rehearse.ts';
+import type { ChainReport } from '../../src/settlement/reconcile-report.ts';
+
+/** What a report names: differences and lost transactions, each with its participations and transactions. */
+export type Named = { rows: string[]; transactions: string[] }[];
+
+/** Builds a report after statements that change the database, past all triggers and foreign keys, and takes the change back. */
+export function reportTampered(
+  db: Db,
+  statement: string,
+  build: (db: Db) => Promise<ChainReport>,
+): Promise<Named> {
+  return rehearse(db, async (tx) => {
+    await sql`set local session_replication_role = replica`.execute(tx);
+    for (const each of statement.split(';')) await sql.raw(each).execute(tx);
+    return namedBy(await build(tx));
+  });
+}
+
+export function namedBy({ differences, lost_transactions }: ChainReport): Named {
+  return [
+    ...differences.map((each) => ({ rows: each.participation_ids, transactions: each.transaction_hashes })),
+    ...lost_transactions.map((each) => ({ rows: each.participation_ids, transactions: [each.hash] })),
+  ];
+}
