@@ -1,5 +1,12 @@
 import type { RequestListener } from 'node:http';
-import { createHandler, createSignIn, partnerClient, type SignIn, toNode } from '@causeway/sdk/server';
+import {
+  cookieSessions,
+  createHandler,
+  createSignIn,
+  partnerClient,
+  type SignIn,
+  toNode,
+} from '@causeway/sdk/server';
 import { configFor, policyFor } from './config.ts';
 
 import type { Pages } from './pages.ts';
@@ -17,6 +24,8 @@ export function createApp(settings: DemoSettings, origin: string, pages: Pages):
     clientSecret,
     redirectUri: `${origin}/callback`,
     cookieSecret: settings.sessionSecrets,
+    // The demo has no database, and visitors stay signed in when it restarts.
+    store: cookieSessions({ secret: settings.sessionSecrets, secure: origin.startsWith('https:') }),
   });
   const onError = (error: unknown) => console.error('Harbour Invest: request failed:', error);
   const signInRoutes = toNode(createHandler(signIn, { onError }));

@@ -1,6 +1,13 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createHandler, createSignIn, type Handler, type SignIn, toNode } from '../src/server/index.ts';
+import {
+  createHandler,
+  createSignIn,
+  type Handler,
+  memorySessions,
+  type SignIn,
+  toNode,
+} from '../src/server/index.ts';
 import type { Browser } from './browser.ts';
 import { type Sandbox, startSandbox, type User } from './sandbox.ts';
 
@@ -49,10 +56,13 @@ export async function startPartnerApp(): Promise<PartnerApp> {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   };
   const { client_id, client_secret } = sandbox.overview.partner;
+  const now = () => Date.now() + clock.skewMs;
+  const store = memorySessions({ now });
   const newSignIn: PartnerApp['newSignIn'] = (overrides = {}) =>
     createSignIn({
+      store,
       ...{ baseUrl: sandbox.url, clientId: client_id, clientSecret: client_secret },
-      ...{ redirectUri: REDIRECT, cookieSecret: COOKIE_SECRET, now: () => Date.now() + clock.skewMs },
+      ...{ redirectUri: REDIRECT, cookieSecret: COOKIE_SECRET, now },
       fetch: async (input, init) => {
         grants.push(new URLSearchParams(String(init?.body)).get('grant_type') ?? String(input));
         return fetch(input, init);

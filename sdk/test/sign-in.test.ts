@@ -30,6 +30,8 @@ describe('sign-in', () => {
     const cookies = [...browser.cookies('127.0.0.1')].filter(([name]) => name.startsWith('causeway_'));
     expect(cookies.map(([name]) => name)).toContain('causeway_session');
     expect(JSON.stringify(cookies)).not.toContain(body.access_token);
+    // The cookie is a random id: the tokens stay on the server.
+    expect(browser.cookies('127.0.0.1').get('causeway_session')).toMatch(/^[\w-]{43}$/);
   });
 
   test('works as a web handler and as a Fastify plugin', async () => {

@@ -18,7 +18,7 @@ export type Session = {
   readonly user: { readonly id: string; readonly email: string | undefined } | undefined;
 };
 
-/** Loads and saves sessions. Implement it to store sessions in a database; the cookie then contains only an id. */
+/** Loads and saves sessions together with their cookie. To only store them elsewhere, implement `SessionStorage`. */
 export type SessionStore = {
   load(request: HasHeaders): Promise<Session | undefined>;
   /** Saves the session and appends its cookie to the response headers. */
@@ -40,10 +40,13 @@ export type CookieSessionsOptions = {
   now?: (() => number) | undefined;
 };
 
-const DEFAULT_MAX_AGE_S = 30 * 24 * 60 * 60;
+export const DEFAULT_MAX_AGE_S = 30 * 24 * 60 * 60;
 
 /**
- * Stores the whole session in an encrypted cookie (AES-256-GCM), so that the server needs no database.
+ * Stores the whole session, refresh token included, in an encrypted cookie (AES-256-GCM), so that the server needs no
+ * database. It means that the refresh token is in the browser, unreadable without your secret: anyone with both the secret
+ * and a cookie can act for the user, and a stolen cookie keeps working until the service revokes its tokens, because there
+ * is nothing on the server to delete. Prefer a storage on the server where you can.
  *
  * @example
  * ```ts

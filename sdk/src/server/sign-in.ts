@@ -3,8 +3,10 @@ import { trimBaseUrl } from '../request.ts';
 import { checkCallback, type Pending } from './pending.ts';
 import { createRenewal } from './renewal.ts';
 import { createSeal, type Seal } from './seal.ts';
-import { cookieSessions, hideTokens, type Session, type SessionStore } from './session.ts';
+import { hideTokens, type Session, type SessionStore } from './session.ts';
+import { memorySessions, type SessionStorage } from './session-storage.ts';
 import { SignInError } from './sign-in-error.ts';
+import { storedSessions } from './stored-sessions.ts';
 import { type ClientCredentials, requestTokens, revokeToken, type TokenReply } from './token-endpoint.ts';
 import { userOf } from './user.ts';
 
@@ -18,8 +20,11 @@ export type SignInOptions = ClientCredentials & {
   cookieSecret: string | readonly string[];
   /** Default: all scopes that the client is registered for. */
   scope?: string | readonly string[] | undefined;
-  /** Default: sessions are stored in an encrypted cookie. */
-  store?: SessionStore | undefined;
+  /**
+   * Where sessions are stored: `memorySessions()` (the default), `postgresSessions(pool)`, `redisSessions(client)`, a storage
+   * of your own, or `cookieSessions(…)`, which puts the refresh token into an encrypted cookie of the browser.
+   */
+  store?: SessionStore | SessionStorage | undefined;
   /** The issuer of the service. Default: `baseUrl`. */
   issuer?: string | undefined;
   now?: (() => number) | undefined;
@@ -82,7 +87,8 @@ export function createSignIn(options: SignInOptions): SignIn {
       `redirectUri must be an absolute URL such as https://app.example/callback, not ${JSON.stringify(redirectUri)}`,
     );
   const secure = new URL(redirectUri).protocol === 'https:';
-  const store = options.store ?? cookieSessions({ secret: cookieSecret, secure, now });
+  const given = options.store ?? defaultSessions(now);
+  const store = 'load' in given ? given : storedSessions(given, { secret: cookieSecret, secure, now });
   const toSession = (id: string, reply: TokenReply, previous?: Session): Session => {
     const refreshToken = reply.refresh_token ?? previous?.refreshToken;
     if (refreshToken === undefined) throw new SignInError('refused');
@@ -122,6 +128,16 @@ export function createSignIn(options: SignInOptions): SignIn {
       await revokeToken(options, refreshToken);
     },
   };
+}
+
+/** Returns sessions in memory, with a warning in production. */
+export function defaultSessions(now: () => number): SessionStorage {
+  if (process.env.NODE_ENV === 'production')
+    process.emitWarning(
+      'Causeway sessions are stored in the memory of this process, so a restart signs everyone out. Pass `store` to createSignIn, for example postgresSessions(pool).',
+      { code: 'CAUSEWAY_MEMORY_SESSIONS' },
+    );
+  return memorySessions({ now });
 }
 
 function authorizeUrl(options: SignInOptions, request: AuthorizeOptions, until: number) {

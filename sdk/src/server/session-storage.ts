@@ -1,0 +1,60 @@
+/**
+ * Where sessions are stored on the server. Keys are hashes of session ids and values are encrypted, so a copy of the
+ * storage signs nobody in.
+ */
+export type SessionStorage = {
+  read(key: string): Promise<string | undefined>;
+  /** Stores a value for `ttlS` seconds, replacing an earlier one. */
+  write(key: string, value: string, ttlS: number): Promise<void>;
+  /**
+   * Like `write`, but only if the key still exists: a renewal that ends after a sign-out must not restore the session.
+   */
+  update(key: string, value: string, ttlS: number): Promise<void>;
+  delete(key: string): Promise<void>;
+};
+
+export type MemorySessionsOptions = {
+  /** The oldest sessions are dropped above this number. Default: 10,000. */
+  maxSessions?: number | undefined;
+  now?: (() => number) | undefined;
+};
+
+const DEFAULT_MAX_SESSIONS = 10_000;
+
+/**
+ * Stores sessions in the memory of this process: a restart signs everyone out, and a second process does not see them. Use
+ * `postgresSessions` or `redisSessions` in production.
+ *
+ * @example
+ * ```ts
+ * import { memorySessions } from '@causeway/sdk/server';
+ *
+ * const sessions = memorySessions();
+ * await sessions.write('key', 'value', 60);
+ * console.log(await sessions.read('key')); // "value"
+ * ```
+ */
+export function memorySessions(options: MemorySessionsOptions = {}): SessionStorage {
+  const { maxSessions = DEFAULT_MAX_SESSIONS, now = Date.now } = options;
+  const entries = new Map<string, { value: string; expiresAt: number }>();
+  const find = (key: string) => {
+    const entry = entries.get(key);
+    if (entry === undefined || entry.expiresAt > now()) return entry;
+    entries.delete(key);
+    return undefined;
+  };
+  const write = (key: string, value: string, ttlS: number) => {
+    entries.delete(key);
+    entries.set(key, { value, expiresAt: now() + ttlS * 1000 });
+    const [oldest] = entries.keys();
+    if (entries.size > maxSessions && oldest !== undefined) entries.delete(oldest);
+  };
+  return {
+    read: async (key) => find(key)?.value,
+    write: async (key, value, ttlS) => write(key, value, ttlS),
+    update: async (key, value, ttlS) => {
+      if (find(key) !== undefined) write(key, value, ttlS);
+    },
+    delete: async (key) => void entries.delete(key),
+  };
+}
