@@ -60,17 +60,27 @@ export async function sendApproval(
   enter: Enter<ApprovalPhase>,
   wanted: Allowance,
 ): Promise<Hex> {
-  const call = approveCall(wanted, wanted.amount);
   enter('approving');
-  if (!(await canApprove(session, call, wanted))) {
-    const reset = approveCall(wanted, 0n);
-    assertNotFalse(await simulate(session, reset));
+  const { reset, approve } = await planApproval(session, wanted);
+  if (reset !== undefined) {
     enter('resetting_allowance');
     await waitForReceipt(session, await sendTransaction(session, reset));
     enter('approving');
-    assertNotFalse(await simulate(session, call));
+    assertNotFalse(await simulate(session, approve));
   }
-  return sendTransaction(session, call);
+  return sendTransaction(session, approve);
+}
+
+/** Returns the calls that approve exactly the amount. `reset` is undefined unless the token requires it first. */
+export async function planApproval(
+  session: Session,
+  wanted: Allowance,
+): Promise<{ reset: Call | undefined; approve: Call }> {
+  const approve = approveCall(wanted, wanted.amount);
+  if (await canApprove(session, approve, wanted)) return { reset: undefined, approve };
+  const reset = approveCall(wanted, 0n);
+  assertNotFalse(await simulate(session, reset));
+  return { reset, approve };
 }
 
 function approveCall({ token, spender }: Allowance, amount: bigint): Call {

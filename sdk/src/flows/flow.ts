@@ -1,5 +1,6 @@
 import { type CausewayErrorCode, isCausewayError } from '../error.ts';
 import type { Chain } from '../wire.ts';
+import type { PublicClient } from './wallet.ts';
 import { hasCode, messageOf } from './wallet-error.ts';
 
 /** The codes of a flow's own failures, in addition to the service's codes. */
@@ -132,6 +133,16 @@ export type FlowOptions<Phase extends string> = {
   rpcUrls?: Partial<Record<Chain, readonly string[]>> | undefined;
   /** The contracts to trust, if you do not want to rely on the service alone. */
   trusted?: TrustedContracts | undefined;
+  /**
+   * Reads EVM chains through your own node: a viem public client, or a function that returns the client of a chain id.
+   * Default: the wallet's node.
+   */
+  publicClient?: PublicClient | undefined;
+  /**
+   * Whether wallets that execute calls atomically (EIP-5792) get the approval and the swap as one batch. Default: `auto`,
+   * where `wallet_getCapabilities` says so.
+   */
+  batching?: 'auto' | 'off' | undefined;
 };
 
 type ErrorInfo = {

@@ -1,15 +1,17 @@
+import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import type { Causeway } from '../client.ts';
 import type { EvmChain, OfferDetails } from '../wire.ts';
 import { fundSwapAbi } from './abi.ts';
-import { assertBalance, ensureAllowance } from './approval.ts';
-import { FlowFailure, type FlowOptions, runFlow } from './flow.ts';
+import { type Allowance, assertBalance, ensureAllowance, planApproval, readAllowance } from './approval.ts';
+import { canBatch, sendBatch } from './batch.ts';
+import { type Enter, FlowFailure, type FlowOptions, runFlow } from './flow.ts';
 import { minimumAfterSlippage, parseSmallestUnits } from './money.ts';
 import { type Deployment, findDeployment } from './offer-contract.ts';
 import { readSwapResult, type SwapResult } from './outcome.ts';
 import { waitForReceipt } from './receipt.ts';
 import { connectWallet, openSession, type Session } from './session.ts';
-import { sendTransaction, simulate } from './transaction.ts';
+import { type Call, sendTransaction, simulate } from './transaction.ts';
 import { assertTrusted } from './trusted.ts';
 import type { EvmWallet } from './wallet.ts';
 
@@ -78,18 +80,48 @@ export async function swapFund(
     const { receive } = await preview(session, deployment, amount);
     assertReceives(receive, floor);
     const minimum = max(minimumAfterSlippage(receive, input.slippageBps), floor);
-    await ensureAllowance(session, enter, wanted);
-    enter('previewing');
-    assertReceives((await preview(session, deployment, amount)).receive, minimum);
-    enter('swapping');
     const args = [token.address, amount, minimum] as const;
-    const data = encodeFunctionData({ abi: fundSwapAbi, functionName: 'swap', args });
-    const call = { to: spender, data };
-    await simulate(session, call);
-    const sent = await sendTransaction(session, call);
+    const call = { to: spender, data: encodeFunctionData({ abi: fundSwapAbi, functionName: 'swap', args }) };
+    const sent =
+      (await sendTogether(session, enter, wanted, call)) ??
+      (await sendApart(session, enter, wanted, call, async () => {
+        assertReceives((await preview(session, deployment, amount)).receive, minimum);
+      }));
     enter('confirming');
     return readSwapResult(await waitForReceipt(session, sent), session.address, deployment);
   });
+}
+
+/**
+ * Sends the approval and the swap as one atomic batch. Returns null if the wallet cannot, or if the allowance already
+ * covers the amount. The swap cannot be simulated before its approval; if it fails, the batch leaves no allowance behind.
+ */
+async function sendTogether(
+  session: Session,
+  enter: Enter<FundSwapPhase>,
+  wanted: Allowance,
+  swap: Call,
+): Promise<Hex | null> {
+  if (!(await canBatch(session)) || (await readAllowance(session, wanted)) >= wanted.amount) return null;
+  const { reset, approve } = await planApproval(session, wanted);
+  enter('swapping');
+  return sendBatch(session, [...(reset === undefined ? [] : [reset]), approve, swap]);
+}
+
+/** Sends the approval, waits for it, and then sends the swap if `check` passes. */
+async function sendApart(
+  session: Session,
+  enter: Enter<FundSwapPhase>,
+  wanted: Allowance,
+  swap: Call,
+  check: () => Promise<void>,
+): Promise<Hex> {
+  await ensureAllowance(session, enter, wanted);
+  enter('previewing');
+  await check();
+  enter('swapping');
+  await simulate(session, swap);
+  return sendTransaction(session, swap);
 }
 
 /** Throws if swaps are stopped or the wallet is not allowed. The `swap_level` bit of `stopped` stops swaps. */

@@ -27,7 +27,14 @@ export type { SwapResult } from './outcome.ts';
 export { buyTokenSaleOnSolana, type SolanaSaleInput, type SolanaSalePhase } from './solana-sale.ts';
 export { buyTokenSale, type TokenSaleInput, type TokenSalePhase } from './token-sale.ts';
 export { buyTokenized, type TokenizedInput, type TokenizedPhase } from './tokenized-purchase.ts';
-export type { Eip1193Provider, EvmWallet, SolanaWallet, Wallet } from './wallet.ts';
+export type {
+  ChainReader,
+  Eip1193Provider,
+  EvmWallet,
+  PublicClient,
+  SolanaWallet,
+  Wallet,
+} from './wallet.ts';
 export { type WatchedQuote, type WatchOptions, watchQuotes } from './watch-quotes.ts';
 
 /** @deprecated Use `CalldataClaim`. */

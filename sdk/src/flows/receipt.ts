@@ -47,7 +47,7 @@ type Watched = { hash: Hex; transaction: RpcTransaction | null; isOnChain: boole
 
 /** Returns null if nothing is mined yet, or if the wallet is on another chain and cannot read the right one. */
 async function poll(session: Session, watched: Watched): Promise<Receipt | null> {
-  watched.isOnChain = await isOnChain(session);
+  watched.isOnChain = session.reader !== undefined || (await isOnChain(session));
   if (!watched.isOnChain) return null;
   const receipt = await readReceipt(session, watched.hash);
   if (receipt !== null) return receipt;

@@ -6,7 +6,7 @@ import type { Chain, EvmChain } from '../wire.ts';
 import { addChainParameters } from './add-chain.ts';
 import { FlowFailure, type FlowOptions, type TrustedContracts } from './flow.ts';
 import type { RpcTransaction } from './rpc.ts';
-import type { EvmWallet } from './wallet.ts';
+import type { Eip1193Provider, EvmWallet, PublicClient } from './wallet.ts';
 import { hasCode } from './wallet-error.ts';
 
 /** The state that every wallet flow shares, regardless of the protocol. */
@@ -25,14 +25,17 @@ export type WalletSession = {
 };
 
 /**
- * An EVM wallet on a chain, for the duration of a flow. The flow reads the chain only through the wallet's
- * provider.
+ * An EVM wallet on a chain, for the duration of a flow. The flow reads the chain only through the host's public
+ * client or, without one, through the wallet's provider.
  */
 export type Session = WalletSession & {
   wallet: EvmWallet;
   address: Hex;
   chain: EvmChain;
   chainId: number;
+  /** The host's own node, undefined if the flow reads through the wallet. */
+  reader: Eip1193Provider | undefined;
+  batching: 'auto' | 'off';
   /** The transactions of this session by hash, for nodes that do not return them yet. Their nonces are estimates. */
   sent: Map<Hex, RpcTransaction>;
 };
@@ -50,10 +53,19 @@ export function openSession(
   reportTransaction: (hash: string) => void,
 ): Session {
   const address = wallet.address.toLowerCase() as Hex;
+  const chainId = chainIdOf(chain);
   return {
     ...openWalletSession(causeway, { address, chain }, options, reportTransaction),
-    ...{ wallet, address, chain, chainId: chainIdOf(chain), sent: new Map() },
+    ...{ wallet, address, chain, chainId, sent: new Map() },
+    reader: readerOf(options.publicClient, chainId),
+    batching: options.batching ?? 'auto',
   };
+}
+
+function readerOf(publicClient: PublicClient | undefined, chainId: number): Eip1193Provider | undefined {
+  return (typeof publicClient === 'function' ? publicClient(chainId) : publicClient) as
+    | Eip1193Provider
+    | undefined;
 }
 
 /** Fills in the defaults of a flow's options. */
@@ -83,16 +95,30 @@ export function abortable<Result>(signal: AbortSignal | undefined, work: Promise
   });
 }
 
-/** Calls the wallet's node, without a prompt. */
-export async function readNode(session: Session, method: string, params: unknown[] = []): Promise<unknown> {
-  const { wallet, signal } = session;
+/** Reads the chain: through the host's public client, or else through the wallet's node. */
+export function readNode(session: Session, method: string, params: unknown[] = []): Promise<unknown> {
+  const { reader, wallet, signal } = session;
+  return readFrom(reader ?? wallet.provider, signal, method, params);
+}
+
+/** Asks the wallet itself, without a prompt. */
+export function readWallet(session: Session, method: string, params: unknown[] = []): Promise<unknown> {
+  return readFrom(session.wallet.provider, session.signal, method, params);
+}
+
+async function readFrom(
+  provider: Eip1193Provider,
+  signal: AbortSignal | undefined,
+  method: string,
+  params: unknown[],
+): Promise<unknown> {
   const timeout = new AbortController();
   const timer = setTimeout(
-    () => timeout.abort(new Error(`The wallet did not respond to ${method} in time.`)),
+    () => timeout.abort(new Error(`There was no response to ${method} in time.`)),
     READ_TIMEOUT_MS,
   );
   try {
-    return await abortable(timeout.signal, abortable(signal, wallet.provider.request({ method, params })));
+    return await abortable(timeout.signal, abortable(signal, provider.request({ method, params })));
   } finally {
     clearTimeout(timer);
   }
@@ -105,6 +131,7 @@ export async function readNode(session: Session, method: string, params: unknown
 export async function connectWallet(session: Session): Promise<void> {
   if ((await readAccounts(session)).length === 0) await prompt(session, 'eth_requestAccounts', []);
   await assertAccount(session);
+  await assertReader(session);
   await ensureChain(session);
 }
 
@@ -117,7 +144,18 @@ export async function promptOwner(session: Session, method: string, params: unkn
 }
 
 export async function isOnChain(session: Session): Promise<boolean> {
-  return Number(await readNode(session, 'eth_chainId')) === session.chainId;
+  return Number(await readWallet(session, 'eth_chainId')) === session.chainId;
+}
+
+/** Throws if the host's public client reads another chain, because its answers would be about other contracts. */
+async function assertReader(session: Session): Promise<void> {
+  if (session.reader === undefined) return;
+  const chainId = Number(await readNode(session, 'eth_chainId'));
+  if (chainId === session.chainId) return;
+  throw new FlowFailure(
+    'invalid_input',
+    `publicClient reads chain ${chainId}, but the purchase is on ${session.chain} (${session.chainId}). Pass a function of the chain id.`,
+  );
 }
 
 /** Has no timeout, because the owner may take any time to decide. */
@@ -126,7 +164,7 @@ function prompt({ wallet, signal }: Session, method: string, params: unknown[]):
 }
 
 async function readAccounts(session: Session): Promise<string[]> {
-  const accounts = await readNode(session, 'eth_accounts');
+  const accounts = await readWallet(session, 'eth_accounts');
   return Array.isArray(accounts) ? accounts.map((account) => String(account).toLowerCase()) : [];
 }
 

@@ -6,6 +6,15 @@ export type Eip1193Provider = {
   request(call: { method: string; params?: unknown }): Promise<unknown>;
 };
 
+/**
+ * Reads one EVM chain. A viem public client is one, and so is any EIP-1193 provider. The parameters are `never`, so that
+ * clients with stricter types fit, too.
+ */
+export type ChainReader = { request(call: never): Promise<unknown> };
+
+/** A reader of the only chain in use, or a function that returns the reader of a chain id. */
+export type PublicClient = ChainReader | ((chainId: number) => ChainReader | undefined);
+
 /** An EVM account and the provider that signs for it and reads its chain. */
 export type EvmWallet = { protocol: 'ethereum'; address: Hex; provider: Eip1193Provider };
 

@@ -4,17 +4,30 @@ import { roles } from '@causeway/sandbox/seed/keys.ts';
 import { createPublicClient, createWalletClient, type Hex, http, parseAbi } from 'viem';
 import { sepolia } from 'viem/chains';
 import { decodeFunctionData, encodeFunctionData } from 'viem/utils';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { allowWallet, type FundSwapPhase, swapFund } from '../../src/flows/index.ts';
-import type { Interceptor, TestWallet } from '../../src/testing/index.ts';
+import { type Interceptor, ProviderError, type TestWallet } from '../../src/testing/index.ts';
 import type { OfferDetails } from '../../src/wire.ts';
-import { CHAIN, failureOf, hangs, QUICK, rejects, type Sandbox, startSandbox } from './sandbox.ts';
+import { enableBatches } from './batch-wallet.ts';
+import {
+  BASE_ID,
+  CHAIN,
+  CHAIN_ID,
+  changesAccountAfter,
+  failureOf,
+  hangs,
+  QUICK,
+  rejects,
+  type Sandbox,
+  startSandbox,
+} from './sandbox.ts';
 
 type Client = Awaited<ReturnType<Sandbox['newUser']>>;
 
 const erc20 = parseAbi([
   'function approve(address spender, uint256 amount)',
   'function balanceOf(address owner) view returns (uint256)',
+  'function allowance(address owner, address spender) view returns (uint256)',
 ]);
 const AMOUNT = 100_000_000n;
 
@@ -298,4 +311,139 @@ test('leaves only the approval if the owner rejects or the caller aborts the swa
   const aborted = await failureOf(swapFund(causeway, order(wallet), { ...QUICK, signal: controller.signal }));
   expect([aborted.phase, aborted.code]).toEqual(['swapping', 'aborted']);
   expect(await balance(sandbox.tokenOf('usd-coin'), wallet.address)).toBe(1_000_000_000n);
+});
+
+const rpcUrl = () => sandbox.overview.chains[0]?.rpc_url ?? '';
+const allowance = (owner: Hex, assetId = 'usd-coin') => {
+  const address = sandbox.tokenOf(assetId);
+  return reader.readContract({ address, abi: erc20, functionName: 'allowance', args: [owner, swap] });
+};
+const namesOf = (calls: { to: Hex; data: Hex }[]) =>
+  calls.map(({ data }) => decodeFunctionData({ abi: [...erc20, ...fundSwap.abi], data }).functionName);
+
+describe('a wallet that executes batches atomically', () => {
+  test('gets the exact approval and the swap as one batch', async () => {
+    const wallet = await allowedWallet();
+    const { batches, methods } = await enableBatches(wallet, rpcUrl());
+    const phases: FundSwapPhase[] = [];
+    const hashes: string[] = [];
+    const { received, paid, transactionHash } = await swapFund(causeway, order(wallet), {
+      ...QUICK,
+      onPhase: (phase) => phases.push(phase),
+      onTransaction: ({ hash }) => hashes.push(hash),
+    });
+    expect(batches).toHaveLength(1);
+    expect(batches[0]).toMatchObject({ atomicRequired: true, from: wallet.address.toLowerCase() });
+    const [approve, call] = batches[0]?.calls ?? [];
+    expect(namesOf([approve, call].filter((one) => one !== undefined))).toEqual(['approve', 'swap']);
+    expect(decodeFunctionData({ abi: erc20, data: approve?.data ?? '0x' }).args).toEqual([
+      expect.stringMatching(new RegExp(swap, 'i')),
+      AMOUNT,
+    ]);
+    expect(call?.to.toLowerCase()).toBe(swap.toLowerCase());
+    expect([received > 0n, paid, hashes]).toEqual([true, AMOUNT, [transactionHash]]);
+    expect(await allowance(wallet.address)).toBe(0n);
+    expect(methods).not.toContain('eth_sendTransaction');
+    expect(phases).toEqual(['connecting', 'checking', 'swapping', 'confirming']);
+  });
+
+  test('resets an earlier USDT allowance in the same batch', async () => {
+    const wallet = await allowedWallet();
+    const data = encodeFunctionData({ abi: erc20, functionName: 'approve', args: [swap, 5n] });
+    const params = [{ from: wallet.address, to: sandbox.tokenOf('tether'), data }];
+    await wallet.provider.request({ method: 'eth_sendTransaction', params });
+    const { batches } = await enableBatches(wallet, rpcUrl());
+    await swapFund(causeway, order(wallet, 'tether'), QUICK);
+    expect(batches.map(({ calls }) => namesOf(calls))).toEqual([['approve', 'approve', 'swap']]);
+    expect(await allowance(wallet.address, 'tether')).toBe(0n);
+  });
+
+  test('keeps no allowance if the swap fails, because the approval is undone with it', async () => {
+    const wallet = await allowedWallet();
+    await enableBatches(wallet, rpcUrl(), { beforeSend: () => setPrice(price * 2n) });
+    const error = await failureOf(swapFund(causeway, order(wallet), QUICK));
+    expect([error.phase, error.code]).toEqual(['swapping', 'transaction_reverted']);
+    expect(await allowance(wallet.address)).toBe(0n);
+    expect(await balance(sandbox.tokenOf('usd-coin'), wallet.address)).toBe(1_000_000_000n);
+  });
+
+  test('is not believed: the result comes from the chain', async () => {
+    const wallet = await allowedWallet();
+    await enableBatches(wallet, rpcUrl(), {
+      beforeSend: () => setPrice(price * 2n),
+      status: (transactionHash) => ({ status: 200, receipts: [{ transactionHash, status: '0x1' }] }),
+    });
+    const error = await failureOf(swapFund(causeway, order(wallet), QUICK));
+    expect([error.phase, error.code]).toEqual(['confirming', 'transaction_reverted']);
+  });
+
+  test.each([
+    [600, 'outcome_unknown'],
+    [400, 'transaction_not_found'],
+    [undefined, 'outcome_unknown'],
+    [200, 'outcome_unknown'],
+  ])('that reports status %s without a receipt ends the flow with %s', async (status, code) => {
+    const wallet = await allowedWallet();
+    await enableBatches(wallet, rpcUrl(), { status: () => ({ status }) });
+    const error = await failureOf(swapFund(causeway, order(wallet), QUICK));
+    expect([error.phase, error.code]).toEqual(['swapping', code]);
+  });
+
+  test('is not asked for a batch from an account that it no longer has', async () => {
+    const wallet = await allowedWallet();
+    const { batches } = await enableBatches(wallet, rpcUrl());
+    const request = wallet.provider.request;
+    const changed = changesAccountAfter('eth_call');
+    const provider: typeof wallet.provider = { request: (call) => changed(call, request) };
+    const error = await failureOf(
+      swapFund(causeway, { ...order(wallet), wallet: { ...wallet, provider } }, QUICK),
+    );
+    expect([error.code, batches]).toEqual(['wallet_changed', []]);
+  });
+});
+
+test.each<[string, { atomic?: string; refuse?: number }, { batching?: 'off' }]>([
+  ['would have to upgrade the account first', { atomic: 'ready' }, {}],
+  ['refuses the batch', { refuse: 5760 }, {}],
+  ['is not asked, because the host turned batches off', {}, { batching: 'off' }],
+])('sends two transactions if the wallet %s', async (_why, { atomic = 'supported', refuse }, options) => {
+  const wallet = await allowedWallet();
+  const { batches, methods } = await enableBatches(wallet, rpcUrl(), {
+    atomic,
+    beforeSend: async () => {
+      throw new ProviderError(refuse ?? -1, 'Batches are not supported.');
+    },
+  });
+  await swapFund(causeway, order(wallet), { ...QUICK, ...options });
+  expect(batches).toHaveLength(refuse === undefined ? 0 : 1);
+  expect(methods.filter((method) => method === 'eth_sendTransaction')).toHaveLength(2);
+});
+
+describe('a public client of the host', () => {
+  test('answers all reads of the chain, reverts included', async () => {
+    const wallet = await allowedWallet();
+    const data = encodeFunctionData({ abi: erc20, functionName: 'approve', args: [swap, 5n] });
+    const params = [{ from: wallet.address, to: sandbox.tokenOf('tether'), data }];
+    await wallet.provider.request({ method: 'eth_sendTransaction', params });
+    const methods = new Set<string>();
+    const sent = recordSends(wallet, (call, next) => {
+      methods.add(call.method);
+      return next(call);
+    });
+    const publicClient = (chainId: number) => (chainId === CHAIN_ID ? reader : undefined);
+    await swapFund(causeway, order(wallet, 'tether'), { ...QUICK, publicClient });
+    expect(sent.map(([name]) => name)).toEqual(['approve', 'approve', 'swap']);
+    expect([...methods].sort()).toEqual([
+      ...['eth_accounts', 'eth_chainId', 'eth_sendTransaction', 'wallet_getCapabilities'],
+    ]);
+  });
+
+  test('of another chain is refused before the wallet opens', async () => {
+    const wallet = await allowedWallet();
+    const sent = recordSends(wallet);
+    const base = sandbox.overview.chains.find(({ chain_id }) => chain_id === BASE_ID);
+    const publicClient = createPublicClient({ transport: http(base?.rpc_url) });
+    const error = await failureOf(swapFund(causeway, order(wallet), { ...QUICK, publicClient }));
+    expect([error.phase, error.code, sent]).toEqual(['connecting', 'invalid_input', []]);
+  });
 });
