@@ -105,8 +105,20 @@ function publishedManifest() {
       ...Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, entryOf(path)])),
       './package.json': './package.json',
     },
+    typesVersions: { '*': typesOfEntries(entries) },
     files: ['esm', 'cjs', 'styles.css'],
   };
+}
+
+/** Names the declarations of each entry point for resolvers that ignore `exports` (TypeScript's `node10`). */
+function typesOfEntries(entries) {
+  const modules = Object.entries(entries).filter(([name, path]) => name !== '.' && !path.endsWith('.css'));
+  return Object.fromEntries(
+    modules.map(([name, path]) => [
+      name.slice(2),
+      [path.replace('./src/', './cjs/').replace(/\.tsx?$/, '.d.ts')],
+    ]),
+  );
 }
 
 /** Puts `types` before `default`: resolvers take the first condition that matches. */

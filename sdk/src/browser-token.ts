@@ -1,5 +1,6 @@
+import { fetchFromApp } from './app-request.ts';
 import { cacheToken } from './cache-token.ts';
-import { CausewayError, errorOfReply } from './error.ts';
+import { errorOfReply } from './error.ts';
 import type { TokenSource } from './request.ts';
 
 export type BrowserTokenOptions = {
@@ -24,30 +25,17 @@ export type BrowserTokenOptions = {
 export function browserToken(options: BrowserTokenOptions = {}): TokenSource {
   const { url = '/causeway/token', timeout = 15_000 } = options;
   return cacheToken(async (refresh) => {
-    const reply = await fetchToken(options, refresh ? `${url}?refresh=1` : url, timeout);
+    const reply = await fetchFromApp({
+      ...{
+        url: refresh ? `${url}?refresh=1` : url,
+        endpoint: 'token',
+        timeoutMs: timeout,
+        fetch: options.fetch,
+      },
+    });
     const body = (await reply.json().catch(() => undefined)) as Record<string, unknown> | undefined;
     const { access_token, expires_in } = body ?? {};
     if (!reply.ok || typeof access_token !== 'string') throw errorOfReply(reply.status, body, reply.headers);
     return { token: access_token, expiresInS: Number(expires_in) || 0 };
   });
-}
-
-async function fetchToken(options: BrowserTokenOptions, url: string, timeout: number): Promise<Response> {
-  const signal = AbortSignal.timeout(timeout);
-  try {
-    return await (options.fetch ?? fetch)(url, {
-      headers: { accept: 'application/json', 'causeway-request': '1' },
-      cache: 'no-store',
-      signal,
-    });
-  } catch (cause) {
-    throw new CausewayError({
-      status: 0,
-      code: signal.aborted ? 'timeout' : 'network_error',
-      message: signal.aborted
-        ? `The app's token endpoint (${url}) did not respond in time.`
-        : `The app's token endpoint (${url}) could not be reached.`,
-      cause,
-    });
-  }
 }

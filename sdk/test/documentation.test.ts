@@ -134,6 +134,7 @@ describe('the documentation', () => {
     const available: Record<string, unknown> = {
       ...{ causeway, wallet, session, signIn: newSignIn(), request: new Request('http://localhost:3000/') },
       ...{ app: Fastify(), clientSecret: 'secret', cookieSecret: process.env.COOKIE_SECRET },
+      ...{ pool: { query: async () => ({ rows: [] }) }, redis: { sendCommand: async () => null } },
       get signal() {
         return AbortSignal.timeout(1_500);
       },

@@ -44,16 +44,16 @@ describe('the package', () => {
     expect(messages).toEqual([]);
   });
 
-  test('has correct types for Node (ES modules and CommonJS) and for bundlers', async () => {
+  test('has correct types for Node (ES modules and CommonJS), for bundlers and for node10', async () => {
     const result = await checkPackage(createPackageFromTarballData(tarball), {
       excludeEntrypoints: [/\.css$/],
     });
     if (result.types === false) throw new Error('the package has no types');
-    // Node 10's resolution ignores `exports`; no supported environment uses it.
-    const problems = result.problems.filter(
-      (problem) => !('resolutionKind' in problem && problem.resolutionKind === 'node10'),
+    expect(result.problems).toEqual([]);
+    const resolutions = Object.values(result.entrypoints).flatMap(({ resolutions }) =>
+      Object.keys(resolutions),
     );
-    expect(problems).toEqual([]);
+    expect(new Set(resolutions)).toEqual(new Set(['node10', 'node16-cjs', 'node16-esm', 'bundler']));
     const { exports } = JSON.parse(await readFile(join(root, 'sdk/package.json'), 'utf8'));
     const entries = Object.keys(exports).filter((name) => !name.endsWith('.css'));
     expect(Object.keys(result.entrypoints)).toEqual(expect.arrayContaining(entries));
@@ -213,12 +213,13 @@ describe('the bundle', () => {
   });
 
   test('is within the budgets of the README', async () => {
-    const peers = ['viem', 'viem/*', 'react', 'react/*', 'react-dom'];
+    const peers = ['viem', 'viem/*', 'react', 'react/*', 'react-dom', 'wagmi', 'wagmi/*'];
     const imports = [
       `export { parseAmount } from '@causeway/sdk';`,
       `export * from '@causeway/sdk';`,
       `export * from '@causeway/sdk/flows';`,
       `export * from '@causeway/sdk/react';`,
+      `export * from '@causeway/sdk/wagmi';`,
     ];
     const documented = await readBudgets();
     expect(documented.length).toBe(imports.length);

@@ -13,7 +13,12 @@ export type SandboxPartner = {
 };
 
 /** The origins at which a partner's app usually runs in development. */
-const ORIGINS = ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://localhost:5173'];
+const ORIGINS = [
+  'http://localhost:3000',
+  'http://127.0.0.1:3000',
+  'http://localhost:4000',
+  'http://localhost:5173',
+];
 
 const SEEDS = {
   partner: {

@@ -1,12 +1,12 @@
 import { createContext, useContext } from 'react';
 import type { Causeway } from '../client.ts';
-import type { TrustedContracts } from '../flows/flow.ts';
-import type { Wallet } from '../flows/wallet.ts';
+import type { FlowOptions, TrustedContracts } from '../flows/flow.ts';
+import type { PublicClient, Wallet } from '../flows/wallet.ts';
 import type { Chain } from '../wire.ts';
 import type { EventHub } from './hooks/event-hub.ts';
 import type { QueryCache } from './hooks/query-cache.ts';
 import type { IdentityLauncher } from './identity/identity-launchers.ts';
-import type { Protocol, WalletConnector } from './wallets/connector.ts';
+import type { Protocol, WalletConnection, WalletConnector } from './wallets/connector.ts';
 
 export type RpcUrls = Partial<Record<Chain, readonly string[]>>;
 
@@ -16,10 +16,19 @@ export type CausewayContext = {
   events: EventHub;
   connectors: readonly WalletConnector[];
   identity: IdentityLauncher;
+  /** The prefix of the routes of the app's own server. */
+  prefix: string;
+  /** The id of the user that this page last saw, shared by all uses of `useSession`. */
+  lastUser: { current: string | undefined };
   signInUrl: string;
   supportUrl: string | undefined;
   rpcUrls: RpcUrls | undefined;
   trusted: TrustedContracts | undefined;
+  publicClient: PublicClient | undefined;
+  batching: FlowOptions<never>['batching'];
+  /** The wallet connection that the host app manages, undefined if there is none. */
+  hostConnection: WalletConnection | undefined;
+  discoverWallets: boolean;
   connected: Readonly<Partial<Record<Protocol, Wallet>>>;
   connect(connector: WalletConnector): Promise<Wallet>;
   disconnect(protocol: Protocol): void;

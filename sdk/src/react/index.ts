@@ -2,6 +2,7 @@
 
 export { type Preloaded, preload } from '../preload.ts';
 export type { Ask, Asks, Listed, Queries, Query, Resource } from '../queries.ts';
+export { Checkout, type CheckoutProps, type CheckoutResult } from './checkout/checkout.tsx';
 export { FundSwapCheckout, type FundSwapCheckoutProps } from './checkout/fund-swap-checkout.tsx';
 export { TokenSaleCheckout, type TokenSaleCheckoutProps } from './checkout/token-sale-checkout.tsx';
 export { TokenizedCheckout, type TokenizedCheckoutProps } from './checkout/tokenized-checkout.tsx';
@@ -22,6 +23,7 @@ export {
   type QueryResult,
   useInvalidate,
 } from './hooks/use-query.ts';
+export { type SessionResult, type SessionUser, useSession } from './hooks/use-session.ts';
 export {
   useSwapOutputToken,
   useSwapPreview,
@@ -42,6 +44,12 @@ export {
   RequirementsChecklist,
   type RequirementsChecklistProps,
 } from './identity/requirements-checklist.tsx';
+export {
+  SignedIn,
+  SignedOut,
+  SignOutButton,
+  type SignOutButtonProps,
+} from './identity/session-parts.tsx';
 export { SignInCard, type SignInCardProps } from './identity/sign-in-card.tsx';
 export { OfferHeader, type OfferPartProps } from './offers/offer-header.tsx';
 export { OfferFaq, OfferLinks, OfferMilestones, OfferTerms } from './offers/offer-sections.tsx';
@@ -54,6 +62,7 @@ export { AddressText, Skeleton, StatusBadge, type Tone } from './ui/elements.tsx
 export { ErrorNotice } from './ui/error-notice.tsx';
 export { formatUsd, groupDigits } from './ui/format.ts';
 export { ConnectWalletDialog, type ConnectWalletDialogProps } from './wallets/connect-wallet-dialog.tsx';
-export type { Protocol, WalletConnector } from './wallets/connector.ts';
+export type { HostWallet, Protocol, WalletConnection, WalletConnector } from './wallets/connector.ts';
 export { useInjectedWallets } from './wallets/injected.ts';
+export { useStandardWallets } from './wallets/wallet-standard.ts';
 export { WalletsList, type WalletsListProps } from './wallets/wallets-list.tsx';

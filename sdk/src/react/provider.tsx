@@ -1,24 +1,34 @@
-import { type ReactNode, useEffect, useMemo } from 'react';
+import { type ReactNode, useEffect, useMemo, useRef } from 'react';
 import type { Causeway } from '../client.ts';
-import type { TrustedContracts } from '../flows/flow.ts';
+import type { FlowOptions, TrustedContracts } from '../flows/flow.ts';
+import type { PublicClient } from '../flows/wallet.ts';
 import type { Preloaded } from '../preload.ts';
 import { Context, type RpcUrls } from './context.ts';
 import { createEventHub } from './hooks/event-hub.ts';
 import { createQueryCache } from './hooks/query-cache.ts';
 import { type IdentityLauncher, sumsubIdentity } from './identity/identity-launchers.ts';
 import { useConnections } from './wallets/connections.ts';
-import type { WalletConnector } from './wallets/connector.ts';
+import { connectionOf, type HostWallet, type WalletConnector } from './wallets/connector.ts';
 
 export type CausewayProviderProps = {
   /** Create it once, outside your components: each client has its own cache. */
   client: Causeway;
-  /** Wallets in addition to browser extensions, which are detected automatically. */
+  /** Wallets in addition to browser extensions, which are detected unless `discoverWallets` is false. */
   wallets?: readonly WalletConnector[] | undefined;
+  /**
+   * The wallet that your app has connected itself, null if none is connected. `useWagmiWallet` of `@causeway/sdk/wagmi`
+   * returns it for wagmi. Default: the SDK connects wallets.
+   */
+  wallet?: HostWallet | undefined;
+  /** Set to false to detect no browser extensions and offer only `wallets`. Default: true. */
+  discoverWallets?: boolean | undefined;
   /** How to show the identity provider's flow. Default: `sumsubIdentity()`. */
   identity?: IdentityLauncher | undefined;
   /** The result of `preload` on the server. */
   initial?: Preloaded | undefined;
-  /** Where sign-in starts. Default: `/causeway/sign-in`. */
+  /** The prefix of the routes that `createHandler` serves on your server. Default: `/causeway`. */
+  prefix?: string | undefined;
+  /** Where sign-in starts. Default: `/sign-in` after the prefix. */
   signInUrl?: string | undefined;
   /** Where users who cannot resolve a blocker themselves get help, such as `mailto:help@example.com`. */
   supportUrl?: string | undefined;
@@ -26,6 +36,10 @@ export type CausewayProviderProps = {
   rpcUrls?: RpcUrls | undefined;
   /** The contracts to trust, so that a compromised service cannot name others. Define it outside your components. */
   trusted?: TrustedContracts | undefined;
+  /** Reads EVM chains through your own nodes. Default: the wallet's node. Define it outside your components. */
+  publicClient?: PublicClient | undefined;
+  /** Whether wallets that support it get approval and purchase as one batch (EIP-5792). Default: `auto`. */
+  batching?: FlowOptions<never>['batching'];
   children: ReactNode;
 };
 
@@ -53,24 +67,36 @@ const NO_WALLETS: readonly WalletConnector[] = [];
 export function CausewayProvider({
   client,
   wallets = NO_WALLETS,
+  wallet,
+  discoverWallets = true,
   identity,
   initial,
-  signInUrl = '/causeway/sign-in',
+  prefix = '/causeway',
+  signInUrl = `${prefix}/sign-in`,
   supportUrl,
   rpcUrls,
   trusted,
+  publicClient,
+  batching,
   children,
 }: CausewayProviderProps) {
   const cache = useMemo(() => createQueryCache(client, initial), [client]);
   useEffect(() => cache.refetchOnFocus(), [cache]);
   const events = useMemo(() => createEventHub(client), [client]);
   useEffect(() => events.onLiveChange(() => cache.setLive(events.isLive())), [cache, events]);
-  const { connected, connect, disconnect } = useConnections(wallets);
+  const hostConnection = useMemo(() => connectionOf(wallet), [wallet]);
+  const { connected, connect, disconnect } = useConnections({
+    connectors: wallets,
+    host: hostConnection,
+    discoverWallets,
+  });
+  const lastUser = useRef<string | undefined>(undefined);
   const launcher = useMemo(() => identity ?? sumsubIdentity(), [identity]);
   const value = useMemo(
     () => ({
       ...{ client, cache, events, connectors: wallets, identity: launcher },
-      ...{ signInUrl, supportUrl, rpcUrls, trusted, connected, connect, disconnect },
+      ...{ prefix, lastUser, signInUrl, supportUrl, rpcUrls, trusted, publicClient, batching },
+      ...{ hostConnection, discoverWallets, connected, connect, disconnect },
     }),
     [
       client,
@@ -78,10 +104,15 @@ export function CausewayProvider({
       events,
       wallets,
       launcher,
+      prefix,
       signInUrl,
       supportUrl,
       rpcUrls,
       trusted,
+      publicClient,
+      batching,
+      hostConnection,
+      discoverWallets,
       connected,
       connect,
       disconnect,

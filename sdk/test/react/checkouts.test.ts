@@ -1,4 +1,7 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { installPackages } from '../../../service/test/support/packages.ts';
+import { startPageServer } from './page-server.ts';
 import { connect, decline, shoot, startTestApp, type TestApp, verifyIdentity } from './test-app.ts';
 
 let app: TestApp;
@@ -6,6 +9,71 @@ beforeAll(async () => {
   app = await startTestApp();
 }, 180_000);
 afterAll(() => app?.close());
+
+/** Serves the page with another version of wagmi, without the wallet SDKs that wagmi 2 depends on. */
+async function startWithWagmi(version: string) {
+  const connectors = 'npm:@wagmi/connectors@8.2.0';
+  const folder = await installPackages('wagmi', [`wagmi@${version}`], { '@wagmi/connectors': connectors });
+  return startPageServer(app.sandbox.url, folder);
+}
+
+describe('a wallet that the host connected', () => {
+  const PATH = '?view=offer&slug=harbour-quarter&option=public';
+  const invest = async (page: Page) => {
+    await page.getByText('Balance 1,000 USDC').waitFor();
+    await page.getByLabel('Amount').fill('20');
+    await page.getByRole('button', { name: 'Invest', exact: true }).click();
+  };
+
+  test.each(['3.7.7', '2.19.5'])(
+    'through wagmi %s is used as it is, and follows wagmi',
+    async (version) => {
+      const other = version.startsWith('2') ? await startWithWagmi(version) : undefined;
+      await app.visit(`${PATH}&host=wagmi`, async ({ page, wallet }) => {
+        if (other !== undefined) await page.goto(`${other.url}/${PATH}&host=wagmi`);
+        await page.getByRole('button', { name: 'Connect wallet' }).first().click();
+        expect(await page.getByRole('dialog').getByRole('listitem').allInnerTexts()).toEqual([
+          'H\nHost wallet',
+        ]);
+        await page.getByRole('button', { name: 'Host wallet' }).click();
+        await invest(page);
+        await page.getByText('20 USDC in Harbour Quarter').waitFor();
+        const account = page.locator('#account');
+        expect(await account.innerText()).toBe(wallet.toLowerCase());
+        await account.click();
+        await expect.poll(() => account.innerText()).toBe('not connected');
+        expect(await page.evaluate(() => (window as unknown as { wagmi: string }).wagmi)).toBe(
+          `wagmi@${version}`,
+        );
+      });
+      await other?.close();
+    },
+    300_000,
+  );
+
+  test('through wagmi sends nothing once the connector switches to another account', async () => {
+    await app.visit(`${PATH}&host=wagmi`, async ({ page }) => {
+      await page.getByRole('button', { name: 'Connect wallet' }).first().click();
+      await page.getByRole('button', { name: 'Host wallet' }).click();
+      await page.evaluate(() => Object.assign(window, { switchOn: 'eth_call' }));
+      await invest(page);
+      await expect.poll(() => page.locator('#account').innerText()).toBe(`0x${'11'.repeat(20)}`);
+      await page.getByText('Your wallet switched accounts').waitFor();
+      const asked = await page.evaluate(() => (window as unknown as { asked: string[] }).asked);
+      expect(asked).not.toContain('eth_sendTransaction');
+    });
+  }, 120_000);
+
+  test("opens the app's own dialog instead of the SDK's", async () => {
+    await app.visit(`${PATH}&host=app`, async ({ page }) => {
+      await page.getByRole('button', { name: 'Connect wallet' }).first().click();
+      await page.getByRole('button', { name: "The app's own wallet" }).click();
+      await invest(page);
+      await page.getByText('20 USDC in Harbour Quarter').waitFor();
+      expect(await page.evaluate(() => localStorage.getItem('causeway.wallet.ethereum'))).toBeNull();
+    });
+  }, 120_000);
+});
 
 describe('the token sale checkout', () => {
   test('turns an exact amount into a completed participation', async () => {

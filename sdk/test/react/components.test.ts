@@ -175,6 +175,67 @@ describe('a failed request', () => {
   });
 });
 
+describe('the session', () => {
+  const user = (id: string) => ({
+    ...{ signed_in: true, scope: 'openid' },
+    user: { id, email: `${id}@app.test` },
+  });
+  const answer = async (page: Page, body: object, status = 200) => {
+    await page.unroute('**/causeway/session');
+    await page.route('**/causeway/session', (route) => route.fulfill({ status, json: body }));
+  };
+
+  test('decides what is shown, and says if the server does not know', async () => {
+    await app.visit('?view=sign-in', async ({ page }) => {
+      await answer(page, {}, 503);
+      await page.goto(`${app.server.url}/?view=session`);
+      await page.getByText('error', { exact: true }).waitFor();
+      await answer(page, { signed_in: false });
+      await page.reload();
+      await page.getByRole('link', { name: 'Sign in or register' }).waitFor();
+      await answer(page, user('ann'));
+      await page.reload();
+      await page.getByText('Hello ann@app.test').waitFor();
+      expect(await page.getByRole('link', { name: 'Sign in or register' }).count()).toBe(0);
+    });
+  });
+
+  test.each([
+    ['Sign out', '/bye'],
+    ['Leave', '/later'],
+  ])('ends with a POST of the page: %s', async (name, path) => {
+    await app.visit('?view=sign-in', async ({ page }) => {
+      await answer(page, user('ann'));
+      await page.goto(`${app.server.url}/?view=session`);
+      const posted = page.waitForRequest('**/causeway/sign-out*');
+      await page.getByRole('button', { name }).click();
+      const request = await posted;
+      expect([request.method(), new URL(request.url()).searchParams.get('return_to')]).toEqual([
+        'POST',
+        path,
+      ]);
+      expect(request.isNavigationRequest()).toBe(true);
+    });
+  });
+
+  test('of another user reloads the page, which has the data of the first', async () => {
+    await app.visit('?view=sign-in', async ({ page }) => {
+      await answer(page, user('ann'));
+      await page.goto(`${app.server.url}/?view=session`);
+      await page.getByText('Hello ann@app.test').waitFor();
+      await page.evaluate(() => Object.assign(window, { isFirstPage: true }));
+      await answer(page, user('bob'));
+      await expect
+        .poll(async () => {
+          await page.evaluate(() => window.dispatchEvent(new Event('focus'))).catch(() => undefined);
+          return page.evaluate(() => 'isFirstPage' in window).catch(() => true);
+        })
+        .toBe(false);
+      await page.getByText('Hello bob@app.test').waitFor();
+    });
+  });
+});
+
 describe('wallets', () => {
   test('that announce themselves can be connected from the keyboard and are remembered', async () => {
     await app.visit('?view=sign-in', async ({ page, context, wallet }) => {
@@ -209,6 +270,33 @@ describe('wallets', () => {
       await page.getByText('Balance 1,000 USDC').waitFor();
       await page.reload();
       await page.getByText('Balance 1,000 USDC').waitFor();
+    });
+  });
+
+  test('have a stable disconnect: an effect that depends on it runs once', async () => {
+    await app.visit('?view=disconnecting', async ({ page }) => {
+      // Strict mode runs every effect twice.
+      await expect.poll(() => page.locator('#runs').textContent()).toBe('2');
+      await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100)));
+      expect(await page.locator('#runs').textContent()).toBe('2');
+    });
+  });
+
+  test('are not asked to announce themselves if discovery is off', async () => {
+    await app.visit('?view=sign-in', async ({ page, context }) => {
+      await context.addInitScript(() => {
+        const asked: string[] = [];
+        Object.assign(window, { asked });
+        for (const name of ['eip6963:requestProvider', 'wallet-standard:app-ready'])
+          window.addEventListener(name, () => asked.push(name));
+      });
+      const asked = () => page.evaluate(() => (window as unknown as { asked: string[] }).asked);
+      await page.goto(`${app.server.url}/?view=offer&slug=harbour-quarter&option=public&discover=off`);
+      await page.getByRole('button', { name: 'Connect wallet' }).click();
+      await page.getByRole('button', { name: 'Test wallet', exact: true }).waitFor();
+      expect(await asked()).toEqual([]);
+      await page.goto(`${app.server.url}/?view=offer&slug=harbour-quarter&option=public`);
+      await expect.poll(asked).toEqual(['eip6963:requestProvider', 'wallet-standard:app-ready']);
     });
   });
 

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -18,8 +19,11 @@ body { margin: 0; padding: 1rem; background: var(--cw-surface-sunken); font: 16p
 
 export type PageServer = { url: string; sizes: Record<string, number>; close(): Promise<void> };
 
-/** Serves a page with the components, and proxies the service under the same origin. */
-export async function startPageServer(service: string): Promise<PageServer> {
+/**
+ * Serves a page with the components, and proxies the service under the same origin. `packages` is a folder whose packages
+ * replace those of the repository, to test other versions.
+ */
+export async function startPageServer(service: string, packages?: string): Promise<PageServer> {
   const { outputFiles } = await build({
     entryPoints: { page: ENTRY, styles: STYLES },
     bundle: true,
@@ -32,6 +36,11 @@ export async function startPageServer(service: string): Promise<PageServer> {
     jsx: 'automatic',
     define: { 'process.env.NODE_ENV': '"development"' },
     logLevel: 'error',
+    ...(packages !== undefined && {
+      alias: { wagmi: join(packages, 'node_modules/wagmi') },
+      // The packages there find their peers in the repository.
+      nodePaths: [fileURLToPath(new URL('../../../node_modules', import.meta.url))],
+    }),
   });
   const files = new Map<string, { type: string; body: Uint8Array | string }>();
   for (const { path, contents } of outputFiles) {

@@ -1,9 +1,9 @@
-import { StrictMode, useEffect, useState } from 'react';
+import { type ReactNode, StrictMode, useEffect, useMemo, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createCauseway } from '../../src/index.ts';
 import {
   CausewayProvider,
-  FundSwapCheckout,
+  Checkout,
   hostedIdentity,
   OfferFaq,
   OfferHeader,
@@ -13,16 +13,19 @@ import {
   OfferTerms,
   ParticipationsList,
   RequirementsChecklist,
+  SignedIn,
+  SignedOut,
   SignInCard,
-  TokenizedCheckout,
-  TokenSaleCheckout,
+  SignOutButton,
   useOffer,
   useQuote,
+  useSession,
   useWallet,
   type WalletConnector,
   WalletsList,
 } from '../../src/react/index.ts';
 import { createSolanaTestWallet, createTestWallet } from '../../src/testing/index.ts';
+import { createWagmiHost } from './wagmi-view.tsx';
 
 /** Set by the test before the page loads. */
 export type PageConfig = {
@@ -83,11 +86,7 @@ function OfferPage({ slug, option }: { slug: string; option: string | null }) {
         {offer && optionId && section === 'checklist' && (
           <RequirementsChecklist offer={offer} optionId={optionId} />
         )}
-        {offer && section !== 'checklist' && offer.type === 'platform::token_sale' && (
-          <TokenSaleCheckout offer={offer} optionId={optionId} />
-        )}
-        {offer?.type === 'fund::swap' && <FundSwapCheckout offer={offer} />}
-        {offer?.type === 'tokenized::swap' && <TokenizedCheckout offer={offer} />}
+        {offer && section !== 'checklist' && <Checkout offer={offer} optionId={optionId} />}
         {offer && params.has('wallets') && <WalletsList offerId={offer.id} />}
       </div>
     </div>
@@ -121,6 +120,37 @@ function Price({ name }: { name: string }) {
   );
 }
 
+/** Disconnects in an effect, and counts how often the effect runs. */
+function Disconnecting() {
+  const [runs, setRuns] = useState(0);
+  const { disconnect } = useWallet('ethereum');
+  useEffect(() => {
+    disconnect();
+    setRuns((count) => count + 1);
+  }, [disconnect]);
+  return <p id="runs">{runs}</p>;
+}
+
+/** Shows who is signed in, and signs out with the component or, by `#sign-out`, with the hook. */
+function SessionView() {
+  const { status, user, signOut } = useSession();
+  return (
+    <>
+      <p id="status">{status}</p>
+      <SignedIn>
+        <p>Hello {user?.email}</p>
+        <SignOutButton returnTo="/bye" />
+        <button type="button" id="sign-out" onClick={() => signOut({ returnTo: '/later' })}>
+          Leave
+        </button>
+      </SignedIn>
+      <SignedOut>
+        <SignInCard />
+      </SignedOut>
+    </>
+  );
+}
+
 function View() {
   switch (params.get('view')) {
     case 'offer':
@@ -129,6 +159,10 @@ function View() {
       return <ParticipationsList />;
     case 'sign-in':
       return <SignInCard />;
+    case 'session':
+      return <SessionView />;
+    case 'disconnecting':
+      return <Disconnecting />;
     case 'probe':
       return <Probe />;
     default:
@@ -136,15 +170,46 @@ function View() {
   }
 }
 
+const props = { client: causeway, wallets, identity, supportUrl: 'mailto:help@app.test' };
+const evm = createTestWallet({ privateKey: config.evmKey, rpcUrls: config.rpcUrls, confirm });
+
+/** `?host=` selects how the wallet is connected: by wagmi, by the app itself, or, by default, by the SDK. */
+function createApp() {
+  const view = <View />;
+  if (params.get('host') === 'wagmi')
+    return createWagmiHost({ ...props, evm, rpcUrls: config.rpcUrls, children: view });
+  if (params.get('host') === 'app') return () => <AppWallet>{view}</AppWallet>;
+  const discoverWallets = params.get('discover') !== 'off';
+  return () => (
+    <CausewayProvider {...props} discoverWallets={discoverWallets}>
+      {view}
+    </CausewayProvider>
+  );
+}
+
+/** Connects the wallet in its own dialog, which is one button here. */
+function AppWallet({ children }: { children: ReactNode }) {
+  const [isOpen, setIsOpen] = useState(false);
+  const [wallet, setWallet] = useState<typeof evm | null>(null);
+  const connection = useMemo(
+    () => ({ protocol: 'ethereum' as const, wallet, openDialog: () => setIsOpen(true) }),
+    [wallet],
+  );
+  return (
+    <CausewayProvider {...props} wallet={connection}>
+      {isOpen && (
+        <button type="button" onClick={() => setWallet(evm)}>
+          The app's own wallet
+        </button>
+      )}
+      {children}
+    </CausewayProvider>
+  );
+}
+
+const App = createApp();
 createRoot(document.getElementById('root') as HTMLElement).render(
   <StrictMode>
-    <CausewayProvider
-      client={causeway}
-      wallets={wallets}
-      identity={identity}
-      supportUrl="mailto:help@app.test"
-    >
-      <View />
-    </CausewayProvider>
+    <App />
   </StrictMode>,
 );

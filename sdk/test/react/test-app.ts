@@ -48,7 +48,10 @@ async function visit(backend: Backend, path: string, run: (visit: Visit) => Prom
   page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
   try {
     await page.goto(`${server.url}/${path}`);
-    await run({ page, context, userId, email, wallet });
+    await run({ page, context, userId, email, wallet }).catch((error: unknown) => {
+      if (errors.length > 0) console.error(`errors of the page: ${errors.join('; ')}`);
+      throw error;
+    });
     // The browser logs error responses and aborted requests, which tests cause on purpose.
     expect(errors.filter((text) => !/Failed to load resource/.test(text))).toEqual([]);
   } finally {

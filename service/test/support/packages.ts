@@ -11,17 +11,22 @@ const INSTALL_TIMEOUT_MS = 8 * 60_000;
 /**
  * Installs packages that only one test needs into a folder outside the repository, and returns the folder.
  * The folder is kept for the next run with the same packages. Throws if npm fails, because a skipped test
- * would prove nothing.
+ * would prove nothing. `overrides` replaces dependencies that the test does not need, as in package.json.
  */
-export async function installPackages(name: string, packages: readonly string[]): Promise<string> {
-  const hash = createHash('sha256').update(packages.join('\n')).digest('hex').slice(0, 12);
+export async function installPackages(
+  name: string,
+  packages: readonly string[],
+  overrides: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const contents = [...packages, ...Object.entries(overrides).flat()].join('\n');
+  const hash = createHash('sha256').update(contents).digest('hex').slice(0, 12);
   const folder = join(tmpdir(), 'causeway-test-packages', `${name}-${hash}`);
   if (existsSync(folder)) return folder;
   await mkdir(join(folder, '..'), { recursive: true });
   // Installs into a draft folder that is renamed at the end, so that a killed run does not leave an
   // incomplete folder.
   const draft = await mkdtemp(`${folder}-draft-`);
-  await writeFile(join(draft, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  await writeFile(join(draft, 'package.json'), JSON.stringify({ private: true, type: 'module', overrides }));
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--legacy-peer-deps', '--prefer-offline'];
   // Removes the npm settings that `npm test` passes on, because they belong to the repository.
   const env = Object.fromEntries(

@@ -23,7 +23,7 @@ export type FlowRun<Phase extends string, Result> = {
 
 /** Runs one flow at a time; unmounting aborts it before its next step. */
 export function useFlow<Phase extends string, Result>(): FlowRun<Phase, Result> {
-  const { rpcUrls, trusted } = useCausewayContext();
+  const { rpcUrls, trusted, publicClient, batching } = useCausewayContext();
   const [state, setState] = useState<FlowState<Phase, Result>>({ step: 'idle' });
   const [hashes, setHashes] = useState<readonly string[]>([]);
   const running = useRef<AbortController | null>(null);
@@ -41,6 +41,8 @@ export function useFlow<Phase extends string, Result>(): FlowRun<Phase, Result> 
         signal,
         rpcUrls,
         trusted,
+        publicClient,
+        batching,
         onPhase: (entered) => {
           phase = entered;
           update({ step: 'running', phase });
@@ -56,7 +58,7 @@ export function useFlow<Phase extends string, Result>(): FlowRun<Phase, Result> 
           (error) => update({ step: 'failed', phase, error }),
         );
     },
-    [rpcUrls, trusted],
+    [rpcUrls, trusted, publicClient, batching],
   );
   const reset = useCallback(() => {
     running.current?.abort();

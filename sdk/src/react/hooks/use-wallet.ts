@@ -1,18 +1,20 @@
+import { useCallback, useMemo } from 'react';
 import type { EvmWallet, SolanaWallet, Wallet } from '../../flows/wallet.ts';
 import { useCausewayContext } from '../context.ts';
 import { connectorsFor, type Protocol, type WalletConnector } from '../wallets/connector.ts';
-import { useInjectedWallets } from '../wallets/injected.ts';
-import { useStandardWallets } from '../wallets/wallet-standard.ts';
+import { useDiscoveredWallets } from '../wallets/discovered.ts';
 
 type WalletOf<One extends Protocol> = One extends 'ethereum' ? EvmWallet : SolanaWallet;
 
 export type ConnectedWallet<One extends Protocol> = {
   wallet: WalletOf<One> | undefined;
-  /** Detected extensions, then the wallets passed to the provider. */
+  /** Detected extensions, then the wallets passed to the provider; only the host's own if it manages the connection. */
   connectors: readonly WalletConnector[];
   connect(connector: WalletConnector): Promise<Wallet>;
   /** Forgets the wallet on this page; the wallet itself may keep the permission. */
   disconnect(): void;
+  /** Opens the host's wallet dialog, undefined if the SDK's dialog is to be used. */
+  openDialog: (() => void) | undefined;
 };
 
 /**
@@ -32,13 +34,22 @@ export type ConnectedWallet<One extends Protocol> = {
  * ```
  */
 export function useWallet<One extends Protocol>(protocol: One): ConnectedWallet<One> {
-  const { connected, connectors, connect, disconnect } = useCausewayContext();
-  const injected = useInjectedWallets();
-  const standard = useStandardWallets();
+  const { connected, connectors, connect, disconnect, hostConnection, discoverWallets } =
+    useCausewayContext();
+  const host = hostConnection?.protocol === protocol ? hostConnection : undefined;
+  const isHosted = host !== undefined;
+  const hosted = host?.connectors;
+  const discovered = useDiscoveredWallets(discoverWallets, hostConnection?.protocol);
+  const own = useMemo(
+    () =>
+      isHosted ? connectorsFor(protocol, hosted ?? []) : connectorsFor(protocol, discovered, connectors),
+    [isHosted, hosted, protocol, discovered, connectors],
+  );
   return {
     wallet: connected[protocol] as WalletOf<One> | undefined,
-    connectors: connectorsFor(protocol, injected, standard, connectors),
+    connectors: own,
     connect,
-    disconnect: () => disconnect(protocol),
+    disconnect: useCallback(() => disconnect(protocol), [disconnect, protocol]),
+    openDialog: host?.openDialog,
   };
 }

@@ -14,7 +14,8 @@ export type ConnectWalletDialogProps = {
 type Progress = { connector: WalletConnector; error: unknown | null } | null;
 
 /**
- * Lets the user choose a wallet: detected extensions first, then the wallets passed to the provider.
+ * Lets the user choose a wallet: detected extensions first, then the wallets passed to the provider. Opens the host's own
+ * dialog instead if the host manages the connection and has one.
  *
  * @example
  * ```tsx
@@ -35,13 +36,17 @@ type Progress = { connector: WalletConnector; error: unknown | null } | null;
 export function ConnectWalletDialog({ protocol, open, onClose, onConnected }: ConnectWalletDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  const { wallet, connectors, connect, disconnect } = useWallet(protocol);
+  const { wallet, connectors, connect, disconnect, openDialog } = useWallet(protocol);
   const [progress, setProgress] = useState<Progress>(null);
+  const isHosted = openDialog !== undefined && wallet === undefined;
   useEffect(() => {
     const element = dialog.current;
-    if (open && element?.open === false) element.showModal();
+    if (open && element?.open === false && !isHosted) element.showModal();
     if (!open && element?.open) element.close();
     setProgress(null);
+    if (!open || !isHosted) return;
+    openDialog();
+    onClose();
   }, [open]);
 
   const choose = async (connector: WalletConnector) => {

@@ -1,25 +1,38 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { EvmWallet, Wallet } from '../../flows/wallet.ts';
 import { readItem, writeItem } from '../hooks/local-storage.ts';
-import { connectorsFor, type Protocol, type WalletConnector } from './connector.ts';
-import { useInjectedWallets } from './injected.ts';
-import { useStandardWallets } from './wallet-standard.ts';
+import { connectorsFor, type Protocol, type WalletConnection, type WalletConnector } from './connector.ts';
+import { useDiscoveredWallets } from './discovered.ts';
 
 type Connected = Readonly<Partial<Record<Protocol, Wallet>>>;
 const storageKey = (protocol: Protocol) => `causeway.wallet.${protocol}`;
 
+type Options = {
+  connectors: readonly WalletConnector[];
+  /** The connection that the host app manages itself. */
+  host: WalletConnection | undefined;
+  discoverWallets: boolean;
+};
+
 /** Tracks the connected wallet of each protocol and restores it after a reload. */
-export function useConnections(connectors: readonly WalletConnector[]) {
-  const [connected, setConnected] = useState<Connected>({});
+export function useConnections({ connectors, host, discoverWallets }: Options) {
+  const [own, setConnected] = useState<Connected>({});
   const setWallet = useCallback((protocol: Protocol, wallet: Wallet | undefined) => {
-    setConnected(({ [protocol]: _, ...rest }) =>
-      wallet === undefined ? rest : { ...rest, [protocol]: wallet },
-    );
+    setConnected((before) => {
+      if (before[protocol] === wallet) return before;
+      const { [protocol]: _, ...rest } = before;
+      return wallet === undefined ? rest : { ...rest, [protocol]: wallet };
+    });
   }, []);
+  const connected = useHostWallet(own, host);
+  const latestHost = useRef(host);
+  latestHost.current = host;
 
   const connect = useCallback(
     async (connector: WalletConnector) => {
       const wallet = await connector.connect();
+      // The host remembers and reports its own connection.
+      if (latestHost.current?.protocol === wallet.protocol) return wallet;
       writeItem(storageKey(wallet.protocol), connector.id);
       setWallet(wallet.protocol, wallet);
       return wallet;
@@ -28,29 +41,41 @@ export function useConnections(connectors: readonly WalletConnector[]) {
   );
   const disconnect = useCallback(
     (protocol: Protocol) => {
+      if (latestHost.current?.protocol === protocol) return latestHost.current.disconnect?.();
       writeItem(storageKey(protocol), null);
       setWallet(protocol, undefined);
     },
     [setWallet],
   );
 
-  useRestoredWallets(connectors, connected, setWallet);
-  useAccountChanges(connected.ethereum as EvmWallet | undefined, setWallet);
+  useRestoredWallets({ connectors, host, discoverWallets }, own, setWallet);
+  useAccountChanges(own.ethereum as EvmWallet | undefined, setWallet);
   return { connected, connect, disconnect };
 }
 
+/** Replaces the wallet of the host's protocol by the host's. */
+function useHostWallet(own: Connected, host: WalletConnection | undefined): Connected {
+  const { protocol, wallet } = host ?? {};
+  return useMemo(() => {
+    if (protocol === undefined) return own;
+    const { [protocol]: _, ...rest } = own;
+    return wallet ? { ...rest, [protocol]: wallet } : rest;
+  }, [own, protocol, wallet]);
+}
+
 function useRestoredWallets(
-  connectors: readonly WalletConnector[],
+  { connectors, host, discoverWallets }: Options,
   connected: Connected,
   setWallet: (protocol: Protocol, wallet: Wallet) => void,
 ) {
-  const injected = useInjectedWallets();
-  const standard = useStandardWallets();
+  const discovered = useDiscoveredWallets(discoverWallets, host?.protocol);
+  const hostProtocol = host?.protocol;
   const tried = useRef(new Set<string>());
   useEffect(() => {
     for (const protocol of ['ethereum', 'solana'] as const) {
+      if (protocol === hostProtocol) continue;
       const id = readItem(storageKey(protocol));
-      const connector = connectorsFor(protocol, injected, standard, connectors).find((one) => one.id === id);
+      const connector = connectorsFor(protocol, discovered, connectors).find((one) => one.id === id);
       if (connector?.restore === undefined || connected[protocol] || tried.current.has(connector.id))
         continue;
       tried.current.add(connector.id);
@@ -59,7 +84,7 @@ function useRestoredWallets(
         () => undefined,
       );
     }
-  }, [connectors, injected, standard, connected, setWallet]);
+  }, [connectors, hostProtocol, discovered, connected, setWallet]);
 }
 
 type Emitter = {

@@ -33,6 +33,42 @@ export type WalletConnector<One extends Wallet = Wallet> = {
   restore?(): Promise<One | null>;
 };
 
+/**
+ * A wallet connection that the host app manages itself, for example through wagmi. The SDK then uses this wallet as it is,
+ * and neither detects, connects nor remembers others of the protocol.
+ *
+ * @example
+ * ```ts
+ * import type { WalletConnection } from '@causeway/sdk/react';
+ *
+ * const connection: WalletConnection = {
+ *   protocol: 'ethereum',
+ *   wallet: null, // not connected yet
+ *   openDialog: () => console.log("the app's own wallet dialog"),
+ * };
+ * console.log(connection.protocol);
+ * ```
+ */
+export type WalletConnection = {
+  protocol: Protocol;
+  /** The connected wallet, null if there is none. Keep the object stable while account and provider stay the same. */
+  wallet: Wallet | null;
+  /** Opens the app's own wallet dialog. Without it, the SDK's dialog offers `connectors`. */
+  openDialog?: (() => void) | undefined;
+  connectors?: readonly WalletConnector[] | undefined;
+  disconnect?: (() => void) | undefined;
+};
+
+/** The wallet that the host app has connected: a wallet, a connection, or null if no EVM wallet is connected. */
+export type HostWallet = Wallet | WalletConnection | null;
+
+/** Returns the host's connection, undefined if the SDK manages connections itself. */
+export function connectionOf(wallet: HostWallet | undefined): WalletConnection | undefined {
+  if (wallet === undefined) return undefined;
+  if (wallet === null) return { protocol: 'ethereum', wallet };
+  return 'wallet' in wallet ? wallet : { protocol: wallet.protocol, wallet };
+}
+
 /** Returns the connectors for a protocol. If several have the same id, the first wins. */
 export function connectorsFor(
   protocol: Protocol,

@@ -5,14 +5,17 @@ import type { WalletConnector } from './connector.ts';
 type Connectors<One extends Wallet> = readonly WalletConnector<One>[];
 type Store<One extends Wallet> = { connectors: Connectors<One>; listeners: Set<() => void> };
 
+const subscribeToNothing = () => () => undefined;
+
 /**
- * Returns a hook for the wallets that announce themselves in this browser. `listen` subscribes to
+ * Returns a hook for the wallets that announce themselves in this browser. The hook asks for no announcements unless it
+ * is enabled. `listen` subscribes to
  * announcements on a page and adds a connector for each. If several connectors have the same id, the first is
  * kept. There is one store per window, because extensions announce themselves to a page only once.
  */
 export function discoverWallets<One extends Wallet>(
   listen: (page: Window, add: (found: Connectors<One>) => void) => void,
-): () => Connectors<One> {
+): (isEnabled?: boolean) => Connectors<One> {
   const none: Connectors<One> = [];
   const stores = new WeakMap<Window, Store<One>>();
   const storeOf = (page: Window): Store<One> => {
@@ -33,10 +36,10 @@ export function discoverWallets<One extends Wallet>(
     listeners.add(listener);
     return () => void listeners.delete(listener);
   };
-  return () =>
+  return (isEnabled = true) =>
     useSyncExternalStore(
-      subscribe,
-      () => storeOf(window).connectors,
+      isEnabled ? subscribe : subscribeToNothing,
+      isEnabled ? () => storeOf(window).connectors : () => none,
       () => none,
     );
 }

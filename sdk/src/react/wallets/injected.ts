@@ -35,7 +35,7 @@ function connectorOf(announced: Partial<Announcement> | null): WalletConnector<E
 }
 
 /**
- * Returns the wallet extensions that announce themselves in this browser (EIP-6963).
+ * Returns the wallet extensions that announce themselves in this browser (EIP-6963), none if `isEnabled` is false.
  *
  * @example
  * ```tsx

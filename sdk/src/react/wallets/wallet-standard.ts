@@ -83,7 +83,18 @@ function first<Output>(outputs: readonly Output[] | undefined): Output {
   return output;
 }
 
-/** Returns the Solana wallets that register themselves in this browser (Wallet Standard). */
+/**
+ * Returns the Solana wallets that register themselves in this browser (Wallet Standard), none if `isEnabled` is false.
+ *
+ * @example
+ * ```tsx
+ * import { useStandardWallets } from '@causeway/sdk/react';
+ *
+ * function SolanaExtensions() {
+ *   return <p>{useStandardWallets().map(({ name }) => name).join(', ')}</p>;
+ * }
+ * ```
+ */
 export const useStandardWallets = discoverWallets<SolanaWallet>((page, add) => {
   const register = (...wallets: StandardWallet[]) => {
     add(wallets.map(connectorOf).filter((one) => one !== null));

@@ -1,0 +1,33 @@
+import { CausewayError } from './error.ts';
+
+type AppRequest = {
+  url: string;
+  /** Names the endpoint in errors. */
+  endpoint: string;
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+  fetch?: typeof fetch | undefined;
+};
+
+/** Calls a route of the app's own server that `createHandler` serves. */
+export async function fetchFromApp(request: AppRequest): Promise<Response> {
+  const { url, endpoint, timeoutMs, signal } = request;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    return await (request.fetch ?? fetch)(url, {
+      headers: { accept: 'application/json', 'causeway-request': '1' },
+      cache: 'no-store',
+      signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
+    });
+  } catch (cause) {
+    signal?.throwIfAborted();
+    throw new CausewayError({
+      status: 0,
+      code: timeout.aborted ? 'timeout' : 'network_error',
+      message: timeout.aborted
+        ? `The app's ${endpoint} endpoint (${url}) did not respond in time.`
+        : `The app's ${endpoint} endpoint (${url}) could not be reached.`,
+      cause,
+    });
+  }
+}

@@ -1,0 +1,85 @@
+/// <reference path="./next.d.ts" />
+import type { Causeway } from '../client.ts';
+import { createHandler, type Handler, type HandlerOptions } from '../server/handler.ts';
+import type { Session } from '../server/session.ts';
+import type { SessionStorage } from '../server/session-storage.ts';
+import { createSignIn, defaultSessions, type SignIn, type SignInOptions } from '../server/sign-in.ts';
+import { userClient } from '../server/user-client.ts';
+
+export type CausewayNextOptions = SignInOptions & HandlerOptions;
+
+/** The user of the current request, and a client that acts for that user on the server. */
+export type NextUser = { user: Session['user']; scope: string; causeway: Causeway };
+
+export type CausewayNext = {
+  /** Export its members from `app/causeway/[...path]/route.ts` and from the route of the redirect URI. */
+  handlers: {
+    GET(request: Request): Promise<Response>;
+    POST(request: Request): Promise<Response>;
+  };
+  /** Returns the user of the current request, undefined if nobody is signed in. For server components and actions. */
+  getUser(): Promise<NextUser | undefined>;
+  /** Like `getUser`, but sends visitors who are not signed in to sign-in. `returnTo` is a path of your app. */
+  requireUser(options?: { returnTo?: string | undefined }): Promise<NextUser>;
+};
+
+const SHARED_SESSIONS = Symbol.for('@causeway/sdk/next sessions');
+
+/**
+ * Connects an app on Next's app router: routes for sign-in, and the user of a request in server components. `configure`
+ * runs with the first request, so that a build needs no secrets.
+ *
+ * @example
+ * ```ts no-run
+ * // causeway.ts
+ * import { createCausewayNext } from '@causeway/sdk/next';
+ *
+ * export const { handlers, getUser, requireUser } = createCausewayNext(() => ({
+ *   baseUrl: process.env.CAUSEWAY_URL ?? '',
+ *   clientId: process.env.CAUSEWAY_CLIENT_ID ?? '',
+ *   clientSecret: process.env.CAUSEWAY_CLIENT_SECRET ?? '',
+ *   redirectUri: 'http://localhost:4000/callback',
+ *   cookieSecret: process.env.COOKIE_SECRET ?? '',
+ * }));
+ * // app/causeway/[...path]/route.ts and app/callback/route.ts: export const { GET, POST } = handlers;
+ * ```
+ */
+export function createCausewayNext(configure: () => CausewayNextOptions): CausewayNext {
+  let created: { options: CausewayNextOptions; signIn: SignIn; handler: Handler } | undefined;
+  const setUp = () => {
+    if (created !== undefined) return created;
+    const options = configure();
+    const signIn = createSignIn({ ...options, store: options.store ?? sharedSessions() });
+    created = { options, signIn, handler: createHandler(signIn, options) };
+    return created;
+  };
+  const handle = (request: Request) => setUp().handler(request);
+
+  const getUser = async (): Promise<NextUser | undefined> => {
+    const { headers } = await import('next/headers.js');
+    // Reads the request before anything else, so that Next does not try to prerender what follows.
+    const request = { headers: await headers() };
+    const { options, signIn } = setUp();
+    const found = await userClient(signIn, request, { baseUrl: options.baseUrl });
+    // A server component cannot set cookies, so the cookie of a renewed session waits for the next request of the page.
+    return found && { user: found.session.user, scope: found.session.scope, causeway: found.causeway };
+  };
+  return {
+    handlers: { GET: handle, POST: handle },
+    getUser,
+    requireUser: async ({ returnTo = '/' } = {}) => {
+      const user = await getUser();
+      if (user !== undefined) return user;
+      const { redirect } = await import('next/navigation.js');
+      const { prefix = '/causeway' } = setUp().options;
+      return redirect(`${prefix}/sign-in?${new URLSearchParams({ return_to: returnTo })}`);
+    },
+  };
+}
+
+/** Next loads this module several times, for routes and for components, and again after every edit in development. */
+function sharedSessions(): SessionStorage {
+  const shared = globalThis as { [SHARED_SESSIONS]?: SessionStorage };
+  shared[SHARED_SESSIONS] ??= defaultSessions(Date.now);
+  return shared[SHARED_SESSIONS];
+}

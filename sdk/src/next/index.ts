@@ -1,0 +1,6 @@
+export {
+  type CausewayNext,
+  type CausewayNextOptions,
+  createCausewayNext,
+  type NextUser,
+} from './create-causeway-next.ts';

@@ -1,0 +1,7 @@
+// The parts of Next that the SDK uses, so that it builds without Next.
+declare module 'next/headers.js' {
+  export function headers(): Promise<Headers> | Headers;
+}
+declare module 'next/navigation.js' {
+  export function redirect(url: string): never;
+}

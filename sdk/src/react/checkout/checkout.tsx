@@ -1,0 +1,51 @@
+import type { SwapResult } from '../../flows/outcome.ts';
+import type { OfferDetails, Participation } from '../../wire.ts';
+import { FundSwapCheckout } from './fund-swap-checkout.tsx';
+import { TokenSaleCheckout } from './token-sale-checkout.tsx';
+import { TokenizedCheckout } from './tokenized-checkout.tsx';
+
+/** The result of a purchase, by the type of its offer. */
+export type CheckoutResult =
+  | { type: 'platform::token_sale'; participation: Participation }
+  | { type: 'fund::swap' | 'tokenized::swap'; result: SwapResult };
+
+export type CheckoutProps = {
+  offer: OfferDetails;
+  /** The selected option of a token sale; the user can select another one. Default: the first. */
+  optionId?: string | undefined;
+  onOptionChange?: ((optionId: string) => void) | undefined;
+  /** Called when the participation is recorded, or when the swap is confirmed. */
+  onDone?: ((result: CheckoutResult) => void) | undefined;
+};
+
+/**
+ * The checkout of any offer. To include only one kind in your bundle, use `TokenSaleCheckout`, `FundSwapCheckout` or
+ * `TokenizedCheckout` instead.
+ *
+ * @example
+ * ```tsx
+ * import { Checkout, useOffer } from '@causeway/sdk/react';
+ *
+ * function Invest({ slug }: { slug: string }) {
+ *   const { data: offer } = useOffer(slug);
+ *   return offer ? <Checkout offer={offer} onDone={({ type }) => console.log(type)} /> : null;
+ * }
+ * ```
+ */
+export function Checkout({ offer, optionId, onOptionChange, onDone }: CheckoutProps) {
+  switch (offer.type) {
+    case 'platform::token_sale':
+      return (
+        <TokenSaleCheckout
+          {...{ offer, optionId, onOptionChange }}
+          onDone={(participation) => onDone?.({ type: 'platform::token_sale', participation })}
+        />
+      );
+    case 'fund::swap':
+      return <FundSwapCheckout offer={offer} onDone={(result) => onDone?.({ type: 'fund::swap', result })} />;
+    case 'tokenized::swap':
+      return (
+        <TokenizedCheckout offer={offer} onDone={(result) => onDone?.({ type: 'tokenized::swap', result })} />
+      );
+  }
+}

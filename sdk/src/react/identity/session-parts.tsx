@@ -1,0 +1,72 @@
+import type { ReactNode } from 'react';
+import { useCausewayContext } from '../context.ts';
+import { signOutUrl, useSession } from '../hooks/use-session.ts';
+
+/**
+ * Shows its children to signed-in users only. It decides what to show, not what the user may do: the service checks every
+ * request.
+ *
+ * @example
+ * ```tsx
+ * import { ParticipationsList, SignedIn, SignedOut, SignInCard } from '@causeway/sdk/react';
+ *
+ * const page = (
+ *   <>
+ *     <SignedIn><ParticipationsList /></SignedIn>
+ *     <SignedOut><SignInCard /></SignedOut>
+ *   </>
+ * );
+ * ```
+ */
+export function SignedIn({ children }: { children: ReactNode }) {
+  return useSession().status === 'signed_in' ? children : null;
+}
+
+/**
+ * Shows its children once it is known that nobody is signed in.
+ *
+ * @example
+ * ```tsx
+ * import { SignedOut, SignInCard } from '@causeway/sdk/react';
+ *
+ * const invitation = <SignedOut><SignInCard /></SignedOut>;
+ * ```
+ */
+export function SignedOut({ children }: { children: ReactNode }) {
+  return useSession().status === 'signed_out' ? children : null;
+}
+
+export type SignOutButtonProps = {
+  /** The path of your app to open afterwards. Default: `/`. */
+  returnTo?: string | undefined;
+  /** Default: the SDK's button. */
+  className?: string | undefined;
+  /** Default: "Sign out". */
+  children?: ReactNode;
+};
+
+/**
+ * Ends the session. It posts a form, so it works before the page's scripts have loaded, and the page starts over without
+ * the user's data.
+ *
+ * @example
+ * ```tsx
+ * import { SignOutButton } from '@causeway/sdk/react';
+ *
+ * const button = <SignOutButton returnTo="/goodbye">Leave</SignOutButton>;
+ * ```
+ */
+export function SignOutButton({
+  returnTo,
+  className = 'cw-button',
+  children = 'Sign out',
+}: SignOutButtonProps) {
+  const { prefix } = useCausewayContext();
+  return (
+    <form method="post" action={signOutUrl(prefix, returnTo)} className="cw">
+      <button type="submit" className={className}>
+        {children}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,3 @@
+'use client';
+
+export { type UseWagmiWalletOptions, useWagmiWallet } from './use-wagmi-wallet.ts';
