@@ -142,6 +142,7 @@ export interface Participations {
   remit_row: Generated<number | null>;
   frozen_reason: Generated<'hold' | 'sanctions' | null>;
   resumed_at: Generated<string | null>;
+  ending_reason: Generated<string | null>;
   price_usd: string | null;
   inserted_at: string;
   updated_at: string;

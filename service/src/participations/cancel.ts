@@ -1,32 +1,31 @@
 import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import { isId } from '../http/ids.ts';
+import { endParticipations } from './end.ts';
 import { showParticipation } from './participation.ts';
 import { remitParticipations } from './remit.ts';
 import type { RefundOperator } from './request-refunds.ts';
 import type { Participation } from './schema.ts';
-import { changeStatus } from './status.ts';
-import { lockParticipation, releaseApprovals, resetCheck } from './store.ts';
+import { lockParticipation, resetCheck } from './store.ts';
 import { wakeSettlement } from './wake.ts';
 
 type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 
 /**
- * Fails a participation for which nothing has been signed yet. Throws if money may have moved, because the
- * participation can then only be refunded.
+ * Fails a participation for which nothing has been signed yet, on Solana once settlement is sure of that. Throws if money
+ * may have moved, because the participation can then only be refunded.
  */
 export async function cancelParticipation(ctx: Parts, id: string): Promise<Participation> {
   if (!isId(id)) throw new ApiError('not_found');
   return ctx.db.transaction().execute(async (tx) => {
     const row = await lockParticipation(tx, id);
     if (row === null) throw new ApiError('not_found');
-    const change = { ids: [id], from: ['prepared', 'pending'] as const, to: 'failed' as const };
-    if ((await changeStatus(ctx, tx, { ...change, reason: 'cancelled' })) === 0)
+    if (row.status !== 'prepared' && row.status !== 'pending')
       throw invalidField(
         'status',
         `is ${row.status}; only prepared and pending participations can be cancelled`,
       );
-    if (row.status === 'prepared') await releaseApprovals(tx, [id]);
+    await endParticipations(ctx, tx, [id], 'cancelled');
     return showParticipation((await lockParticipation(tx, id)) ?? row);
   });
 }

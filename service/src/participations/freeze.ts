@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { findOptionSupply } from '../offers/offer.ts';
-import { changeStatus } from './status.ts';
+import { endParticipations } from './end.ts';
 import {
   type FrozenParticipation,
   type FrozenRow,
@@ -51,10 +51,9 @@ async function resume(
   reason: 'hold' | 'sanctions',
 ): Promise<void> {
   for (const row of await listFrozen(tx, ids, reason)) {
-    const isSoldOut = row.status === 'pending' && !(await isSupplied(tx, row));
+    if (row.status === 'pending' && !(await isSupplied(tx, row)))
+      await endParticipations(ctx, tx, [row.id], 'sold_out');
     await unfreezeRow(tx, row.id, ctx.clock);
-    if (isSoldOut)
-      await changeStatus(ctx, tx, { ids: [row.id], from: ['pending'], to: 'failed', reason: 'sold_out' });
   }
   await wakeAllSettlement(tx);
 }

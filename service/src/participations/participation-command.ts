@@ -33,7 +33,7 @@ export const PARTICIPATION_HELP: CommandHelp = {
     'participation retry ID … [--dry-run]',
   ],
   description:
-    'Reports on participations and requests refunds. list prints the newest participations, one per line. show prints a participation as JSON, with its transactions and history. export prints all participations. remit requests the refund of completed participations, which the settlement worker then sends. confirm requests refunds that exceeded the limit of the person who asked for them (REFUND_DAILY_LIMIT_USD); another OS user must run it. cancel fails prepared and pending participations for which nothing has been signed. retry checks waiting participations immediately and requests failed refunds again.',
+    'Reports on participations and requests refunds. list prints the newest participations, one per line. show prints a participation as JSON, with its transactions and history. export prints all participations. remit requests the refund of completed participations, which the settlement worker then sends. confirm requests refunds that exceeded the limit of the person who asked for them (REFUND_DAILY_LIMIT_USD); another OS user must run it. cancel fails prepared and pending participations for which nothing has been signed; on Solana, the settlement worker fails them a minute or two later, once no commit that a restored database has forgotten can land. retry checks waiting participations immediately and requests failed refunds again.',
   options: {
     '--partner ID': 'Only participations of this partner.',
     '--offer SLUG': 'Only participations in this offer.',
@@ -81,7 +81,7 @@ export async function runParticipation(config: Config, args: string[]): Promise<
   const [name = '', ...ids] = positionals;
   const change = CHANGES[name];
   const operator = { name: userInfo().username, limitUsd: config.refundDailyLimitUsd };
-  const action = change === undefined ? ACTIONS[name] : changeEach(change, operator);
+  const action = change === undefined ? ACTIONS[name] : changeEach(name, change, operator);
   if (action === undefined)
     throw new UsageError(
       `unknown command participation ${name}; use one of ${[...Object.keys(ACTIONS), ...Object.keys(CHANGES)].join(', ')}`,
@@ -180,16 +180,25 @@ async function confirm(ctx: CommandContext, [id = '']: string[], values: Values)
   console.log(`${done} refunds requested`);
 }
 
-function changeEach(change: Change, operator: RefundOperator): Action {
+function changeEach(name: string, change: Change, operator: RefundOperator): Action {
+  const isEnding = ({ status }: Participation) => name === 'cancel' && status !== 'failed';
   return async (ctx, ids, values) => {
     if (values['dry-run'] === true)
       return rehearse(ctx.db, async (db) => {
-        for (const { id, status } of await change({ ...ctx, db }, operator, ids))
-          console.log(`${id} would be ${status}`);
+        for (const changed of await change({ ...ctx, db }, operator, ids))
+          console.log(
+            `${changed.id} would be ${isEnding(changed) ? 'failed once no commit can land' : changed.status}`,
+          );
       });
-    for (const { id, status, chain } of await change(ctx, operator, ids)) {
-      const note = chainFacts(chain).refundDepth > 1 ? ', will be sent once its commit is final' : '';
-      console.log(`${id} ${status}${status === 'remit_submitted' ? note : ''}`);
+    for (const changed of await change(ctx, operator, ids)) {
+      const { id, status, chain } = changed;
+      const isLate = status === 'remit_submitted' && chainFacts(chain).refundDepth > 1;
+      const note = isEnding(changed)
+        ? ', will be failed once no commit can land'
+        : isLate
+          ? ', will be sent once its commit is final'
+          : '';
+      console.log(`${id} ${status}${note}`);
     }
   };
 }

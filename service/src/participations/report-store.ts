@@ -36,7 +36,7 @@ type StoredReport = Omit<ReportRow, 'approval_hash' | 'commit_hash' | 'remit_has
   remit_hash: Buffer | null;
 };
 
-const REPORT_COLUMNS = sql`p.id, p.inserted_at, p.updated_at, p.status, p.reason, r.name as partner, p.user_id, o.slug as offer,
+const REPORT_COLUMNS = sql`p.id, p.inserted_at, p.updated_at, p.status, coalesce(p.reason, p.ending_reason) as reason, r.name as partner, p.user_id, o.slug as offer,
   n.slug as option, p.amount, p.asset_code, p.asset_digits, p.chain, p.wallet_address,
   p.approval_hash, ${TRANSACTION_HASHES}`;
 

@@ -46,6 +46,7 @@ export type NewParticipation = Omit<
   | 'remit_row'
   | 'frozen_reason'
   | 'resumed_at'
+  | 'ending_reason'
   | 'prepared_at'
 >;
 
@@ -127,12 +128,14 @@ export async function updateStatus(tx: Db, change: StatusChange, now: string): P
   return rows.toSorted((a, b) => Number(a.row - b.row));
 }
 
-function assignments({ commitId, preparedBy }: StatusChange): RawBuilder<unknown> {
+function assignments({ to, commitId, preparedBy }: StatusChange): RawBuilder<unknown> {
+  // The end of a row is decided once it is neither prepared nor pending.
+  const ending = to === 'prepared' || to === 'pending' ? sql`` : sql`, ending_reason = null`;
   const commit =
     commitId === null
       ? sql`, commit_id = null, commit_row = null`
       : sql`, commit_id = ${commitId}, commit_row = n.row - 1`;
-  return sql`${commitId === undefined ? sql`` : commit} ${preparedBy === undefined ? sql`` : sql`, prepared_at = ${lifetimeNow(preparedBy)}`}`;
+  return sql`${ending} ${commitId === undefined ? sql`` : commit} ${preparedBy === undefined ? sql`` : sql`, prepared_at = ${lifetimeNow(preparedBy)}`}`;
 }
 
 /** The columns that go into an event. */
@@ -176,12 +179,6 @@ export async function listOfWallet(
 /** Makes settlement check the participation in its next round. */
 export async function resetCheck(tx: Db, id: string): Promise<void> {
   await sql`update participations set check_at = now() where id = ${id}`.execute(tx);
-}
-
-/** Makes the approvals of failed participations available again. */
-export async function releaseApprovals(tx: Db, ids: readonly string[]): Promise<void> {
-  await sql`update participations set holds_approval = false
-    where id = any(${ids}::uuid[]) and status = 'failed'`.execute(tx);
 }
 
 export type FrozenRow = { subject_id: string; address: string; user_id: string; partner_id: string };
@@ -228,10 +225,13 @@ export async function listHeldIds(tx: Db, userId: string): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Unfreezes a row and makes settlement check it in its next round. */
+/**
+ * Unfreezes a row and makes settlement check it in its next round. A row that is about to fail stays frozen, because it
+ * must not reserve supply.
+ */
 export async function unfreezeRow(tx: Db, id: string, clock: Clock): Promise<void> {
   await sql`update participations set frozen_reason = null, check_at = now(), resumed_at = ${lifetimeNow(clock)}
-    where id = ${id}`.execute(tx);
+    where id = ${id} and ending_reason is null`.execute(tx);
 }
 
 /** Locks the supply of an option until the transaction ends, so that reservations are made one at a time. */

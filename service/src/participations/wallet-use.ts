@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
-import { changeStatus } from './status.ts';
-import { hasUnsettled, listOfWallet, releaseApprovals } from './store.ts';
+import { endParticipations } from './end.ts';
+import { hasUnsettled, listOfWallet } from './store.ts';
 
 /** Returns whether one of the users has a `pending` or `submitted` participation from the wallet with the partner. */
 export async function hasOpenParticipation(
@@ -14,8 +14,8 @@ export async function hasOpenParticipation(
 }
 
 /**
- * Fails the `prepared` participations from a wallet whose proof these users lost. The new owner of the wallet
- * may then use the approvals.
+ * Fails the `prepared` participations from a wallet whose proof these users lost, on Solana once nothing can commit them.
+ * The new owner of the wallet may then use the approvals.
  */
 export async function failPreparedOf(
   ctx: Pick<Context, 'clock' | 'random'>,
@@ -25,8 +25,7 @@ export async function failPreparedOf(
   userIds: readonly string[],
 ): Promise<void> {
   const ids = await listOfWallet(tx, partnerId, wallet, userIds, ['prepared']);
-  await changeStatus(ctx, tx, { ids, from: ['prepared'], to: 'failed', reason: 'wallet_not_proven' });
-  await releaseApprovals(tx, ids);
+  await endParticipations(ctx, tx, ids, 'wallet_not_proven');
 }
 
 /** Returns whether money may still move for a participation of the user. */

@@ -1,10 +1,11 @@
 import type { Db } from '../db/pool.ts';
 import { lockCommits } from '../eligibility/commit.ts';
+import { failParticipations } from '../participations/end.ts';
 import { changeStatus } from '../participations/status.ts';
 import { freezeSanctioned } from '../screening/freeze.ts';
 import { keepFunded } from './check-funds.ts';
 import { failPending, keepFailing } from './fail.ts';
-import { type ExpiryLimits, listExpired, listPending } from './pending-store.ts';
+import { type ExpiryLimits, listEnding, listExpired, listPending } from './pending-store.ts';
 import { postponeIfFundBlocked } from './postpone.ts';
 import { assertNotStopped, screenRows, unlessEligibilityChanged } from './screen.ts';
 import type { SettlementRow } from './store.ts';
@@ -19,8 +20,8 @@ export const MAX_COMMIT_ROWS = 36;
 export async function commitNext(worker: SettlementWorker): Promise<number> {
   const { ctx, driver } = worker;
   const limits = { clock: ctx.clock, defaultHours: ctx.config.pendingTtlHours };
-  const expired = await expirePending(worker, limits);
-  if (expired > 0) return expired;
+  const failed = (await failEnding(worker)) + (await expirePending(worker, limits));
+  if (failed > 0) return failed;
   const listed = await listPending(ctx.db, driver.key.chain, limits, MAX_COMMIT_ROWS);
   const uncommitted = await driver.skipCommitted(listed);
   const { approved, height } = await returnUnapproved(worker, await freezeSanctioned(ctx, uncommitted));
@@ -38,13 +39,32 @@ export async function commitNext(worker: SettlementWorker): Promise<number> {
 async function expirePending(worker: SettlementWorker, limits: ExpiryLimits): Promise<number> {
   const { ctx, driver } = worker;
   const listed = await listExpired(ctx.db, driver.key.chain, limits, MAX_EXPIRED_ROWS);
-  const uncommitted: SettlementRow[] = [];
-  // Some of the rows may already be committed without this database knowing, for example after a restore from
-  // a backup.
-  for (const fund of new Set(listed.map((row) => row.fund)))
-    uncommitted.push(...(await driver.skipCommitted(listed.filter((row) => row.fund === fund))));
-  const failing = await keepFailing(worker, uncommitted);
+  const failing = await keepWithoutCommit(worker, listed);
   return failing.length === 0 ? 0 : failPending(ctx, failing, 'expired');
+}
+
+/** Fails rows that were ended outside of settlement, for example by an operator. Returns how many rows failed. */
+async function failEnding(worker: SettlementWorker): Promise<number> {
+  const { ctx, driver } = worker;
+  const listed = await listEnding(ctx.db, driver.key.chain, MAX_EXPIRED_ROWS);
+  const failing = await keepWithoutCommit(worker, listed);
+  let failed = 0;
+  for (const { id, reason } of failing)
+    failed += await ctx.db.transaction().execute((tx) => failParticipations(ctx, tx, [id], reason));
+  return failed;
+}
+
+/**
+ * Returns the rows that may fail. Some of them may already be committed without this database knowing, for example after a
+ * restore from a backup.
+ */
+async function keepWithoutCommit<R extends SettlementRow>(worker: SettlementWorker, rows: R[]): Promise<R[]> {
+  const failing = new Set<SettlementRow>();
+  for (const fund of new Set(rows.map((row) => row.fund))) {
+    const uncommitted = await worker.driver.skipCommitted(rows.filter((row) => row.fund === fund));
+    for (const row of await keepFailing(worker, uncommitted)) failing.add(row);
+  }
+  return rows.filter((row) => failing.has(row));
 }
 
 /**

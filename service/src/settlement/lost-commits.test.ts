@@ -1,7 +1,8 @@
 import { toHex } from 'viem/utils';
 import { afterEach, describe, expect, test } from 'vitest';
-import { saleWorker, UNIT } from '../../test/support/sale.ts';
+import { gaugesOf, saleWorker, UNIT } from '../../test/support/sale.ts';
 import {
+  blockedCount,
   dropFromPool,
   expectDatabaseToMatchFund,
   firstAttempt,
@@ -13,9 +14,15 @@ import {
 } from '../../test/support/settlement.ts';
 import { feeLimits } from '../operator/account.ts';
 import { NotDeepEnough } from '../operator/adopt.ts';
+import { cancelParticipation } from '../participations/cancel.ts';
 import { adoptNonce, NotReconciled } from './adopt.ts';
+import { createAlerts } from './alerts.ts';
+import { resumeSettlement } from './pause.ts';
+import { listPauses } from './pause-store.ts';
 import { applyReconcile } from './reconcile.ts';
+import { reconcileFunds } from './reconcile-pass.ts';
 import { planReconcile } from './reconcile-plan.ts';
+import { buildReport } from './reconcile-report.ts';
 
 const sale = useSale();
 afterEach(() => sale.resumeMining());
@@ -55,6 +62,36 @@ describe('after a failover has lost a commit', () => {
     const known = await knownNonces();
     expect(known).not.toContain(gap);
     expect(Math.max(...known)).toBe((await operatorNonce(sale)) - 1);
+    await expectDatabaseToMatchFund(sale);
+  });
+
+  test('a row that is cancelled while its commit is in the mempool is named once it is mined, and adopted', async () => {
+    const { ctx } = sale.app;
+    const id = await submitCommit(sale, 3, 6n * UNIT);
+    const { hash } = await firstAttempt(sale, id);
+    await forgetTransaction(sale, id, 'commit');
+    expect(await cancelParticipation(ctx, id)).toMatchObject({ status: 'failed' });
+    sale.resumeMining();
+    await sale.mine(70);
+    const later = await sale.participate(sale.buyer(4), 2n * UNIT);
+    const { round, settle } = saleWorker(sale);
+    await round();
+    expect(await blockedCount(sale, 'foreign_nonce')).toBeGreaterThan(0);
+    const { chain } = operatorAccount();
+    expect(await buildReport(ctx.db, chain)).toMatchObject({
+      agrees: false,
+      lost_transactions: [{ hash, kind: 'commit', participation_ids: [id] }],
+    });
+    const alerts = createAlerts(gaugesOf(sale.app), ctx.log, { chain: chain.name, address: 'reconcile' });
+    await reconcileFunds(ctx, chain, { seconds: 0, delayMs: 1, alerts });
+    expect(await listPauses(ctx.db)).toMatchObject([{ subject: 'harbour-sale', reason: 'unreconciled' }]);
+    await applyReconcile(ctx, await planReconcile(ctx.db, chain));
+    expect(await sale.statusOf(id)).toBe('completed');
+    expect(await sale.reasonOf(id)).toBeNull();
+    await resumeSettlement(ctx, 'harbour-sale');
+    await settle();
+    expect(await sale.statusOf(later.id)).toBe('completed');
+    expect(await buildReport(ctx.db, chain)).toMatchObject({ agrees: true, differences: [] });
     await expectDatabaseToMatchFund(sale);
   });
 

@@ -25,7 +25,7 @@ export async function listPending(
   limit: number,
 ): Promise<SettlementRow[]> {
   const hours = sql`(select o.pending_hours from offers o where o.id = p.offer_id)`;
-  const isDue = sql`p.chain = ${chain} and p.status = 'pending' and p.check_at <= now() and p.frozen_reason is null
+  const isDue = sql`p.chain = ${chain} and p.status = 'pending' and p.check_at <= now() and p.frozen_reason is null and p.ending_reason is null
     and greatest(p.prepared_at, p.resumed_at) >= ${expiryOf(limits, hours)} and ${IS_NOT_PAUSED}`;
   const { rows } = await sql<StoredRow>`
     select ${SETTLEMENT_COLUMNS} from participations p
@@ -50,8 +50,23 @@ export async function listExpired(
     select ${SETTLEMENT_COLUMNS} from offers o cross join lateral (
       select * from participations w
       where w.offer_id = o.id and w.chain = ${chain} and w.status = 'pending' and w.frozen_reason is null
+        and w.ending_reason is null
         and greatest(w.prepared_at, w.resumed_at) < ${expiryOf(limits, sql`o.pending_hours`)}
       order by greatest(w.prepared_at, w.resumed_at) limit ${limit}) p
     order by p.inserted_at, p.id limit ${limit}`.execute(db);
   return rows.map(toSettlementRow);
+}
+
+/** Returns due rows that are about to fail, with the reason. Frozen and paused rows fail, too. */
+export async function listEnding(
+  db: Db,
+  chain: string,
+  limit: number,
+): Promise<(SettlementRow & { reason: string })[]> {
+  const { rows } = await sql<StoredRow & { ending_reason: string }>`
+    select ${SETTLEMENT_COLUMNS}, p.ending_reason from participations p
+    where p.chain = ${chain} and p.status in ('prepared', 'pending') and p.ending_reason is not null
+      and p.check_at <= now()
+    order by p.check_at limit ${limit}`.execute(db);
+  return rows.map((row) => ({ ...toSettlementRow(row), reason: row.ending_reason }));
 }

@@ -1,5 +1,9 @@
+import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
 import { NO_FAULTS } from '@causeway/sandbox/simulators/solana/node.ts';
-import { afterEach, describe, expect, test } from 'vitest';
+import { sql } from 'kysely';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { testConfig } from '../../test/support/app.ts';
+import { databaseUrlOf } from '../../test/support/database-url.ts';
 import { approveChecked, MINT, revoke } from '../../test/support/solana-instructions.ts';
 import {
   backUpRow,
@@ -13,6 +17,13 @@ import {
   VAULT,
 } from '../../test/support/solana-sale.ts';
 import { associatedAccount } from '../chain/solana/addresses.ts';
+import { adoptForeignTransactions } from '../operator/foreign-transactions.ts';
+import { localSolanaSigner, type SolanaSigner } from '../operator/solana-signer.ts';
+import { cancelParticipation } from '../participations/cancel.ts';
+import { freezeRows, unfreezeParticipations } from '../participations/freeze.ts';
+import { runParticipation } from '../participations/participation-command.ts';
+import { requestRemit } from '../participations/remit.ts';
+import { failPreparedOf } from '../participations/wallet-use.ts';
 
 // After a restore to a time before a commit, the database does not know the commit. It must neither send the
 // commit again nor fail the row, because the commit takes the user's money.
@@ -116,20 +127,48 @@ async function prepare(buyer: SolanaKey): Promise<string> {
   return String(body.id);
 }
 
+const participate = (buyer: SolanaKey) => sale.participate(buyer, 20n * UNIT);
+
+/** Freezes the row, lets its supply be taken, and ends the freeze. */
+async function thawSoldOut(id: string): Promise<void> {
+  const { ctx } = sale.app;
+  await freezeRows(ctx.db, [id], 'sanctions');
+  await limitSupply('0.000001');
+  await ctx.db.transaction().execute((tx) => unfreezeParticipations(ctx, tx, [id]));
+}
+
+/** Ends the participations of the buyer's wallet, as when another user proves it. */
+async function loseWallet({ address }: SolanaKey): Promise<void> {
+  const { ctx } = sale.app;
+  const owner = ctx.db.selectFrom('participations').select(['partner_id', 'user_id']);
+  const { partner_id, user_id } = await owner.where('wallet_address', '=', address).executeTakeFirstOrThrow();
+  await ctx.db.transaction().execute((tx) => failPreparedOf(ctx, tx, partner_id, address, [user_id]));
+}
+
+const cancel = (_buyer: SolanaKey, id: string) => cancelParticipation(sale.app.ctx, id);
+
 describe.each([
-  { reason: 'expired', create: (buyer: SolanaKey) => sale.participate(buyer, 20n * UNIT) },
-  { reason: 'wallet_not_proven', create: (buyer: SolanaKey) => sale.participate(buyer, 20n * UNIT) },
-  { reason: 'sold_out', create: prepare },
-])('a row that is to fail because it is $reason', ({ reason, create }) => {
-  const endIntent = async (buyer: SolanaKey, id: string) => {
-    if (reason === 'expired') await outwait(id);
-    else if (reason === 'sold_out') await limitSupply('0.000001');
-    else await endProof(buyer);
-  };
+  {
+    cause: 'is too old',
+    reason: 'expired',
+    create: participate,
+    end: (_: SolanaKey, id: string) => outwait(id),
+  },
+  { cause: 'lost its proof', reason: 'wallet_not_proven', create: participate, end: endProof },
+  { cause: 'lost its wallet while prepared', reason: 'wallet_not_proven', create: prepare, end: loseWallet },
+  { cause: 'is sold out', reason: 'sold_out', create: prepare, end: () => limitSupply('0.000001') },
+  {
+    ...{ cause: 'is sold out after a freeze', reason: 'sold_out', create: participate },
+    end: (_: SolanaKey, id: string) => thawSoldOut(id),
+  },
+  { cause: 'was cancelled', reason: 'cancelled', create: participate, end: cancel },
+  { cause: 'was cancelled while prepared', reason: 'cancelled', create: prepare, end: cancel },
+])('a row that is to fail because it $cause', ({ cause, reason, create, end }) => {
+  const endIntent = (buyer: SolanaKey, id: string): Promise<unknown> => end(buyer, id);
   afterEach(() => limitSupply(null));
 
   test('does not fail while a forgotten commit can still land, and completes if it does', async () => {
-    const buyer = await sale.buyer(`forgotten ${reason}`);
+    const buyer = await sale.buyer(`forgotten ${cause}`);
     const before = sale.balanceOf(VAULT);
     const id = await create(buyer);
     const restore = await backUpRow(sale, id);
@@ -151,7 +190,7 @@ describe.each([
   });
 
   test('fails once nothing that was signed before can land, and is not sent meanwhile', async () => {
-    const buyer = await sale.buyer(`never sent ${reason}`);
+    const buyer = await sale.buyer(`never sent ${cause}`);
     const before = sale.balanceOf(VAULT);
     const id = await create(buyer);
     await endIntent(buyer, id);
@@ -166,6 +205,73 @@ describe.each([
     expect(await sale.reasonOf(id)).toBe(reason);
     expect(sale.balanceOf(VAULT)).toBe(before);
   });
+});
+
+test('participation cancel says that the row will fail, and a forgotten commit completes it', async () => {
+  const run = async (...args: string[]) => {
+    const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+    await runParticipation({ ...testConfig(), databaseUrl: await databaseUrlOf(sale.app) }, args);
+    const text = log.mock.calls.flat().join('\n');
+    log.mockRestore();
+    return text;
+  };
+  const buyer = await sale.buyer('cancelled by command');
+  const id = await participate(buyer);
+  const restore = await backUpRow(sale, id);
+  sale.setFaults({ sending: { lateBySlots: 60 } });
+  await settle();
+  await restore();
+  sale.setFaults(NO_FAULTS);
+  expect(await run('cancel', id, '--dry-run')).toBe(`${id} would be failed once no commit can land`);
+  expect(JSON.parse(await run('show', id))).toMatchObject({ status: 'pending', reason: null });
+  expect(await run('cancel', id)).toBe(`${id} pending, will be failed once no commit can land`);
+  expect(JSON.parse(await run('show', id))).toMatchObject({ status: 'pending', reason: 'cancelled' });
+  const { rows } = await sale.app.ctx.pool.query(
+    "select entry::jsonb ->> 'action' as action, entry::jsonb -> 'actor' ->> 'object' as actor from audit_entries where entry like $1 order by written desc limit 1",
+    [`%${id}%`],
+  );
+  expect(rows).toEqual([{ action: 'participation.ending', actor: 'command' }]);
+  sale.mine(60 + FINALITY_SLOTS);
+  await settle();
+  expect(JSON.parse(await run('show', id))).toMatchObject({ status: 'completed', reason: null });
+  // The cancellation stops no refund of what was taken.
+  await adoptForeignTransactions(sale.app.ctx.db, 'solana_devnet');
+  await requestRemit(sale.app.ctx, id);
+  await settle();
+  sale.mine(FINALITY_SLOTS + 1);
+  await settle();
+  expect(await sale.statusOf(id)).toBe('remitted');
+});
+
+test('a row that is cancelled while its commit is signed is not sent', async () => {
+  const id = await participate(await sale.buyer('cancelled late'));
+  const operator = localSolanaSigner(solanaRoles.operator.seed);
+  const signer: SolanaSigner = {
+    ...operator,
+    signTransaction: async (message, assertAllowed) => {
+      const signed = await operator.signTransaction(message, assertAllowed);
+      await cancelParticipation(sale.app.ctx, id);
+      return signed;
+    },
+  };
+  await solanaWorker(sale, { signer }).settle();
+  expect(await sale.statusOf(id)).toBe('pending');
+});
+
+test('a row that is sold out after a freeze reserves no supply while it waits', async () => {
+  const { db } = sale.app.ctx;
+  const reserved = async () => {
+    const { rows } = await sql<{
+      amount: string;
+    }>`select sum(amount)::text as amount from reserved_supply`.execute(db);
+    return BigInt(rows[0]?.amount ?? 0);
+  };
+  const id = await participate(await sale.buyer('thawed'));
+  const before = await reserved();
+  await thawSoldOut(id);
+  expect(await sale.statusOf(id)).toBe('pending');
+  expect(before - (await reserved())).toBe(20n * UNIT);
+  await limitSupply(null);
 });
 
 test('a restored row that has waited too long completes if it was committed', async () => {

@@ -93,7 +93,7 @@ export async function takePrepared(
     update participations p set check_at = now() + make_interval(secs => ${seconds})
     where p.id in (
       select id from participations where chain = ${chain} and status = 'prepared' and check_at <= now()
-      order by check_at limit ${limit} for update skip locked)
+        and ending_reason is null order by check_at limit ${limit} for update skip locked)
     returning ${SETTLEMENT_COLUMNS}`.execute(db);
   return rows.map(toSettlementRow);
 }
@@ -115,13 +115,14 @@ export const IS_NOT_PAUSED = sql`not exists (
   select from settlement_pauses s where s.subject in ('*', p.chain, p.offer_id::text))`;
 
 /**
- * Locks the rows and returns whether any of them is frozen or paused. New pauses wait until the transaction
+ * Locks the rows and returns whether any of them is frozen, paused or about to fail. New pauses wait until the transaction
  * ends: once a pause is confirmed, no transaction is stored for the paused chain or offer any more.
  */
 export async function lockStopped(tx: Db, ids: readonly string[]): Promise<boolean> {
   await sql`lock table settlement_pauses in share mode`.execute(tx);
   const { rows } = await sql<{ is_stopped: boolean }>`
-    select p.frozen_reason is not null or not (${IS_NOT_PAUSED}) as is_stopped
+    select p.frozen_reason is not null or (p.ending_reason is not null and p.status = 'pending')
+      or not (${IS_NOT_PAUSED}) as is_stopped
     from participations p where p.id = any(${ids}::uuid[]) order by p.id for update`.execute(tx);
   return rows.some(({ is_stopped }) => is_stopped);
 }

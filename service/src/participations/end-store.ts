@@ -1,0 +1,26 @@
+import { sql } from 'kysely';
+import type { Db } from '../db/pool.ts';
+
+/** Makes the approvals of prepared participations, which are about to fail, available again. */
+export async function releaseApprovals(tx: Db, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`update participations set holds_approval = false
+    where id = any(${ids}::uuid[]) and status = 'prepared'`.execute(tx);
+}
+
+/**
+ * Asks settlement to fail the prepared and pending participations on these chains as soon as nothing can commit them.
+ * Returns the marked participations.
+ */
+export async function markEnding(
+  tx: Db,
+  ids: readonly string[],
+  chains: readonly string[],
+  reason: string,
+): Promise<{ id: string; chain: string }[]> {
+  const { rows } = await sql<{ id: string; chain: string }>`
+    update participations set ending_reason = coalesce(ending_reason, ${reason}), check_at = now()
+    where id = any(${ids}::uuid[]) and chain = any(${chains}) and status in ('prepared', 'pending')
+    returning id, chain`.execute(tx);
+  return rows;
+}

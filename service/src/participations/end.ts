@@ -1,0 +1,41 @@
+import { SOLANA_CHAIN_NAMES } from '../chain/chains.ts';
+import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import { markEnding, releaseApprovals } from './end-store.ts';
+import { changeStatus } from './status.ts';
+import { wakeSettlement } from './wake.ts';
+
+type Parts = Pick<Context, 'clock' | 'random'>;
+
+/**
+ * Fails prepared and pending participations. On Solana, a commit that this database has lost may still land, and only
+ * settlement can rule that out: there, the rows are marked, nothing is sent for them, and settlement fails them. On EVM
+ * chains, the nonce of a lost commit reveals it, and reconciling adopts it into the failed row.
+ */
+export async function endParticipations(
+  parts: Parts,
+  tx: Db,
+  ids: readonly string[],
+  reason: string,
+): Promise<void> {
+  const marked = await markEnding(tx, ids, SOLANA_CHAIN_NAMES, reason);
+  const markedIds = new Set(marked.map(({ id }) => id));
+  await failParticipations(
+    parts,
+    tx,
+    ids.filter((id) => !markedIds.has(id)),
+    reason,
+  );
+  for (const chain of new Set(marked.map((row) => row.chain))) await wakeSettlement(tx, chain);
+}
+
+/** Fails prepared and pending participations that nothing can commit. Returns how many changed. */
+export async function failParticipations(
+  parts: Parts,
+  tx: Db,
+  ids: readonly string[],
+  reason: string,
+): Promise<number> {
+  await releaseApprovals(tx, ids);
+  return changeStatus(parts, tx, { ids, from: ['prepared', 'pending'], to: 'failed', reason });
+}
