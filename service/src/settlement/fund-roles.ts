@@ -37,7 +37,7 @@ export async function reportMissingRoles({ db, log, chains, signerOf }: Context)
           const fields = { chain: chain.name, fund, role, address: signer.address };
           log.error(
             fields,
-            `the ${role} key lacks the ${FUND_ROLE[role]} role on a fund; its owner must grant it`,
+            `the ${role} key lacks the ${FUND_ROLE[role]} role on a fund; the owner of the fund must grant it`,
           );
         }
     } catch (err) {

@@ -12,7 +12,7 @@ import { markCommitted } from './store.ts';
 
 type Parts = Pick<Context, 'db' | 'log' | 'clock' | 'random'>;
 
-/** Thrown if the rows changed after the plan was made. Nothing was written. */
+/** Thrown if the rows changed after the plan was made. No transaction was adopted. */
 export class PlanOutdated extends Error {
   constructor() {
     super('participations changed while the plan was made; run the command again');

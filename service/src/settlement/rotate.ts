@@ -73,7 +73,7 @@ export async function planSolanaRotation(db: Db, chain: SolanaChain, to: string)
   const balance = await readBalance(chain, to);
   const former = (await listSigners(db, chain.name)).filter((address) => address !== to);
   return finishPlan(db, chain.name, { to, balance, funds, grant, former }, () => [
-    `Set SOLANA_OPERATOR_KEY, SOLANA_OPERATOR_KEY_FILE or SOLANA_OPERATOR_KMS_KEY to the key of ${to} on every node, and restart the nodes. Transactions of the old key are followed without it: a participation that it has signed for stays with it until they have landed or expired, and the receipts of all signers are checked before the new key signs.`,
+    `Set SOLANA_OPERATOR_KEY, SOLANA_OPERATOR_KEY_FILE or SOLANA_OPERATOR_KMS_KEY to the key of ${to} on every node, and restart the nodes. Transactions of the old key are followed without that key: a participation stays with the old key until its transactions have landed or expired, and the receipts of all signers are checked before the new key signs.`,
   ]);
 }
 
@@ -103,7 +103,7 @@ async function finishPlan(
       ...configure(former),
       ...unfinished.map(
         ({ address, transactions }) =>
-          `Keep the key of ${address} until its ${transactions} transactions are final; run this command again to see.`,
+          `Keep the key of ${address} until its ${transactions} transactions are final; run this command again to check.`,
       ),
       ...former
         .filter((address) => unfinished.every((key) => key.address !== address))

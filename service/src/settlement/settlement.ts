@@ -65,7 +65,10 @@ export async function startSettlement(
   };
 }
 
-/** Returns the chains without an operator key. A replaced key sends nothing new, so its worker does not count. */
+/**
+ * Returns the chains on which this process lacks a key for commits or refunds. A replaced key sends nothing
+ * new, so its worker does not count.
+ */
 function listUnserved({ chains, signerOf, solanaOperator }: Context): string[] {
   const lacksKey = (chain: string) => SENDING_ROLES.some((role) => signerOf(role, chain) === null);
   const unserved = [

@@ -25,7 +25,7 @@ export function createWatchState(): WatchState {
 
 /**
  * Looks, once a minute, for transactions by the funds' keys that this service did not send, and raises an
- * alert. If the search fails, this is logged, and settlement continues.
+ * alert if there are any. If the search fails, this is logged, and settlement continues.
  */
 export async function watchFunds(parts: SolanaParts, state: WatchState): Promise<void> {
   const { ctx, account, alerts } = parts;

@@ -48,6 +48,8 @@ export async function findSwapProblems(ctx: Context): Promise<string[]> {
   const chains = new Set(swaps.flatMap(({ contracts }) => contracts.map(({ chain }) => chain)));
   for (const chain of chains)
     if (ctx.signerOf('quote', chain) === null)
-      problems.push(`OPERATOR_KEY: is required to serve tokenized swaps on ${chain}, or a quote key`);
+      problems.push(
+        `OPERATOR_KEY: is required to serve tokenized swaps on ${chain}, unless OPERATOR_KEYS_FILE has a quote key`,
+      );
   return problems;
 }

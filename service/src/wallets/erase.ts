@@ -5,7 +5,7 @@ import { deleteProofsOf, listAddressesOf } from './proof-store.ts';
 import { deleteUserWallets } from './store.ts';
 
 /**
- * Deletes the user's challenges, proofs and wallets, and keeps keyed hashes of them. Wallets of a user who has invested
+ * Deletes the user's challenges, proofs and wallets, and keeps keyed hashes of the wallets. Wallets of a user who has invested
  * stay with the investment records.
  */
 export async function eraseUser(ctx: Pick<Context, 'sealing'>, tx: Db, userId: string): Promise<void> {

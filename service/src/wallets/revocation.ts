@@ -104,7 +104,10 @@ export async function finishRevocation(ctx: Parts, tx: Db, transactionId: string
   await appendEvents(ctx, tx, events);
 }
 
-/** Requeues a revocation whose transaction reverted or lost its nonce. Revoking a wallet twice is harmless. */
+/**
+ * Requeues a revocation whose transaction reverted, was cancelled or lost its nonce. Revoking a wallet twice
+ * is harmless.
+ */
 export function releaseRevocation(tx: Db, transactionId: string): Promise<void> {
   return revocations.release(tx, transactionId, REVERTED_DELAY_SECONDS);
 }

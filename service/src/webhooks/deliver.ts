@@ -51,7 +51,7 @@ export async function deliver(
   recordSuccess: (success: Success) => Promise<void>,
 ): Promise<void> {
   const { id, endpoint_id, sealed_secret, previous_sealed_secret, url } = delivery;
-  // The same event gives the same bytes on every attempt.
+  // Every attempt sends the same bytes, unless the user's grants have changed what the partner may see.
   const body = JSON.stringify(renderEvent(delivery));
   const secrets = [sealed_secret, previous_sealed_secret]
     .filter((sealed) => sealed !== null)

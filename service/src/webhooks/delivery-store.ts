@@ -237,7 +237,7 @@ export async function insertAttempts(
   tx: Db,
   attempts: readonly Insertable<WebhookAttempts>[],
 ): Promise<void> {
-  // Passes all ids in one parameter, so that batches of any size use the same prepared statement.
+  // Passes all attempts in one parameter, so that batches of any size use the same prepared statement.
   await sql`insert into webhook_attempts (id, delivery_id, kind, at, duration_ms, status, error, address, response)
     select id, delivery_id, kind, at, duration_ms, status, error, address, response
     from json_populate_recordset(null::webhook_attempts, ${JSON.stringify(attempts)}::json)`.execute(tx);
