@@ -154,7 +154,10 @@ export async function postponeCheck(db: Db, userId: string, seconds: number): Pr
     where user_id = ${userId}`.execute(db);
 }
 
-/** Makes applicants due whose case is open or who were never checked. Called after downtime. */
+/**
+ * Makes applicants due whose case is open or who were never checked. Called at the start of the service,
+ * because webhooks may have been lost while it was down.
+ */
 export async function markOpenCasesDue(db: Db): Promise<void> {
   await sql`update identity_applicants a set due_at = now() where due_at > now() and lease_until is null
     and (checked_at is null or exists (select from identity_reviews r where r.user_id = a.user_id

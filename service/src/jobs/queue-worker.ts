@@ -19,7 +19,10 @@ export type QueueWork = {
 
 export type QueueWorker = { wake(): void; stop(): Promise<void> };
 
-/** Processes the due rows of a table: at start, when notified, after a lost connection, and at a fixed interval. */
+/**
+ * Processes the due rows of a table: at start, when notified, when the notification connection is restored,
+ * and at a fixed interval.
+ */
 export async function startQueueWorker(
   ctx: Pick<Kernel, 'log' | 'listener'>,
   work: QueueWork,

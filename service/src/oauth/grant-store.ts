@@ -50,8 +50,8 @@ function withoutScopes(payload: AdapterPayload, lost: readonly string[]): Adapte
 const SAME_REDIRECTS = sql`g.consented_redirect_uris @> c.redirect_uris and g.consented_redirect_uris <@ c.redirect_uris`;
 
 /**
- * Returns the id of the user's newest consent to the client. Returns null if there is none, or if the client's redirect
- * URIs have changed since that consent.
+ * Returns the id of the user's newest consent that was given for the client's current redirect URIs, or null
+ * if there is none.
  */
 export async function findConsent(db: Db, userId: string, clientId: string): Promise<string | null> {
   const { rows } = await sql<{ id: string }>`

@@ -82,7 +82,7 @@ const CONTRACT = sql`json_build_object('chain', c.chain, 'kind', c.kind, 'addres
     'decimals', t.decimals) order by t.position)
     from offer_funding_tokens t where t.offer_id = c.offer_id and t.chain = c.chain), '[]'))`;
 
-/** Locks the offer against changes and returns its sale window. Returns null if there is no such offer. */
+/** Locks the offer against changes and returns its sale window. Returns null if there is no such published offer. */
 export async function lockOfferWindow(
   tx: Db,
   offerId: string,

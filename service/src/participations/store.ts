@@ -183,7 +183,10 @@ export async function resetCheck(tx: Db, id: string): Promise<void> {
 
 export type FrozenRow = { subject_id: string; address: string; user_id: string; partner_id: string };
 
-/** Freezes the unfinished rows of these wallets that are not frozen yet. Returns the changed rows. */
+/**
+ * Freezes the rows of these wallets that are not frozen yet, except failed and refunded rows. Returns the
+ * changed rows.
+ */
 export async function freezeByWallet(
   tx: Db,
   wallets: readonly string[],

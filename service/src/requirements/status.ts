@@ -43,7 +43,7 @@ type Option = { id: string; accreditation_days: number };
 
 const DAY_MS = 86_400_000;
 
-/** Computes the status of one requirement from the facts and the time. Statuses are never stored. */
+/** Computes the status of one requirement from the facts and the time. The API never returns a stored status. */
 export function requirementStatus(
   requirement: Requirement,
   option: Option,

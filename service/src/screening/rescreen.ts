@@ -18,8 +18,8 @@ const SCREENING_INTERVAL_MS = 60_000;
 type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'log' | 'sanctions'>;
 
 /**
- * Compares all wallets of users, unfinished participations, refunds and open orders with the list. Freezes the
- * participations of listed wallets and records a hit for everything found. Returns the new hits.
+ * Compares the wallets of users, participations and open orders with the list. Freezes the participations of
+ * listed wallets and records a hit for everything found. Returns the new hits.
  */
 export async function rescreen(ctx: Parts): Promise<Finding[]> {
   const { db, clock, sanctions } = ctx;

@@ -12,7 +12,7 @@ export const SANCTIONS_HELP: CommandHelp = {
   usage: ['sanctions status', 'sanctions hits', 'sanctions accept', 'sanctions clear ADDRESS --reason TEXT'],
   description:
     'status prints the accepted list, the last refused file and the last screening. hits lists what was found: wallets of users, participations and orders of listed addresses; nothing is sent for them. accept makes the nodes use a SANCTIONS_FILE that they refused because it has lost more than a fifth of its addresses. clear ends the hits of an address that is no longer listed and resumes its participations.',
-  options: { '--reason TEXT': 'Why the hits are cleared; kept with them' },
+  options: { '--reason TEXT': 'Why the hits are cleared; stored with the hits' },
   examples: {
     'sanctions status': 'Check that the list is current',
     'sanctions hits': 'See what the last list has stopped',
