@@ -1,6 +1,6 @@
 /**
  * Stops calls to an upstream that does not respond. Repeated failures open the circuit for a while; the first
- * call after that is a probe, and the other calls wait for its result.
+ * call after that is a probe, and no other call may be made until the probe settles.
  */
 export type CircuitBreaker = {
   /** Milliseconds until a call may be made; 0 = now. A caller that gets 0 while the circuit is open makes the probe. */

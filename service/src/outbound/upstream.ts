@@ -125,8 +125,8 @@ async function send(
 }
 
 /**
- * An unreadable 2xx response is a failure, because the request may have had an effect. The body of a 4xx does
- * not matter.
+ * Treats an unreadable body as a failure, because the request may have had an effect. Only the body of a 4xx
+ * does not matter.
  */
 function parseJson(text: string, status: number): unknown {
   if (text === '') return null;
