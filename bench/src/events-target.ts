@@ -187,11 +187,13 @@ async function measureFirstAttempts(
 ): Promise<{ p99Ms: number; eventsPerSecond: number }> {
   const since = toTimestamp(context.clock.micros());
   const startedAt = performance.now();
+  const appends: Promise<unknown>[] = [];
   for (let n = 0; n < count; n++) {
     const wait = startedAt + (n * 1000) / RATE_PER_SECOND - performance.now();
     if (wait > 1) await sleep(wait);
-    await appendEvents(context, context.db, eventsOf(partners[n % PARTNERS] ?? '', n, 1));
+    appends.push(appendEvents(context, context.db, eventsOf(partners[n % PARTNERS] ?? '', n, 1)));
   }
+  await Promise.all(appends);
   const eventsPerSecond = (count / (performance.now() - startedAt)) * 1000;
   for (let waited = 0; waited < MAX_WAIT_MS; waited += 500) {
     await sleep(500);
