@@ -40,24 +40,23 @@ export async function measureCommits(
   clientId: string,
   commits: number,
 ): Promise<CommitFigures> {
-  await seedParticipations(context, clientId, Math.max(COMMITTERS, 100));
-  const { rows: found } = await sql<{ id: string }>`update participations set status = 'submitted'
-    where id in (select id from participations order by id limit ${COMMITTERS}) returning id`.execute(
-    context.db,
-  );
-  const ids = found.map(({ id }) => id);
+  const ids = await seedSubmitted(context, clientId, 10 * commits);
   const databasePid = await readDatabasePid(context.db);
+  let used = 0;
 
-  /** Runs `commitTwice` for all committers at once until they have made `commits` commits. */
+  /** Makes `commits` commits, two per participation, each time with other participations. */
   const run = async (commitTwice: (id: string) => Promise<void>): Promise<Run> => {
     const cpuStart = process.cpuUsage();
     const databaseStart = readCpuMs(databasePid);
     const startedAt = performance.now();
-    const commit = async (id: string) => {
-      for (let n = 0; n < commits / COMMITTERS; n += 2) await commitTwice(id);
+    let count = 0;
+    const commit = async () => {
+      while (count < commits) {
+        count += 2;
+        await commitTwice(ids[used++ % ids.length] ?? '');
+      }
     };
-    await Promise.all(ids.map(commit));
-    const count = COMMITTERS * 2 * Math.ceil(commits / COMMITTERS / 2);
+    await Promise.all(Array.from({ length: COMMITTERS }, commit));
     const perSecond = (count / (performance.now() - startedAt)) * 1000;
     const { user, system } = process.cpuUsage(cpuStart);
     const databaseMs = (readCpuMs(databasePid) ?? Number.NaN) - (databaseStart ?? Number.NaN);
@@ -105,6 +104,16 @@ export async function measureCommits(
 }
 
 type Change = (tx: Db, change: StatusChange) => Promise<unknown>;
+
+/** Returns the ids of new participations. There are many, because rows that are updated again and again become slow. */
+async function seedSubmitted(ctx: Context, clientId: string, count: number): Promise<string[]> {
+  await seedParticipations(ctx, clientId, count);
+  const { rows } = await sql<{
+    id: string;
+  }>`update participations set status = 'submitted' returning id`.execute(ctx.db);
+  for (const text of ['vacuum analyze participations', 'checkpoint']) await sql.raw(text).execute(ctx.db);
+  return rows.map(({ id }) => id);
+}
 
 async function createTinyTable(db: Db): Promise<void> {
   await sql`create table bench_changes (id bigint generated always as identity primary key, note text)`.execute(
