@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { reportTampered } from '../support/tamper.ts';
+import { type Named, reportTampered } from '../support/tamper.ts';
 import type { Row } from './chain.ts';
 import type { Environment } from './environment.ts';
 import { countAcknowledged, type Investor } from './investor.ts';
@@ -78,9 +78,10 @@ async function checkReport({ built: { ctx }, chain }: Environment): Promise<stri
       `update operator_transactions set mined_hash = '${other}' where id = '${transaction}'`,
     ]) {
       const named = await reportTampered(ctx.db, statement, (db) => chain.report(ctx, db));
-      const isExact =
-        named.length === 1 &&
-        (named[0]?.rows.join() === id || named[0]?.transactions.includes(`0x${hash.toString('hex')}`));
+      // A changed amount contradicts the commit of a row and, if there is one, its refund.
+      const isNamed = (each: Named[number]) =>
+        each.rows.join() === id || each.transactions.includes(`0x${hash.toString('hex')}`);
+      const isExact = named.length > 0 && named.every(isNamed);
       if (!isExact) problems.push(`after "${statement}" the report names ${JSON.stringify(named)}`);
     }
   }
