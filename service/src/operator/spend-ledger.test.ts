@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,3 +72,42 @@ test('each token has its limit, and a token without one cannot be moved', () => 
   move('2', '0xaa', 4n);
   expect(() => move('3', '0xbb', 1n)).toThrow('1 of 0xbb');
 });
+
+/** A node that reserves one unit of each key in turn, until all are refused, and prints how many it got. */
+const GREEDY_NODE = `
+  const [ledgerFile, clockFile, folder, limit, keys] = process.argv.slice(1);
+  const { openSpendLedger } = await import(ledgerFile);
+  const { realClock } = await import(clockFile);
+  const ledger = openSpendLedger(folder, realClock());
+  let got = 0;
+  process.stdout.write('ready');
+  await new Promise((resolve) => process.stdin.once('data', resolve));
+  for (let key = 0; key < Number(keys); key++)
+    try {
+      for (;;) {
+        const id = process.pid + ' ' + got;
+        ledger.reserve({ key: 'key ' + key, id, fee: 1n, amounts: new Map() }, { dailyFee: BigInt(limit), dailyAmounts: null });
+        got++;
+      }
+    } catch {}
+  console.log(' ' + got);
+  process.exit();`;
+
+test('nodes that share the folder and sign at the same time stay within the limits together', async () => {
+  const [limit, keys] = [6, 12];
+  const files = ['./spend-ledger.ts', '../clock.ts'].map((name) => new URL(name, import.meta.url).href);
+  const args = ['--import', 'tsx', '--input-type=module', '-e', GREEDY_NODE, ...files];
+  const nodes = [1, 2, 3].map(() =>
+    spawn(process.execPath, [...args, folder, String(limit), String(keys)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    }),
+  );
+  await Promise.all(nodes.map(({ stdout }) => once(stdout, 'data')));
+  const answers = nodes.map(async ({ stdout }) => String((await once(stdout, 'data'))[0]));
+  for (const { stdin } of nodes) stdin.write('go');
+  const got = (await Promise.all(answers)).map(Number);
+  const total = got.reduce((sum, each) => sum + each, 0);
+  expect(total).toBeLessThanOrEqual(limit * keys);
+  // A refused entry may briefly count for the others, so a unit can be left over, but not many.
+  expect(total).toBeGreaterThanOrEqual((limit - 2) * keys);
+}, 30_000);

@@ -1,11 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import {
   appendFileSync,
   closeSync,
+  fstatSync,
   fsyncSync,
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
+  readSync,
   rmSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -27,33 +29,90 @@ export type SpendLedger = {
   reserve(spending: Spending, limits: SpendLimits): void;
 };
 
-type Entry = { at: number; key: string; id: string; fee: string; amounts: Record<string, string> };
+/** `mark` identifies the entry. An entry whose mark is in `voided` of a later line was refused. */
+type Entry = {
+  at: number;
+  key: string;
+  id: string;
+  fee: string;
+  amounts: Record<string, string>;
+  mark: string;
+};
+type Line = Entry | { voided: string };
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /**
  * Opens a ledger in `folder`, with one file per day, or in memory if `folder` is null. It is not in the
  * database, because somebody who can change the database must not be able to reset the limits. Nodes that
- * share the folder share the limits.
+ * share the folder share the limits: each appends its entry first and then counts what stands before it, so
+ * that of two nodes that sign at the same time the second one sees the first.
  */
 export function openSpendLedger(folder: string | null, clock: Clock): SpendLedger {
-  let recent: Entry[] = [];
-  const read = (): Entry[] => {
-    if (folder === null) return recent;
-    return [clock.now() - DAY_MS, clock.now()].flatMap((time) => readEntries(join(folder, fileOf(time))));
-  };
+  const lines = folder === null ? keepInMemory() : openFolder(folder);
   return {
     reserve: (spending, limits) => {
       if (limits.dailyFee === null && limits.dailyAmounts === null) return;
       const now = clock.now();
-      recent = read().filter(({ at }) => at > now - DAY_MS);
-      assertWithin(recent, spending, limits);
       const { key, id, fee, amounts } = spending;
       const texts = Object.fromEntries([...amounts].map(([token, amount]) => [token, String(amount)]));
-      const entry = { at: now, key, id, fee: String(fee), amounts: texts };
-      if (folder !== null) append(folder, fileOf(now), entry);
-      recent.push(entry);
+      const entry = { at: now, key, id, fee: String(fee), amounts: texts, mark: randomUUID() };
+      assertWithin(listBefore(lines.read(now), null, now), spending, limits);
+      lines.append(entry, now);
+      try {
+        assertWithin(listBefore(lines.read(now), entry.mark, now), spending, limits);
+      } catch (error) {
+        lines.append({ voided: entry.mark }, now);
+        throw error;
+      }
     },
+  };
+}
+
+/** Returns the entries of the last 24 hours that count, up to the one with this mark, or all. */
+function listBefore(lines: readonly Line[], mark: string | null, now: number): Entry[] {
+  const voided = new Set(lines.flatMap((line) => ('voided' in line ? [line.voided] : [])));
+  const end = lines.findIndex((line) => 'mark' in line && line.mark === mark);
+  const before = end < 0 ? lines : lines.slice(0, end);
+  return before.flatMap((line) =>
+    'voided' in line || line.at <= now - DAY_MS || voided.has(line.mark) ? [] : [line],
+  );
+}
+
+/** Where the lines of a ledger are kept. `read` returns those of the last two days, oldest first. */
+type Lines = { read(now: number): Line[]; append(line: Line, now: number): void };
+
+function keepInMemory(): Lines {
+  let all: Line[] = [];
+  return {
+    read: (now) => {
+      all = all.filter((line) => 'voided' in line || line.at > now - DAY_MS);
+      return all;
+    },
+    append: (line) => void all.push(line),
+  };
+}
+
+/** Reads only what was appended since the last read. */
+function openFolder(folder: string): Lines {
+  const files = new Map<string, { offset: number; lines: Line[] }>();
+  const read = (name: string): Line[] => {
+    const file = files.get(name) ?? { offset: 0, lines: [] };
+    files.set(name, file);
+    const text = readFrom(join(folder, name), file.offset);
+    // A line that is still being written has no newline yet.
+    const whole = text.subarray(0, text.lastIndexOf('\n') + 1);
+    file.offset += whole.length;
+    for (const line of whole.toString('utf8').split('\n')) file.lines.push(...parseLine(line));
+    return file.lines;
+  };
+  return {
+    read: (now) => {
+      const names = [fileOf(now - DAY_MS), fileOf(now)];
+      for (const name of files.keys()) if (!names.includes(name)) files.delete(name);
+      return names.flatMap(read);
+    },
+    append: (line, now) => append(folder, line, now),
   };
 }
 
@@ -105,36 +164,43 @@ function fileOf(time: number): string {
   return `spent-${new Date(time).toISOString().slice(0, 10)}.jsonl`;
 }
 
-/** Skips a line that a crash cut off: the service signs only after the whole line is written. */
-function readEntries(file: string): Entry[] {
-  let text: string;
+function readFrom(path: string, offset: number): Buffer {
+  let file: number;
   try {
-    text = readFileSync(file, 'utf8');
+    file = openSync(path, 'r');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
     throw error;
   }
-  return text.split('\n').flatMap((line) => {
-    try {
-      return line === '' ? [] : [JSON.parse(line) as Entry];
-    } catch {
-      return [];
-    }
-  });
+  try {
+    const bytes = Buffer.alloc(Math.max(0, fstatSync(file).size - offset));
+    return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, offset));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Skips a line that a crash cut off: the service signs only after the whole line is written. */
+function parseLine(line: string): Line[] {
+  try {
+    return line === '' ? [] : [JSON.parse(line) as Line];
+  } catch {
+    return [];
+  }
 }
 
 /** Starts with a newline, in case a crash cut off the previous line. */
-function append(folder: string, name: string, entry: Entry): void {
+function append(folder: string, line: Line, now: number): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const file = openSync(join(folder, name), 'a', 0o600);
+  const file = openSync(join(folder, fileOf(now)), 'a', 0o600);
   try {
-    appendFileSync(file, `\n${JSON.stringify(entry)}\n`);
+    appendFileSync(file, `\n${JSON.stringify(line)}\n`);
     fsyncSync(file);
   } finally {
     closeSync(file);
   }
   const old = readdirSync(folder).filter(
-    (each) => /^spent-[\d-]{10}\.jsonl$/.test(each) && each < fileOf(entry.at - 2 * DAY_MS),
+    (each) => /^spent-[\d-]{10}\.jsonl$/.test(each) && each < fileOf(now - 2 * DAY_MS),
   );
   for (const each of old) rmSync(join(folder, each), { force: true });
 }
