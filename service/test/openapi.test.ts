@@ -73,6 +73,15 @@ describe('the OpenAPI document', () => {
     expect(operations.every(({ security }) => Array.isArray(security))).toBe(true);
   });
 
+  test('declares the errors that any request can get', () => {
+    for (const { path, method, responses } of operations)
+      expect([method, path, Object.keys(responses)]).toEqual([
+        method,
+        path,
+        expect.arrayContaining(['400', '405', '413', '414', '415', '429', '500', '503']),
+      ]);
+  });
+
   test('has unique operation ids, groups with introductions and summaries', () => {
     const ids = operations.map(({ operationId }) => operationId);
     expect(new Set(ids).size).toBe(ids.length);

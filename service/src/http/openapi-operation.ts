@@ -32,15 +32,18 @@ export type ExtraOperation = {
   errors: readonly ErrorCode[];
 };
 
+/** Any request can have headers that are too large, a compressed body, or too many others beside it. */
 const ANY_ROUTE: readonly ErrorCode[] = [
   'malformed_request',
   'method_not_allowed',
+  'payload_too_large',
   'uri_too_long',
+  'unsupported_media_type',
+  'rate_limited',
   'internal_error',
   'unavailable',
 ];
-const WITH_TOKEN: readonly ErrorCode[] = ['unauthorized', 'insufficient_scope', 'rate_limited'];
-const WITH_BODY: readonly ErrorCode[] = ['payload_too_large', 'unsupported_media_type'];
+const WITH_TOKEN: readonly ErrorCode[] = ['unauthorized', 'insufficient_scope'];
 
 export function routeOperation(route: Route, components: Components): Json {
   const { access, method, path, body } = route;
@@ -48,7 +51,6 @@ export function routeOperation(route: Route, components: Components): Json {
   const codes: ErrorCode[] = [
     ...ANY_ROUTE,
     ...(access.who === 'public' ? [] : WITH_TOKEN),
-    ...(body === undefined && route.rawBody !== true ? [] : WITH_BODY),
     ...(route.errors ?? []),
   ];
   if (access.who === 'user') codes.push('user_token_required');
@@ -111,7 +113,7 @@ const PAGE = {
 export function extraOperation(operation: ExtraOperation, components: Components): Json {
   const { path, operationId, summary, description, security, query, body, reply, errors } = operation;
   const parameters = parametersOf('query', query, components);
-  const codes = [...ANY_ROUTE, ...(body === undefined ? [] : WITH_BODY), ...errors];
+  const codes = [...ANY_ROUTE, ...errors];
   const success =
     reply === null
       ? PAGE
