@@ -222,6 +222,7 @@ function sharePartners(ctx: Context): Context['forPartner'] {
       statements,
       taggedDb: tagged,
       commitReply: (work) => db.transaction().execute(work),
+      assertMayWrite: (userId) => assertNotHeld({ db }, userId),
       identity: inLane(
         identity,
         ['createToken', 'findApplicant', 'resetApplicant', 'moveToLevel'],

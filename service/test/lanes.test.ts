@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Offer } from '../src/offers/catalogue.ts';
-import { type TestApp, testApp } from './support/app.ts';
+import { type TestApp, testApp, testConfig } from './support/app.ts';
 import { makeOffer, saleFile } from './support/offers.ts';
 import { makeClient } from './support/tokens.ts';
 
@@ -12,7 +12,8 @@ let app: TestApp;
 let offer: Offer;
 let acquired = 0;
 beforeAll(async () => {
-  app = await testApp({ config: { databasePool: 2, partnerConcurrency: 1_000 } });
+  const limits = { ...testConfig().limits, wallet_ownership: 1_000_000 };
+  app = await testApp({ config: { databasePool: 2, partnerConcurrency: 1_000, limits } });
   offer = await makeOffer(app.ctx, saleFile({ partners: ['greedy', 'other'] }));
   app.ctx.pool.on('acquire', () => void acquired++);
 });
@@ -51,6 +52,31 @@ test.each(['requirements/statuses', 'eligibility'])(
     expect(turns).toBeLessThan(MAX_TURNS);
   },
 );
+
+test('a partner that floods writes does not delay another by more than a few turns', async () => {
+  const tokens = new Map<string, string>();
+  for (const clientId of ['greedy', 'other']) tokens.set(clientId, await app.tokenFor({ clientId }));
+  const turns = await flood((clientId, number) =>
+    app.app.inject({
+      ...{ method: 'POST', url: '/v1/wallet-ownership' },
+      headers: { authorization: `Bearer ${tokens.get(clientId)}` },
+      payload: { chain: 'ethereum_sepolia', wallet_address: `0x${String(number).padStart(40, '0')}` },
+    }),
+  );
+  expect(turns).toBeLessThan(MAX_TURNS);
+});
+
+test('a network that floods the hosted pages does not delay another by more than a few turns', async () => {
+  const first = await app.app.inject('/sign-in');
+  const cookie = first.cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+  const turns = await flood((visitor) =>
+    app.app.inject({
+      ...{ url: '/sign-in', headers: { cookie } },
+      remoteAddress: visitor === 'greedy' ? '198.51.100.1' : '198.51.100.2',
+    }),
+  );
+  expect(turns).toBeLessThan(MAX_TURNS);
+});
 
 test('tokens that no node has seen yet are checked in turns per network', async () => {
   const tokens: string[] = [];

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { forRequest } from '../http/for-request.ts';
+import { forNetwork, forRequest } from '../http/for-request.ts';
 import { clientNetwork } from '../http/network.ts';
 import { pluginHooks } from '../http/request-log.ts';
 import { type PageSources, pageHeaders } from '../pages/headers.ts';
@@ -49,13 +49,14 @@ export function addPageRoute(
     config: { access: { who: 'public' }, ...(method === 'POST' && { forms: true as const }) },
     ...pluginHooks(ctx, method, path),
     handler: async (request, reply) => {
-      if (method === 'POST') await throttleNetwork(ctx, request);
-      const browser = await identifyBrowser(ctx, request, reply);
+      const own = forNetwork(ctx, request);
+      if (method === 'POST') await throttleNetwork(own, request);
+      const browser = await identifyBrowser(own, request, reply);
       const query = request.query as Record<string, unknown>;
       const form = method === 'POST' ? readForm(request.body, fields) : {};
       if (method === 'POST') checkCsrf(ctx, request, browser, form.csrf);
       const response = await ctx.oauth.within({ id: request.id, lane: clientNetwork(request) }, () =>
-        handle(forRequest(ctx, { id: request.id }), browser, { query, form, request }),
+        handle(forRequest(own, { id: request.id }), browser, { query, form, request }),
       );
       return sendResponse(ctx, reply, response);
     },

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { forRequest } from '../http/for-request.ts';
+import { forNetwork, forRequest } from '../http/for-request.ts';
 import { pluginHooks } from '../http/request-log.ts';
 import { Closed } from '../http/wire.ts';
 import { pageHeaders } from '../pages/headers.ts';
@@ -60,11 +60,12 @@ async function handleCall(
   handle: Handle,
 ): Promise<object> {
   reply.headers(pageHeaders()).header('x-request-id', request.id);
-  await throttleNetwork(ctx, request);
-  const browser = await identifyBrowser(ctx, request, reply);
+  const own = forNetwork(ctx, request);
+  await throttleNetwork(own, request);
+  const browser = await identifyBrowser(own, request, reply);
   const body = request.body as Body;
   checkCsrf(ctx, request, browser, body.csrf);
-  return handle(forRequest(ctx, { id: request.id }), browser, body, reply);
+  return handle(forRequest(own, { id: request.id }), browser, body, reply);
 }
 
 /** Throws unless the user signed in recently: a browser that was left signed in must not be enough to add a passkey. */

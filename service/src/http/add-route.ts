@@ -173,8 +173,12 @@ function limitCaller(
   return assertMayWrite(ctx, route, caller);
 }
 
-function assertMayWrite(ctx: Context, { method }: Route, { userId }: Caller): undefined | Promise<void> {
-  return method === 'GET' || userId === null ? undefined : ctx.assertMayWrite(userId);
+function assertMayWrite(
+  ctx: Context,
+  { method }: Route,
+  { userId, partnerId }: Caller,
+): undefined | Promise<void> {
+  return method === 'GET' || userId === null ? undefined : ctx.forPartner(partnerId).assertMayWrite(userId);
 }
 
 function authorizeCaller({ who, scope }: Guarded, caller: Caller, taken: Taken, reply: FastifyReply): void {

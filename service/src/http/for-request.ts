@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { actorOf } from './access.ts';
+import { clientNetwork } from './network.ts';
 
 /** Returns the context for one request. Its transactions and events name the request and, if known, the caller. */
 export function forRequest(
@@ -17,4 +18,13 @@ export function forRequest(
     db,
     commitReply: (work) => db.transaction().execute(work),
   };
+}
+
+/**
+ * Returns the context for a visitor without a token. Its queries wait in the lane of the visitor's network, so that one
+ * network cannot delay the pages of the others.
+ */
+export function forNetwork(ctx: Context, request: FastifyRequest): Context {
+  const { db, statements, tagged } = ctx.laneOf(clientNetwork(request));
+  return { ...ctx, db, statements, taggedDb: tagged };
 }
