@@ -13,13 +13,20 @@ export type Target = {
   paths?: string[];
 };
 
-/** Starts `file` as a child process and waits until it sends its target. */
+/** Restricts a process to some cores; part of util-linux. */
+export const TASKSET = '/usr/bin/taskset';
+
+/** Starts `file` as a child process, on one core if it is given, and waits until it sends its target. */
 export async function startTarget<T = Target>(
   file: string,
   args: string[] = [],
+  core?: number,
 ): Promise<{ target: T; stop(): Promise<void> }> {
+  const execArgv = 'typescript' in process.features && process.features.typescript ? [] : ['--import', 'tsx'];
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, {
-    execArgv: 'typescript' in process.features && process.features.typescript ? [] : ['--import', 'tsx'],
+    ...(core === undefined
+      ? { execArgv }
+      : { execPath: TASKSET, execArgv: ['-c', String(core), process.execPath, ...execArgv] }),
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const failed = once(child, 'exit').then(([code]) =>

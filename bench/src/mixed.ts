@@ -1,21 +1,18 @@
-import { startTarget, type Target } from './load.ts';
+import { startMix } from './mix.ts';
 import type { Result } from './result.ts';
-import { timedLoad } from './timed-load.ts';
 
 const RATE = 1_000;
 const SECONDS = 20;
 
-/** Measures a mix of reads at a steady rate: latency, and processor time per request. */
+/** Measures a realistic mix of requests at a steady rate on all cores: latency, and processor time per request. */
 export async function run(): Promise<Result> {
-  const { target, stop } = await startTarget('./overload-target.ts');
+  const { measure, stop } = await startMix();
   try {
-    await timedLoad(target, { seconds: 3, connections: 50, rate: RATE });
-    const before = await readCpu(target);
-    const measured = await timedLoad(target, { seconds: SECONDS, connections: 50, rate: RATE });
-    const micros = (await readCpu(target)) - before;
-    const cpuMicrosPerRequest = micros / (measured.acceptedPerSecond * SECONDS);
+    await measure({ seconds: 3, rate: RATE });
+    const { cpuMicros, ...measured } = await measure({ seconds: SECONDS, rate: RATE });
+    const cpuMicrosPerRequest = cpuMicros / (measured.acceptedPerSecond * SECONDS);
     return {
-      name: `Mixed reads at ${RATE} requests per second`,
+      name: `A mix of requests at ${RATE} per second`,
       bars: [
         { label: 'p99, ms', value: measured.acceptedP99, max: 50 },
         { label: 'accepted requests per second', value: measured.acceptedPerSecond, min: 0.95 * RATE },
@@ -25,9 +22,4 @@ export async function run(): Promise<Result> {
   } finally {
     await stop();
   }
-}
-
-async function readCpu({ url }: Target): Promise<number> {
-  const { micros } = (await (await fetch(`${url}/cpu`)).json()) as { micros: number };
-  return micros;
 }

@@ -1,106 +1,177 @@
 import { connect, type Socket } from 'node:net';
 import { loadavg } from 'node:os';
-import type { Target } from './load.ts';
+
+/** Requests of one kind in the mix. A request is the full text of an HTTP request; `{n}` is replaced by a unique number. */
+export type Kind = {
+  weight: number;
+  requests: string[];
+  /** The status of an accepted request. Default: 200. */
+  status?: number;
+  /**
+   * Each request is valid only once, such as one that spends a refresh token. When all are used, requests of the kind with
+   * this name are sent instead.
+   */
+  substitute?: string;
+};
+
+export type Mix = Record<string, Kind>;
 
 export type TimedLoad = {
   acceptedPerSecond: number;
   refusedPerSecond: number;
+  /** In milliseconds. */
+  acceptedP50: number;
   acceptedP99: number;
-  /** Arrivals that found no free connection before the run ended. */
-  unsent: number;
+  connections: number;
+  /** Connections that the system refused or reset because too many waited. */
+  resets: number;
+  /** Requests without a reply two seconds after the end. They count as accepted with the time they have taken. */
+  unanswered: number;
   /** The processor time of the load generator, in cores. */
   generatorCores: number;
   loadAverage: number;
 };
 
-type Connection = { socket: Socket; text: string; scheduledAt: number };
+type Planned = { text: string; status: number; onRefused?: () => void };
+type Connection = { socket: Socket; text: string; request: Planned | null; since: number };
 
 const TICK_MS = 1;
+const LAST_REPLIES_MS = 2_000;
+/** The open files that a process may have are limited. */
+const MAX_CONNECTIONS = 15_000;
 const REFUSED = new Set([429, 503]);
+
+/** Returns a function that picks the next request, so that each kind has its share of every hundred. */
+export function pickFrom(mix: Mix): () => Planned {
+  const turns = Object.values(mix)
+    .flatMap((kind) => Array.from({ length: kind.weight }, (_, i) => ({ kind, at: (i + 0.5) / kind.weight })))
+    .sort((a, b) => a.at - b.at)
+    .map(({ kind }) => kind);
+  const unused = new Map(Object.values(mix).map((kind) => [kind, [...kind.requests]]));
+  let count = 0;
+  const pick = (kind: Kind): Planned => {
+    const left = unused.get(kind) as string[];
+    const status = kind.status ?? 200;
+    if (kind.substitute === undefined) {
+      const text = left[count % left.length] as string;
+      return { status, text: text.replace('{n}', String(count)) };
+    }
+    const text = left.pop();
+    if (text === undefined) return pick(mix[kind.substitute] as Kind);
+    return { status, text, onRefused: () => void left.unshift(text) };
+  };
+  return () => pick(turns[count++ % turns.length] as Kind);
+}
 
 /**
  * Sends requests on raw sockets, which cost little, so that the generator is not the bottleneck. Accepted and rejected
- * requests (429 and 503) are counted separately. With `rate` the load is an open loop: request `k` is due at `k / rate`
- * seconds however late the replies are, and its latency counts from then. Without it, each connection sends as fast as
- * replies arrive.
+ * requests (429 and 503) are counted separately.
+ *
+ * With `rate` the load is an open loop of independent users: request `k` is sent at `k / rate` seconds however late the
+ * replies are, on an idle connection or else on a new one, and its latency counts from the time it was due. A limited
+ * number of connections would turn this into a closed loop: requests would wait in the generator, and the node would
+ * never see four times its load. With `connections`, each connection sends as fast as replies arrive, which measures
+ * the most that the node can do.
  */
 export async function timedLoad(
-  { url, headers = {}, paths = ['/'] }: Target,
-  { seconds, connections, rate }: { seconds: number; connections: number; rate?: number },
+  url: string,
+  next: () => Planned,
+  { seconds, ...load }: { seconds: number } & ({ rate: number } | { connections: number }),
 ): Promise<TimedLoad> {
-  const { hostname, port, host } = new URL(url);
-  const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
-  const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
+  const { hostname, port } = new URL(url);
   const times: number[] = [];
+  const failures: string[] = [];
   const idle: Connection[] = [];
-  let refused = 0;
-  let failed = 0;
-  let sent = 0;
-  let startedAt = performance.now();
+  const open = new Set<Connection>();
+  let [refused, accepted, sent, resets] = [0, 0, 0, 0];
   let isRunning = true;
+  const startedAt = performance.now();
 
-  const dueCount = () =>
-    rate === undefined
-      ? Number.POSITIVE_INFINITY
-      : Math.floor(((performance.now() - startedAt) / 1000) * rate);
+  const send = (connection: Connection, since: number) => {
+    connection.request = next();
+    connection.since = since;
+    connection.socket.write(connection.request.text);
+  };
   const sendDue = () => {
-    for (let due = dueCount(); isRunning && sent < due && idle.length > 0; sent++) {
-      const connection = idle.pop() as Connection;
-      connection.scheduledAt = rate === undefined ? performance.now() : startedAt + (sent / rate) * 1000;
-      connection.socket.write(requests[sent % requests.length] as string);
+    if (!isRunning || !('rate' in load)) return;
+    const due = Math.floor(((performance.now() - startedAt) / 1000) * load.rate);
+    for (; sent < due; sent++) {
+      const connection = idle.pop() ?? (open.size < MAX_CONNECTIONS ? connectTo() : undefined);
+      if (connection === undefined) break;
+      send(connection, startedAt + (sent / load.rate) * 1000);
     }
   };
   const receive = (connection: Connection, chunk: string) => {
     connection.text += chunk;
     const status = readReply(connection.text);
-    if (status === null) return;
+    const { request, since } = connection;
+    if (status === null || request === null) return;
+    if (status === request.status) {
+      times.push(performance.now() - since);
+      if (isRunning) accepted++;
+    } else if (!REFUSED.has(status)) failures.push(`${request.text}\n${connection.text}`);
+    else {
+      request.onRefused?.();
+      if (isRunning) refused++;
+    }
     connection.text = '';
-    if (REFUSED.has(status)) refused++;
-    else if (status === 200) times.push(performance.now() - connection.scheduledAt);
-    else failed++;
-    idle.push(connection);
-    sendDue();
+    connection.request = null;
+    if ('connections' in load && isRunning) send(connection, performance.now());
+    else idle.push(connection);
   };
-  const open = async (): Promise<Connection> => {
+  const connectTo = (): Connection => {
     const socket = connect(Number(port), hostname).setNoDelay().setEncoding('latin1');
-    await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
-    const connection = { socket, text: '', scheduledAt: 0 };
+    const connection: Connection = { socket, text: '', request: null, since: 0 };
+    open.add(connection);
     socket.on('data', (chunk) => receive(connection, String(chunk)));
-    socket.on('error', () => void failed++);
+    socket.on('error', () => {
+      if (isRunning) resets++;
+    });
+    socket.on('close', () => {
+      open.delete(connection);
+      const at = idle.indexOf(connection);
+      if (at >= 0) idle.splice(at, 1);
+    });
     return connection;
   };
 
-  const all = await Promise.all(Array.from({ length: connections }, open));
-  idle.push(...all);
-  startedAt = performance.now();
   const before = process.cpuUsage();
+  if ('connections' in load) for (let i = 0; i < load.connections; i++) send(connectTo(), performance.now());
   const timer = setInterval(sendDue, TICK_MS);
-  sendDue();
   await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   isRunning = false;
   clearInterval(timer);
-  const unsent = rate === undefined ? 0 : dueCount() - sent;
   const { user, system } = process.cpuUsage(before);
-  for (const { socket } of all) socket.destroy();
-  if (failed > 0) throw new Error(`${url}: ${failed} error responses or connection errors`);
+  const connections = open.size;
+  const waiting = () => [...open].filter(({ request }) => request !== null);
+  const end = performance.now() + LAST_REPLIES_MS;
+  while (waiting().length > 0 && performance.now() < end)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  const unanswered = waiting();
+  times.push(...unanswered.map(({ since }) => performance.now() - since));
+  for (const { socket } of open) socket.destroy();
+  if (failures.length > 0) throw new Error(`${url}: ${failures.length} failures, the first:\n${failures[0]}`);
   times.sort((a, b) => a - b);
   return {
-    acceptedPerSecond: times.length / seconds,
+    acceptedPerSecond: accepted / seconds,
     refusedPerSecond: refused / seconds,
+    acceptedP50: times[Math.floor(times.length * 0.5)] ?? 0,
     acceptedP99: times[Math.floor(times.length * 0.99)] ?? 0,
-    unsent,
+    connections,
+    resets,
+    unanswered: unanswered.length,
     generatorCores: (user + system) / 1e6 / seconds,
     loadAverage: loadavg()[0] ?? 0,
   };
 }
 
-/**
- * Returns the status of a complete reply, or null if the reply is incomplete. Without `content-length`,
- * assumes an empty body.
- */
+/** Returns the status of a complete reply, or null if the reply is incomplete. */
 function readReply(text: string): number | null {
   const end = text.indexOf('\r\n\r\n');
   if (end < 0) return null;
-  const length = Number(/\r\ncontent-length: (\d+)/i.exec(text.slice(0, end + 2))?.[1] ?? 0);
+  const head = text.slice(0, end + 2);
+  if (/\r\ntransfer-encoding: chunked/i.test(head))
+    return text.endsWith('0\r\n\r\n') ? Number(text.slice(9, 12)) : null;
+  const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
   return text.length < end + 4 + length ? null : Number(text.slice(9, 12));
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { redactText } from '../src/log.ts';
 import { createTestDatabase, type TestDatabase } from './setup/database.ts';
 import { type TestApp, testApp } from './support/app.ts';
+import { makeClient } from './support/tokens.ts';
 
 let database: TestDatabase;
 let app: TestApp;
@@ -106,32 +107,52 @@ test('log lines name the process, its version and the error code, and probes wri
   await node.close();
 });
 
+const ORIGIN = 'https://shop.partner.test';
+
 describe('a saturated node', () => {
   let node: TestApp;
   let own: TestDatabase;
   beforeAll(async () => {
     own = await createTestDatabase();
     node = await testApp({
-      databaseUrl: own.url,
+      ...{ databaseUrl: own.url, listen: true },
       config: { databasePool: 2, maxEventLoopLagMs: 100, maxPoolWaitMs: 1_000 },
     });
+    await makeClient(node.ctx, { clientId: 'shop', origins: [ORIGIN] });
   });
   afterAll(async () => {
     await node.close();
     await own.drop();
   });
-  const status = async (url: string) => (await node.app.inject(url)).statusCode;
+  const call = (path: string, init?: RequestInit) => fetch(node.ctx.baseUrl + path, init);
+  const status = async (path: string) => (await call(path)).status;
 
   test('sheds requests while its database queue does not move, answers probes, and recovers', async () => {
     const held = await Promise.all([node.ctx.pool.connect(), node.ctx.pool.connect()]);
     const waiting = Array.from({ length: 20 }, () => node.ctx.pool.query('select 1'));
     await expect.poll(() => status('/oauth/jwks')).toBe(503);
-    const reply = await node.app.inject({
-      method: 'POST',
-      url: '/oauth/introspect',
-      payload: { token: 'x' },
+    const headers = { 'content-type': 'application/json', 'x-request-id': 'shed-1', origin: ORIGIN };
+    const reply = await call('/oauth/introspect', { method: 'POST', headers, body: '{"token":"x"}' });
+    expect([reply.status, await reply.json()]).toEqual([
+      503,
+      {
+        ...{ type: 'api_error', code: 'unavailable', message: expect.any(String), errors: {} },
+        ...{ event_id: 'shed-1', error: 'temporarily_unavailable', error_description: expect.any(String) },
+      },
+    ]);
+    expect(Object.fromEntries(reply.headers)).toMatchObject({
+      ...{ 'retry-after': '1', 'x-request-id': 'shed-1', 'cache-control': 'no-store' },
+      ...{ 'access-control-allow-origin': ORIGIN, 'x-content-type-options': 'nosniff' },
+      'content-security-policy': expect.stringContaining("default-src 'none'"),
     });
-    expect([reply.json().code, reply.headers['retry-after']]).toEqual(['unavailable', '1']);
+    const strange = { origin: 'https://evil.test', 'x-request-id': 'not a "safe" id' };
+    const other = await call('/v1/participations', { headers: strange });
+    const failure = (await other.json()) as Record<string, unknown>;
+    expect(failure).not.toHaveProperty('error');
+    expect(failure.event_id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(other.headers.get('x-request-id')).toBe(failure.event_id);
+    expect(other.headers.get('access-control-allow-origin')).toBeNull();
+    expect(node.logged()).toMatch(/"request_id":"shed-1".*"status":503.*"error_code":"unavailable"/);
     expect(await status('/health')).toBe(200);
     for (const client of held) client.release();
     await Promise.all(waiting);

@@ -34,7 +34,7 @@ export const SERVICE = {
   ),
   MAX_EVENT_LOOP_LAG_MS: setting(
     integer(10, 60_000),
-    'The mean delay of the event loop, in milliseconds, above which a node answers 503 `unavailable` instead of queueing.',
+    'How long a request may wait for the node, in milliseconds. A node that is too busy answers 503 `unavailable` instead of letting requests wait longer.',
     { sandbox: '5000', production: '200' },
   ),
   MAX_POOL_WAIT_MS: setting(

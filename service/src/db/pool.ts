@@ -43,6 +43,8 @@ export interface OpenPool {
   laneOf(lane: string): Lane;
   /** The number of callers waiting for a connection. */
   waiting(): number;
+  /** Returns whether so many statements of this lane wait for a connection that it should not add any. */
+  isBusy(lane: string): boolean;
   close(): Promise<void>;
 }
 
@@ -106,6 +108,7 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
     ...laneOf(''),
     laneOf,
     waiting: () => pool.waitingCount + queue.waiting(),
+    isBusy: queue.isBusy,
     close() {
       closing ??= notifier.idle().then(() => pool.end());
       return closing;

@@ -73,6 +73,8 @@ export type Guard = {
    */
   check(token: string, request?: Pick<FastifyRequest, 'ip' | 'raw'>): Caller | null | Promise<Caller | null>;
   isCached(token: string): boolean;
+  /** Returns the partner of a cached token. */
+  partnerOf(token: string): string | undefined;
   /** Returns whether any partner has registered this origin. Used for preflights, which carry no token. */
   knowsOrigin(origin: string): boolean;
 };

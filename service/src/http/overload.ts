@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, type Registry } from 'prom-client';
+import type { Config } from '../config.ts';
 import type { OpenPool } from '../db/pool.ts';
 
 /**
@@ -7,12 +8,14 @@ import type { OpenPool } from '../db/pool.ts';
  */
 export type Overload = {
   isSaturated(): boolean;
+  /** Returns whether another request of this partner can start: the database has room for it. Null: any other caller. */
+  mayStart(partnerId: string | null): boolean;
   /** Counts a refused request. */
   countShed(): void;
   stop(): void;
 };
 
-type Limits = { maxPoolWaitMs: number; maxEventLoopLagMs: number };
+type Limits = Pick<Config, 'maxPoolWaitMs' | 'maxEventLoopLagMs' | 'databasePool'>;
 
 const SAMPLE_INTERVAL_MS = 250;
 const MAX_LAGGING_SAMPLES = 3;
@@ -24,7 +27,7 @@ const NANOSECONDS_PER_MS = 1e6;
  * mean event loop delay over several consecutive samples, so a single long task is not an overload either.
  */
 export function watchOverload(
-  { pool, waiting }: Pick<OpenPool, 'pool' | 'waiting'>,
+  { pool, waiting, isBusy }: Pick<OpenPool, 'pool' | 'waiting' | 'isBusy'>,
   limits: Limits,
   registry: Registry,
 ): Overload {
@@ -57,6 +60,8 @@ export function watchOverload(
   timer.unref();
   return {
     isSaturated: () => isSaturated,
+    // Callers without a partner have many lanes at the database.
+    mayStart: (partnerId) => (partnerId === null ? waiting() <= 4 * limits.databasePool : !isBusy(partnerId)),
     countShed: () => shed.inc(),
     stop: () => {
       clearInterval(timer);

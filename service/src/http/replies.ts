@@ -39,7 +39,7 @@ export function setLimitHeaders(reply: FastifyReply, { limit, remaining, resetSe
   });
 }
 
-const EXPOSED_HEADERS =
+export const EXPOSED_HEADERS =
   'X-Request-Id, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, ETag, Idempotent-Replayed';
 
 /**

@@ -20,6 +20,7 @@ import { acceptsHtml, setCorsHeaders, setPreflightHeaders, VARY } from './replie
 import { MAX_URL_LENGTH, refuseRequest } from './request-checks.ts';
 import { requestRecorder } from './request-log.ts';
 import type { Access, Route } from './route.ts';
+import { chooseRequestId, createSheddingServer } from './shedding-server.ts';
 import { closeSlowReaders } from './slow-readers.ts';
 import { compileSerializer, compileValidator } from './validation.ts';
 
@@ -38,7 +39,6 @@ declare module 'fastify' {
 }
 
 const MAX_BODY_BYTES = 64 * 1024;
-const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /** Registers routes that a declaration cannot express. Each of these routes must set `config.access`. */
 export type Plugin = (app: FastifyInstance) => Promise<void> | void;
@@ -56,31 +56,31 @@ export async function buildServer(
   const app = fastify({
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
-    // Limits how long a client may take to send its request; `ctx.deadlines` limits the handlers.
-    requestTimeout,
-    connectionTimeout: 0,
-    keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
     // Requests that arrive on an open connection while the server closes are still answered.
     return503OnClosing: false,
     trustProxy: ctx.config.trustProxy.length > 0 && ctx.config.trustProxy,
-    genReqId: ({ headers }) => {
-      const sent = headers['x-request-id'];
-      return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID();
-    },
+    genReqId: chooseRequestId,
     routerOptions: {
       querystringParser: parseQuery,
       maxParamLength: MAX_URL_LENGTH,
       ignoreTrailingSlash: true,
     },
-    // Node answers a request without a Host header with an empty body. `refuseRequest` answers with the error object
-    // instead.
-    http: {
-      requireHostHeader: false,
-      requestTimeout,
-      headersTimeout: requestTimeout,
-      connectionsCheckingInterval: Math.min(1_000, requestTimeout / 4),
-    },
+    serverFactory: (handle) =>
+      createSheddingServer(
+        ctx,
+        {
+          // Node answers a request without a Host header with an empty body. `refuseRequest` answers with the error
+          // object instead.
+          requireHostHeader: false,
+          // Limits how long a client may take to send its request; `ctx.deadlines` limits the handlers.
+          requestTimeout,
+          headersTimeout: requestTimeout,
+          connectionsCheckingInterval: Math.min(1_000, requestTimeout / 4),
+          keepAliveTimeout: 72_000,
+        },
+        handle,
+      ),
     frameworkErrors: (error, request, reply) => fail(ctx, error, request, reply),
     clientErrorHandler: (error, socket) => {
       if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
@@ -99,8 +99,7 @@ export async function buildServer(
   app.setErrorHandler((error, request, reply) => fail(ctx, error, request, reply));
   const recordUnknown = requestRecorder(ctx, '-', '-');
   app.addHook('onRequest', (request, reply, done) => {
-    request.startedAt = performance.now();
-    if (ctx.overload.isSaturated()) shedRequest(ctx, request);
+    request.startedAt = request.raw.arrivedAt ?? performance.now();
     refuseRequest(request);
     if (!request.is404) return done();
     // Replies before the body is read: its type and size do not matter if the path or method does not exist.
@@ -114,16 +113,6 @@ export async function buildServer(
   for (const route of routes) addRoute(app, ctx, route);
   for (const plugin of plugins) await app.register(async (scope) => plugin(scope));
   return app;
-}
-
-/**
- * Refuses a request before it costs anything. Health probes are still answered: a busy node that looks dead would be
- * restarted.
- */
-function shedRequest({ overload }: Context, { url }: FastifyRequest): void {
-  if (url.startsWith('/health')) return;
-  overload.countShed();
-  throw new ApiError('unavailable', {}, { headers: { 'retry-after': '1' } });
 }
 
 /** Answers the requests that Node would refuse or drop without a body. */

@@ -9,9 +9,14 @@ export type FairQueue = {
   tryTake(): boolean;
   release(): void;
   waiting(): number;
+  /** Returns whether the lane has its share of a queue of `QUEUED_PER_SLOT` tasks per slot. */
+  isBusy(lane: string): boolean;
 };
 
 type Waiting = { start(): void };
+
+/** Enough to keep the slots in use while the event loop is busy with other work. */
+const QUEUED_PER_SLOT = 4;
 
 export function createFairQueue({
   concurrency,
@@ -61,6 +66,10 @@ export function createFairQueue({
   };
   return {
     waiting: () => waitingCount,
+    isBusy: (lane) => {
+      const size = lanes.get(lane)?.size ?? 0;
+      return size > 0 && size >= (QUEUED_PER_SLOT * concurrency) / lanes.size;
+    },
     tryTake,
     release: startNext,
     take: (lane, waitMs = maxWaitMs) => {

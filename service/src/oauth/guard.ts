@@ -80,6 +80,7 @@ export async function createGuard(ctx: Dependencies, maxTokens = MAX_TOKENS): Pr
       return cached === undefined ? load(token, network) : cached;
     },
     isCached: (token) => tokens.get(token) !== undefined,
+    partnerOf: (token) => tokens.get(token)?.caller.partnerId,
     check: (token, request) => {
       const cached = findCached(token);
       if (cached !== undefined) return cached?.caller ?? null;

@@ -1,0 +1,169 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { signHash } from '@causeway/service/chain/evm/secp256k1.ts';
+import { buildServer } from '@causeway/service/http/server.ts';
+import { oauthPlugin } from '@causeway/service/oauth/plugin.ts';
+import { deriveSandboxKey } from '@causeway/service/operator/sandbox-keys.ts';
+import { apiRoutes } from '@causeway/service/routes.ts';
+import { type Hex, hashMessage } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { benchContext } from './context.ts';
+import { type MixUser, mixWorld, type Outside } from './mix-world.ts';
+import type { Mix } from './timed-load.ts';
+
+const CHAIN = 'ethereum_sepolia';
+const WALLETS_PER_USER = 5;
+/** A user may have at most this many participations that wait for their approval. */
+const PARTICIPATIONS_PER_USER = 5;
+
+const { venue, chains } = JSON.parse(process.argv[2] ?? '') as Outside;
+const { ctx } = await benchContext({
+  // The production limits, because a sandbox queues requests instead of refusing them.
+  ...{ maxEventLoopLagMs: 200, maxPoolWaitMs: 1_000 },
+  venue: { url: venue.url, apiKey: venue.api_key },
+  rpcUrls: { ethereum_sepolia: [chains[0]?.service_url ?? ''] },
+  operatorKey: { kind: 'local', privateKey: Buffer.from(deriveSandboxKey('operator').slice(2), 'hex') },
+});
+const { users, offers } = await mixWorld(ctx, { venue, chains });
+const [open, gated] = offers;
+/** `/cpu` returns the processor time that the process has used, in microseconds. */
+const app = await buildServer(ctx, apiRoutes, [
+  oauthPlugin(ctx),
+  (scope) =>
+    void scope.get('/cpu', { config: { access: { who: 'public' } } }, async () => {
+      const { user, system } = process.cpuUsage();
+      return { micros: user + system };
+    }),
+]);
+const url = await app.listen({ host: '127.0.0.1', port: 0 });
+process.send?.({ url, mix: await buildMix() });
+
+/**
+ * The calls of partners whose users browse, check their progress and invest: mostly reads, one write in ten requests,
+ * and the mistakes that integrations make.
+ */
+async function buildMix(): Promise<Mix> {
+  const each = (of: (user: MixUser) => string): string[] => users.map(of);
+  const reads = (path: string) => each(({ token }) => request('GET', path, bearer(token)));
+  const body = (user: MixUser, members: object) => ({
+    ...{ client_id: user.clientId, client_secret: user.clientSecret },
+    ...members,
+  });
+  const challenge = { wallet_address: newWallet('shown').address, chain: CHAIN };
+  return {
+    'offers.list': { weight: 14, requests: reads('/v1/offers') },
+    'offers.get': { weight: 10, requests: reads(`/v1/offers/${gated?.id}`) },
+    'requirements.list': { weight: 5, requests: reads(`/v1/offers/${gated?.id}/requirements`) },
+    'statuses.list': { weight: 15, requests: reads(`/v1/offers/${gated?.id}/requirements/statuses`) },
+    'addresses.list': { weight: 5, requests: reads(`/v1/offers/${open?.id}/addresses`) },
+    'participations.list': { weight: 10, requests: reads('/v1/participations') },
+    'events.list': { weight: 10, requests: reads('/v1/events') },
+    'orders.list': { weight: 3, requests: reads('/v1/tokenized/swap/orders') },
+    'quotes.get': {
+      weight: 8,
+      requests: reads('/v1/tokenized/swap/quote?symbol=AAPLon&side=buy&notional_value=100'),
+    },
+    'challenges.create': {
+      weight: 3,
+      requests: each(({ token }) => request('POST', '/v1/wallet-ownership', bearer(token), challenge)),
+    },
+    'challenges.create, with a key': {
+      weight: 2,
+      requests: each(({ token }) =>
+        request('POST', '/v1/wallet-ownership', { ...bearer(token), 'idempotency-key': '{n}' }, challenge),
+      ),
+    },
+    'challenges.create, repeated': {
+      weight: 2,
+      requests: each(({ token }) =>
+        request('POST', '/v1/wallet-ownership', { ...bearer(token), 'idempotency-key': 'same' }, challenge),
+      ),
+    },
+    'addresses.connect': { weight: 1, substitute: 'challenges.create', requests: await connections() },
+    'participations.create': { weight: 1, substitute: 'challenges.create', requests: await participations() },
+    'tokens.refresh': {
+      weight: 2,
+      substitute: 'tokens.introspect',
+      requests: users.flatMap((user) =>
+        user.refreshTokens.map((refresh_token) =>
+          request('POST', '/oauth/token', {}, body(user, { grant_type: 'refresh_token', refresh_token })),
+        ),
+      ),
+    },
+    'tokens.introspect': {
+      weight: 4,
+      requests: each((user) => request('POST', '/oauth/introspect', {}, body(user, { token: user.token }))),
+    },
+    'unknown token': {
+      weight: 2,
+      status: 401,
+      requests: [request('GET', '/v1/offers', bearer('unknown'))],
+    },
+    'unknown participation': { weight: 2, status: 404, requests: reads('/v1/participations/unknown') },
+    'invalid body': {
+      weight: 1,
+      status: 422,
+      requests: each(({ token }) => request('POST', '/v1/participations', bearer(token), {})),
+    },
+  };
+}
+
+/** Returns requests that each bind a wallet of its own, with a signed challenge. */
+async function connections(): Promise<string[]> {
+  const all: string[] = [];
+  for (let n = 0; n < WALLETS_PER_USER; n++)
+    for (const { userId, token } of users) {
+      const wallet = newWallet(`${userId} ${n}`);
+      const wanted = { wallet_address: wallet.address, chain: CHAIN };
+      const reply = await app.inject({
+        ...{ method: 'POST', url: '/v1/wallet-ownership', headers: bearer(token), payload: wanted },
+      });
+      const signature = signHash(wallet.key, hashMessage(reply.json<{ message: string }>().message));
+      const body = { ...wanted, offer_option_id: open?.option, signature };
+      all.push(request('POST', `/v1/offers/${open?.id}/addresses`, bearer(token), body));
+    }
+  return all;
+}
+
+/** Returns requests that each create a participation whose approval is not on the chain yet. */
+async function participations(): Promise<string[]> {
+  const all: string[] = [];
+  for (let n = 0; n < PARTICIPATIONS_PER_USER; n++)
+    for (const { userId, partnerId, token } of users) {
+      const { address } = newWallet(`${userId} payer`);
+      if (n === 0)
+        await ctx.db
+          .insertInto('wallet_proofs')
+          .values({
+            ...{ partner_id: partnerId, user_id: userId, address, chain: '*', protocol: 'ethereum' },
+            ...{ kind: 'key', text: null, signature: null, proved_at: new Date().toISOString() },
+          })
+          .execute();
+      const body = {
+        ...{ offer_id: open?.id, offer_option_id: open?.option, chain: CHAIN, wallet_address: address },
+        ...{ amount: '5000000', asset_id: 'usd-coin' },
+        approval_transaction_hash: `0x${randomBytes(32).toString('hex')}`,
+      };
+      all.push(request('POST', '/v1/participations', bearer(token), body));
+    }
+  return all;
+}
+
+function bearer(token: string): Record<string, string> {
+  return { authorization: `Bearer ${token}` };
+}
+
+function request(method: string, path: string, headers: Record<string, string>, body?: object): string {
+  const text = body === undefined ? '' : JSON.stringify(body);
+  const sent = {
+    host: new URL(url).host,
+    ...headers,
+    ...(body !== undefined && { 'content-type': 'application/json', 'content-length': String(text.length) }),
+  };
+  const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${text}`;
+}
+
+function newWallet(name: string): { key: Hex; address: string } {
+  const key: Hex = `0x${createHash('sha256').update(name).digest('hex')}`;
+  return { key, address: privateKeyToAccount(key).address.toLowerCase() };
+}

@@ -1,0 +1,103 @@
+import type { Simulators } from '@causeway/sandbox/simulators/start.ts';
+import type { Context } from '@causeway/service/context.ts';
+import { SCOPES } from '@causeway/service/http/access.ts';
+import { newId } from '@causeway/service/http/ids.ts';
+import { issueUserTokens } from '@causeway/service/oauth/issue.ts';
+import { applyOffers } from '@causeway/service/offers/apply.ts';
+import { parseOfferFile } from '@causeway/service/offers/file.ts';
+import { publishOffer } from '@causeway/service/offers/lifecycle.ts';
+import { readOfferBySlug } from '@causeway/service/offers/store.ts';
+import { createPartner } from '@causeway/service/partners/partner.ts';
+
+/** What the target needs to know about the simulators, which run in another process. */
+export type Outside = Pick<Simulators, 'venue' | 'chains'>;
+
+export type MixUser = {
+  userId: string;
+  partnerId: string;
+  clientId: string;
+  clientSecret: string;
+  token: string;
+  /** Each can be used once. */
+  refreshTokens: string[];
+};
+
+const PARTNERS = ['Harbour', 'Meadow', 'Quarry', 'Orchard'];
+const USERS_PER_PARTNER = 24;
+const REFRESH_TOKENS_PER_USER = 10;
+
+const REQUIREMENTS = [
+  ...[{ type: 'identity_verification' }, { type: 'kyc_approved' }, { type: 'accreditation' }],
+  { type: 'external_wallet', details: { protocol: 'ethereum' } },
+  { type: 'document', details: { document_type: 'tax_certification' } },
+  { type: 'jurisdiction', details: { filter_type: 'reject', filters: [{ country_iso_2: 'US' }] } },
+];
+
+/** Creates partners, each with users of its own, and three offers that all partners show. */
+export async function mixWorld(ctx: Context, outside: Outside) {
+  const scopes = Object.keys(SCOPES);
+  const partners = [];
+  for (const name of PARTNERS)
+    partners.push(
+      await createPartner(ctx, { name, redirectUris: ['https://partner.test/callback'], scopes }),
+    );
+  for (const file of offerFiles(outside)) {
+    await applyOffers(ctx, [parseOfferFile(JSON.stringify(file), { name: 'bench.yaml' })]);
+    await publishOffer(ctx, file.slug);
+  }
+  const users: MixUser[] = [];
+  for (const { partner_id: partnerId, client_id: clientId, client_secret: clientSecret } of partners)
+    for (let n = 0; n < USERS_PER_PARTNER; n++) {
+      const userId = newId(ctx.clock, ctx.random);
+      await ctx.db
+        .insertInto('users')
+        .values({ id: userId, email: `${clientId}-${n}@user.test`, kind: 'person', password_hash: null })
+        .execute();
+      const issue = () => issueUserTokens(ctx, { clientId, userId, scopes });
+      const { access_token: token } = await issue();
+      const refreshTokens: string[] = [];
+      while (refreshTokens.length < REFRESH_TOKENS_PER_USER)
+        refreshTokens.push((await issue()).refresh_token);
+      users.push({ userId, partnerId, clientId, clientSecret, token, refreshTokens });
+    }
+  return { users, offers: await Promise.all(['open', 'gated'].map((slug) => optionOf(ctx, slug))) };
+}
+
+async function optionOf(ctx: Context, slug: string): Promise<{ id: string; option: string }> {
+  const offer = await readOfferBySlug(ctx.db, slug);
+  return { id: offer?.id ?? '', option: offer?.options[0]?.id ?? '' };
+}
+
+function offerFiles({ chains }: Outside) {
+  const { venue, sale_funds, tokens } = chains[0]?.deployment ?? {};
+  const usdc = tokens?.find(({ asset_id }) => asset_id === 'usd-coin')?.address;
+  const contract = { chain: 'ethereum_sepolia', funding_tokens: [{ asset: 'usd-coin', address: usdc }] };
+  const common = {
+    name: 'A fine asset',
+    logo_url: 'https://assets.test/logo.svg',
+    funding_assets: ['usd-coin'],
+    partners: PARTNERS,
+    assets: {
+      bench: { code: 'B', name: 'Bench', fractional_digits: 18 },
+      'usd-coin': { code: 'USDC', name: 'USD Coin', fractional_digits: 6 },
+    },
+  };
+  const sale = {
+    ...common,
+    type: 'platform::token_sale',
+    asset: 'bench',
+    tagline: 'Own a share of something that lasts',
+    banner_url: 'https://assets.test/banner.svg',
+  };
+  const open = { ...contract, address: sale_funds?.open };
+  const gated = { slug: 'gated', options: [{ slug: 'only', requirements: REQUIREMENTS }], contracts: [] };
+  const swap = { ...contract, address: venue?.swap, asset_address: venue?.assets[0]?.address };
+  return [
+    { ...sale, slug: 'open', options: [{ slug: 'only' }], contracts: [open] },
+    { ...sale, ...gated },
+    {
+      ...{ ...common, slug: 'apple', type: 'tokenized::swap', symbol: 'AAPLon', fee_bps: venue?.fee_bps },
+      ...{ asset: 'bench', options: [{ slug: 'standard' }], contracts: [swap] },
+    },
+  ];
+}

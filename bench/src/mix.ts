@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startSimulators } from '@causeway/sandbox/simulators/start.ts';
+import { startTarget } from './load.ts';
+import { type Mix, pickFrom, type TimedLoad, timedLoad } from './timed-load.ts';
+
+export type MeasuredLoad = TimedLoad & { cpuMicros: number };
+
+type Load = Parameters<typeof timedLoad>[2];
+
+/** Starts the service and its providers, and returns a function that loads it with the mix. */
+export async function startMix(core?: number) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-simulators-'));
+  const simulators = await startSimulators({ dataDir, clock: { now_ms: Date.now(), running: true } });
+  await simulators.control.call('venue/set', { session: 'regular' });
+  const outside = JSON.stringify({ venue: simulators.venue, chains: simulators.chains });
+  const { target, stop } = await startTarget<{ url: string; mix: Mix }>('./mix-target.ts', [outside], core);
+  const next = pickFrom(target.mix);
+  const readCpu = async () => {
+    const { micros } = (await (await fetch(`${target.url}/cpu`)).json()) as { micros: number };
+    return micros;
+  };
+  return {
+    /** Returns the load with the processor time of the service. */
+    measure: async (load: Load): Promise<MeasuredLoad> => {
+      const before = await readCpu();
+      const measured = await timedLoad(target.url, next, load);
+      return { ...measured, cpuMicros: (await readCpu()) - before };
+    },
+    stop: async () => {
+      await stop();
+      await simulators.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}

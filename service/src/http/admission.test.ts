@@ -1,0 +1,86 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { createAdmission } from './admission.ts';
+
+/** Admits requests named `<lane> <number>`. The database has room while `hasRoom` is true. */
+function testAdmission({ maxWaitMs = 60_000, onStart = () => {} } = {}) {
+  const state = { hasRoom: true, started: [] as string[], refused: [] as string[] };
+  const nameOf = (request: IncomingMessage) => request.url ?? '';
+  const admit = createAdmission({
+    maxWaitMs,
+    laneOf: (request) => nameOf(request).split(' ', 1)[0] ?? '',
+    mayStart: () => state.hasRoom,
+    start: (request) => {
+      state.started.push(nameOf(request));
+      onStart();
+    },
+    refuse: (request) => void state.refused.push(nameOf(request)),
+  });
+  const send = (url: string, response = { destroyed: false }) => {
+    admit({ url, arrivedAt: performance.now() } as IncomingMessage, response as ServerResponse);
+    return response;
+  };
+  return { state, send };
+}
+
+test('a few requests start at once, and a burst starts completely without starving the event loop', async () => {
+  const { state, send } = testAdmission();
+  send('a 0');
+  expect(state.started).toEqual(['a 0']);
+  for (let n = 1; n < 100; n++) send(`a ${n}`);
+  expect(state.started.length).toBeLessThan(100);
+  await expect.poll(() => state.started.length, { interval: 1 }).toBe(100);
+  expect(state.started).toEqual(Array.from({ length: 100 }, (_, n) => `a ${n}`));
+  expect(state.refused).toEqual([]);
+});
+
+test('requests of another lane start before those that a flooding lane sent earlier', async () => {
+  const { state, send } = testAdmission();
+  for (let n = 0; n < 200; n++) send(`a ${n}`);
+  for (let n = 0; n < 3; n++) send(`b ${n}`);
+  await expect.poll(() => state.started.length, { interval: 1 }).toBe(203);
+  expect(state.started.indexOf('b 2')).toBeLessThan(50);
+});
+
+test('nothing starts while the database has no room, and late requests are refused instead', async () => {
+  const { state, send } = testAdmission({ maxWaitMs: 50 });
+  state.hasRoom = false;
+  send('a 0');
+  await sleep(20);
+  expect([state.started, state.refused]).toEqual([[], []]);
+  await expect.poll(() => state.refused, { interval: 1 }).toEqual(['a 0']);
+  send('a 1');
+  state.hasRoom = true;
+  await expect.poll(() => state.started, { interval: 1 }).toEqual(['a 1']);
+});
+
+test('a saturated node refuses what exceeds the share of a lane at once, and still admits other lanes', async () => {
+  const block = () => {
+    const end = performance.now() + 2;
+    while (performance.now() < end);
+  };
+  const { state, send } = testAdmission({ maxWaitMs: 400, onStart: block });
+  let n = 0;
+  // Floods the node until its rate is known, and a while longer.
+  while (state.refused.length < 200) {
+    for (let i = 0; i < 40; i++) send(`a ${n++}`);
+    await sleep(1);
+  }
+  const refusedBefore = state.refused.length;
+  for (let i = 0; i < 1_000; i++) send(`a ${n++}`);
+  expect(state.refused.length).toBeGreaterThan(refusedBefore);
+  send('b 0');
+  await expect.poll(() => state.started, { interval: 1 }).toContain('b 0');
+});
+
+test('a request whose client has gone is not started', async () => {
+  const { state, send } = testAdmission();
+  state.hasRoom = false;
+  const response = send('a 0');
+  send('a 1');
+  response.destroyed = true;
+  state.hasRoom = true;
+  await expect.poll(() => state.started, { interval: 1 }).toEqual(['a 1']);
+  expect(state.refused).toEqual([]);
+});
