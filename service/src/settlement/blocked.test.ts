@@ -1,16 +1,83 @@
 import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
+import { otherSaleFund } from '@causeway/contracts/abi/test/other-sale-fund.ts';
 import { roles } from '@causeway/sandbox/seed/keys.ts';
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { saleWorker, UNIT } from '../../test/support/sale.ts';
+import { copyParticipation } from '../../test/support/copies.ts';
+import { makeOffer } from '../../test/support/offers.ts';
+import { saleOfferFile, saleWorker, UNIT } from '../../test/support/sale.ts';
 import {
   blockedCount,
   expectDatabaseToMatchFund,
+  rejectingWorker,
   sendForeignTransaction,
+  stopFund,
   useSale,
 } from '../../test/support/settlement.ts';
+import { NodeError } from '../chain/rpc/failures.ts';
 import { adoptNonce } from './adopt.ts';
 
 const sale = useSale();
+
+describe('a fund with a large backlog does not delay other funds', () => {
+  /** Creates a participation in another fund, after all others. */
+  async function participateElsewhere(slug: string): Promise<string> {
+    const fund = await sale.chain.create(otherSaleFund, [roles.operator.address]);
+    const file = saleOfferFile(sale.chain.deployment, fund);
+    const offer = await makeOffer(sale.app.ctx, { ...file, slug });
+    // In another token, because other tests compare the rows in USDC with one fund.
+    const hash = await sale.buyer(5).approve(5n * UNIT, { spender: fund, token: sale.usdt });
+    const { body } = await sale.person.call('POST', '/v1/participations', {
+      ...sale.request(sale.buyer(5), 5n * UNIT, hash),
+      ...{ offer_id: offer.id, offer_option_id: offer.options[0]?.id ?? '', asset_id: 'tether' },
+    });
+    return String(body.id);
+  }
+  const revert = (method: string, [call]: unknown[]) =>
+    method === 'eth_estimateGas' && (call as { to: string }).to === sale.fund
+      ? new NodeError(3, 'execution reverted', '0xdeadbeef')
+      : undefined;
+
+  test.each([
+    ['rejects every commit', 2n, 'fund_stopped', () => undefined],
+    ['reverts every commit for an unknown reason', 0n, 'reverts', revert],
+  ] as const)('while it %s', async (name, mask, reason, reject) => {
+    await stopFund(sale, mask);
+    await sale.buyer(4).approve(10n ** 12n);
+    const { id } = await sale.participate(sale.buyer(4), UNIT);
+    await copyParticipation(sale.app, id, 700);
+    const other = await participateElsewhere(name.replaceAll(' ', '-'));
+    const { round } = rejectingWorker(sale, {}, reject);
+    await round();
+    expect(await blockedCount(sale, reason)).toBeGreaterThan(0);
+    expect(['submitted', 'completed']).toContain(await sale.statusOf(other));
+    await sql`delete from participations where chain = 'ethereum_sepolia' and status = 'pending'`.execute(
+      sale.app.ctx.db,
+    );
+    await stopFund(sale, 0n);
+    await saleWorker(sale).settle();
+    expect(await sale.statusOf(other)).toBe('completed');
+  });
+
+  test('nor is it tried again in every round', async () => {
+    await stopFund(sale, 2n);
+    const { id } = await sale.participate(sale.buyer(4), UNIT);
+    await copyParticipation(sale.app, id, 100);
+    let estimates = 0;
+    const { round } = rejectingWorker(sale, {}, (method) => {
+      if (method === 'eth_estimateGas') estimates++;
+      return undefined;
+    });
+    await round();
+    const first = estimates;
+    for (let i = 0; i < 3; i++) expect(await round()).not.toBe('busy');
+    expect(estimates).toBe(first);
+    await sql`delete from participations where id <> ${id} and status = 'pending'`.execute(sale.app.ctx.db);
+    await stopFund(sale, 0n);
+    await saleWorker(sale).settle();
+    expect(await sale.statusOf(id)).toBe('completed');
+  });
+});
 
 describe('rows stay pending and an alert is raised', () => {
   const callAsOwner = (functionName: 'stop' | 'grantRoles' | 'revokeRoles', args: readonly unknown[]) =>
@@ -54,8 +121,8 @@ describe('rows stay pending and an alert is raised', () => {
     await expect.poll(status, { timeout: 10_000 }).toBe('completed');
   });
 
-  // The next two tests change the chain in ways that a simulated reorganisation would not replay, so no test
-  // may follow them.
+  // The next two tests change the chain in ways that a simulated reorganisation would not replay, so none may
+  // follow.
   test('while the operator has no gas', async () => {
     const { round, settle } = saleWorker(sale);
     const address = roles.operator.address;

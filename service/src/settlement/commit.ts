@@ -6,7 +6,7 @@ import { freezeSanctioned } from '../screening/freeze.ts';
 import { keepFunded } from './check-funds.ts';
 import { failPending, keepFailing } from './fail.ts';
 import { type ExpiryLimits, listEnding, listExpired, listPending } from './pending-store.ts';
-import { postponeIfFundBlocked } from './postpone.ts';
+import { skipFundIfBlocked } from './postpone.ts';
 import { assertNotStopped, screenRows, unlessEligibilityChanged } from './screen.ts';
 import type { SettlementRow } from './store.ts';
 import type { SettlementWorker, WorkerParts } from './worker.ts';
@@ -22,12 +22,13 @@ export async function commitNext(worker: SettlementWorker): Promise<number> {
   const limits = { clock: ctx.clock, defaultHours: ctx.config.pendingTtlHours };
   const failed = (await failEnding(worker)) + (await expirePending(worker, limits));
   if (failed > 0) return failed;
-  const listed = await listPending(ctx.db, driver.key.chain, limits, MAX_COMMIT_ROWS);
+  const skipped = [...worker.skippedFunds.commit.keys()];
+  const listed = await listPending(ctx.db, driver.key.chain, limits, skipped, MAX_COMMIT_ROWS);
   const uncommitted = await driver.skipCommitted(listed);
   const { approved, height } = await returnUnapproved(worker, await freezeSanctioned(ctx, uncommitted));
   const rows = await screenRows(worker, 'commit', await keepFunded(worker, approved, height));
   if (rows.length === 0) return listed.length;
-  return postponeIfFundBlocked(worker, rows, () =>
+  return skipFundIfBlocked(worker, 'commit', rows, () =>
     unlessEligibilityChanged(rows.length, () => driver.sendCommits(rows)),
   );
 }

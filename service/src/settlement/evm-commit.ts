@@ -53,6 +53,8 @@ async function planCommit(worker: EvmParts, rows: EvmRow[]): Promise<CommitPlan 
     reason: 'reverts',
     message: `a commit to ${first.fund} would revert: ${batch.failure}`,
   });
+  // Other funds go first in this round, because all rows of this one may revert.
+  worker.skippedFunds.commit.set(first.fund, 0);
   return null;
 }
 

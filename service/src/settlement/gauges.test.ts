@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { copyParticipation } from '../../test/support/copies.ts';
 import { saleWorker, UNIT } from '../../test/support/sale.ts';
 import { blockedCount, stopFund, useSale } from '../../test/support/settlement.ts';
 import { registerSettlementGauges } from './gauges.ts';
@@ -112,5 +113,33 @@ describe('prepared rows', () => {
     await created.round();
     await created.round();
     expect(reads).toBe(1);
+  });
+
+  test('are written only when they are checked, however many there are', async () => {
+    const { round } = saleWorker(sale);
+    const request = sale.request(sale.buyer(3), 2n * UNIT, `0x${'cd'.repeat(32)}`);
+    const { body } = await sale.person.call('POST', '/v1/participations', request);
+    await copyParticipation(sale.app, String(body.id), 119);
+    const { pool } = sale.app.ctx;
+    await pool.query(
+      "update participations set check_at = now() + interval '5 seconds' where status = 'prepared'",
+    );
+    const read = async () => {
+      const { rows } = await pool.query("select id, xmin from participations where asset_id = 'usd-coin'");
+      return new Map(rows.map(({ id, xmin }) => [id, xmin]));
+    };
+    const writesOf = async (work: () => Promise<unknown>) => {
+      const before = await read();
+      await work();
+      return [...(await read())].filter(([id, xmin]) => before.get(id) !== xmin).length;
+    };
+    for (let i = 0; i < 2; i++) {
+      const writes = [];
+      for (let j = 0; j < 4; j++) writes.push(await writesOf(round));
+      // The row of the previous test is prepared, too.
+      expect(writes).toEqual([50, 50, 21, 0]);
+      await sale.mine(1);
+    }
+    await pool.query("delete from participations where status = 'prepared'");
   });
 });

@@ -17,11 +17,15 @@ export type ExpiryLimits = { clock: Clock; defaultHours: number };
 const expiryOf = ({ clock, defaultHours }: ExpiryLimits, hours: RawBuilder<unknown>) =>
   sql`${lifetimeNow(clock)} - make_interval(hours => coalesce(${hours}, ${defaultHours}::int))`;
 
-/** Returns due pending rows of one fund that have not expired, oldest first. Chooses the fund with the oldest such row. */
+/**
+ * Returns due pending rows of one fund that have not expired, oldest first. Chooses the fund with the oldest such row, except
+ * the funds in `skipped`.
+ */
 export async function listPending(
   db: Db,
   chain: string,
   limits: ExpiryLimits,
+  skipped: readonly string[],
   limit: number,
 ): Promise<SettlementRow[]> {
   const hours = sql`(select o.pending_hours from offers o where o.id = p.offer_id)`;
@@ -30,7 +34,7 @@ export async function listPending(
   const { rows } = await sql<StoredRow>`
     select ${SETTLEMENT_COLUMNS} from participations p
     where ${isDue} and p.fund_address = (
-      select p.fund_address from participations p where ${isDue} order by p.inserted_at, p.id limit 1)
+      select p.fund_address from participations p where ${isDue} and p.fund_address <> all(${skipped}::text[]) order by p.inserted_at, p.id limit 1)
     order by p.inserted_at, p.id limit ${limit}`.execute(db);
   return rows.map(toSettlementRow);
 }

@@ -1,6 +1,7 @@
 import { Blocked, type BlockedReason } from '../operator/blocked.ts';
+import type { SendingRole } from '../operator/role.ts';
 import { postponeRows, type SettlementRow } from './store.ts';
-import type { WorkerParts } from './worker.ts';
+import type { SkippedFunds, WorkerParts } from './worker.ts';
 
 const BLOCKED_FUND_DELAY_SECONDS = 5;
 /**
@@ -31,11 +32,13 @@ export async function postpone(
 }
 
 /**
- * Runs `send`. Postpones the rows if their fund is stopped, its vault is frozen, the operator has lost its
- * role in the fund, or the key's policy does not list the fund. Postponed rows do not delay other funds.
+ * Runs `send`. Skips the fund for some seconds if it is stopped, its vault is frozen, the operator has lost its role in
+ * it, or the key's policy does not list it. Postponing one batch of rows after the other instead would take all steps of
+ * a round, and delay other funds.
  */
-export async function postponeIfFundBlocked(
-  worker: WorkerParts,
+export async function skipFundIfBlocked(
+  { alerts, skippedFunds }: WorkerParts,
+  role: SendingRole,
   rows: readonly SettlementRow[],
   send: () => Promise<number>,
 ): Promise<number> {
@@ -43,7 +46,16 @@ export async function postponeIfFundBlocked(
     return await send();
   } catch (error) {
     if (!(error instanceof Blocked && FUND_REASONS.has(error.reason))) throw error;
-    await postpone(worker, rows, BLOCKED_FUND_DELAY_SECONDS, error);
+    alerts.raise(error.reason, error.message, BLOCKED_FUND_DELAY_SECONDS + ALERT_OVERLAP_SECONDS);
+    const until = performance.now() + BLOCKED_FUND_DELAY_SECONDS * 1000;
+    for (const { fund } of rows) skippedFunds[role].set(fund, until);
     return rows.length;
   }
+}
+
+/** Stops skipping the funds whose time is over. Called when a round begins. */
+export function resumeSkippedFunds(skipped: SkippedFunds): void {
+  const now = performance.now();
+  for (const funds of Object.values(skipped))
+    for (const [fund, until] of funds) if (until <= now) funds.delete(fund);
 }

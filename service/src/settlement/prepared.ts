@@ -8,7 +8,7 @@ import { keepFailing } from './fail.ts';
 import {
   freeApproval,
   hasPrepared,
-  makePreparedDue,
+  readDatabaseTime,
   type SettlementRow,
   setSource,
   takePrepared,
@@ -29,12 +29,12 @@ export async function checkPrepared(worker: SettlementWorker): Promise<{ waiting
   const { ctx, driver, prepared } = worker;
   const { chain } = driver.key;
   const head = driver.head();
-  if (head !== prepared.head) await makePreparedDue(ctx.db, chain);
-  prepared.head = head;
+  // A new block may have changed any row.
+  if (head !== prepared.head) Object.assign(prepared, { head, since: await readDatabaseTime(ctx.db) });
   // Checks rows again even without a new head, because the last check may have read a lagging node.
   const seconds =
     head === null ? Math.min(HEADLESS_INTERVAL_SECONDS, driver.blockTimeSeconds) : driver.blockTimeSeconds;
-  const rows = await takePrepared(ctx.db, chain, BATCH_ROWS, seconds);
+  const rows = await takePrepared(ctx.db, chain, BATCH_ROWS, seconds, prepared.since);
   if (rows.length === 0) return { waiting: await hasPrepared(ctx.db, chain), moved: 0 };
   const findings = await inspectApprovals(driver.reader(), rows);
   const moved = await Promise.all(

@@ -2,7 +2,7 @@ import type { Db } from '../db/pool.ts';
 import { lockRefunds } from '../eligibility/commit.ts';
 import { changeStatus } from '../participations/status.ts';
 import { freezeSanctioned } from '../screening/freeze.ts';
-import { postponeIfFundBlocked } from './postpone.ts';
+import { skipFundIfBlocked } from './postpone.ts';
 import { assertNotStopped, screenRows, unlessEligibilityChanged } from './screen.ts';
 import { assignRefund, listToRemit, type SettlementRow } from './store.ts';
 import type { SettlementWorker, WorkerParts } from './worker.ts';
@@ -14,11 +14,12 @@ export async function remitNext(worker: SettlementWorker): Promise<number> {
   const { ctx, driver } = worker;
   const blocks = driver.refundableBlocks();
   if (blocks === null) return 0;
-  const listed = await listToRemit(ctx.db, driver.key.chain, blocks, MAX_REFUND_ROWS);
+  const skipped = [...worker.skippedFunds.refund.keys()];
+  const listed = await listToRemit(ctx.db, driver.key.chain, blocks, skipped, MAX_REFUND_ROWS);
   if (listed.length === 0) return 0;
   const rows = await screenRows(worker, 'refund', await freezeSanctioned(ctx, listed));
   if (rows.length === 0) return listed.length;
-  return postponeIfFundBlocked(worker, rows, () =>
+  return skipFundIfBlocked(worker, 'refund', rows, () =>
     unlessEligibilityChanged(rows.length, () => driver.sendRefunds(rows)),
   );
 }

@@ -3,6 +3,7 @@ import { completeRound, type Lease, LeaseLost, takeLease } from '../operator/lea
 import type { SendingRole } from '../operator/role.ts';
 import { countUnsettled } from './backlog-store.ts';
 import { commitNext } from './commit.ts';
+import { resumeSkippedFunds } from './postpone.ts';
 import { checkPrepared } from './prepared.ts';
 import { remitNext } from './refund.ts';
 import type { SettlementWorker } from './worker.ts';
@@ -15,6 +16,7 @@ const MAX_STEPS = 50;
 /** Advances everything on the chain by one step. Throws errors that a later round may recover from. */
 export async function runRound(worker: SettlementWorker): Promise<Round> {
   const { driver } = worker;
+  resumeSkippedFunds(worker.skippedFunds);
   let open = 0;
   let moved = 0;
   let isWaiting = false;

@@ -82,27 +82,31 @@ export function toSettlementRow(row: StoredRow): SettlementRow {
   };
 }
 
-/** Takes prepared rows that are due and postpones their next check by `seconds`. Concurrent calls get different rows. */
+/**
+ * Takes prepared rows that are due and postpones their next check by `seconds`. Rows that were last checked before `since`
+ * are due, too. Concurrent calls get different rows.
+ */
 export async function takePrepared(
   db: Db,
   chain: string,
   limit: number,
   seconds: number,
+  since: string | null,
 ): Promise<SettlementRow[]> {
+  const interval = sql`make_interval(secs => ${seconds})`;
   const { rows } = await sql<StoredRow>`
-    update participations p set check_at = now() + make_interval(secs => ${seconds})
+    update participations p set check_at = now() + ${interval}
     where p.id in (
-      select id from participations where chain = ${chain} and status = 'prepared' and check_at <= now()
-        and ending_reason is null order by check_at limit ${limit} for update skip locked)
+      select id from participations where chain = ${chain} and status = 'prepared'
+        and check_at <= greatest(now(), ${since}::timestamptz + ${interval}) and ending_reason is null
+      order by check_at limit ${limit} for update skip locked)
     returning ${SETTLEMENT_COLUMNS}`.execute(db);
   return rows.map(toSettlementRow);
 }
 
-/** Makes all prepared rows due, because a new block may have changed any of them. */
-export async function makePreparedDue(db: Db, chain: string): Promise<void> {
-  await sql`
-    update participations set check_at = now()
-    where chain = ${chain} and status = 'prepared' and check_at > now()`.execute(db);
+export async function readDatabaseTime(db: Db): Promise<string> {
+  const { rows } = await sql<{ now: string }>`select now() as now`.execute(db);
+  return rows[0]?.now ?? '';
 }
 
 export async function hasPrepared(db: Db, chain: string): Promise<boolean> {
@@ -158,7 +162,8 @@ export async function postponeRows(db: Db, ids: readonly string[], seconds: numb
 export type RefundableBlocks = { committedBelow: bigint; releasedBelow: bigint };
 
 /**
- * Returns unsent refunds of one fund, option and token whose commit is below block `committedBelow`. A refund
+ * Returns unsent refunds of one fund, option and token whose commit is below block `committedBelow`, except of the funds in
+ * `skipped`. A refund
  * that an earlier transaction failed to pay is due again once that transaction is below block
  * `releasedBelow`, where it can no longer be undone.
  */
@@ -166,6 +171,7 @@ export async function listToRemit(
   db: Db,
   chain: string,
   { committedBelow, releasedBelow }: RefundableBlocks,
+  skipped: readonly string[],
   limit: number,
 ): Promise<SettlementRow[]> {
   const isBelow = (id: RawBuilder<unknown>, block: bigint) =>
@@ -175,8 +181,8 @@ export async function listToRemit(
     and (p.remit_id is null or ${isBelow(sql`p.remit_id`, releasedBelow)})`;
   const { rows } = await sql<StoredRow>`
     with first as (
-      select p.fund_address, p.offer_option_id, p.token_address from participations p where ${isDue}
-      order by p.updated_at limit 1)
+      select p.fund_address, p.offer_option_id, p.token_address from participations p
+      where ${isDue} and p.fund_address <> all(${skipped}::text[]) order by p.updated_at limit 1)
     select ${SETTLEMENT_COLUMNS} from participations p join first f using (fund_address, offer_option_id, token_address)
     where ${isDue} order by p.updated_at, p.id limit ${limit}`.execute(db);
   return rows.map(toSettlementRow);

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import type { KeyId } from '../operator/account.ts';
 import { type Lease, LeaseLost, releaseLease } from '../operator/lease.ts';
+import type { SendingRole } from '../operator/role.ts';
 import { type AlertGauges, type Alerts, createAlerts } from './alerts.ts';
 import type { SettlementDriver } from './driver.ts';
 
@@ -10,13 +11,20 @@ export type WorkerParts = {
   alerts: Alerts;
   /** Returns the lease of the current round. Throws `LeaseLost` if the node does not hold it. */
   lease(): Lease;
+  skippedFunds: SkippedFunds;
 };
+
+/**
+ * The funds that the worker skips, with the time until which. Rounds skip them at least until they end, so that a fund whose
+ * rows cannot be sent does not use up the steps of other funds.
+ */
+export type SkippedFunds = Record<SendingRole, Map<string, number>>;
 
 /** The settlement of one chain. Only the node that holds the lease does any work. */
 export type SettlementWorker = WorkerParts & {
   driver: SettlementDriver;
-  /** The head of the chain when all prepared rows were last made due. */
-  prepared: { head: string | null };
+  /** The last head for which prepared rows were checked, and since when, by the clock of the database. */
+  prepared: { head: string | null; since: string | null };
   setLease(lease: Lease | null): void;
   /** Releases the lease when the process stops. */
   release(): Promise<void>;
@@ -36,11 +44,12 @@ export function createWorker<D extends { driver: SettlementDriver }>(
       if (current === null) throw new LeaseLost();
       return current;
     },
+    skippedFunds: { commit: new Map(), refund: new Map() },
   };
   return {
     ...parts,
     ...createDriver(parts),
-    prepared: { head: null },
+    prepared: { head: null, since: null },
     setLease: (lease) => {
       current = lease;
     },

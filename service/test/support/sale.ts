@@ -223,6 +223,7 @@ export function saleWorker(
     settle: async (): Promise<Round> => {
       for (let i = 0; i < 20; i++) {
         await ctx.db.updateTable('participations').set({ check_at: '2000-01-01T00:00:00Z' }).execute();
+        for (const funds of Object.values(worker.skippedFunds)) funds.clear();
         const round = await runRound(worker);
         if (round !== 'busy') return round;
       }

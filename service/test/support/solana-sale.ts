@@ -242,7 +242,10 @@ export function solanaWorker({ app }: Pick<SolanaSale, 'app'>, change: WorkerCha
     gaugesOf(app),
     { ...RECEIPT_TIMINGS, ...change.timings },
   );
-  const due = () => ctx.db.updateTable('participations').set({ check_at: '2000-01-01T00:00:00Z' }).execute();
+  const due = async () => {
+    await ctx.db.updateTable('participations').set({ check_at: '2000-01-01T00:00:00Z' }).execute();
+    for (const funds of Object.values(worker.skippedFunds)) funds.clear();
+  };
   return {
     worker,
     round: async () => {
