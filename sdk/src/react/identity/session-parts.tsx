@@ -18,7 +18,7 @@ import { signOutUrl, useSession } from '../hooks/use-session.ts';
  * );
  * ```
  */
-export function SignedIn({ children }: { children: ReactNode }) {
+export function SignedIn({ children }: { children: ReactNode }): ReactNode {
   return useSession().status === 'signed_in' ? children : null;
 }
 
@@ -32,7 +32,7 @@ export function SignedIn({ children }: { children: ReactNode }) {
  * const invitation = <SignedOut><SignInCard /></SignedOut>;
  * ```
  */
-export function SignedOut({ children }: { children: ReactNode }) {
+export function SignedOut({ children }: { children: ReactNode }): ReactNode {
   return useSession().status === 'signed_out' ? children : null;
 }
 

@@ -26,7 +26,7 @@ export type OffersGridProps = {
  * const grid = <OffersGrid type="fund::swap" hrefOf={({ slug }) => `/offers/${slug}`} />;
  * ```
  */
-export function OffersGrid({ hrefOf, onOpen, type, empty }: OffersGridProps) {
+export function OffersGrid({ hrefOf, onOpen, type, empty }: OffersGridProps): ReactNode {
   const { data, error, isLoading, refresh, hasMore, loadMore } = useOffers();
   const offers = data?.filter((offer) => type === undefined || offer.type === type);
   const fallback = listFallback({

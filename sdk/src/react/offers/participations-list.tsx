@@ -31,7 +31,7 @@ const SLOW_POLL_INTERVAL_MS = 30_000;
  * const mine = <ParticipationsList hrefOf={(offerId) => `/offers/${offerId}`} />;
  * ```
  */
-export function ParticipationsList({ filters, hrefOf, empty }: ParticipationsListProps) {
+export function ParticipationsList({ filters, hrefOf, empty }: ParticipationsListProps): ReactNode {
   const current = useParticipations({ filters });
   const isChanging = current.data?.some(({ status }) => isInProgress(status)) ?? false;
   const { data, error, isLoading, refresh, hasMore, loadMore } = useParticipations({

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { OptionAddress } from '../../wire.ts';
 import { useCauseway } from '../context.ts';
 import { useInvalidate } from '../hooks/use-query.ts';
@@ -26,7 +26,7 @@ export type WalletsListProps = {
  * }
  * ```
  */
-export function WalletsList({ offerId, optionId }: WalletsListProps) {
+export function WalletsList({ offerId, optionId }: WalletsListProps): ReactNode {
   const { data, error, isLoading, refresh } = useConnectedWallets(offerId, { optionId });
   const fallback = listFallback({
     ...{ items: data, error, onRetry: refresh },
