@@ -1,0 +1,3 @@
+import { handlers } from '../../../causeway';
+
+export const { GET, POST } = handlers;

@@ -1,0 +1,12 @@
+import '@causeway/sdk/react/styles.css';
+import type { ReactNode } from 'react';
+
+export const metadata = { title: 'Causeway with Next' };
+
+export default function Layout({ children }: { children: ReactNode }) {
+  return (
+    <html lang="en">
+      <body>{children}</body>
+    </html>
+  );
+}
