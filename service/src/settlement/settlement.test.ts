@@ -20,6 +20,27 @@ describe('commits', () => {
     expect(totals).toEqual({ count: 1n, sum: 25n * UNIT, remitted: 0n });
   });
 
+  test('a row waits while a commit in progress reserves the allowance that it needs', async () => {
+    const { round, settle } = saleWorker(sale);
+    const buyer = sale.buyer(5);
+    const hashes = [await buyer.approve(10n * UNIT), await buyer.approve(10n * UNIT)];
+    const ids: string[] = [];
+    sale.pauseMining();
+    for (const hash of hashes) {
+      const request = sale.request(buyer, 6n * UNIT, hash);
+      const { body } = await sale.person.call('POST', '/v1/participations', request);
+      ids.push(String(body.id));
+      await round();
+    }
+    const statuses = () => Promise.all(ids.map((id) => sale.statusOf(id)));
+    expect(await statuses()).toEqual(['submitted', 'pending']);
+    sale.resumeMining();
+    await sale.mine(1);
+    await settle();
+    await settle();
+    expect(await statuses()).toEqual(['completed', 'failed']);
+  });
+
   test('rows of one fund share a transaction, and a row that cannot be committed fails alone', async () => {
     const { settle } = saleWorker(sale);
     const created = [];
