@@ -126,7 +126,9 @@ export async function buildContext({
     chains,
     signatures: createSignatures(chains),
     venue,
-    webhooks: openWebhookSender({ allowCidrs: config.webhookAllowCidrs ?? [], baseUrl }),
+    webhooks: openWebhookSender({
+      ...{ allowCidrs: config.webhookAllowCidrs ?? [], baseUrl, proxyUrl: config.webhookProxy },
+    }),
     readiness: createReadiness(
       new Map([
         ['database', () => pingDatabase(pool)],

@@ -70,6 +70,8 @@ export type Config = {
   trustProxy: string[];
   /** Private networks that webhooks may be sent to. Null = loopback in the sandbox, none in production. */
   webhookAllowCidrs: string[] | null;
+  /** The URL of the proxy that webhooks pass through. Null = none. */
+  webhookProxy: string | null;
   /** The name of the running command, for the audit log. */
   commandName?: string;
   rateLimits: 'memory' | 'postgres' | 'redis';
@@ -204,6 +206,7 @@ function readConfig(env: Environment, source: Source): Config {
     mailFrom: read('MAIL_FROM'),
     trustProxy: read('TRUST_PROXY'),
     webhookAllowCidrs: read('WEBHOOK_ALLOW_CIDRS'),
+    webhookProxy: read('WEBHOOK_PROXY'),
     rateLimits: read('RATE_LIMITS'),
     redisUrl: read('REDIS_URL'),
     limits: readLimits(read),

@@ -200,6 +200,11 @@ const WEBHOOKS = {
     'Private networks that webhooks may be sent to, comma-separated, such as `10.1.0.0/16`. Endpoints inside them may also use `http`. Partners can reach everything that listens there.',
     { defaultNote: 'loopback' },
   ),
+  WEBHOOK_PROXY: setting(
+    parsers.url(['http:']),
+    'An HTTP proxy such as `http://smokescreen:4750` that all webhooks pass through (CONNECT). Addresses are checked before, too.',
+    { defaultNote: 'none' },
+  ),
 };
 
 const LIMIT_SETTINGS = Object.fromEntries(

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Server } from 'node:net';
+import { type AddressInfo, connect, type Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
@@ -201,5 +201,77 @@ describe('a receiver that misbehaves', () => {
     await expect.poll(() => isResolved, { interval: 10 }).toBe(true);
     await sleep(50);
     expect(connections).toBe(0);
+  });
+});
+
+describe('WEBHOOK_PROXY', () => {
+  /** Starts a proxy and returns its URL and the authorities that it was asked for. */
+  async function startProxy(status = 200): Promise<{ url: string; asked: string[]; sign: () => unknown }> {
+    const asked: string[] = [];
+    let authorization: unknown;
+    const server = createServer().on('connect', ({ url = '', headers }, client) => {
+      asked.push(url);
+      authorization = headers['proxy-authorization'];
+      client.on('error', () => undefined);
+      if (status !== 200) return void client.end(`HTTP/1.1 ${status} Refused\r\n\r\n`);
+      const upstream = connect(Number(url.split(':')[1]), '127.0.0.1', () => {
+        client.write('HTTP/1.1 200 Connected\r\n\r\n');
+        upstream.pipe(client).pipe(upstream);
+      });
+      upstream.on('error', () => client.destroy());
+    });
+    const port = await listen(server);
+    return { url: `http://ada:love%20lace@127.0.0.1:${port}`, asked, sign: () => authorization };
+  }
+  function openThrough(proxyUrl: string, allowCidrs = LOOPBACK): WebhookSender {
+    const resolve = async (host: string) => (host.endsWith('.test') ? addresses : [host]);
+    const sender = openWebhookSender({
+      ...{ allowCidrs, baseUrl: OWN, resolve, timeoutMs: 5_000, proxyUrl },
+    });
+    opened.sender.push(sender);
+    return sender;
+  }
+
+  test('carries webhooks to the checked address, and attempts show that address', async () => {
+    const received: string[] = [];
+    const port = await serve((request, response) => {
+      received.push(String(request.headers.host));
+      response.end('ok');
+    });
+    const proxy = await startProxy();
+    addresses = ['127.0.0.2'];
+    const sent = await send(openThrough(proxy.url), `http://receiver.test:${port}/`);
+    expect(sent).toMatchObject({ status: 200, error: null, address: '127.0.0.2' });
+    expect([proxy.asked, received]).toEqual([[`127.0.0.2:${port}`], [`receiver.test:${port}`]]);
+    expect(proxy.sign()).toBe(`Basic ${Buffer.from('ada:love lace').toString('base64')}`);
+  });
+
+  test('does not lift the checks of addresses and certificates', async () => {
+    const proxy = await startProxy();
+    addresses = ['169.254.169.254'];
+    expect((await send(openThrough(proxy.url), 'https://metadata.test/')).error).toBe('address_refused');
+    expect(proxy.asked).toEqual([]);
+    addresses = ['127.0.0.1'];
+    const port = await listen(
+      createTlsServer({ key: KEY, cert: CERTIFICATE }, (_request, response) => response.end()),
+    );
+    expect((await send(openThrough(proxy.url), `https://receiver.test:${port}/`)).error).toBe('tls_error');
+    expect(proxy.asked).toEqual([`127.0.0.1:${port}`]);
+  });
+
+  test('that refuses or is gone fails the attempt, and nothing is sent around it', async () => {
+    let requests = 0;
+    const port = await serve((_request, response) => {
+      requests++;
+      response.end();
+    });
+    const [refusing, gone] = [await startProxy(407), await startProxy()];
+    expect((await send(openThrough(refusing.url), `http://127.0.0.1:${port}/`)).error).toBe(
+      'connection_failed',
+    );
+    const server = opened.servers.pop();
+    await new Promise((resolve) => server?.close(resolve));
+    expect((await send(openThrough(gone.url), `http://127.0.0.1:${port}/`)).error).toBe('connection_failed');
+    expect(requests).toBe(0);
   });
 });

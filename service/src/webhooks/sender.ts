@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { Agent, buildConnector, request } from 'undici';
 import { realTime } from '../clock.ts';
 import { createAddressRules } from './address-rules.ts';
+import { createTunnels, type OpenTunnel } from './proxy-tunnel.ts';
 import { type Resolve, systemResolver } from './resolve.ts';
 import { parseRetryAfter } from './retry-schedule.ts';
 import { createUrlRules, DestinationRefused, type UrlRules } from './url-rules.ts';
@@ -46,26 +47,38 @@ export type WebhookSender = {
   close(): Promise<void>;
 };
 
-type Options = { allowCidrs: readonly string[]; baseUrl: string; resolve?: Resolve; timeoutMs?: number };
+type Options = {
+  allowCidrs: readonly string[];
+  baseUrl: string;
+  /** The HTTP proxy that webhooks pass through. Default: none. */
+  proxyUrl?: string | null;
+  resolve?: Resolve;
+  timeoutMs?: number;
+};
 
 export function openWebhookSender({
   allowCidrs,
   baseUrl,
+  proxyUrl = null,
   resolve = systemResolver(),
   timeoutMs = TIMEOUT_MS,
 }: Options): WebhookSender {
   const rules = createUrlRules(createAddressRules(allowCidrs), baseUrl, resolve);
   const stopping = new AbortController();
+  /** The checked addresses of connections through the proxy, whose own address is nobody's business. */
+  const destinations = new WeakMap<Socket, string>();
+  const openTunnel = proxyUrl === null ? null : createTunnels(proxyUrl);
   const agent = new Agent({
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    connect: guardedConnector(rules, timeoutMs, stopping.signal),
+    connect: guardedConnector(rules, timeoutMs, stopping.signal, openTunnel, destinations),
   });
   /** The address that each attempt was sent to, keyed by its body object. */
   const addresses = new WeakMap<object, string>();
   const onSent = (message: unknown): void => {
     const { request: sent, socket } = message as { request: { body: unknown }; socket: Socket };
-    if (Buffer.isBuffer(sent.body)) addresses.set(sent.body, socket.remoteAddress ?? '');
+    const address = destinations.get(socket) ?? socket.remoteAddress ?? '';
+    if (Buffer.isBuffer(sent.body)) addresses.set(sent.body, address);
   };
   subscribe(SENT_CHANNEL, onSent);
   return {
@@ -109,12 +122,21 @@ function guardedConnector(
   rules: UrlRules,
   timeoutMs: number,
   stopping: AbortSignal,
+  openTunnel: OpenTunnel | null,
+  destinations: WeakMap<Socket, string>,
 ): buildConnector.connector {
   const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
   const connectTo = (options: buildConnector.Options) =>
     new Promise<Socket>((resolve, reject) => {
       connect(options, (error, socket) => (error === null ? resolve(socket) : reject(error)));
     });
+  const connectThrough = async (tunnel: OpenTunnel, options: buildConnector.Options, signal: AbortSignal) => {
+    const { hostname: address, protocol, port } = options;
+    const httpSocket = await tunnel(address, port || (protocol === 'https:' ? '443' : '80'), signal);
+    const socket = protocol === 'https:' ? await connectTo({ ...options, httpSocket }) : httpSocket;
+    destinations.set(socket, address);
+    return socket;
+  };
   const connectAny = async (options: buildConnector.Options): Promise<Socket> => {
     const { protocol, hostname, port } = options;
     const ended = AbortSignal.any([AbortSignal.timeout(timeoutMs), stopping]);
@@ -123,7 +145,8 @@ function guardedConnector(
     for (const address of found.slice(0, MAX_ADDRESSES)) {
       ended.throwIfAborted();
       try {
-        return await connectTo({ ...options, hostname: address });
+        const checked = { ...options, hostname: address };
+        return await (openTunnel === null ? connectTo(checked) : connectThrough(openTunnel, checked, ended));
       } catch (error) {
         // A TLS error says more than a later address that refuses the connection.
         if (!isTlsError(failure)) failure = error;
