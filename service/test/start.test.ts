@@ -30,7 +30,7 @@ async function query(url: string, text: string): Promise<Record<string, unknown>
     .finally(() => client.end());
 }
 
-/** Checks that the service prints one line on standard error and exits with a non-zero code. */
+/** Checks that the service prints a single line on standard error, which matches `words`, and exits with code 2. */
 async function expectRefusal(args: string[], env: Record<string, string>, words: RegExp): Promise<void> {
   const { code, text } = await runCauseway(args, { CAUSEWAY_DEMO: 'off', PORT: '0', ...env });
   expect({ code, text }).toMatchObject({ code: 2, text: expect.stringMatching(words) });

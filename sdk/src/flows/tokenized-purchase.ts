@@ -50,7 +50,10 @@ export type TokenizedInput = {
    * `order_outstanding`. If the service rejected the order, use a new id to retry.
    */
   confirmationId?: string | undefined;
-  /** Verifies the calldata against the wallet's node before it is sent. Default: true. */
+  /**
+   * Verifies the calldata before it is sent: against the order and, through the wallet's node, against the chain. Default:
+   * true.
+   */
   verify?: boolean | undefined;
 };
 

@@ -142,8 +142,8 @@ export async function listConnectedApps(db: Db, userId: string): Promise<Connect
 }
 
 /**
- * Deletes unused grants, and grants that were revoked more than `retention` ago. A grant without tokens is kept for 15
- * days, because a browser session (14 days) may still return to it.
+ * Deletes grants that were revoked more than `retention` ago. Also deletes unused grants, which have no tokens and no
+ * artifacts, but only after 15 days, because a browser session (14 days) may still return to them.
  */
 export async function deleteUnusedGrants(db: Db, retention: string): Promise<void> {
   await deleteInBatches(db, 'oauth_grants', sql`revoked_at < now() - ${retention}::interval`);

@@ -104,7 +104,7 @@ export function countOpenTransactions(db: Db): Promise<{ chain: string; count: n
   return countOpenByChain(db);
 }
 
-/** Lists the keys with transactions that are not final, current and replaced ones alike. */
+/** Lists the keys, including replaced keys, that have transactions that are not final yet. */
 export function listUnfinishedKeys(db: Db): Promise<UnfinishedKey[]> {
   return countUnfinished(db);
 }

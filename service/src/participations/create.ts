@@ -197,8 +197,8 @@ async function recordParticipation(
 }
 
 /**
- * Throws `sold_out` if the amount exceeds the remaining supply, or `too_many_prepared`. Both checks are
- * exact, because the supply and the user are locked.
+ * Throws `sold_out` if the amount exceeds the remaining supply, or `too_many_prepared` if the user has
+ * the maximum number of prepared participations. Both checks are exact, because the supply and the user are locked.
  */
 async function assertCapacity(tx: Db, option: OfferOption, row: NewRow): Promise<void> {
   const remaining = await lockRemainingSupply(tx, option, row.asset_digits);

@@ -33,7 +33,7 @@ async function stuckCommit(buyer: number): Promise<string> {
   return id;
 }
 
-/** Runs a command while a worker carries its request out. */
+/** Runs a command and, once the command has stored its request, calls `work` to carry out the request. */
 async function runBesideWorker(work: () => Promise<unknown>, ...args: string[]): Promise<string> {
   const running = run(...args);
   running.catch(() => undefined);

@@ -61,7 +61,7 @@ export type EndpointHealth = {
   state: WebhookEndpoints['state']['__select__'];
   url: string;
   contact_email: string | null;
-  /** Whether no attempt has succeeded for too long. */
+  /** Whether the endpoint has failed too often and for too long without a success. */
   is_hopeless: boolean;
 };
 

@@ -114,7 +114,7 @@ export function openWebhookSender({
 }
 
 /**
- * Resolves and checks the addresses of the host, then connects only to those. A check in the `lookup` option
+ * Resolves the host, checks its addresses, and connects only to permitted ones. A check in the `lookup` option
  * would miss a URL that contains an IP address, which is never looked up. Stops trying addresses once the
  * attempt has ended.
  */

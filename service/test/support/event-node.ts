@@ -7,7 +7,10 @@ import { buildServer } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';
 import { startWebhookWorker } from '../../src/webhooks/worker.ts';
 
-/** A node in its own process that sequences events, delivers webhooks and serves the event log, which a test can kill. */
+/**
+ * The first message to a node in a process of its own, which a test can kill. The node sequences events, delivers webhooks
+ * and, with `serve`, serves the event log.
+ */
 export type EventNodeSettings = {
   env: Record<string, string>;
   databaseUrl: string;

@@ -60,7 +60,10 @@ function checkRows(rows: Row[], investors: readonly Investor[]): string[] {
 
 const TAMPERED_ROWS = 5;
 
-/** Checks that the report finds no difference, and that it names exactly one row or transaction that is then tampered with. */
+/**
+ * Checks that the report finds no difference. Then tampers with one row or transaction at a time, and checks that the
+ * report names exactly that one.
+ */
 async function checkReport({ built: { ctx }, chain }: Environment): Promise<string[]> {
   const clean = await chain.report(ctx, ctx.db);
   if (!clean.agrees) return [`the reconcile report differs: ${JSON.stringify(clean, null, 1)}`];

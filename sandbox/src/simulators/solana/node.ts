@@ -8,7 +8,10 @@ import type { AccountState } from './svm.ts';
 /** The faults of a simulated node. Tests and controls change them while it runs. */
 export type NodeFaults = {
   slotsBehind: number;
-  /** Whether the node finds old transactions. If not, it returns null, like a node whose storage fails. */
+  /**
+   * Whether the node has a history of transactions. If not, it finds no transactions, like a node whose storage fails, but it
+   * still knows the statuses of recent ones.
+   */
   hasHistory: boolean;
   /** Whether the node records inner instructions. */
   recordsInner: boolean;
