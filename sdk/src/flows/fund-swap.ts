@@ -108,7 +108,7 @@ async function sendTogether(
   return sendBatch(session, [...(reset === undefined ? [] : [reset]), approve, swap]);
 }
 
-/** Sends the approval, waits for it, and then sends the swap if `check` passes. */
+/** Sends the approval if one is needed, and waits for it. Then sends the swap, unless `check` throws. */
 async function sendApart(
   session: Session,
   enter: Enter<FundSwapPhase>,

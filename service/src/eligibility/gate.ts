@@ -22,7 +22,10 @@ export type GateInput = {
   chain: ChainName;
 };
 
-/** Decides whether each option passes a gate, without throwing a refusal. */
+/**
+ * Returns what a gate finds out about the options, in one list; throws no refusal. `refusalOf` decides whether the findings
+ * pass the gate.
+ */
 export async function decideFor(
   ctx: Context,
   user: Pick<UserCaller, 'userId' | 'partnerId'>,

@@ -10,7 +10,7 @@ export type FileOptions = {
   variables?: Readonly<Record<string, string>>;
 };
 
-/** Lists every problem of a file, one line each with its location. */
+/** Lists the problems found in a file, one per line, with the file name and, where known, the line. */
 export class OfferFileError extends Error {
   readonly problems: readonly string[];
 

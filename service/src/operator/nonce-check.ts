@@ -11,11 +11,12 @@ import type { OpenTransaction } from './transaction.ts';
 export type NonceSuspicion = { since: number | null };
 
 /**
- * Checks that the chain's transaction count lies between the first unmined nonce and the next nonce. A higher count
- * means that the key was used elsewhere. Sending more could commit again what another database has already committed,
- * so this throws `Blocked` until an operator acts. A lower count, at a nonce that we never used, means that a
- * reorganisation removed a foreign transaction. An empty transaction then fills the gap, so that later transactions can
- * be mined. If the foreign transaction is mined instead, it closes the gap too.
+ * Checks that the chain's transaction count is not above our first unmined nonce. A higher count means that the key was
+ * used elsewhere. Sending more could commit again what another database has already committed, so this throws `Blocked`
+ * until an operator acts, unless all of our transactions below the count are empty. If we have no live transaction at the
+ * chain's next nonce, although we have used higher nonces, a reorganisation has removed a foreign transaction. An empty
+ * transaction then fills the gap, so that later transactions can be mined. If the foreign transaction is mined again, it
+ * closes the gap too.
  */
 export async function checkNonces(
   account: OperatorAccount,

@@ -13,7 +13,7 @@ import { openSpendLedger } from './spend-ledger.ts';
 /** Returns the signer of a role on an EVM chain, or null if this process has no key for it. */
 export type SignerOf = (role: KeyRole, chain: string) => Signer | null;
 
-/** A replaced key, and the roles in which it may replace its own transactions. */
+/** A retired key, and the roles in which it may still sign replacements of its own transactions. */
 export type RetiredSigner = { signer: Signer; roles: readonly SendingRole[] };
 
 export type Signers = { signerOf: SignerOf; retired: RetiredSigner[] };

@@ -28,9 +28,9 @@ const COLUMNS = [
   'remit_hash',
 ] as const satisfies (keyof ReportRow)[];
 
-/** CSV according to RFC 4180, with amounts in whole units. */
 export const CSV_HEADER = `${COLUMNS.join(',')}\r\n`;
 
+/** Returns a row as CSV (RFC 4180). The amount is a decimal number of whole units, such as 1000.5. */
 export function toCsv(row: ReportRow): string {
   const shown = { ...row, amount: formatUnits(BigInt(row.amount), row.asset_digits) };
   return `${COLUMNS.map((column) => field(shown[column])).join(',')}\r\n`;

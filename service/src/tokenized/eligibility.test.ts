@@ -46,7 +46,7 @@ async function withAttestation<T>(change: { expiration: bigint }, work: () => Pr
   return work().finally(() => Object.assign(venue, { attest }));
 }
 
-/** Runs `between` after the attestation, before the calldata is signed. */
+/** Runs `work` and, while `work` is between the attestation and the signing of the calldata, `between`. */
 async function whileSigning<T>(between: () => Promise<unknown>, work: () => Promise<T>): Promise<T> {
   const operator = world.app.ctx.signerOf('quote', 'ethereum_sepolia');
   if (operator === null) throw new Error('no operator');

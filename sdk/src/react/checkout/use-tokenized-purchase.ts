@@ -53,8 +53,8 @@ export function useTokenizedPurchase({ offer, deployment, wallet, onDone }: Inpu
         onDone?.(result);
         return result;
       } catch (error) {
-        // Keeps an order that was not sent: the service rejects a second order until the first expires. In
-        // phase `confirming`, the order was sent.
+        // Forgets the order only if it was sent, which is when the phase is `confirming`. An order that was not sent is
+        // reused, because the service rejects a second order until the first expires.
         if ((error as { phase?: unknown }).phase === 'confirming') openOrder.current = null;
         throw error;
       }

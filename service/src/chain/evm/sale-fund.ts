@@ -45,7 +45,7 @@ export function readMinCommit({ reader }: EvmChain, fund: Hex): Promise<bigint> 
 
 /**
  * Reads the generation of a fund. A contract that does not answer like the second generation counts as the first. A
- * wrong answer moves no money, because neither generation has the functions of the other.
+ * wrong result moves no money, because each generation rejects the `commit` and `remit` calls of the other.
  */
 export async function readFundGeneration({ reader }: EvmChain, fund: Hex): Promise<FundGeneration> {
   try {

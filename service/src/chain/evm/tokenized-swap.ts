@@ -76,7 +76,7 @@ export function readDomainSeparator({ reader }: EvmChain, swap: Hex): Promise<He
   return reader.read(contractCall(swap, tokenizedSwapAbi, 'domainSeparator', []));
 }
 
-/** A `Swapped` event of any deployment; `isSwapOf` reads it. */
+/** An undecoded `Swapped` event. Deployments index different arguments; `isSwapOf` knows them all. */
 export type SwapLog = EventLog & { transactionHash: Hex };
 
 /**
