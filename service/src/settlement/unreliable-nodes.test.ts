@@ -39,6 +39,16 @@ async function approveBehindFrozenNode(): Promise<string> {
   return id;
 }
 
+test('a commit is sent to every node', async () => {
+  const before = second.received('eth_sendRawTransaction');
+  const { id } = await sale.participate(sale.buyer(3), 5n * UNIT);
+  const { settle } = saleWorker(sale);
+  await settle();
+  await expect.poll(() => second.received('eth_sendRawTransaction')).toBe(before + 1);
+  await settle();
+  expect(await sale.statusOf(id)).toBe('completed');
+});
+
 describe('a frozen node', () => {
   test('fails no row by time, and another node is preferred to it', async () => {
     const id = await approveBehindFrozenNode();

@@ -8,19 +8,23 @@ export type LyingNode = {
   url: string;
   /** Replaces the node's results from now on; null = the node answers honestly. */
   lie(rewrite: Rewrite | null): void;
+  /** How many calls of this method the node has received. */
+  received(method: string): number;
   close(): Promise<void>;
 };
 
 /** Starts an RPC server that forwards calls to `target` and may change the results. */
 export async function startLyingNode(target: string): Promise<LyingNode> {
   let rewrite: Rewrite | null = null;
+  const received: string[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString();
+    const calls = [JSON.parse(body)].flat() as { id: unknown; method: string; params: unknown[] }[];
+    received.push(...calls.map(({ method }) => method));
     const reply = await fetch(target, { method: 'POST', body });
     const parsed = (await reply.json()) as { id: unknown; result?: unknown }[];
-    const calls = [JSON.parse(body)].flat() as { id: unknown; method: string; params: unknown[] }[];
     const change = (each: { id: unknown; result?: unknown }) => {
       const { method = '', params = [] } = calls.find(({ id }) => id === each.id) ?? {};
       if (rewrite === null || !('result' in each)) return each;
@@ -38,6 +42,7 @@ export async function startLyingNode(target: string): Promise<LyingNode> {
     lie: (changed) => {
       rewrite = changed;
     },
+    received: (method) => received.filter((each) => each === method).length,
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

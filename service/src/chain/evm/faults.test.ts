@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 afterAll(() => world.close());
 
-function connect(...nodes: TestNode[]) {
+function connect(...nodes: Pick<TestNode, 'url'>[]) {
   const chains = openChains({
     urls: { ethereum_sepolia: nodes.map(({ url }) => url) },
     timeoutMs: TIMEOUT_MS,
@@ -130,4 +130,16 @@ it('sends a signed transaction to every endpoint, and succeeds if one takes it',
   await expect.poll(() => [one.requests() - before[0], two.requests() - before[1]]).toEqual([1, 1]);
   one.fault.set('down');
   expect(await send()).toBe('0xaa36a7');
+});
+
+it.each([
+  ['hosts of one domain', ['https://a.rpc.example', 'https://b.rpc.example'], 1],
+  ['hosts of two domains', ['https://a.rpc.example', 'https://a.node.example'], 2],
+  ['two ports of one address', ['http://127.0.0.1:1', 'http://127.0.0.1:2'], 1],
+  ['two addresses', ['http://127.0.0.1:1', 'http://[::1]:1'], 2],
+  ['declared providers', ['https://a.rpc.example', 'https://b.rpc.example#provider=other'], 2],
+  ['one declared provider', ['https://a.rpc.example#provider=us', 'https://a.node.example#provider=us'], 1],
+] as const)('counts the providers of %s', (_name, urls, count) => {
+  const { evm } = connect(...urls.map((url) => ({ url })));
+  expect(evm.rpc.providers()).toHaveLength(count);
 });
