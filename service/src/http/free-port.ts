@@ -1,13 +1,30 @@
-import { type AddressInfo, createServer } from 'node:net';
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
+
+/** Outgoing connections of other programs use ports above these. */
+const FIRST_PORT = 10_000;
+const LAST_PORT = 30_000;
+const MAX_ATTEMPTS = 100;
 
 /**
  * Finds a free port. The server's address must be known before the server is built, because it appears in
- * tokens and in the discovery documents.
+ * tokens and in the discovery documents. A starting service listens seconds later, so the port must not be one that an
+ * outgoing connection can take in the meantime.
  */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve, reject) => probe.once('error', reject).listen(0, host, resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
+  for (let attempt = 1; ; attempt++) {
+    const port = randomInt(FIRST_PORT, LAST_PORT);
+    try {
+      await probe(host, port);
+      return port;
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    }
+  }
+}
+
+async function probe(host: string, port: number): Promise<void> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
+  await new Promise((resolve) => server.close(resolve));
 }

@@ -149,5 +149,7 @@ test('a request beyond the fee caps is refused with the reason and does not bloc
   await saleWorker(sale).settle();
   expect(await sale.statusOf(id)).toBe('completed');
   await expect(run('bump', 'ethereum_sepolia', '--nonce', 'x')).rejects.toThrow('--nonce');
-  await expect(run('bump', 'ethereum_sepolia', '--nonce', '999', '--dry-run')).rejects.toThrow('999 is not');
+  await expect(run('bump', 'ethereum_sepolia', '--nonce', '999', '--dry-run')).rejects.toThrow(
+    'the nonce 999 waits',
+  );
 });

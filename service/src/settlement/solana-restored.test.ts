@@ -3,6 +3,7 @@ import { NO_FAULTS } from '@causeway/sandbox/simulators/solana/node.ts';
 import { sql } from 'kysely';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { testConfig } from '../../test/support/app.ts';
+import { expectAudited } from '../../test/support/audited.ts';
 import { databaseUrlOf } from '../../test/support/database-url.ts';
 import { approveChecked, MINT, revoke } from '../../test/support/solana-instructions.ts';
 import {
@@ -231,6 +232,7 @@ test('participation cancel says that the row will fail, and a forgotten commit c
     [`%${id}%`],
   );
   expect(rows).toEqual([{ action: 'participation.ending', actor: 'command' }]);
+  await expectAudited(sale.app.ctx, 'participation.ending');
   sale.mine(60 + FINALITY_SLOTS);
   await settle();
   expect(JSON.parse(await run('show', id))).toMatchObject({ status: 'completed', reason: null });
