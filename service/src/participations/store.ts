@@ -228,13 +228,10 @@ export async function listHeldIds(tx: Db, userId: string): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/**
- * Unfreezes a row and makes settlement check it in its next round. A row that is about to fail stays frozen, because it
- * must not reserve supply.
- */
+/** Unfreezes a row and makes settlement check it in its next round. */
 export async function unfreezeRow(tx: Db, id: string, clock: Clock): Promise<void> {
   await sql`update participations set frozen_reason = null, check_at = now(), resumed_at = ${lifetimeNow(clock)}
-    where id = ${id} and ending_reason is null`.execute(tx);
+    where id = ${id}`.execute(tx);
 }
 
 /** Locks the supply of an option until the transaction ends, so that reservations are made one at a time. */

@@ -260,6 +260,24 @@ test('a row that is cancelled while its commit is signed is not sent', async () 
   expect(await sale.statusOf(id)).toBe('pending');
 });
 
+test('a row that completes although it was sold out after a freeze can be refunded', async () => {
+  const id = await participate(await sale.buyer('thawed and committed'));
+  const restore = await backUpRow(sale, id);
+  await settle();
+  sale.mine(FINALITY_SLOTS + 1);
+  await restore();
+  await thawSoldOut(id);
+  await limitSupply(null);
+  await settle();
+  expect(await sale.statusOf(id)).toBe('completed');
+  await adoptForeignTransactions(sale.app.ctx.db, 'solana_devnet');
+  await requestRemit(sale.app.ctx, id);
+  await settle();
+  sale.mine(FINALITY_SLOTS + 1);
+  await settle();
+  expect(await sale.statusOf(id)).toBe('remitted');
+});
+
 test('a row that is sold out after a freeze reserves no supply while it waits', async () => {
   const { db } = sale.app.ctx;
   const reserved = async () => {
