@@ -202,7 +202,7 @@ const WEBHOOKS = {
   ),
   WEBHOOK_PROXY: setting(
     parsers.url(['http:']),
-    'An HTTP proxy such as `http://smokescreen:4750` that all webhooks pass through (CONNECT). Addresses are checked before, too.',
+    'An HTTP proxy such as `http://smokescreen:4750` that all webhooks pass through (CONNECT). The service still checks each address before it asks the proxy to connect.',
     { defaultNote: 'none' },
   ),
 };

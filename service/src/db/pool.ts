@@ -45,6 +45,8 @@ export interface OpenPool {
   waiting(): number;
   /** Returns whether so many statements of this lane wait for a connection that it should not add any. */
   isBusy(lane: string): boolean;
+  /** Returns whether so many statements of all lanes wait that no caller should add any. */
+  isFull(): boolean;
   close(): Promise<void>;
 }
 
@@ -109,6 +111,7 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
     laneOf,
     waiting: () => pool.waitingCount + queue.waiting(),
     isBusy: queue.isBusy,
+    isFull: queue.isFull,
     close() {
       closing ??= notifier.idle().then(() => pool.end());
       return closing;

@@ -32,7 +32,7 @@ export type ExtraOperation = {
   errors: readonly ErrorCode[];
 };
 
-/** Any request can have headers that are too large, a compressed body, or too many others beside it. */
+/** The errors of every route: any request can have headers that are too large or a compressed body, or exceed a limit. */
 const ANY_ROUTE: readonly ErrorCode[] = [
   'malformed_request',
   'method_not_allowed',

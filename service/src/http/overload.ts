@@ -1,6 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, type Registry } from 'prom-client';
-import type { Config } from '../config.ts';
 import type { OpenPool } from '../db/pool.ts';
 
 /**
@@ -15,7 +14,7 @@ export type Overload = {
   stop(): void;
 };
 
-type Limits = Pick<Config, 'maxPoolWaitMs' | 'maxEventLoopLagMs' | 'databasePool'>;
+type Limits = { maxPoolWaitMs: number; maxEventLoopLagMs: number };
 
 const SAMPLE_INTERVAL_MS = 250;
 const MAX_LAGGING_SAMPLES = 3;
@@ -27,7 +26,7 @@ const NANOSECONDS_PER_MS = 1e6;
  * mean event loop delay over several consecutive samples, so a single long task is not an overload either.
  */
 export function watchOverload(
-  { pool, waiting, isBusy }: Pick<OpenPool, 'pool' | 'waiting' | 'isBusy'>,
+  { pool, waiting, isBusy, isFull }: Pick<OpenPool, 'pool' | 'waiting' | 'isBusy' | 'isFull'>,
   limits: Limits,
   registry: Registry,
 ): Overload {
@@ -61,7 +60,7 @@ export function watchOverload(
   return {
     isSaturated: () => isSaturated,
     // Callers without a partner have many lanes at the database.
-    mayStart: (partnerId) => (partnerId === null ? waiting() <= 4 * limits.databasePool : !isBusy(partnerId)),
+    mayStart: (partnerId) => (partnerId === null ? !isFull() : !isBusy(partnerId)),
     countShed: () => shed.inc(),
     stop: () => {
       clearInterval(timer);

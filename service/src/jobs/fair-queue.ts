@@ -9,8 +9,10 @@ export type FairQueue = {
   tryTake(): boolean;
   release(): void;
   waiting(): number;
-  /** Returns whether the lane has its share of a queue of `QUEUED_PER_SLOT` tasks per slot. */
+  /** Returns whether the lane has its share of a full queue. */
   isBusy(lane: string): boolean;
+  /** Returns whether more than `QUEUED_PER_SLOT` tasks per slot wait. */
+  isFull(): boolean;
 };
 
 type Waiting = { start(): void };
@@ -70,6 +72,7 @@ export function createFairQueue({
       const size = lanes.get(lane)?.size ?? 0;
       return size > 0 && size >= (QUEUED_PER_SLOT * concurrency) / lanes.size;
     },
+    isFull: () => waitingCount > QUEUED_PER_SLOT * concurrency,
     tryTake,
     release: startNext,
     take: (lane, waitMs = maxWaitMs) => {

@@ -31,7 +31,7 @@ export function createTunnels(proxyUrl: string): OpenTunnel {
         response.destroy();
         reject(new Error(`the webhook proxy answered CONNECT with ${response.statusCode}`));
       });
-      // Without a code, because the receiver refused nothing.
+      // The new error has no code, so that the delivery log does not say that the receiver refused the connection.
       connecting.on('error', (cause) => reject(new Error('the webhook proxy failed', { cause })));
       connecting.end();
     });

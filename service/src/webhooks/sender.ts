@@ -65,7 +65,7 @@ export function openWebhookSender({
 }: Options): WebhookSender {
   const rules = createUrlRules(createAddressRules(allowCidrs), baseUrl, resolve);
   const stopping = new AbortController();
-  /** The checked addresses of connections through the proxy, whose own address is nobody's business. */
+  /** The checked addresses of connections through the proxy. The delivery log shows them instead of the proxy's address. */
   const destinations = new WeakMap<Socket, string>();
   const openTunnel = proxyUrl === null ? null : createTunnels(proxyUrl);
   const agent = new Agent({
