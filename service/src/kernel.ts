@@ -28,14 +28,20 @@ export type Kernel = {
   clock: Clock;
   random: Random;
   sealing: Sealing;
-  /** Does not use lanes, so it bypasses the fair sharing of connections between partners. */
+  /**
+   * Queries that use the pool directly wait in no lane, so they bypass the fair sharing of connections
+   * between partners.
+   */
   pool: pg.Pool;
   db: Db;
   /** Runs hand-written SQL statements. */
   statements: Queryable;
   /** Returns the same database, but its transactions record in the audit log who caused them. */
   taggedDb(tags: TransactionTags): Db;
-  /** Returns the database for the requests of one network or client whose partner is not known yet. */
+  /**
+   * Returns the database for queries that wait in one lane: the lane of a partner, of a network, or of an
+   * OAuth client.
+   */
   laneOf(lane: string): Lane;
   listener: Listener;
   /** The id of this process among the nodes that share the database. */
@@ -53,6 +59,9 @@ export type Kernel = {
   eventsAppended: Signal;
   /** The id of the API request that is being handled. Null outside of requests and for public routes. */
   requestId: string | null;
-  /** The partner that sent this request. An event for another partner does not name the request. */
+  /**
+   * The partner that sent the API request that is being handled. Events for other partners do not name the
+   * request.
+   */
   requestPartnerId: string | null;
 };

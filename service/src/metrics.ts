@@ -3,7 +3,10 @@ import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
 /** Upper bounds of the histogram buckets. */
 const BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000];
 
-/** The request durations of one route by status class. Plain arrays, because this runs for every request. */
+/**
+ * The request durations of one route by status class, counted in plain arrays because this runs for every
+ * request.
+ */
 export type RouteTimes = { observe(status: number, milliseconds: number): void };
 
 export type Metrics = {

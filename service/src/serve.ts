@@ -175,7 +175,10 @@ async function startSandbox(config: Config, clock: Clock, print: (text: string) 
   return sandbox;
 }
 
-/** Like `Promise.all`, but waits for all parts, so that a failure does not leave another part starting. */
+/**
+ * Like `Promise.all`, but waits until every part has started or failed, so that no part is still starting
+ * when the error is thrown.
+ */
 async function settleAll<A, B>(parts: [Promise<A>, Promise<B> | null]): Promise<[A, B | null]> {
   const results = await Promise.allSettled(parts);
   for (const result of results) if (result.status === 'rejected') throw result.reason;

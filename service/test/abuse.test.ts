@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApp, testApp, testConfig } from './support/app.ts';
 
-/** Larger than what the operating system buffers for a connection. */
+/** A text larger than what the operating system buffers for a connection. */
 const LARGE = 'x'.repeat(16_000_000);
 
 let app: TestApp;

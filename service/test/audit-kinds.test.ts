@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** A kind is an action, or the start of actions that end in a state: `participation.`. */
+/** A kind is an action, or the common beginning of actions that end in a state, such as `participation.`. */
 const kindsIn = (text: string) =>
   [...text.matchAll(/'([a-z_]+\.[A-Za-z_]*)'/g)].map(([, kind]) => String(kind));
 
@@ -41,7 +41,7 @@ test('every kind of audit entry is written by a real action of some test', async
   const expected = files
     .filter(({ path }) => isTest(path))
     .flatMap(({ text }) => [...text.matchAll(/expectAudited\([^;]*\);/g)].flatMap(([call]) => kindsIn(call)));
-  // Triggers, functions and files were found.
+  // Shows that the search found kinds in triggers, in database functions and in source files.
   expect([...declared]).toEqual(
     expect.arrayContaining(['user.held', 'partner.', 'participation.', 'eligibility.refused', 'command.run']),
   );

@@ -135,7 +135,7 @@ test(
         // Kills the node at a different moment each time, while it sequences events or sends them.
         await until(() => seen.length).toBeGreaterThanOrEqual(before + ((kill * 13) % EVENTS_PER_KILL));
         await killNode(node);
-        // Nobody gives these events a position before the next node starts.
+        // No node gives these events a position until the next node starts.
         await append(5);
         total += EVENTS_PER_KILL + 5;
       }
@@ -182,7 +182,8 @@ test('reconnecting leaves no stream, timer or database connection behind', async
   await reconnectAll(50);
   const before = await measure();
   await reconnectAll(RECONNECTS);
-  // Opening as many as allowed, with the idle one, shows that no earlier stream is counted any more.
+  // Opening all streams that are still allowed beside the idle one shows that no earlier stream counts any
+  // more.
   const openAll = async () => {
     const last = await Promise.all(Array.from({ length: 9 }, () => openStream(app.ctx.baseUrl)));
     for (const stream of last) stream.destroy();

@@ -93,7 +93,7 @@ async function exerciseAllPaths(): Promise<void> {
   await submit();
   await world.advance(61);
   let sent = await submit(FORM, { 'idempotency-key': 'k2' });
-  // After this many failures, the circuit breaker stays open for a while.
+  // The failures above have opened the circuit breaker, which stays open for a while.
   for (; sent.statusCode >= 500; sent = await submit(FORM, { 'idempotency-key': 'k2' })) await sleep(50);
   expect(sent.json()).toMatchObject({ status: 'SENT' });
   await submit(FORM, { 'idempotency-key': 'k2' });

@@ -160,7 +160,8 @@ describe('a saturated node', () => {
     expect(await node.ctx.metrics.render()).toMatch(/causeway_http_requests_shed_total [1-9]/);
   });
 
-  // A block of 600 ms is longer than a sample period, so the delay histogram of that sample is empty.
+  // If the event loop is blocked for 600 ms, which is longer than a sample period, the delay histogram of
+  // that sample is empty.
   test.each([150, 600])(
     'sheds requests while its event loop is repeatedly blocked for %d ms, and recovers',
     async (blockMs) => {

@@ -19,7 +19,7 @@ beforeAll(async () => {
   node = await startWebhookNode();
   node.ctx.config.limits.webhook_test = 1_000;
   call = await callAs(node);
-  // A folder inside the folder of the packages, so that Node finds them.
+  // A folder inside the folder of the packages, so that Node finds the packages.
   folder = await mkdtemp(join(await installPackages('webhook-receivers', PACKAGES), 'run-'));
   await mkdir(join(folder, 'node_modules', '@causeway'), { recursive: true });
   await symlink(join(ROOT, 'sdk'), join(folder, 'node_modules', '@causeway', 'sdk'));

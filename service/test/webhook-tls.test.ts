@@ -10,7 +10,7 @@ import { bundleNode, killNode, type NodeProgram, startEventNode } from './suppor
 import { partnerOf } from './support/tokens.ts';
 import { callAs } from './support/webhooks.ts';
 
-/** Signed the two certificates below, which are valid until 2126. */
+/** The certificate that signed the two certificates below, which are valid until 2126. */
 const AUTHORITY = `-----BEGIN CERTIFICATE-----
 MIIBnTCCAUOgAwIBAgIUPfAiuDH2Gtwc4tYe2BiBSO0+I3UwCgYIKoZIzj0EAwIw
 GzEZMBcGA1UEAwwQQ2F1c2V3YXkgdGVzdCBDQTAgFw0yNjExMTYwNzMwNTNaGA8y

@@ -68,12 +68,12 @@ export type UserCaller = Caller & { userId: string };
 export type Guard = {
   /**
    * Returns the caller of an access token, or null if the token is invalid. Synchronous if the token is
-   * cached. Otherwise the network determines the lane of the database read, because the partner is not known
-   * yet. Without a request, uses the node's own lane.
+   * cached. Otherwise reads the database in the lane of the caller's network, because the partner is not
+   * known yet. Without a request, reads in the node's own lane.
    */
   check(token: string, request?: Pick<FastifyRequest, 'ip' | 'raw'>): Caller | null | Promise<Caller | null>;
   isCached(token: string): boolean;
-  /** Returns the partner of a cached token. */
+  /** Returns the partner that a cached token was issued to. */
   partnerOf(token: string): string | undefined;
   /** Returns whether any partner has registered this origin. Used for preflights, which carry no token. */
   knowsOrigin(origin: string): boolean;
@@ -90,14 +90,14 @@ export function bearerToken(authorization: string | undefined): string {
   return token;
 }
 
-/** Returns a 401 with the challenge of RFC 6750 §3. */
+/** Returns the error for a 401 reply, with the `WWW-Authenticate` challenge that RFC 6750 §3 requires. */
 export function unauthorized(error?: 'invalid_request' | 'invalid_token'): ApiError {
   const challenge =
     error === undefined ? 'Bearer realm="causeway"' : `Bearer realm="causeway", error="${error}"`;
   return new ApiError('unauthorized', {}, { headers: { 'www-authenticate': challenge } });
 }
 
-/** Throws unless the caller may use a route with this access. */
+/** Throws unless the caller may use a route that requires `who` and `scope`. */
 export function authorize(caller: Caller, who: 'partner' | 'user', scope: Scope): void {
   if (who === 'user' && caller.userId === null) throw new ApiError('user_token_required');
   if (!caller.scopes.has(scope)) {

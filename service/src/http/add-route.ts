@@ -47,7 +47,7 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
   app.route({
     method,
     url: path,
-    // A HEAD request would open a stream that nobody reads.
+    // A stream has no HEAD route, because a HEAD request would open a stream that nobody reads.
     ...(route.stream && { exposeHeadRoute: false }),
     config: { access, ...(forms && { forms }), ...(rawBody && { rawBody }) },
     ...(rawBody && { bodyLimit: MAX_RAW_BODY_BYTES }),
@@ -72,8 +72,8 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
 }
 
 /**
- * Caches the text of each reply object. Safe, because a handler that returns synchronously returns a cached, immutable
- * object.
+ * Returns a serializer that caches the text of each reply object. This is safe because it serializes only
+ * replies of handlers that return synchronously, and these return cached, immutable objects.
  */
 function textCache() {
   const texts = new WeakMap<object, string>();
@@ -108,7 +108,10 @@ async function handleOnce(ctx: Context, route: Route, caller: Caller, input: Inp
   return outcome.reply;
 }
 
-/** Runs before the body is read; synchronous if the token is cached and the rate limits are in memory. */
+/**
+ * Returns the hook that runs before the body is read. The hook is synchronous if the token is cached and the
+ * rate limits are in memory.
+ */
 function admit(ctx: Context, route: Route) {
   const common = {
     ...ctx.securityHeaders,

@@ -62,7 +62,7 @@ test('a saturated node refuses what exceeds the share of a lane at once, and sti
   };
   const { state, send } = testAdmission({ maxWaitMs: 400, onStart: block });
   let n = 0;
-  // Floods the node until its rate is known, and a while longer.
+  // Floods the node until its rate has been measured, and a little longer.
   while (state.refused.length < 200) {
     for (let i = 0; i < 40; i++) send(`a ${n++}`);
     await sleep(1);

@@ -1,8 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
 /**
- * How many requests start in one turn of the event loop. Replies of the database are read once per turn, so a turn that
- * started every request that has arrived would delay the requests that are already running.
+ * How many requests start in one turn of the event loop. The node reads database replies once per turn. If
+ * one turn started every request that has arrived, the requests already running would wait longer for their
+ * replies.
  */
 const MAX_STARTS_PER_TURN = 16;
 const SAMPLE_INTERVAL_MS = 250;
@@ -11,19 +12,26 @@ const DATABASE_RETRY_MS = 1;
 type Waiting = { request: IncomingMessage; response: ServerResponse; arrivedAt: number };
 
 type Options = {
-  /** A request that has waited longer is refused: its caller may have given up, and the others would wait even longer. */
+  /**
+   * A request that has waited longer than this is refused: its caller may have given up, and serving it would
+   * delay the requests behind it.
+   */
   maxWaitMs: number;
-  /** Returns the partner, or null if it is not known. Partners take turns, so one that floods the node delays itself. */
+  /**
+   * Returns the id of the request's partner as its lane, or null if the partner is not known. Lanes take
+   * turns, so a partner that floods the node delays only itself.
+   */
   laneOf(request: IncomingMessage): string | null;
-  /** Returns false while the database has enough work of this lane. */
+  /** Returns false while enough queries from this lane wait for the database. */
   mayStart(lane: string | null): boolean;
   start: RequestListener;
   refuse: RequestListener;
 };
 
 /**
- * Starts requests at the rate at which the node can serve them. While others wait, a request waits in the queue of its
- * lane; it is refused at once if the lane's share of the queue would take longer than half of `maxWaitMs` to serve.
+ * Starts requests at the rate at which the node can serve them. If requests are already waiting, a new one
+ * joins the queue of its lane. It is refused at once if serving the lane's share of the queue would take
+ * longer than half of `maxWaitMs`.
  */
 export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: Options): RequestListener {
   const lanes = new Map<string | null, Waiting[]>();
@@ -32,7 +40,10 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
   let isScheduled = false;
   let startedCount = 0;
   let sampledAt = 0;
-  /** Unlimited until requests have waited for a whole sample, when the node's rate is known, and after a queue was served. */
+  /**
+   * How many requests may wait. Unlimited until the rate of the node has been measured over a whole sample in
+   * which requests waited. Unlimited again once the queue is empty.
+   */
   let maxWaiting = Number.POSITIVE_INFINITY;
 
   const scheduleTurn = () => {
@@ -44,12 +55,12 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
     waitingCount--;
     if (queue.length === 0) lanes.delete(lane);
   };
-  /** Starts a request of the first lane that may start one. Returns false if there is none. */
+  /** Starts the oldest request of the first lane that may start one. Returns false if no lane may. */
   const startNext = (): boolean => {
     for (const [lane, queue] of lanes) {
       if (!mayStart(lane)) continue;
       const next = queue.shift();
-      // Moves the lane to the end of the order.
+      // Move the lane behind the others, so that the lanes take turns.
       lanes.delete(lane);
       lanes.set(lane, queue);
       remove(lane, queue);
@@ -61,7 +72,7 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
     }
     return false;
   };
-  /** Returns whether any request was late. */
+  /** Refuses the requests that have waited longer than `maxWaitMs`. Returns whether there were any. */
   const refuseLate = (now: number): boolean => {
     const before = waitingCount;
     for (const [lane, queue] of lanes)

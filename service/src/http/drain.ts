@@ -3,7 +3,10 @@ import { Server as TcpServer } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
-/** How long the node keeps serving after it reports that it is not ready. Load balancers notice in this time. */
+/**
+ * How long the node keeps serving after it reports that it is not ready, so that load balancers have time to
+ * notice.
+ */
 const ANNOUNCE_MS = 1_000;
 /** How long open requests may take to finish after the server has stopped listening. */
 const FINISH_MS = 1_500;
@@ -14,8 +17,8 @@ const CHECK_INTERVAL_MS = 20;
 /** How long the server tries to accept all waiting connections before it stops listening. */
 const ACCEPT_MS = 250;
 /**
- * After this many turns of the event loop without a new connection, none is waiting, because every turn accepts at
- * least one.
+ * After this many turns of the event loop without a new connection, no connection is waiting: a full turn
+ * accepts at least one if any waits.
  */
 const IDLE_TURNS = 2;
 
@@ -72,7 +75,8 @@ async function stopListening(server: Server): Promise<void> {
     idleTurns++;
     await nextTurn();
   }
-  // The HTTP server's own `close` first closes idle connections, and new connections would arrive meanwhile.
+  // Closes only the listening socket. The `close` of the HTTP server would close idle connections first, and
+  // new connections would arrive in the meantime.
   TcpServer.prototype.close.call(server);
   server.off('connection', noticeConnection).removeAllListeners('request');
   for (const listener of listeners) server.on('request', listener);

@@ -25,7 +25,7 @@ const members = {
 
 export const Failure = Closed(members, { title: 'ErrorBody' });
 
-/** Errors of `/oauth/*` also have the members that OAuth clients expect (RFC 6749 §5.2). */
+/** Errors from `/oauth/*` also have the members that OAuth clients expect (RFC 6749 §5.2). */
 export const OAuthFailure = Closed(
   {
     error: Type.String({ description: 'The OAuth 2.0 error code.', examples: ['invalid_request'] }),
@@ -35,7 +35,7 @@ export const OAuthFailure = Closed(
   { title: 'OAuthErrorBody' },
 );
 
-/** Maps error codes of Fastify and Node to ours. */
+/** Maps the error codes of Fastify and Node to our error codes. */
 const FRAMEWORK_CODES: Record<string, ErrorCode> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',

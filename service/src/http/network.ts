@@ -8,7 +8,7 @@ import ipaddr from 'ipaddr.js';
  * names no address, the peer's address counts.
  */
 export function clientNetwork({ ip, raw }: Pick<FastifyRequest, 'ip' | 'raw'>): string {
-  // Node accepts an IPv4 address in one notation only.
+  // `isIPv4` accepts only one notation of each address, so the text can be used as it is.
   if (isIPv4(ip)) return ip;
   const address = [ip, raw.socket.remoteAddress ?? ''].find((each) => isIP(each) !== 0);
   if (address === undefined) return 'unknown';

@@ -32,7 +32,10 @@ export type ExtraOperation = {
   errors: readonly ErrorCode[];
 };
 
-/** The errors of every route: any request can have headers that are too large or a compressed body, or exceed a limit. */
+/**
+ * The errors that every route can return: any request can have headers that are too large or a compressed
+ * body, or exceed a limit.
+ */
 const ANY_ROUTE: readonly ErrorCode[] = [
   'malformed_request',
   'method_not_allowed',

@@ -7,7 +7,10 @@ import type { OpenPool } from '../db/pool.ts';
  */
 export type Overload = {
   isSaturated(): boolean;
-  /** Returns whether another request of this partner can start: the database has room for it. Null: any other caller. */
+  /**
+   * Returns whether the database has room for another request of this partner. Null stands for all callers
+   * whose partner is not known.
+   */
   mayStart(partnerId: string | null): boolean;
   /** Counts a refused request. */
   countShed(): void;
@@ -47,8 +50,8 @@ export function watchOverload(
   const timer = setInterval(() => {
     const expectedWaitMs = (waiting() / Math.max(acquired, 1)) * SAMPLE_INTERVAL_MS;
     const now = performance.now();
-    // After a reset, the histogram records from the second turn of the event loop on. If it is empty, one
-    // turn took the whole sampling interval.
+    // After a reset, the histogram starts to record in the second turn of the event loop. So if it is empty,
+    // a single turn took the whole sampling interval.
     const lagMs = delay.count === 0 ? now - sampledAt : delay.mean / NANOSECONDS_PER_MS;
     sampledAt = now;
     laggingSamples = lagMs > limits.maxEventLoopLagMs ? laggingSamples + 1 : 0;
@@ -59,7 +62,8 @@ export function watchOverload(
   timer.unref();
   return {
     isSaturated: () => isSaturated,
-    // Callers without a partner have many lanes at the database.
+    // Callers without a known partner wait in many lanes, one per network, so the whole queue is checked
+    // instead of one lane.
     mayStart: (partnerId) => (partnerId === null ? !isFull() : !isBusy(partnerId)),
     countShed: () => shed.inc(),
     stop: () => {

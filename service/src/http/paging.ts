@@ -17,7 +17,10 @@ export const PageQuery = Type.Object({
 });
 export type PageQuery = Static<typeof PageQuery>;
 
-/** The schema of a page of `item`. At either end of the list, the cursor that would lead further is absent. */
+/**
+ * The schema of a page of `item`. On the first and the last page, the cursor that would lead beyond the list
+ * is absent.
+ */
 export function List<T extends TSchema>(item: T, title: string) {
   return Closed(
     {

@@ -1,8 +1,8 @@
 import { decodeUtf8 } from './strict-json.ts';
 
 /**
- * More pairs than any of our routes needs. The limit is needed because the router parses the query before anything else
- * is checked.
+ * The limit on query parameters, more than any of our routes needs. It exists because the router parses the
+ * query before anything else is checked.
  */
 const MAX_PAIRS = 200;
 

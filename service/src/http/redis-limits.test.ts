@@ -8,7 +8,10 @@ beforeAll(async () => {
 });
 afterAll(() => redis.stop());
 
-/** Opens two limiters and waits until the first counts in Redis: the second then sees its counts. */
+/**
+ * Opens two limiters and waits until the first one counts in Redis. From then on, the second one sees those
+ * counts.
+ */
 async function openPair() {
   const warnings: string[] = [];
   const [one, two] = [

@@ -17,7 +17,7 @@ export function securityHeaders(baseUrl: string): Record<string, string> {
   return { ...headers, 'strict-transport-security': 'max-age=31536000; includeSubDomains' };
 }
 
-/** Replies differ by caller and, through CORS, by origin. */
+/** Replies depend on the caller and, because of CORS, on the origin. */
 export const VARY = 'Authorization, Origin';
 
 export const CACHE_CONTROL = { etag: 'private, no-cache', none: 'no-store' } as const;

@@ -20,11 +20,11 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
   path: string;
   operationId: string;
   summary: string;
-  /** Shown below the summary in the API reference. */
+  /** The text below the summary in the API reference. */
   description?: string;
   params?: P;
   query?: Q;
-  /** The members that `filters[i][field]` accepts, on a route that reads filters. */
+  /** The field names that `filters[i][field]` accepts. Only for routes that read filters. */
   filters?: readonly string[];
   body?: B;
   /** Accepts form-urlencoded bodies besides JSON. */
@@ -33,11 +33,15 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
   rawBody?: true;
   reply: R;
   /**
-   * Serializes with `JSON.stringify`. For replies with alternatives, because the schema's serializer would try them one
-   * by one. Undeclared members are not removed, so a test must check that the handler returns exactly the schema.
+   * Serializes with `JSON.stringify`. Used for replies whose schema is a union, because the schema's
+   * serializer would try the variants one by one. Undeclared members are not removed, so a test must check
+   * that the handler returns exactly the schema.
    */
   plainReply?: true;
-  /** Replies with server-sent events. `handle` returns a stream of their text, which ends with the connection. */
+  /**
+   * Replies with server-sent events. `handle` returns their text as a stream, which ends when the connection
+   * closes.
+   */
   stream?: true;
   /** Error codes in addition to the codes that every route can return. */
   errors?: readonly ErrorCode[];
@@ -53,11 +57,11 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
    * callers.
    */
   keepsText?: true;
-  /** For a read that writes to the audit log: the entry names the request and the caller. */
+  /** Set on reads that write to the audit log: the audit entry names the request and the caller. */
   isAudited?: true;
   /**
-   * Throws if the stored reply of an idempotent request must not be returned again. For replies that grant a
-   * permission.
+   * Throws if the stored reply of an idempotent request must not be returned again. Used for replies that
+   * grant a permission.
    */
   recheck?(ctx: Context, caller: C, input: Input<P, Q, B>, reply: Static<R>): Promise<void>;
   handle(ctx: Context, caller: C, input: Input<P, Q, B>): Promise<Static<R>> | Static<R>;

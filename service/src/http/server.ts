@@ -43,7 +43,7 @@ const MAX_BODY_BYTES = 64 * 1024;
 /** Registers routes that a declaration cannot express. Each of these routes must set `config.access`. */
 export type Plugin = (app: FastifyInstance) => Promise<void> | void;
 
-/** Answers a browser that asks for a path without a route. Returns false for paths of the API. */
+/** Shows a page to a browser that asks for a path without a route. Returns false for paths of the API. */
 export type UnknownPage = (request: FastifyRequest, reply: FastifyReply) => boolean;
 
 export async function buildServer(
@@ -70,8 +70,8 @@ export async function buildServer(
       createSheddingServer(
         ctx,
         {
-          // Node answers a request without a Host header with an empty body. `refuseRequest` answers with the error
-          // object instead.
+          // Node answers a request without a Host header itself, with an empty body. With this option off,
+          // `refuseRequest` answers with the error object.
           requireHostHeader: false,
           // Limits how long a client may take to send its request; `ctx.deadlines` limits the handlers.
           requestTimeout,

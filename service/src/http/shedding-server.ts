@@ -52,7 +52,7 @@ export function chooseRequestId(request: IncomingMessage): string {
   return sent !== undefined && REQUEST_ID.test(sent) ? sent : randomUUID();
 }
 
-/** Returns a header without parsing all of them, which Node does when `headers` is first read. */
+/** Returns one header. Does not read `headers`, because Node then parses all of them. */
 function rawHeader({ rawHeaders }: IncomingMessage, name: string): string | undefined {
   for (let i = 0; i < rawHeaders.length; i += 2)
     if (rawHeaders[i]?.length === name.length && rawHeaders[i]?.toLowerCase() === name)
@@ -60,7 +60,10 @@ function rawHeader({ rawHeaders }: IncomingMessage, name: string): string | unde
   return undefined;
 }
 
-/** Refuses a request with the error object, the headers and the log line of every other failure. */
+/**
+ * Returns a listener that refuses a request with the same error object, headers and log line as any other
+ * failure.
+ */
 function refusal(ctx: Context): RequestListener {
   const record = requestRecorder(ctx, '-', '-');
   const error = new ApiError('unavailable');
@@ -71,7 +74,10 @@ function refusal(ctx: Context): RequestListener {
     'cache-control': 'no-store',
     vary: VARY,
   }).flat();
-  /** Everything but the id, serialized once. */
+  /**
+   * Returns the serialized body in two parts, before and after the request id, so that each refusal only
+   * inserts its id.
+   */
   const textAround = (members: object) => {
     const marker = '-id-';
     return JSON.stringify({ ...members, ...failureBody(error, marker) }).split(marker);

@@ -91,7 +91,10 @@ export const compileSerializer: FastifySerializerCompiler<TSchema> = ({ schema }
   };
 };
 
-/** Enough problems to correct a request. A reply that lists thousands would cost more than the request. */
+/**
+ * The number of problems that a reply lists. It is enough to correct a request; listing thousands would cost
+ * more than the request.
+ */
 const MAX_REPORTED_PROBLEMS = 20;
 
 function toApiError(errors: ErrorObject[]): ApiError {

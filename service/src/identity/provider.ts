@@ -42,7 +42,10 @@ export type Review = {
 
 export type Applicant = { id: string; kind: UserKind; review: Review | null; data: PersonalData };
 
-/** The effect of an event, independent of the provider's names. `read`: the applicant must be read again. */
+/**
+ * What an event means for us, independent of the provider's event names. `read`: the applicant must be read
+ * again.
+ */
 export type EventEffect =
   | 'review'
   | 'read'
@@ -69,7 +72,7 @@ export type IdentityEvent = {
   at: number;
 };
 
-/** The port to the identity provider. Calls throw `upstream_error` and `upstream_unavailable`. */
+/** The interface to the identity provider. Calls throw `upstream_error` and `upstream_unavailable`. */
 export type IdentityProvider = {
   createToken(input: { userId: string; level: Level; email: string }): Promise<string>;
   findApplicant(userId: string): Promise<Applicant | null>;

@@ -7,7 +7,10 @@ import type { Review } from './provider.ts';
 
 export const IDENTITY_CHANNEL = 'identity_applicants';
 
-/** Longer than any read can take, so that only one worker reads an applicant at a time. */
+/**
+ * How long a worker's claim on an applicant lasts. Longer than any read can take, so that only one worker
+ * reads an applicant at a time.
+ */
 const LEASE = '60 seconds';
 
 /** Stored instead of the person's hash until the applicant has been read. */
@@ -87,8 +90,8 @@ export async function saveReview(db: Db, userId: string, review: Review, asOf: s
 }
 
 /**
- * Stores which person the level's approval was given to. Approvals of other levels that have no recorded person (from
- * version 0.1) are assigned to `former`.
+ * Stores which person the level's approval was given to. Approvals of other levels that have no recorded
+ * person (from version 0.1) are assigned to the person `former`.
  */
 export async function savePerson(
   db: Db,

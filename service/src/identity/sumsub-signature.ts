@@ -1,6 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Signs a request: timestamp, method, path with query as sent, and body, without separators. */
+/**
+ * Signs a request. The signed text consists of the timestamp, the method, the path with the query as sent,
+ * and the body, without separators.
+ */
 export function signRequest(
   secret: string,
   seconds: number,

@@ -11,9 +11,12 @@ import { readSumsubWebhook } from './sumsub-webhook.ts';
 
 export const UPSTREAM = 'identity';
 const TIMEOUT_MS = 8_000;
-/** Sent explicitly, because the vendor's documentation contradicts itself about the default. */
+/**
+ * The lifetime of a token. We send it explicitly, because the vendor's documentation contradicts itself about
+ * the default.
+ */
 const TOKEN_TTL_S = 600;
-/** Below the vendor's limits (300 and 50), because all nodes share them. */
+/** Below the vendor's limits (300 reads and 50 writes in 5 seconds), because all nodes share the limits. */
 const READ_RATE = { count: 200, windowMs: 5_000 };
 const WRITE_RATE = { count: 40, windowMs: 5_000 };
 

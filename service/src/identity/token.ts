@@ -26,7 +26,8 @@ export async function createKycToken(
   const token = await ctx.identity.createToken({ userId, level, email: user.email });
   return ctx.commitReply(async (tx) => {
     await expectApplicant(tx, userId);
-    // The row is locked now, so a rejection is either visible here or is stored after the token was issued.
+    // The user's row is locked now: a final rejection is either visible here, or it is stored after the token
+    // is issued.
     await assertNotFinallyRejected(tx, userId);
     return { object: 'kyc_token' as const, token };
   });

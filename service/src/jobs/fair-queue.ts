@@ -9,15 +9,17 @@ export type FairQueue = {
   tryTake(): boolean;
   release(): void;
   waiting(): number;
-  /** Returns whether the lane has its share of a full queue. */
+  /**
+   * Returns whether the lane already has its share of the tasks that may wait, `QUEUED_PER_SLOT` per slot.
+   */
   isBusy(lane: string): boolean;
-  /** Returns whether more than `QUEUED_PER_SLOT` tasks per slot wait. */
+  /** Returns whether more than `QUEUED_PER_SLOT` tasks per slot are waiting. */
   isFull(): boolean;
 };
 
 type Waiting = { start(): void };
 
-/** Enough to keep the slots in use while the event loop is busy with other work. */
+/** Enough waiting tasks to keep the slots in use while the event loop is busy with other work. */
 const QUEUED_PER_SLOT = 4;
 
 export function createFairQueue({

@@ -9,7 +9,10 @@ const GRANTS = Number(process.env.GRANTS ?? 10_000);
 
 let database: TestDatabase;
 let app: TestApp;
-/** Has no time limits, unlike the pool of the service. Only housekeeping must stay within the limits. */
+/**
+ * A connection without time limits, unlike the connections of the service: only housekeeping has to stay
+ * within the limits, not the preparation of the test.
+ */
 let unlimited: pg.Client;
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -32,9 +35,9 @@ const ALPHABET = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwx
 const ID = `(select string_agg(substr('${ALPHABET}', (floor(i::float8 / (${GRANTS} + 1) * 262144)::int >> shift) % 64 + 1, 1),
     '' order by shift desc) from unnest(array[0, 6, 12]) shift) || to_char(i, 'FM000000000')`;
 
-/** Of twenty grants, one is revoked, one is unused and the others have a refresh token. */
+/** Inserts grants. Of every twenty, one is revoked, one is unused and the others have a refresh token. */
 async function insertGrants(from: number, to: number): Promise<void> {
-  // Skips the triggers of the audit log, which this test does not need.
+  // Skip the triggers of the audit log, which this test does not need.
   await unlimited.query('begin; set local session_replication_role = replica');
   await unlimited.query(
     `insert into oauth_grants (id, client_id, user_id, payload, expires_at, inserted_at, revoked_at)

@@ -31,7 +31,8 @@ export async function startQueueWorker(
   let running: Promise<void> | null = null;
   let isWoken = false;
 
-  // If a step of one lane fails, the other lanes still finish their rows, and the next wake-up restarts all lanes.
+  // One of `concurrency` parallel loops. A failed step ends only its own loop, and the next wake-up restarts
+  // all loops.
   const runLane = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       const step = await work.step().catch((err: unknown): Step => {

@@ -7,7 +7,7 @@ export type Mail = {
   headers?: Record<string, string>;
 };
 
-/** The port to a mail server. */
+/** The interface to a mail server. */
 export type Mailer = {
   /** Rejects if the server did not accept the mail. `id` is the same on every attempt, so that recipients can drop duplicates. */
   send(id: string, mail: Mail): Promise<void>;

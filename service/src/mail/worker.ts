@@ -5,7 +5,10 @@ import { takeMailToSend } from './outbox.ts';
 import { deleteMail, MAIL_CHANNEL } from './store.ts';
 
 const POLL_INTERVAL_MS = 15_000;
-/** About a day with the outbox's retry delays. By then every link in the mail has expired. */
+/**
+ * With the retry delays of the outbox, this many attempts take about a day. By then every link in the mail
+ * has expired.
+ */
 const MAX_ATTEMPTS = 28;
 
 export type MailWorker = { stop(): Promise<void> };

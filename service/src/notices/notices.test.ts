@@ -234,7 +234,7 @@ test('a notice that cannot be rendered does not stop the others, and gives its m
   expect(await subjects()).toEqual(['Your investment in Harbour was accepted']);
   const failures = () => world.logged().match(/"reason":"notice_not_rendered"/g)?.length;
   expect(failures()).toBe(2);
-  // Not tried again before its time.
+  // The broken notices are not tried again before their retry time.
   expect(await subjects()).toHaveLength(1);
   expect(failures()).toBe(2);
   await makeDue();

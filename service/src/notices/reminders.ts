@@ -12,7 +12,10 @@ import {
 const INTERVAL_MS = 30_000;
 const DAY_MS = 86_400_000;
 const EXPIRY_NOTICE_MS = 14 * DAY_MS;
-/** Short, because signing links are valid for only a few days. */
+/**
+ * How long before its expiry users are reminded of a signing link. Short, because signing links are valid for
+ * only a few days.
+ */
 const LINK_NOTICE_MS = 2 * DAY_MS;
 
 /** Reminds users of things that expire soon. Any number of nodes may run it. */

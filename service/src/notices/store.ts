@@ -30,7 +30,7 @@ export async function markHandled(tx: Db, ids: readonly bigint[]): Promise<void>
   await sql`update notices set handled_at = now() where id = any(${ids}::bigint[])`.execute(tx);
 }
 
-/** Leaves the notices waiting and lets others go first. */
+/** Postpones the notices, so that other notices are handled first. */
 export async function postponeNotices(tx: Db, ids: readonly bigint[]): Promise<void> {
   await sql`update notices set retry_at = now() + ${RETRY_DELAY} where id = any(${ids}::bigint[])`.execute(
     tx,
@@ -52,7 +52,7 @@ export async function replaceOptOuts(tx: Db, userId: string, topics: readonly st
   for (const topic of topics) await insertOptOut(tx, userId, topic);
 }
 
-/** Does nothing for a user who does not exist. */
+/** Turns off the topic for the user. Does nothing if the user does not exist. */
 export async function insertOptOut(db: Db, userId: string, topic: string): Promise<void> {
   await sql`insert into notice_opt_outs (user_id, topic) select id, ${topic} from users where id = ${userId}
     on conflict do nothing`.execute(db);
@@ -97,7 +97,7 @@ export async function insertAccreditationReminders(db: Db, now: string, until: s
   return Number(numAffectedRows ?? 0n) === REMINDER_BATCH_SIZE;
 }
 
-/** The last row that was looked at. */
+/** The position of the last row that the previous batch has examined. */
 export type ReminderCursor = { at: string; id: string };
 
 /**
@@ -131,8 +131,8 @@ export async function insertFormReminders(
 }
 
 /**
- * Writes notices for the next forms that wait for a signature and whose link ends between `now` and `until`. Returns where
- * to continue, or null at the end.
+ * Writes notices for the next forms that wait for a signature and whose signing link expires between `now`
+ * and `until`. Returns where to continue, or null at the end.
  */
 export async function insertLinkReminders(
   db: Db,

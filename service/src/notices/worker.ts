@@ -56,7 +56,9 @@ async function sendNotice(ctx: Context, tx: Db, notice: WaitingNotice): Promise<
   return mail !== null;
 }
 
-/** Returns null if the notice cannot be rendered, or if its kind is one of a newer version. */
+/**
+ * Returns null if the notice cannot be rendered, or if its kind comes from a newer version of the service.
+ */
 function tryToMail(
   ctx: Context,
   user: User,

@@ -27,7 +27,10 @@ export async function upsertArtifact(db: Db, artifact: NewArtifact): Promise<voi
   );
 }
 
-/** Reads an artifact. It is reported as consumed only `leewaySeconds` after `consumeArtifact`. */
+/**
+ * Reads an artifact. The result shows it as consumed only from `leewaySeconds` after the call of
+ * `consumeArtifact` on.
+ */
 export async function findArtifact(
   db: Db,
   kind: string,

@@ -11,7 +11,7 @@ export type ClientRow = {
   post_logout_redirect_uris: string[];
   scopes: string[];
   secret_hash: Buffer;
-  /** The previous secret while its grace period lasts. */
+  /** The hash of the previous secret during its grace period. */
   previous_hash: Buffer | null;
 };
 

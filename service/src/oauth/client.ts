@@ -4,7 +4,7 @@ import { type ClientRow, selectClient } from './client-store.ts';
 
 /** A registered client of an enabled partner. */
 export type RegisteredClient = Omit<ClientRow, 'secret_hash' | 'previous_hash'> & {
-  /** One hash, or two while the secret is being rotated. */
+  /** The hash of the secret, or two hashes while the secret is being rotated. */
   secret_hashes: Buffer[];
 };
 

@@ -82,7 +82,7 @@ export async function hasLapsed(db: Db, id: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Keeps a grant from counting as the user's consent in other browsers. */
+/** Stops a grant from counting as the user's consent in other browsers. */
 export async function forgetConsent(db: Db, id: string): Promise<void> {
   await sql`update oauth_grants set consented_redirect_uris = null where id = ${id}`.execute(db);
 }

@@ -22,16 +22,19 @@ export type TokenGuard = Guard & {
 
 type Dependencies = Pick<Kernel, 'db' | 'laneOf' | 'listener' | 'log'>;
 
-/** The lane of the node's own work. */
+/** The lane in which the node's own background work waits. */
 const OWN_LANE = '';
 const MAX_TOKENS = 50_000;
 const MAX_CLIENTS = 1_000;
-/** Short, because the grace period of a rotated client secret ends without a notification. */
+/**
+ * How long a client is cached. Short, because the grace period of a rotated client secret ends without a
+ * notification.
+ */
 const CLIENT_TTL_MS = 5_000;
 
 /**
- * Creates the bearer guard. Verified tokens are cached until they expire or a notification revokes them. Without
- * the listening connection, every check reads the database.
+ * Creates the bearer guard. Verified tokens are cached until they expire or a notification revokes them.
+ * While the connection for notifications is down, every check reads the database.
  */
 export async function createGuard(ctx: Dependencies, maxTokens = MAX_TOKENS): Promise<TokenGuard> {
   const { listener } = ctx;

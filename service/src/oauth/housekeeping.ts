@@ -6,7 +6,7 @@ import * as tokens from './token-store.ts';
 
 type Dependencies = Pick<Kernel, 'db'>;
 
-/** Long enough for requests in flight and for clock skew between nodes. */
+/** How long expired data is kept: long enough for requests in flight and for clock skew between nodes. */
 const EXPIRED_RETENTION = '1 hour';
 
 export function deleteExpiredTokens({ db }: Dependencies): Promise<void> {

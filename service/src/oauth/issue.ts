@@ -15,7 +15,10 @@ export type TokenReply = {
 
 type TokenRequest = { clientId: string; userId: string; scopes: readonly string[] };
 
-/** Issues the tokens of a completed sign-in without a browser: creates a grant with real tokens. */
+/**
+ * Issues the tokens that a completed sign-in would issue, without a browser: creates a grant and valid
+ * tokens.
+ */
 export async function issueUserTokens(
   { db, oauth }: Pick<Context, 'db' | 'oauth'>,
   { clientId, userId, scopes }: TokenRequest,

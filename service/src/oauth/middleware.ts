@@ -104,7 +104,7 @@ function completeClientError(koa: Koa.Context): void {
   koa.body = { ...body, error: 'invalid_client' };
 }
 
-/** Adds the API's error object to the members of RFC 6749. */
+/** Adds the API's error object to the members that RFC 6749 defines. */
 function completeError(koa: Koa.Context, id: string): void {
   koa.set('cache-control', 'no-store');
   completeClientError(koa);

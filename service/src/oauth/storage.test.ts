@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => node.close());
 
-/** Returns every row of every table as text. */
+/** Returns all rows of all tables as text. */
 async function dump(): Promise<string> {
   const { rows } = await node.ctx.pool.query<{ name: string }>(
     `select quote_ident(tablename) as name from pg_tables where schemaname = 'public'`,

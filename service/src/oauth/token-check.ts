@@ -12,7 +12,7 @@ export type VerifiedToken = {
   iat: number;
   exp: number;
   expiresAtMs: number;
-  /** The ids whose revocation ends the token, as notifications name them. */
+  /** The ids whose revocation ends the token, under the names that notifications use. */
   tags: { token: string; grant: string | null; client: string; partner: string; user: string | null };
 };
 

@@ -14,7 +14,7 @@ export type CheckParts = {
   digits: ReadonlyMap<string, number>;
   /** Returns the address that has a role on a chain. */
   addressOf(role: KeyRole, chain: string): Hex | null;
-  /** The address that settles on Solana. */
+  /** The address that sends our settlement transactions on Solana, or null if it is not known. */
   solanaOperator: string | null;
   /** Called for likely mistakes that are not errors. */
   warn?(message: string): void;

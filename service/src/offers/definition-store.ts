@@ -17,8 +17,8 @@ export async function lockOffers(tx: Db): Promise<void> {
 }
 
 /**
- * Makes new participations in the offer wait until the transaction ends, because they lock the same row with `for
- * share`.
+ * Locks the offer until the transaction ends. New participations in the offer wait for this lock, because
+ * they lock the same row with `for share`.
  */
 export async function lockOffer(tx: Db, offerId: string): Promise<void> {
   await sql`select from offers where id = ${offerId} for update`.execute(tx);

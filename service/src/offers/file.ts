@@ -43,7 +43,10 @@ export function parseOfferFile(text: string, { name, variables = {} }: FileOptio
   return data as OfferFile;
 }
 
-/** A float would lose digits of a price, and an unquoted address would become a number. */
+/**
+ * Makes the YAML parser return numbers as text: as a float, a price would lose digits, and an unquoted
+ * address would become a number.
+ */
 function keepNumbersAsText(tags: Tags): Tags {
   const isNumber = (tag: Tags[number]) => typeof tag === 'object' && /:(int|float)$/.test(tag.tag);
   return tags.filter((tag) => !isNumber(tag));

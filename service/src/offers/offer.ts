@@ -26,7 +26,7 @@ export async function findOffer(ctx: Context, caller: Caller, idOrSlug: string):
   return pick(await ctx.offers.of(caller.partnerId), idOrSlug);
 }
 
-/** Finds a published offer of a partner by id, for work that has no caller. */
+/** Finds a published offer of a partner by id. For background work, which has no caller. */
 export async function findOfferById(
   { offers }: Pick<Context, 'offers'>,
   partnerId: string,

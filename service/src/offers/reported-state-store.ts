@@ -8,7 +8,7 @@ export type ReportedState = ReportedOffers['state'];
 /** A state of an offer that has not been reported to a partner yet. */
 export type UnreportedState = Pick<StoredOffer, 'id' | 'slug' | 'type' | 'starts_at' | 'ends_at'> & {
   partner_id: string;
-  /** Null if the offer has never been reported to the partner. */
+  /** The last state reported to the partner; null if the offer has never been reported. */
   reported: ReportedState | null;
   actual: ReportedState;
 };

@@ -28,7 +28,7 @@ export type OfferContract = {
   /** The token account that commits on Solana pay into; null on EVM chains, where the fund holds the tokens. */
   vault: string | null;
   funding_tokens: FundingToken[];
-  /** Nobody can invest through the contract while this is set. */
+  /** Why the contract cannot be read. While this is set, nobody can invest through the contract. */
   unreadable: ContractProblem | null;
 };
 

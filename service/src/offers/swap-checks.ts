@@ -19,7 +19,7 @@ export function swapChecks({ contract, chain }: CheckTarget): Check[] {
   };
   const fundingCheck = (token: (typeof funding_tokens)[number]) => async () => {
     await chain.reader.read(contractCall(address, fundSwapAbi, 'preview', [token.address, SAMPLE]));
-    // Some contracts preview any token, and reject a token that they do not accept only in the swap.
+    // Some contracts preview any token, and reject an unsupported token only when it is swapped.
     const isAccepted = await optionalView(
       chain.reader.read(contractCall(address, whitelistAbi, 'inputTokens', [token.address])),
     );

@@ -12,7 +12,7 @@ export type CommandHelp = {
 
 export type Command = { help: CommandHelp; run(args: string[]): Promise<void> };
 
-/** Wrong arguments. The message says what is wrong and what to do. */
+/** Thrown for wrong arguments. The message says what is wrong and what to do. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);

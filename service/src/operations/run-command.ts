@@ -52,9 +52,9 @@ async function assertMigrated(pool: pg.Pool, { databaseUrl }: Config): Promise<v
 }
 
 /**
- * Compares the command's secrets with those of the nodes. Throws if the nodes know none of the command's
- * secrets. If the command has no secret, or its newest secret is not used by any node yet, the command runs
- * until it has to encrypt or decrypt something.
+ * Compares the command's secrets with the secrets of the nodes. Throws if the nodes know none of the
+ * command's secrets. If the command has no secret, or no node uses its newest secret yet, the command starts,
+ * but throws as soon as it has to encrypt or decrypt something.
  */
 async function openSealing({ secrets }: Config, db: Db): Promise<Sealing> {
   const refusal = (text: string) => new ConfigError([`CAUSEWAY_SECRET: ${text}`]);

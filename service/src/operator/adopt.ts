@@ -9,7 +9,8 @@ import { listOpen, markDisplaced } from './store.ts';
 import type { OpenTransaction } from './transaction.ts';
 
 /**
- * The foreign transactions do not have enough confirmations yet. The message is for the operator who ran the command.
+ * Thrown while foreign transactions do not have enough confirmations. The message is for the operator who ran
+ * the command.
  */
 export class NotDeepEnough extends Error {
   constructor(message: string) {
@@ -19,12 +20,12 @@ export class NotDeepEnough extends Error {
 }
 
 /**
- * Continues from the chain's nonce after the key was used elsewhere. Calls `release` for each of our transactions whose
- * nonce is taken, so that its work can be sent again. Returns the next nonce. `comparedBlock` is the last block whose
- * events were compared with the database. Throws `NotDeepEnough` in two cases. First, while a foreign transaction is in
- * a later block: it may have settled rows that would be settled again. Second, while a reorganisation could still undo
- * a foreign transaction that took one of our nonces: then both our old transaction and the one that replaces it could
- * be mined.
+ * Continues from the chain's nonce after the key was used elsewhere. Calls `release` for each of our
+ * transactions whose nonce is taken, so that its work can be sent again. Returns the next nonce.
+ * `comparedBlock` is the last block whose events were compared with the database. Throws `NotDeepEnough` in
+ * two cases. First, while a foreign transaction is in a block after `comparedBlock`: it may have settled rows
+ * that we would settle again. Second, while a reorganisation could still undo a foreign transaction that took
+ * one of our nonces: then both our old transaction and the one that replaces it could be mined.
  */
 export async function adoptChainNonce(
   account: OperatorAccount,

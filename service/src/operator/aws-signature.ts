@@ -8,7 +8,7 @@ export type AwsCredentials = {
 
 type Request = {
   url: URL;
-  /** Names in lower case; all headers are signed. */
+  /** The headers, with names in lower case. All of them are signed. */
   headers: Record<string, string>;
   body: string;
 };

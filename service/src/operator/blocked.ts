@@ -20,7 +20,7 @@ export type BlockedReason =
   | 'unreachable'
   | 'operator_key_missing';
 
-/** The work cannot proceed now. It stays queued and a later round tries again. */
+/** Thrown if work cannot proceed now. The work stays queued, and a later round tries again. */
 export class Blocked extends Error {
   readonly reason: BlockedReason;
   constructor(reason: BlockedReason, message: string) {
@@ -31,8 +31,8 @@ export class Blocked extends Error {
 }
 
 /**
- * Rethrows an error. If a key refused to sign, instead throws an error that API callers may see; its cause is
- * logged.
+ * Rethrows the error. But if a key refused to sign, throws an error that API callers may see, and its cause
+ * is only logged.
  */
 export function asUnavailable(error: unknown): never {
   if (!(error instanceof Blocked)) throw error;

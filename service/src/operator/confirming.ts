@@ -4,8 +4,9 @@ import type { EvmChain } from '../chain/evm/client.ts';
 import type { Finality } from '../chain/evm/finality.ts';
 
 /**
- * Where mined transactions were found, by transaction id, while they wait for more blocks. Hundreds wait on a chain with
- * late finality; reading all their receipts in every round would cost more than the rest of settlement.
+ * The blocks in which mined transactions were found, by transaction id, while the transactions wait for more
+ * blocks. On a chain with late finality hundreds wait, and reading all their receipts in every round would
+ * cost more than the rest of settlement.
  */
 export type Confirming = Map<string, { blockNumber: bigint; blockHash: Hex }>;
 

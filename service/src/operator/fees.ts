@@ -5,7 +5,7 @@ import { Blocked } from './blocked.ts';
 /** EIP-1559 fees in wei per unit of gas. */
 export type Fees = { maxFee: bigint; priorityFee: bigint };
 
-/** Maximum wei per unit of gas, in total and for the block producer alone. */
+/** The fee caps in wei per unit of gas: for the whole fee, and for the tip of the block producer. */
 export type FeeCaps = { maxFee: bigint; maxTip: bigint };
 
 /** The market price of the next block, in wei per unit of gas. */

@@ -49,7 +49,7 @@ export type FollowState = {
    * The latest attempt of the first unmined transaction, and the block at which it was first seen unmined.
    */
   unmined: { hash: Hex; since: bigint } | null;
-  /** The epoch of the lease in which the pending nonce was last compared. */
+  /** The lease epoch in which the pending nonce on the chain was last compared with our next nonce. */
   checkedEpoch: bigint | null;
 };
 
@@ -58,14 +58,18 @@ export type FollowTimings = ResendTimings & {
   nonceGraceMs: number;
 };
 
-/** The head of the chain, and the newest blocks below it that are confirmed, final or released. */
+/**
+ * The head of the chain, and the numbers of the newest blocks that are deep enough to count as confirmed, as
+ * final, or as safe for releasing work (see `Finality`).
+ */
 export type CheckedHead = Block & Finality;
 
 /** Settled transactions are watched at least to this depth, even if their blocks are final. */
 const WATCHED_BLOCKS = 256n;
 
 /**
- * How many transactions are in progress. Excludes transactions that only wait for enough confirmations to be released.
+ * How many transactions are in progress. Excludes transactions that only wait until they are deep enough for
+ * their work to be sent again.
  */
 export type Progress = { unmined: number; confirming: number };
 
@@ -146,8 +150,8 @@ async function findMined(
 }
 
 /**
- * Records the outcome of a confirmed transaction if both its block and `head` are still on the chain. `head` must be on
- * the same branch, because later rounds trust that every settled transaction is below it.
+ * Records the outcome of a confirmed transaction if both its block and `head` are still on the chain. Checks
+ * `head` too, because later rounds assume that every settled transaction is on the branch of that head.
  */
 async function settle(
   account: OperatorAccount,

@@ -4,7 +4,7 @@ import { type Lease, withLease } from './lease.ts';
 import { extendKeyUse, readFirstHeight, startKeyUse } from './lease-store.ts';
 import type { SolanaAccount } from './solana-account.ts';
 
-/** More blocks than a signed transaction stays valid for. */
+/** The number of blocks after which a signed transaction has certainly expired. */
 const EXPIRY_BLOCKS = 300n;
 /**
  * How many blocks a key may be unused before it has to wait again. Any other key waits longer than this before it
@@ -30,10 +30,11 @@ export async function keepKeyAlive(
 }
 
 /**
- * Throws `Blocked` until every transaction that other keys of the same funds may have signed has expired. Receipts of
- * different keys do not exclude each other, so a key that takes over, for the first time or again, must not send while
- * a transaction of its predecessor can still land. A key without lamports cannot have sent anything. `listSigners`
- * returns the keys of all funds: the wait is recorded once for the key, whatever it signs first.
+ * Throws `Blocked` until every transaction that other keys of the same funds may have signed has expired. A
+ * receipt prevents only a second payment by the same key, so a key that takes over, for the first time or
+ * again, must not send while a transaction of its predecessor can still land. A key without lamports cannot
+ * have sent anything. `listSigners` returns the keys of all funds: the wait is recorded once for the key,
+ * whatever it signs first.
  */
 export async function assertKeyStarted(
   { db, chain, key }: SolanaAccount,

@@ -13,7 +13,7 @@ export type KmsKey = {
   /** Key id, alias or ARN of a key with usage SIGN_VERIFY. */
   keyId: string;
   region: string;
-  /** Null = the region's public endpoint. */
+  /** The URL of the KMS endpoint; null = the region's public endpoint. */
   endpoint: string | null;
   credentials: AwsCredentials;
 };

@@ -7,13 +7,16 @@ export type Lease = KeyId & {
   node: number;
   /** Grows whenever the lease changes hands. */
   epoch: bigint;
-  /** Null before the first use of the key. */
+  /** The next nonce to use; null before the first use of the key. */
   nextNonce: bigint | null;
   /** The highest transaction count above the next nonce that an RPC node has reported; null if there was none. */
   seenNonce: bigint | null;
 };
 
-/** Another node has taken the lease. Transactions signed under the old lease must not be stored or sent. */
+/**
+ * Thrown if another node has taken the lease. Transactions signed under the old lease must not be stored or
+ * sent.
+ */
 export class LeaseLost extends Error {
   constructor() {
     super('another node has taken the lease of the operator key');

@@ -17,7 +17,7 @@ export type RolePolicy = SpendLimits & {
 /** What keys may sign on one chain. A role without its own policy uses the policy of the chain. */
 export type ChainPolicy = RolePolicy & { roles?: ReadonlyMap<KeyRole, RolePolicy> };
 
-/** By chain id. Null allows any target on any chain, without limits. */
+/** The policy of each chain, by chain id. Null allows any target on any chain, without limits. */
 export type SignerPolicy = ReadonlyMap<number | 'solana', ChainPolicy> | null;
 
 /** What a signer checks before every signature. */
@@ -36,8 +36,8 @@ export function policyOf<P extends ChainPolicy | undefined>(policy: P, role: Key
 
 /**
  * Returns a signer that signs only what its rules allow, whatever the rest of the service requests, and
- * throws `Blocked` otherwise. Transactions: calls of settlement functions that belong to a role of the key,
- * on listed contracts, without value, or an empty transfer to the key itself. Typed data: see
+ * throws `Blocked` otherwise. It signs two kinds of transactions: calls without value to listed contracts, if
+ * the function belongs to a role of the key, and empty transfers to the key itself. For typed data, see
  * `typed-data-policy.ts`. Everything that is signed counts against the daily limits of its role.
  */
 export function withPolicy(signer: Signer, rules: SignerRules): Signer {
@@ -122,8 +122,8 @@ function assertMay(
 }
 
 /**
- * At most one of several transactions with the same nonce is mined, so a replacement counts only its
- * additional cost.
+ * Reserves the cost of a transaction. At most one of several transactions with the same nonce is mined, so a
+ * replacement adds only its additional cost.
  */
 function reserve(
   address: Hex,

@@ -16,7 +16,10 @@ import {
 } from './transaction.ts';
 
 export type ResendTimings = {
-  /** Seconds after which accepted bytes are resent, because nodes forget pending transactions. */
+  /**
+   * Seconds after which a transaction that a node has accepted is sent again, because nodes forget pending
+   * transactions.
+   */
   resendSeconds: number;
   /** Seconds after which an unmined transaction is replaced by one with higher fees. */
   bumpSeconds: number;

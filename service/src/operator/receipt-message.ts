@@ -12,7 +12,7 @@ import {
 } from '../chain/solana/instructions.ts';
 import { TOKEN_ACCOUNT_BYTES } from '../chain/solana/token-accounts.ts';
 
-/** The transfer that settles a participation in one direction. */
+/** The transfer that commits or refunds a participation. */
 export type ReceiptPlan = {
   kind: 'commit' | 'remit';
   participationId: string;
@@ -21,9 +21,11 @@ export type ReceiptPlan = {
   decimals: number;
   amount: bigint;
   wallet: string;
-  /** For a commit: a token account of the user. For a refund: the vault. */
+  /** The account that pays: for a commit, a token account of the user; for a refund, the vault. */
   source: string;
-  /** For a commit: the vault. For a refund: the wallet's associated token account. */
+  /**
+   * The account that receives: for a commit, the vault; for a refund, the wallet's associated token account.
+   */
   destination: string;
 };
 

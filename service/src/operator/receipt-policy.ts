@@ -18,7 +18,7 @@ import { Blocked } from './blocked.ts';
 import type { ReceiptPlan } from './receipt-message.ts';
 import { feeOf } from './receipt-transaction.ts';
 
-/** The operator's key was asked to sign something that the service never signs. */
+/** Thrown if the operator's key is asked to sign something that the service never signs. */
 export class SigningRefused extends Blocked {
   constructor(reason: string) {
     super('signer_policy', `the signer refuses: ${reason}`);
@@ -27,14 +27,14 @@ export class SigningRefused extends Blocked {
 }
 
 /**
- * What the key may sign for a participation. The vault and the plan's fund are those that were recorded when
- * the participation was accepted.
+ * What the key may sign for a participation. The vault and the fund in `plan` are the ones recorded when the
+ * participation was accepted.
  */
 export type ReceiptPolicy = { plan: ReceiptPlan; vault: string };
 
 /**
- * In lamports. These are constants because the service learns rent, compute units and price from nodes, and
- * nodes can lie.
+ * The limits in lamports. They are constants, because the service learns rent, compute units and price from
+ * nodes, and nodes can lie.
  */
 export const MAX_RENT = 10_000_000n;
 const MAX_FEE = 50_000_000n;

@@ -16,7 +16,10 @@ import { feeOf, type NewAttempt, type ReceiptTransaction } from './receipt-trans
 import type { SolanaAccount } from './solana-account.ts';
 import type { SolanaSigner } from './solana-signer.ts';
 
-/** More than any settlement uses, so that a simulation never runs out of compute units. */
+/**
+ * The compute unit limit of simulations: more than any settlement uses, so that a simulation never runs out
+ * of units.
+ */
 const SIMULATED_UNITS = 200_000;
 const UNITS_MARGIN = 1.2;
 const PRICE_PERCENTILE = 0.75;
@@ -24,7 +27,7 @@ const PRICE_PERCENTILE = 0.75;
 const MIN_RAISED_PRICE = 1_000n;
 const PRICE_FACTOR = 2n;
 
-/** A simulation failed. `error` is the node's description of the cause. */
+/** Thrown if a simulation fails. `error` is the node's description of the cause. */
 export class SimulationFailed extends Error {
   readonly error: unknown;
   constructor(error: unknown) {

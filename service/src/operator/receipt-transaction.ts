@@ -4,11 +4,11 @@ export type ReceiptAttempt = {
   signature: string;
   raw: Buffer;
   lastValidHeight: bigint;
-  /** Millionths of a lamport per compute unit. */
+  /** The price in millionths of a lamport per compute unit. */
   price: bigint;
-  /** Seconds since it was signed. */
+  /** Seconds since the attempt was signed. */
   age: number;
-  /** Seconds since a node accepted it; null if none has. */
+  /** Seconds since a node accepted the attempt; null if no node has accepted it. */
   sentAge: number | null;
 };
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 import type { ReplacementAction } from './transaction.ts';
 
-/** Returns false if the transaction is no longer open. */
+/** Stores the request with the transaction. Returns false if the transaction is no longer open. */
 export async function insertRequest(db: Db, id: string, action: ReplacementAction): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('operator_transactions')

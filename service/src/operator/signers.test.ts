@@ -49,7 +49,10 @@ const call = (role: 'commit' | 'refund') => ({
 });
 const soon = () => BigInt(Math.floor(Date.now() / 1000) + 60);
 
-/** Has the key of a role sign what the role signs. Returns the address that the signature recovers to. */
+/**
+ * Lets the key of a role sign a message or transaction of that role. Returns the address that the signature
+ * recovers to.
+ */
 async function recoverRole(signers: Awaited<ReturnType<typeof open>>, role: KeyRole): Promise<string> {
   const signer = signers.signerOf(role, CHAIN);
   if (signer === null) throw new Error(`no ${role} key`);

@@ -14,7 +14,7 @@ export type SolanaAccount = {
   random: Random;
   chain: SolanaChain;
   key: KeyId;
-  /** Null for a replaced key: its open transactions are followed, but it signs nothing. */
+  /** The signer; null for a replaced key, whose open transactions are followed but which signs nothing. */
   signer: SolanaSigner | null;
   /** Maximum price per compute unit, in millionths of a lamport. */
   maxPrice: bigint;

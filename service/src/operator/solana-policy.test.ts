@@ -48,7 +48,7 @@ async function open(policy: SignerPolicy) {
   const log = createLog({ level: 'silent', pretty: false });
   const signer = await openSolanaSigner({ ...key, policy }, { clock: realClock(), log, registry });
   const { address } = signer;
-  /** Signs without the check of the caller, as a caller that lies about its plan does. */
+  /** Signs without the caller's own check, like a caller that lies about its plan. */
   const sign = (...instructions: Instruction[]) => {
     const message = { feePayer: keyOf(address), blockhash: randomBytes(32), instructions };
     return signer.signTransaction(encodeMessage(message), () => undefined);
@@ -134,7 +134,7 @@ describe('daily limits', () => {
     await sign(...create('a'), commit(), memo('a'));
     await sign(...create('b'), commit(), memo('b'));
     await expect(sign(...create('c'), commit(), memo('c'))).rejects.toThrow(`15 of ${mint}`);
-    // The memo does not make transfers exclude each other; only the receipt does.
+    // A memo does not prevent a second transfer; only a receipt does.
     await expect(sign(...create('c'), commit(), memo('a'))).rejects.toThrow(`15 of ${mint}`);
   });
 
@@ -156,7 +156,8 @@ describe('daily limits', () => {
   });
 });
 
-// Without a policy file any fund and vault is accepted, but nothing that settlement does not do.
+// Without a policy file, any fund and any vault are accepted, but a message may still do only what settlement
+// does.
 describe.each([
   ['with', policyOf()],
   ['without', null],

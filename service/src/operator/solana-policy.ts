@@ -68,7 +68,10 @@ const TRANSFER_CHECKED = 12;
 const ALLOCATE_WITH_SEED = 9;
 const TRANSFER_LAMPORTS = 2;
 
-/** The instructions of the system program: accounts of the operator are created with their rent, and nobody else is paid. */
+/**
+ * The allowed instructions of the system program: creating accounts of the operator and paying the rent of
+ * these accounts.
+ */
 const SYSTEM_RULES: Readonly<Record<number, Rule>> = {
   [TRANSFER_LAMPORTS]: ({ created }, { accounts: [, to = ''], data }) =>
     created.has(to) && data.readBigUInt64LE(4) <= MAX_RENT,
@@ -76,7 +79,10 @@ const SYSTEM_RULES: Readonly<Record<number, Rule>> = {
     base === operator && data.subarray(-32).equals(keyOf(TOKEN_PROGRAM)),
 };
 
-/** The instructions of the token program that move no tokens: close, initialise an account, initialise a multisig. */
+/**
+ * The allowed instructions of the token program: close an account (9), initialise an account (18), initialise
+ * a multisig (19) and transfer. `assertListed` checks the transfers.
+ */
 const TOKEN_RULES: Readonly<Record<number, Rule>> = {
   9: ({ operator }, { accounts: [, to] }) => to === operator,
   18: ({ operator, created }, { accounts: [account = ''], data }) =>
@@ -114,7 +120,7 @@ function mintOf({ accounts: [, mint = ''] }: WireInstruction): string {
   return mint;
 }
 
-/** Tokens that go into a listed account are committed, all others refunded. */
+/** A transfer into a listed account is a commit; every other transfer is a refund. */
 function roleOf(policy: ChainPolicy, { accounts: [, , to = ''] }: WireInstruction): 'commit' | 'refund' {
   return policyOf(policy, 'commit').targets.has(to) ? 'commit' : 'refund';
 }

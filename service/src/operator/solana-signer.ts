@@ -21,7 +21,10 @@ export type SolanaSigner = {
   signTransaction(message: Uint8Array, assertAllowed: (message: Uint8Array) => void): Promise<Buffer>;
 };
 
-/** Where refusals are counted and logged. Commands leave both out: they print the refusal. */
+/**
+ * Refusals are counted in `registry` and logged in `log`. Commands pass neither, because they print the
+ * refusal.
+ */
 type Parts = { clock: Clock; log?: Log; registry?: Registry };
 
 /** Opens the key with its policy. A policy file without a Solana cluster allows nothing there. */

@@ -73,7 +73,10 @@ test('each token has its limit, and a token without one cannot be moved', () => 
   expect(() => move('3', '0xbb', 1n)).toThrow('1 of 0xbb');
 });
 
-/** A node that reserves one unit of each key in turn, until all are refused, and prints how many it got. */
+/**
+ * The program of a node that reserves one unit of each key in turn until all keys are refused, and prints how
+ * many units it got.
+ */
 const GREEDY_NODE = `
   const [ledgerFile, clockFile, folder, limit, keys] = process.argv.slice(1);
   const { openSpendLedger } = await import(ledgerFile);
@@ -108,6 +111,7 @@ test('nodes that share the folder and sign at the same time stay within the limi
   const got = (await Promise.all(answers)).map(Number);
   const total = got.reduce((sum, each) => sum + each, 0);
   expect(total).toBeLessThanOrEqual(limit * keys);
-  // A refused entry may briefly count for the others, so a unit can be left over, but not many.
+  // An entry that is about to be refused may briefly count against the other nodes, so a few units of a key
+  // can stay unused.
   expect(total).toBeGreaterThanOrEqual((limit - 2) * keys);
 }, 30_000);

@@ -45,8 +45,8 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 /**
  * Opens a ledger in `folder`, with one file per day, or in memory if `folder` is null. It is not in the
  * database, because somebody who can change the database must not be able to reset the limits. Nodes that
- * share the folder share the limits: each appends its entry first and then counts what stands before it, so
- * that of two nodes that sign at the same time the second one sees the first.
+ * share the folder share the limits: each node appends its entry first and then counts the entries before it,
+ * so if two nodes sign at the same time, the second one counts the entry of the first.
  */
 export function openSpendLedger(folder: string | null, clock: Clock): SpendLedger {
   const lines = folder === null ? keepInMemory() : openFolder(folder);
@@ -69,7 +69,10 @@ export function openSpendLedger(folder: string | null, clock: Clock): SpendLedge
   };
 }
 
-/** Returns the entries of the last 24 hours that count, up to the one with this mark, or all. */
+/**
+ * Returns the entries of the last 24 hours that count: those before the entry with this mark, or all of them
+ * if the mark is null.
+ */
 function listBefore(lines: readonly Line[], mark: string | null, now: number): Entry[] {
   const voided = new Set(lines.flatMap((line) => ('voided' in line ? [line.voided] : [])));
   const end = lines.findIndex((line) => 'mark' in line && line.mark === mark);
@@ -79,7 +82,7 @@ function listBefore(lines: readonly Line[], mark: string | null, now: number): E
   );
 }
 
-/** Where the lines of a ledger are kept. `read` returns those of the last two days, oldest first. */
+/** Where the lines of a ledger are kept. `read` returns the lines of the last two days, oldest first. */
 type Lines = { read(now: number): Line[]; append(line: Line, now: number): void };
 
 function keepInMemory(): Lines {
@@ -100,7 +103,7 @@ function openFolder(folder: string): Lines {
     const file = files.get(name) ?? { offset: 0, lines: [] };
     files.set(name, file);
     const text = readFrom(join(folder, name), file.offset);
-    // A line that is still being written has no newline yet.
+    // The last line may still be incomplete: it has no newline yet.
     const whole = text.subarray(0, text.lastIndexOf('\n') + 1);
     file.offset += whole.length;
     for (const line of whole.toString('utf8').split('\n')) file.lines.push(...parseLine(line));

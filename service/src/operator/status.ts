@@ -94,7 +94,7 @@ export function coinsOf({ facts }: Pick<EvmChain | SolanaChain, 'facts'>, amount
   return Number(amount) / (facts.protocol === 'solana' ? 1e9 : 1e18);
 }
 
-/** Returns how many days a balance lasts if the key keeps spending as in the last 24 hours. */
+/** Returns how many days a balance lasts if the key keeps spending as much as in the last 24 hours. */
 export function daysLeft(balance: bigint, spent: bigint): number {
   return spent === 0n ? Number.POSITIVE_INFINITY : Number((balance * 100n) / spent) / 100;
 }
@@ -109,7 +109,7 @@ export function listUnfinishedKeys(db: Db): Promise<UnfinishedKey[]> {
   return countUnfinished(db);
 }
 
-/** Lists the operators that the nodes of this database have used, by protocol, the most recent first. */
+/** Lists the operator addresses that the nodes of this database have used, by protocol, most recent first. */
 export async function listOperators(db: Db): Promise<{ ethereum: Hex[]; solana: string[] }> {
   const addresses = await listOperatorAddresses(db);
   const isEvm = (address: string): address is Hex => address.startsWith('0x');

@@ -16,9 +16,9 @@ export type Attempt = {
   raw: Hex;
   maxFee: bigint;
   priorityFee: bigint;
-  /** Seconds since it was signed. */
+  /** Seconds since the attempt was signed. */
   age: number;
-  /** Seconds since a node accepted it; null if none has. */
+  /** Seconds since a node accepted the attempt; null if no node has accepted it. */
   sentAge: number | null;
 };
 

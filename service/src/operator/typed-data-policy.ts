@@ -10,13 +10,13 @@ export type TypedDataRules = { clock: Clock };
 export const PERMISSIONS = 'permissions';
 
 /**
- * No signature is valid for longer, because signatures cannot be recalled. Equals the largest allowed
- * `ATTESTATION_MAX_SECONDS`.
+ * The longest time for which a signed request may be valid. Short, because signatures cannot be recalled.
+ * Equals the largest allowed `ATTESTATION_MAX_SECONDS`.
  */
 const MAX_REQUEST_SECONDS = 600;
 /**
- * Longer than the ten minutes that a permission is valid, because they start at the later of our clock and
- * the chain's clock, and a node could misreport the latter.
+ * Longer than the ten minutes for which a permission is valid. These ten minutes start at the later of our
+ * clock and the chain's clock, and a node could report a wrong time for the chain's clock.
  */
 const MAX_PERMISSION_SECONDS = 3_600;
 const BUY = 0;

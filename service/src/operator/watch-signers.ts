@@ -27,8 +27,8 @@ export function createBacklog(): Backlog {
 
 /**
  * Records finalized transactions of `signer` that move tokens by authority of one of the funds and that this
- * service did not send. This only informs operators and may miss transactions; the receipts are what prevents
- * a second payment. Each call checks a bounded number of transactions, oldest first, and keeps the others in
+ * service did not send. This only informs operators and may miss transactions; what prevents a second payment
+ * are the receipts. Each call checks a bounded number of transactions, oldest first, and keeps the others in
  * `backlog`. Returns true once `backlog` is empty.
  */
 export async function watchSigner(

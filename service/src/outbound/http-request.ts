@@ -14,10 +14,10 @@ export type HttpRequest = {
 
 export type HttpResponse = { status: number; headers: IncomingHttpHeaders; text: string };
 
-/** The response was not complete within the time limit. */
+/** Thrown if the response is not complete within the time limit. */
 export class TimeoutError extends Error {}
 
-/** The response body exceeds the size limit. */
+/** Thrown if the response body exceeds the size limit. */
 export class ResponseTooLargeError extends Error {}
 
 /**

@@ -26,9 +26,9 @@ export type Upstream = {
 
 export type UpstreamRequest = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Includes the query, percent-encoded. */
+  /** The path with the query, percent-encoded. */
   path: string;
-  /** Called for every attempt, because signatures expire. */
+  /** Returns the headers of one attempt. Called for every attempt, because signatures expire. */
   headers?: () => Record<string, string>;
   body?: string;
   /** Time limit for all attempts together. Default: `timeoutMs` of the upstream. */
@@ -37,11 +37,11 @@ export type UpstreamRequest = {
   isRepeatable?: boolean;
 };
 
-/** A JSON or empty response. Its status is never 429, 502, 503 or 504: those throw. */
+/** A JSON or empty response. Its status is never 429, 502, 503 or 504, because these statuses throw. */
 export type UpstreamReply = { status: number; headers: Record<string, string>; body: unknown };
 
 export type UpstreamOptions = {
-  /** Reported to callers as `errors.upstream`. */
+  /** The provider's name, which callers see in `errors.upstream`. */
   name: string;
   url: string;
   timeoutMs: number;
@@ -125,8 +125,8 @@ async function send(
 }
 
 /**
- * Treats an unreadable body as a failure, because the request may have had an effect. Only the body of a 4xx
- * does not matter.
+ * Treats an unreadable body as a failure, because the request may have had an effect. Ignores the body of a
+ * 4xx response, whose status alone says that the request was refused.
  */
 function parseJson(text: string, status: number): unknown {
   if (text === '') return null;

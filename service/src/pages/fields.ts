@@ -10,7 +10,7 @@ type Field = {
   problem?: string | undefined;
   autofocus?: boolean;
   minlength?: number;
-  /** Shown at the end of the label row. */
+  /** Extra content at the end of the label row. */
   aside?: Html;
 };
 

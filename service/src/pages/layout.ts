@@ -4,7 +4,7 @@ import { type Html, html } from './html.ts';
 export type Page = {
   title: string;
   body: Html;
-  /** Uses a wider column, for lists. Forms read better in a narrow one. */
+  /** Uses a wider column. Lists need it; forms are easier to read in a narrow column. */
   wide?: true;
   /** Loads the passkey script. */
   passkeys?: boolean;

@@ -10,8 +10,8 @@ export type ApprovalFault = 'reverted' | 'no_approval' | 'token' | 'owner' | 'sp
 /** The state of an approval transaction on the chain. */
 export type Finding =
   /**
-   * `chainTime`: the time of the block that was the latest when the transaction was not found, in
-   * milliseconds since the epoch.
+   * `chainTime`: the time of the latest block when the node did not find the transaction, in milliseconds
+   * since the epoch.
    */
   | { state: 'unmined'; chainTime: number }
   | { state: 'unconfirmed' }

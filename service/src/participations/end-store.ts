@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 
-/** Makes the approvals of prepared participations, which are about to fail, available again. */
+/**
+ * Makes the approvals of prepared participations that are about to fail available to other participations.
+ */
 export async function releaseApprovals(tx: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`update participations set holds_approval = false
@@ -9,8 +11,8 @@ export async function releaseApprovals(tx: Db, ids: readonly string[]): Promise<
 }
 
 /**
- * Asks settlement to fail the prepared and pending participations on these chains as soon as nothing can commit them.
- * Returns the marked participations.
+ * Asks settlement to fail the prepared and pending participations on these chains as soon as no transaction
+ * can commit them any more. Returns the marked participations.
  */
 export async function markEnding(
   tx: Db,

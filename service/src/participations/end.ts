@@ -8,9 +8,10 @@ import { wakeSettlement } from './wake.ts';
 type Parts = Pick<Context, 'clock' | 'random'>;
 
 /**
- * Fails prepared and pending participations. On Solana, a commit that this database has lost may still land, and only
- * settlement can rule that out: there, the rows are marked, nothing is sent for them, and settlement fails them. On EVM
- * chains, the nonce of a lost commit reveals it, and reconciling adopts it into the failed row.
+ * Fails prepared and pending participations. On Solana, a commit that this database has lost may still land,
+ * and only settlement can rule that out. So on Solana the rows are only marked: nothing more is sent for
+ * them, and settlement fails them later. On EVM chains, a lost commit is noticed by its nonce, and
+ * reconciliation records it in the failed row.
  */
 export async function endParticipations(
   parts: Parts,
@@ -29,7 +30,10 @@ export async function endParticipations(
   for (const chain of new Set(marked.map((row) => row.chain))) await wakeSettlement(tx, chain);
 }
 
-/** Fails prepared and pending participations that nothing can commit. Returns how many changed. */
+/**
+ * Fails prepared and pending participations for which no commit can succeed any more. Returns how many
+ * changed.
+ */
 export async function failParticipations(
   parts: Parts,
   tx: Db,

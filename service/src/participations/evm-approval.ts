@@ -101,8 +101,8 @@ async function readFunds(
 }
 
 /**
- * Returns null if the node cannot read the values. Returns an error if the token reverts or is not a
- * contract.
+ * Reads an amount from a reply. Returns null if the node could not read the amount, and an error if the token
+ * reverts or is not a contract.
  */
 function readAmount({ token }: RequiredFunds, reply: RpcReply | undefined): bigint | ApiError | null {
   if (reply === undefined) return null;

@@ -49,7 +49,7 @@ export async function inspectFunds(
   });
 }
 
-/** Returns null if the fund could take the amount. */
+/** Returns why the fund could not take the amount, or null if it could. */
 export function findShortage(
   { token, user, fund, amount }: RequiredFunds,
   { allowance, balance }: AvailableFunds,

@@ -132,7 +132,7 @@ function narrowOffers(draft: Draft, { offers, options, statuses }: Selection): v
   narrowTo(draft, 'status', statuses.only ?? STATUSES.filter((status) => !statuses.not.includes(status)));
 }
 
-/** Restricts the list to the selected options whose offer is selected too. */
+/** Restricts the list to those selected options whose offer is selected too. */
 function narrowOptions(draft: Draft, options: Choice, offers: Choice): void {
   const { bind } = draft;
   if (!isRestricted(offers)) {

@@ -50,7 +50,7 @@ export type NewParticipation = Omit<
   | 'prepared_at'
 >;
 
-/** Returns false if the approval is already used. */
+/** Inserts a participation. Returns false if the approval is already used. */
 export async function insertRow(tx: Db, row: NewParticipation, clock: Clock): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('participations')
@@ -109,7 +109,7 @@ export type StatusChange = {
   reason?: string | null;
   /** Assigns the rows to an operator transaction; null detaches them from their current transaction. */
   commitId?: string | null;
-  /** If set, approvals get their full time to be mined again, counted from now by this clock. */
+  /** If set, the time within which the approvals must be mined starts again now, according to this clock. */
   preparedBy?: Clock;
 };
 
@@ -129,7 +129,7 @@ export async function updateStatus(tx: Db, change: StatusChange, now: string): P
 }
 
 function assignments({ to, commitId, preparedBy }: StatusChange): RawBuilder<unknown> {
-  // The end of a row is decided once it is neither prepared nor pending.
+  // A row that is neither prepared nor pending is not waiting to be ended any more.
   const ending = to === 'prepared' || to === 'pending' ? sql`` : sql`, ending_reason = null`;
   const commit =
     commitId === null
@@ -159,9 +159,7 @@ export async function hasParticipations(db: Db, userId: string): Promise<boolean
   return rows.length > 0;
 }
 
-/**
- * Locks these users' participations from a wallet with a partner, and returns the ids of the participations.
- */
+/** Locks the participations that these users made from a wallet with a partner. Returns their ids. */
 export async function listOfWallet(
   tx: Db,
   partnerId: string,

@@ -14,8 +14,9 @@ export async function hasOpenParticipation(
 }
 
 /**
- * Fails the `prepared` participations from a wallet whose proof these users lost, on Solana once nothing can commit them.
- * The new owner of the wallet may then use the approvals.
+ * Fails the `prepared` participations that these users made from a wallet that no longer counts as theirs. On
+ * Solana, settlement fails them later, once no commit can succeed any more. The new owner of the wallet may
+ * then use the approvals.
  */
 export async function failPreparedOf(
   ctx: Pick<Context, 'clock' | 'random'>,

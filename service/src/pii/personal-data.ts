@@ -5,7 +5,10 @@ import { UNITED_STATES } from './united-states.ts';
 /** The personal data that the service stores. Countries are ISO 3166-1 alpha-2; null means unknown. */
 export type PersonalData = {
   full_legal_name: string | null;
-  /** Only for persons, not companies. In Latin letters if the provider has them. */
+  /**
+   * First and last name are set only for persons, not for companies. They are in Latin letters if the
+   * provider has them.
+   */
   first_name: string | null;
   last_name: string | null;
   date_of_birth: string | null;

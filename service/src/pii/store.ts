@@ -115,7 +115,7 @@ export async function insertErasure(db: Db, erasure: Insertable<Erasures>): Prom
     .execute();
 }
 
-/** Returns whether data was deleted. */
+/** Deletes the user's personal data. Returns whether there was any. */
 export async function deletePii(db: Db, userId: string): Promise<boolean> {
   const { rows } = await sql`delete from pii where user_id = ${userId} returning 1`.execute(db);
   return rows.length > 0;

@@ -23,7 +23,7 @@ export type Report = { facts: UserFacts | null; options: ReportedOption[] } | nu
  * a second connection inside a transaction could exhaust the pool.
  */
 export async function reportStatuses(ctx: Context, tx: Db, ...userIds: readonly string[]): Promise<void> {
-  // Sorted, so that two transactions about the same users do not deadlock.
+  // Report the users in a fixed order, so that two transactions about the same users do not deadlock.
   for (const userId of [...new Set(userIds)].sort()) await reportUser(ctx, tx, userId);
 }
 
@@ -90,7 +90,7 @@ async function reportChanges(
 
 type StatusParts = Pick<ReportedStatuses, 'status' | 'action'>;
 
-/** Returns the status of a user about whom nothing is known. It needs no report. */
+/** Returns the status of a user about whom nothing is known. Such a status needs no report. */
 function initialStatus({ type }: Requirement): StatusParts {
   if (type === 'jurisdiction') return { status: 'action_needed', action: 'kyc_not_verified' };
   return { status: 'not_started', action: null };

@@ -214,7 +214,7 @@ describe('document statuses', () => {
     expect(format(requirementStatus(tax, OPTION, { ...NEW_USER, documents }, NOW))).toBe(expected);
   });
 
-  /** Signed on 2026-06-15, valid until the end of 2029. */
+  /** The statuses of a form that was signed on 2026-06-15 and is valid until the end of 2029. */
   const SIGNED = `
     personal data            | 2026-06-15T12:00:00Z | 2029-12-31T23:59:59.999Z | 2030-01-01T00:00:00Z
     unchanged                | completed            | completed                | action_needed

@@ -12,7 +12,7 @@ export type FactsRow = {
   sealed_facts: Buffer | null;
   version: number | null;
   is_stale: boolean | null;
-  /** Arrays instead of objects, whose member names would make up most of the bytes. */
+  /** Arrays, because the member names of objects would make up most of the bytes. */
   reviews:
     | [Level, ReviewStatus, 'GREEN' | 'RED' | null, 'RETRY' | 'FINAL' | null, number | null, string | null][]
     | null;
@@ -66,7 +66,7 @@ const READ_FACTS = { name: 'requirement_facts', text: factsText('$1') };
 const FACTS_OF_ALL_TEXT = `select k.user_id, f.* from unnest($1::uuid[]) as k (user_id)
     cross join lateral (${factsText('k.user_id')}) f`;
 
-/** Returns undefined for an unknown user. */
+/** Reads the facts about a user. Returns undefined for an unknown user. */
 export async function readFactsRow(
   statements: Queryable,
   userId: string,

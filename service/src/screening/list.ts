@@ -27,7 +27,7 @@ export async function openSanctions(
   const gauges = createGauges(parts);
   if (file === null) return withoutList();
   const listeners: (() => void)[] = [];
-  // Determined before the file is read, so that a change during the read is noticed.
+  // Read the version before the file, so that a change during the read is noticed.
   let version = await versionOf(file);
   let reloadedAt = performance.now();
   let list = await openFirst(parts, file, gauges.stale);

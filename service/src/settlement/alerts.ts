@@ -15,8 +15,8 @@ export type Alerts = {
 
 export type AlertGauges = {
   /**
-   * Publishes how many participations wait. The metric has no label for the key: of several keys on a chain,
-   * it shows the highest number.
+   * Publishes how many participations wait. The metric has no label for the key: if several keys settle on a
+   * chain, the metric shows the highest count.
    */
   set(key: KeyId, reason: BlockedReason, waiting: number): void;
 };

@@ -20,12 +20,12 @@ import { adoptNonce } from './adopt.ts';
 const sale = useSale();
 
 describe('a fund with a large backlog does not delay other funds', () => {
-  /** Creates a participation in another fund, after all others. */
+  /** Creates a participation in another fund, newer than all other participations. */
   async function participateElsewhere(slug: string): Promise<string> {
     const fund = await sale.chain.create(otherSaleFund, [roles.operator.address]);
     const file = saleOfferFile(sale.chain.deployment, fund);
     const offer = await makeOffer(sale.app.ctx, { ...file, slug });
-    // In another token, because other tests compare the rows in USDC with one fund.
+    // Uses another token, because other tests compare the rows in USDC with one fund.
     const hash = await sale.buyer(5).approve(5n * UNIT, { spender: fund, token: sale.usdt });
     const { body } = await sale.person.call('POST', '/v1/participations', {
       ...sale.request(sale.buyer(5), 5n * UNIT, hash),
@@ -121,8 +121,8 @@ describe('rows stay pending and an alert is raised', () => {
     await expect.poll(status, { timeout: 10_000 }).toBe('completed');
   });
 
-  // The next two tests change the chain in ways that a simulated reorganisation would not replay, so none may
-  // follow.
+  // The next two tests change the chain in ways that a simulated reorganisation would not replay, so no test
+  // with a reorganisation may follow them.
   test('while the operator has no gas', async () => {
     const { round, settle } = saleWorker(sale);
     const address = roles.operator.address;

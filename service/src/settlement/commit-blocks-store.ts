@@ -2,7 +2,10 @@ import { sql } from 'kysely';
 import { bytesToHex, type Hex } from 'viem';
 import type { Db } from '../db/pool.ts';
 
-/** Returns the blocks of the rows' commits that a reorganisation could still undo and that another key has sent. */
+/**
+ * Returns the blocks of those commits of the rows that another key has sent and that a reorganisation could
+ * still undo.
+ */
 export async function listCommitBlocks(
   db: Db,
   ids: readonly string[],

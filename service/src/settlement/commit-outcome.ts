@@ -34,8 +34,8 @@ export async function failUncommitted(parts: Parts, tx: Db, ids: string[], reaso
 }
 
 /**
- * Returns rows to `pending` after their transaction reverted and is too deep to be mined again with another
- * outcome.
+ * Returns rows to `pending` after their transaction reverted and is so deep that it cannot be mined again
+ * with another outcome.
  */
 export async function releaseCommit(parts: Parts, tx: Db, rows: readonly SettlementRow[]): Promise<void> {
   const ids = rows.map(({ id }) => id);

@@ -53,14 +53,14 @@ async function planCommit(worker: EvmParts, rows: EvmRow[]): Promise<CommitPlan 
     reason: 'reverts',
     message: `a commit to ${first.fund} would revert: ${batch.failure}`,
   });
-  // Other funds go first in this round, because all rows of this one may revert.
+  // In this round, other funds go first, because all rows of this fund may revert.
   worker.skippedFunds.commit.set(first.fund, 0);
   return null;
 }
 
 /**
- * If `gasLimit` is null, the gas limit is the estimate plus a margin. Throws `Blocked` if the fund rejects
- * every call.
+ * Simulates a commit. Returns the call to send, or why the call would fail. If `gasLimit` is null, the gas
+ * limit is the estimate plus a margin. Throws `Blocked` if the fund rejects every call.
  */
 async function simulateCommit(
   { account }: EvmParts,

@@ -77,8 +77,8 @@ function createEvmDriver(parts: EvmParts, roles: readonly SendingRole[]): Settle
       return progress;
     },
     revokeNext: () => revokeNext(parts),
-    // Funds that do not store ids cannot tell which rows are committed. There, a lost commit is noticed by
-    // its nonce, which blocks the key.
+    // Funds that do not store participation ids cannot tell which rows are committed. For those funds, a lost
+    // commit is noticed by its nonce, which blocks the key.
     skipCommitted: (rows) => keepUncommitted(parts, toEvmRows(rows)),
     // If this database had lost a commit, its nonce would be used on the chain, and `follow` would have
     // thrown.

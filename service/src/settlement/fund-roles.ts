@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { SENDING_ROLES, type SendingRole } from '../operator/role.ts';
 import { listFunds } from './reconcile-store.ts';
 
-/** For each of our roles, the role that a fund must have granted to its key. */
+/** Maps each of our roles to the role that a fund must have granted to the key of our role. */
 export const FUND_ROLE = { commit: 'commit', refund: 'remit' } as const;
 
 /** Returns whether the fund would let the key commit or refund. */

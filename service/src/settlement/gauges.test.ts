@@ -57,7 +57,7 @@ describe('metrics', () => {
     const text = await registry.metrics();
     expect(text).toMatch(/settlement_backlog\{[^}]*status="pending"[^}]*\} 1/);
     expect(text).toMatch(/settlement_oldest_seconds\{[^}]*status="pending"/);
-    // One query each for open transactions, backlog, pauses, keys, moved amounts, differences and
+    // There is one query each for open transactions, backlog, pauses, keys, moved amounts, differences and
     // reconciliation passes.
     expect(queries).toBe(7);
     await saleWorker(sale).settle();

@@ -56,7 +56,7 @@ export function registerKeyGauges({ db, metrics: { registry }, chains, clock, co
     registry,
     {
       name: 'causeway_operator_nonce_gap',
-      help: 'The next nonce of a key minus its nonce on chain: the unmined transactions, or below 0 if something else used the key.',
+      help: 'The next nonce of a key minus its nonce on chain: the number of unmined transactions, or a negative number if something else used the key.',
       labels: ['chain', 'address'],
     },
     async () =>
@@ -139,7 +139,10 @@ function listLimits({ operatorKey, roleKeys, solanaKey }: Config, { facts: { cha
   return SENDING_ROLES.map((role) => ({ role, ...policyOf(policy, role) }));
 }
 
-/** Returns the lowest limit: of the setting, which applies to EVM chains only, and of the roles in the policy file. */
+/**
+ * Returns the lowest of these limits: the setting, which applies to EVM chains only, and the limits of the
+ * roles in the policy file.
+ */
 function gasLimitOf(config: Config, chain: AnyChain): bigint | null {
   const bySetting = chain.facts.chainId === null ? null : config.operatorDailyLimit;
   const limits = [bySetting, ...listLimits(config, chain).map(({ dailyFee }) => dailyFee)];

@@ -17,7 +17,7 @@ export async function insertPause(
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** Returns false if the subject is not paused. */
+/** Ends a pause. Returns false if the subject is not paused. */
 export async function deletePause(db: Db, subject: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('settlement_pauses')

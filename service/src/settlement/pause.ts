@@ -5,7 +5,7 @@ import { wakeAllSettlement } from '../participations/wake.ts';
 import { deletePause, findPausableOffer, insertPause } from './pause-store.ts';
 import { acceptDifferences } from './reconcile-pass-store.ts';
 
-/** The subject that pauses every chain. */
+/** The subject of a pause that applies to every chain. */
 const EVERYTHING = '*';
 
 /**

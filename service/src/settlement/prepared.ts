@@ -29,7 +29,7 @@ export async function checkPrepared(worker: SettlementWorker): Promise<{ waiting
   const { ctx, driver, prepared } = worker;
   const { chain } = driver.key;
   const head = driver.head();
-  // A new block may have changed any row.
+  // A new block may have changed the approval of any row.
   if (head !== prepared.head) Object.assign(prepared, { head, since: await readDatabaseTime(ctx.db) });
   // Checks rows again even without a new head, because the last check may have read a lagging node.
   const seconds =
@@ -46,7 +46,7 @@ export async function checkPrepared(worker: SettlementWorker): Promise<{ waiting
   return { waiting: true, moved: moved.filter(Boolean).length };
 }
 
-/** Returns whether the status changed. */
+/** Applies the finding to the row. Returns whether the row's status changed. */
 async function applyFinding(
   worker: SettlementWorker,
   row: SettlementRow,

@@ -135,14 +135,17 @@ function listRecorded(rows: readonly BookedRow[]): { id: string; row: BookedRow 
   );
 }
 
-/** An event of a transaction of our keys that no row records. `transactionId` is null if the database does not know it. */
+/**
+ * An event that no row records, from a transaction of our keys. `transactionId` is null if the database does
+ * not know the transaction.
+ */
 type Orphan = { event: MinedFundEvent; kind: Kind; transactionId: string | null; problem: string };
 type Taken = Record<Kind, ReadonlySet<string>>;
 type Unproven = { row: BookedRow; kind: Kind };
 
 /**
- * Returns the differences in transactions of our keys. If an event and a row do not match, but belong to the same
- * transaction or say the same, they are one difference, so that each is named once.
+ * Returns the differences in transactions of our keys. An unmatched event and an unmatched row that belong to
+ * the same transaction, or that describe the same change, are reported together as one difference.
  */
 function findMismatches(
   books: Books,
@@ -212,8 +215,8 @@ function describeEvent({ hash, name, amount, token, user }: MinedFundEvent): str
 }
 
 /**
- * Returns every row that records a commit or refund without an event on the chain. Leaves out those recorded
- * in blocks that were not compared.
+ * Returns every row that records a commit or refund without an event on the chain. Leaves out rows whose
+ * recorded block was not compared.
  */
 function findUnproven({ rows, from, to }: Books, taken: Taken): Unproven[] {
   const isCompared = (block: bigint | null) => block === null || (block >= from && block <= to);

@@ -10,8 +10,8 @@ export type StoredDifference = {
 };
 
 /**
- * The state that the last pass over a chain has stored: the last compared block, when the pass ended, and
- * where it stopped looking back.
+ * What the last pass over a chain has stored: the last compared block, when the pass ended, and the position
+ * up to which it has rechecked older participations.
  */
 export type LastPass = { toBlock: bigint | null; finishedAt: string | null; cursor: string | null };
 
@@ -37,7 +37,7 @@ export async function finishPass(
 }
 
 /**
- * Stores new differences. Deletes accepted differences that were not found again, if the pass looked at their
+ * Stores new differences. Deletes accepted differences that were not found again, if the pass compared their
  * participations (`looked`; null = all participations). Returns all differences that no operator has
  * accepted.
  */

@@ -24,9 +24,9 @@ import { chooseRows } from './reconcile-solana-store.ts';
 type Look = {
   toBlock: bigint;
   differences: StoredDifference[];
-  /** The participations that were looked at; null = all. */
+  /** The participations that were compared; null = all. */
   looked: string[] | null;
-  /** Where the next pass continues to look back. */
+  /** The position from which the next pass rechecks older participations. */
   cursor: string | null;
 };
 type Parts = Pick<Context, 'db' | 'log'>;
@@ -35,8 +35,8 @@ const CHECK_INTERVAL_MS = 60_000;
 /** A difference counts only if a second comparison after this delay finds it again. */
 const RECHECK_DELAY_MS = 10_000;
 /**
- * How many participations a pass looks back at on Solana. With a pass every 15 minutes, each of 100,000
- * participations is looked at twice a day.
+ * How many older participations a pass rechecks on Solana. With a pass every 15 minutes, each of 100,000
+ * participations is rechecked twice a day.
  */
 const LOOK_BACK_ROWS = 2_000;
 /** How far below the last compared block a pass starts. */
@@ -172,8 +172,9 @@ async function findWrongTotals(db: Db, chain: EvmChain, plan: ReconcilePlan): Pr
 }
 
 /**
- * Compares what has changed since the last pass, and looks back at the next `LOOK_BACK_ROWS` of all participations in turn,
- * because a row that was tampered with does not show that it changed. The first pass compares everything.
+ * Compares what has changed since the last pass. Also rechecks the next `LOOK_BACK_ROWS` participations, in a
+ * cycle over all of them, because a row that was tampered with does not show that it changed. The first pass
+ * compares everything.
  */
 async function lookAtReceipts(db: Db, chain: SolanaChain, { finishedAt, cursor }: LastPass): Promise<Look> {
   const chosen =

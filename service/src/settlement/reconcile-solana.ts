@@ -213,8 +213,8 @@ async function isSigned(
 }
 
 /**
- * Returns whether the transaction that created the receipt moved something else than the row says. Nodes forget old
- * transactions: if none shows it, returns false.
+ * Returns whether the transaction that created the receipt moved something other than what the row records.
+ * Returns false if no node returns the transaction, because nodes forget old transactions.
  */
 async function isMovedOtherwise(
   chain: SolanaChain,

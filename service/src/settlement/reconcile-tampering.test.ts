@@ -68,7 +68,10 @@ test('the report agrees with settled and refunded participations', async () => {
   expect(await report()).toEqual(CLEAN);
 });
 
-/** The changes of one participation: which one, and what is set. The report names it and its transaction. */
+/**
+ * Changes to one participation: a name, the index of the participation in `ids`, and the columns that are
+ * set. For each change, the report must name the participation and its transaction.
+ */
 const ROW_CHANGES: [string, number, string][] = [
   ['another amount', 0, 'amount = amount + 1'],
   ['another wallet', 1, `wallet_address = '0x${'0a'.repeat(20)}'`],
@@ -151,7 +154,7 @@ describe('exactly the changed transaction is named:', () => {
       delete from operator_transactions where id = ${of(id)}`;
     const named = [{ rows: [id], transactions: [hashes[id]] }];
     expect(await tamper(remove)).toEqual(named);
-    // As a restored backup leaves it: the report names it as lost.
+    // The row as a restored backup leaves it. The report then names the transaction as lost.
     const reset = `update participations set status = 'pending', committed = null, commit_id = null, commit_row = null
       where id = '${id}'`;
     expect(await tamper(`${remove}; ${reset}`)).toEqual(named);

@@ -64,7 +64,7 @@ test('a start refuses while an unlisted replaced key has unfinished transactions
   await expect(startSettlement(rotated([]))).rejects.toThrow(
     /OPERATOR_RETIRED_KEYS: must list the replaced operator key 0x[0-9a-f]{40}, which has 1 unfinished transaction \(commit\) on ethereum_sepolia/,
   );
-  // Listed for refunds only, it could not replace its commit.
+  // If the old key were listed for refunds only, it could not replace its commit.
   await expect(startSettlement(rotated([{ signer: oldKey, roles: ['refund'] }]))).rejects.toThrow(
     'must list the replaced operator key',
   );

@@ -24,7 +24,8 @@ export type RotationPlan = {
 };
 
 /**
- * Plans the change of one role, or of both, to another key on an EVM chain. Changes nothing and needs no private key.
+ * Plans how one role, or both roles, move to another key on an EVM chain. Changes nothing and needs no
+ * private key.
  */
 export async function planEvmRotation(
   db: Db,
@@ -57,8 +58,8 @@ export async function planEvmRotation(
 }
 
 /**
- * Plans the change to another operator key on a Solana cluster. On Solana, the signers of a fund never
- * change.
+ * Plans how the roles move to another operator key on a Solana cluster. On Solana, the signers of a fund
+ * never change.
  */
 export async function planSolanaRotation(db: Db, chain: SolanaChain, to: string): Promise<RotationPlan> {
   const addresses = (await listFunds(db, chain.name)).map(({ fund }) => String(fund));

@@ -84,7 +84,8 @@ function createSolanaDriver(parts: SolanaParts, watch: WatchState): SettlementDr
     skipCommitted: (rows) => skipLanded(parts, 'commit', rows),
     keepExcluded: (rows) => keepExcluded(parts, rows),
     sendCommits: (rows) => sendCommits(parts, rows),
-    // A transaction is recorded only once it is final, so its state decides, not a block number.
+    // On Solana, a transaction is recorded only once it is final, so its recorded state is enough and block
+    // numbers do not matter.
     refundableBlocks: () => ({ committedBelow: 0n, releasedBelow: 0n }),
     sendRefunds: (rows) => sendRefunds(parts, rows),
   };

@@ -65,7 +65,7 @@ test('the last good round and the lease holder are those of the key', async () =
   await sale.app.ctx.pool.query("update operator_keys set good_round_at = '2001-01-01T00:00:00Z'");
   const old = Date.parse('2001-01-01T00:00:00Z') / 1000;
   expect(await scrape(round)).toEqual([[{ chain: CHAIN, address }, old]]);
-  // A round that cannot read the chain is not a good one.
+  // A round that cannot read the chain does not count as a good round.
   for (const node of sale.solana.nodes) node.fault.set('down');
   await expect(solanaWorker(sale).round()).rejects.toThrow();
   expect(await value(round)).toBe(old);

@@ -21,7 +21,10 @@ export type SolanaParts = WorkerParts & {
   expiries: Map<string, bigint>;
 };
 
-/** Returns the transfer that settles a row in one direction. Refunds never go to the source account, whose owner may have changed. */
+/**
+ * Returns the transfer that commits or refunds a row. Refunds never go to the source account, whose owner may
+ * have changed.
+ */
 export function orderOf(kind: 'commit' | 'remit', row: SettlementRow): ReceiptOrder {
   const { id, fund, token: mint, decimals, amount, user: wallet, source, vault } = row;
   if (vault === null || (kind === 'commit' && source === null))

@@ -26,8 +26,8 @@ import { runParticipation } from '../participations/participation-command.ts';
 import { requestRemit } from '../participations/remit.ts';
 import { failPreparedOf } from '../participations/wallet-use.ts';
 
-// After a restore to a time before a commit, the database does not know the commit. It must neither send the
-// commit again nor fail the row, because the commit takes the user's money.
+// After a restore to a time before a commit, the database does not know the commit. The service must neither
+// send the commit again nor fail the row, because the commit takes the user's money.
 const sale = useSolanaSale();
 
 const settle = () => solanaWorker(sale).settle();
@@ -118,7 +118,7 @@ const outwait = (id: string) =>
     .where('id', '=', id)
     .execute();
 
-/** Creates a row that waits for its approval, which is confirmed afterwards. */
+/** Creates a row before its approval is confirmed, and then lets the approval be confirmed. */
 async function prepare(buyer: SolanaKey): Promise<string> {
   const source = associatedAccount(buyer.address, MINT);
   const hash = sale.land(buyer, [approveChecked(source, MINT, FUND, buyer.address, 20n * UNIT)]);
@@ -138,7 +138,7 @@ async function thawSoldOut(id: string): Promise<void> {
   await ctx.db.transaction().execute((tx) => unfreezeParticipations(ctx, tx, [id]));
 }
 
-/** Ends the participations of the buyer's wallet, as when another user proves it. */
+/** Ends the participations of the buyer's wallet, as happens when another user proves the wallet. */
 async function loseWallet({ address }: SolanaKey): Promise<void> {
   const { ctx } = sale.app;
   const owner = ctx.db.selectFrom('participations').select(['partner_id', 'user_id']);
@@ -236,7 +236,7 @@ test('participation cancel says that the row will fail, and a forgotten commit c
   sale.mine(60 + FINALITY_SLOTS);
   await settle();
   expect(JSON.parse(await run('show', id))).toMatchObject({ status: 'completed', reason: null });
-  // The cancellation stops no refund of what was taken.
+  // The cancellation does not prevent the refund of the money that was taken.
   await adoptForeignTransactions(sale.app.ctx.db, 'solana_devnet');
   await requestRemit(sale.app.ctx, id);
   await settle();

@@ -41,7 +41,10 @@ async function rotate(to: string, ...more: string[]): Promise<RotationPlan> {
   return JSON.parse(log.mock.calls.flat().join(''));
 }
 
-/** The worker of the old key after a restart with another key: it follows, and signs nothing. */
+/**
+ * Creates the worker of the old key after a restart with another key. It follows open transactions and signs
+ * nothing.
+ */
 const retiredWorker = () => {
   const { ctx } = sale.app;
   const parts = { address: operator.address, signer: null };
@@ -58,7 +61,7 @@ const signersOf = async (id: string) => {
   return rows.map(({ signer }) => signer);
 };
 
-/** Has the old key sign a row as soon as it may, and the nodes lose what it sends. */
+/** Lets the old key sign a commit of the row as soon as the key may sign. The nodes lose the commit. */
 async function signAndLose(id: string): Promise<void> {
   sale.setFaults({ sending: 'lost' });
   for (let i = 0; i < 6 && (await sale.statusOf(id)) === 'pending'; i++) {
@@ -127,7 +130,7 @@ test('a row whose signed transactions have all expired goes to the new key, whic
   const before = sale.balanceOf(VAULT);
   const buyer = await sale.buyer('expired');
   const id = await sale.participate(buyer, 3n * UNIT);
-  // The allowance would cover a second commit.
+  // The allowance would cover a second commit, so it does not prevent one.
   sale.approve(buyer, 500n * UNIT);
   await signAndLose(id);
   await solanaWorker(sale, { signer: standby }).settle();
@@ -144,7 +147,7 @@ test('a row whose signed transactions have all expired goes to the new key, whic
 test('the new key pulls nothing that a receipt of the old key shows, although the database has lost its transaction', async () => {
   const buyer = await sale.buyer('forgotten');
   const id = await sale.participate(buyer, 4n * UNIT);
-  // The allowance would cover a second commit.
+  // The allowance would cover a second commit, so it does not prevent one.
   sale.approve(buyer, 500n * UNIT);
   const restore = await backUpRow(sale, id);
   for (let i = 0; i < 4; i++) {

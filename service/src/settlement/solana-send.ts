@@ -14,7 +14,10 @@ import { skipLanded } from './solana-landed.ts';
 import { listReceiptSigners, orderOf, readFund, type SolanaParts } from './solana-parts.ts';
 import { postponeRows, type SettlementRow } from './store.ts';
 
-/** Limited because every send briefly needs a database connection, and nodes limit the rate of calls. */
+/**
+ * How many rows are sent at a time. Limited, because every send briefly needs a database connection, and
+ * nodes limit the rate of calls.
+ */
 const MAX_CONCURRENT_SENDS = 4;
 const FAILING_ROW_DELAY_SECONDS = 15;
 const BLOCKED_REFUND_DELAY_SECONDS = 15;

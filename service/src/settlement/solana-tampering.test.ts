@@ -27,7 +27,10 @@ const sale = useSolanaSale({ nodes: 1 });
 const folder = mkdtempSync(join(tmpdir(), 'causeway-solana-report-'));
 let committed: string;
 let refunded: string;
-/** Its transaction was lost in a restore and adopted from the chain, so the database has no signed bytes of it. */
+/**
+ * A row whose transaction was lost in a restore and adopted from the chain, so that the database has no
+ * signed bytes of the transaction.
+ */
 let adopted: string;
 
 async function complete(): Promise<void> {
@@ -95,7 +98,7 @@ describe('exactly the changed participation is named:', () => {
     for (const id of [committed, adopted]) {
       const [first, ...more] = await tamper(`update participations set ${change} where id = '${id}'`);
       expect([id, first?.rows]).toEqual([id, [id]]);
-      // A transaction that has lost its row is named, too.
+      // The report also names a transaction that has lost its row.
       expect(rowsOf(more)).toEqual(change.startsWith('commit_id') ? [[]] : []);
     }
   });

@@ -7,7 +7,7 @@ import type { ParticipationStatus } from '../db/settlement-tables.ts';
 /** The columns of a participation that settlement needs. */
 export type SettlementRow = {
   id: string;
-  /** The id of the commitment in EVM funds that have ids. */
+  /** The id under which the fund stores the commitment, if it is an EVM fund that stores ids. */
   commitment: Hex;
   status: ParticipationStatus;
   user: string;
@@ -24,7 +24,7 @@ export type SettlementRow = {
   vault: string | null;
   decimals: number;
   preparedAt: string;
-  /** The time of the database when the row was read. */
+  /** The database time at which the row was read. */
   readAt: string;
   userId: string;
   partnerId: string;
@@ -162,10 +162,9 @@ export async function postponeRows(db: Db, ids: readonly string[], seconds: numb
 export type RefundableBlocks = { committedBelow: bigint; releasedBelow: bigint };
 
 /**
- * Returns unsent refunds of one fund, option and token whose commit is below block `committedBelow`, except of the funds in
- * `skipped`. A refund
- * that an earlier transaction failed to pay is due again once that transaction is below block
- * `releasedBelow`, where it can no longer be undone.
+ * Returns unsent refunds of one fund, option and token whose commit is below block `committedBelow`. Leaves
+ * out the funds in `skipped`. A refund that an earlier transaction failed to pay is due again once that
+ * transaction is below block `releasedBelow`, where it can no longer be undone.
  */
 export async function listToRemit(
   db: Db,

@@ -15,15 +15,19 @@ export type WorkerParts = {
 };
 
 /**
- * The funds that the worker skips, with the time until which. Rounds skip them at least until they end, so that a fund whose
- * rows cannot be sent does not use up the steps of other funds.
+ * The funds that the worker skips, each with the time until which it is skipped. A fund is skipped at least
+ * until the current round ends, so that a fund whose rows cannot be sent does not use up the steps of other
+ * funds.
  */
 export type SkippedFunds = Record<SendingRole, Map<string, number>>;
 
 /** The settlement of one chain. Only the node that holds the lease does any work. */
 export type SettlementWorker = WorkerParts & {
   driver: SettlementDriver;
-  /** The last head for which prepared rows were checked, and since when, by the clock of the database. */
+  /**
+   * The head at which prepared rows were last checked, and the database time at which this head was first
+   * seen.
+   */
   prepared: { head: string | null; since: string | null };
   setLease(lease: Lease | null): void;
   /** Releases the lease when the process stops. */

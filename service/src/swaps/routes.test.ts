@@ -230,7 +230,7 @@ describe('tokens', () => {
   });
 
   test('without decimals are reported as contract_reverted', async () => {
-    // A swap contract as output token has neither name nor decimals.
+    // The output token is a swap contract, which has neither a name nor decimals.
     const { fund_swap } = testChain.deployment;
     const market = await testChain.create(fixedPriceMarket, [owner, fund_swap.address, owner]);
     const config = {

@@ -46,7 +46,7 @@ async function withAttestation<T>(change: { expiration: bigint }, work: () => Pr
   return work().finally(() => Object.assign(venue, { attest }));
 }
 
-/** Runs `work` and, while `work` is between the attestation and the signing of the calldata, `between`. */
+/** Runs `work`, and runs `between` once `work` has the attestation and is about to sign the calldata. */
 async function whileSigning<T>(between: () => Promise<unknown>, work: () => Promise<T>): Promise<T> {
   const operator = world.app.ctx.signerOf('quote', 'ethereum_sepolia');
   if (operator === null) throw new Error('no operator');
@@ -125,7 +125,7 @@ describe('calldata', () => {
     expect((await order('short')).status).toBe(200);
   });
 
-  /** Gives the offer of the live orders an allow-list, or removes it. */
+  /** Sets the allow-list of the offer's contracts, or removes it if `contract` is null. */
   async function setAllowList(contract: Hex | null): Promise<void> {
     const { ctx } = world.app;
     await ctx.db.updateTable('offer_contracts').set({ allow_list: contract }).execute();

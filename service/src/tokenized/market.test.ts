@@ -155,7 +155,10 @@ describe('a market set by hand', () => {
     expect(await callAll()).toMatchObject(agree(code));
   });
 
-  /** Polls, because the cached latest block may lag behind a new one. */
+  /**
+   * Polls until the endpoints give the expected answers, because the cached latest block may lag behind a new
+   * one.
+   */
   const eventually = (expected: Partial<Outcome>) =>
     expect.poll(() => callAll(), { timeout: 15_000 }).toEqual(expect.objectContaining(expected));
 

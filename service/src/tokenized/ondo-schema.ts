@@ -58,7 +58,7 @@ const SessionLimits = Type.Object({
   ),
 });
 
-/** The vendor's documentation shows the response in both forms. */
+/** The vendor's documentation shows the response both as one object and as a list. */
 export const SessionLimitsReply = Type.Union([SessionLimits, Type.Array(SessionLimits)]);
 
 const Time = Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'] }));

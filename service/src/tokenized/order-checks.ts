@@ -12,7 +12,7 @@ import { isRunning, isTradable } from './trading-status.ts';
 
 export type Cost = {
   fee: bigint;
-  /** The amount that reaches the venue. */
+  /** The amount that reaches the venue, without the fee. */
   net: bigint;
   decimals: number;
   /** How many swaps of this pair the wallet has made. */

@@ -48,7 +48,7 @@ export type MarketState = {
 export type AssetPause = { symbol: string; until: number | null };
 
 export type Venue = {
-  /** Has no rate limit and may be cached. */
+  /** Returns an indicative quote. The call has no rate limit, and the quote may be cached. */
   quote(order: Order): Promise<IndicativeQuote>;
   /** Uses up an attestation. It must not be retried, because without a response the outcome is unknown. */
   attest(chainId: number, order: Order): Promise<Attestation>;
@@ -70,10 +70,12 @@ export type RefusalKind =
   | 'order_invalid'
   | 'symbol_unknown';
 
-/** The venue rejected our account or request. Nothing was attested, and the market state is unknown. */
+/**
+ * Thrown if the venue rejects our account or request. Nothing was attested, and the market state is unknown.
+ */
 export class VenueAccountError extends Error {}
 
-/** The venue refused the order. Nothing was attested. */
+/** Thrown if the venue refuses the order. Nothing was attested. */
 export class VenueRefusal extends Error {
   readonly kind: RefusalKind;
   /** The venue's error code. */

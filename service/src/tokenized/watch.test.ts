@@ -10,7 +10,7 @@ let world: TokenizedWorld;
 let time = MARKET_OPEN;
 /** The `finalized` block of the node. */
 let finalized = 0n;
-/** Whether the nodes lag behind, and so return no swaps of the latest blocks. */
+/** Whether the nodes lag behind and therefore return no swaps from the latest blocks. */
 let lags = false;
 
 beforeAll(async () => {

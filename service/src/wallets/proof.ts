@@ -139,8 +139,8 @@ async function countsOn(
     return (await ctx.signatures.check({ chain, address, text, signature })) !== null;
   if (kind !== 'recorded') return false;
   if (provenOn === chain) return true;
-  // Version 0.1 did not record the kind of signer. An address that has code on neither chain is an EOA, whose
-  // proof counts on both chains.
+  // Version 0.1 did not record the kind of signer. An address that has code on neither of the two chains is
+  // an EOA, whose proof counts on both.
   const chains = ctx.chains.all().filter(({ name }) => name === chain || name === provenOn);
   if (chains.length < 2) return false;
   const codes = await Promise.all(chains.map((each) => readCode(uncached(each), address)));

@@ -110,7 +110,7 @@ export type NewBinding = {
   proved_at: string;
 };
 
-/** Returns undefined if another user has bound the address. */
+/** Inserts a binding. Returns undefined if another user has bound the address. */
 export async function insertBinding(tx: Db, binding: NewBinding): Promise<BoundAddress | undefined> {
   const { id, option_id, user_id, partner_id, protocol, address, proved_chain, proved_at } = binding;
   const { rows } = await sql<BoundAddress>`

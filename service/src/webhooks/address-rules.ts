@@ -4,7 +4,7 @@ type Address = ReturnType<typeof ipaddr.process>;
 
 /** Addresses of cloud metadata services that look public. */
 const DENIED_ADDRESSES = new Set(['168.63.129.16']);
-/** Global unicast. All other IPv6 addresses are local, tunnels or reserved. */
+/** The global unicast range. All other IPv6 addresses are local, tunnels or reserved. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');
 const LOWEST_UNPRIVILEGED_PORT = 1024;
 /** Ports of databases, caches and control planes. */

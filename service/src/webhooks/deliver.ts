@@ -44,7 +44,7 @@ export async function createDeliveries(ctx: Context, endpointId: string): Promis
   });
 }
 
-/** Makes one attempt and records its outcome. */
+/** Makes one delivery attempt and records its outcome. */
 export async function deliver(
   ctx: Context,
   delivery: ClaimedDelivery,

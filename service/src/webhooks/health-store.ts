@@ -66,8 +66,8 @@ export type EndpointHealth = {
 };
 
 /**
- * Counts a failure and locks the endpoint, so that of several concurrent failures only one causes a
- * transition.
+ * Counts a failure and locks the endpoint, so that of several concurrent failures only one changes the
+ * endpoint's health.
  */
 export async function countFailure(tx: Db, id: string): Promise<EndpointHealth | undefined> {
   const { rows } = await sql<EndpointHealth>`

@@ -26,7 +26,7 @@ export function createTunnels(proxyUrl: string): OpenTunnel {
         socket.destroy();
         reject(new Error(`the webhook proxy answered CONNECT with ${statusCode}`));
       });
-      // A proxy that refuses may also answer like a web server.
+      // Some proxies refuse CONNECT with an ordinary response.
       connecting.on('response', (response) => {
         response.destroy();
         reject(new Error(`the webhook proxy answered CONNECT with ${response.statusCode}`));

@@ -6,7 +6,7 @@ export type MissedEvent = {
   event_id: string;
   subject: string | null;
   sequence: bigint;
-  /** Null if there is no delivery, for example because the endpoint skipped the event. */
+  /** The delivery of the event; null if there is none, for example because the endpoint skipped the event. */
   delivery_id: string | null;
 };
 

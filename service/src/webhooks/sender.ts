@@ -148,7 +148,7 @@ function guardedConnector(
         const checked = { ...options, hostname: address };
         return await (openTunnel === null ? connectTo(checked) : connectThrough(openTunnel, checked, ended));
       } catch (error) {
-        // A TLS error says more than a later address that refuses the connection.
+        // Keep a TLS error, because it says more than the failure of a later address.
         if (!isTlsError(failure)) failure = error;
       }
     }

@@ -20,7 +20,7 @@ const MAX_PER_ENDPOINT = 8;
 const MAX_PER_PARTNER = 32;
 const MAX_PER_NODE = 256;
 /**
- * How long a stopping node waits for attempts in progress. It then aborts those that remain, which are
+ * How long a stopping node waits for attempts in progress. It then aborts the remaining attempts, which are
  * retried later.
  */
 const STOP_GRACE_MS = 2_000;
@@ -78,8 +78,8 @@ export async function startWebhookWorker(ctx: Context): Promise<WebhookWorker> {
     });
     const full = [...perEndpoint].filter(([, used]) => used >= MAX_PER_ENDPOINT).map(([id]) => id);
     const found = await listEndpointsWithWork(ctx.db, full);
-    // Each round starts with another endpoint, so that every endpoint gets a slot at some time when slots are
-    // scarce.
+    // Each round starts with another endpoint, so that every endpoint eventually gets a slot even if slots
+    // are scarce.
     const first = found.length === 0 ? 0 : turn++ % found.length;
     await forEach([...found.slice(first), ...found.slice(0, first)], async (endpoint) => {
       const { id, partner_id, has_resends, has_due } = endpoint;

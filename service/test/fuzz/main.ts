@@ -21,7 +21,10 @@ const total = Number(values.requests);
 const seed = Number(values.seed);
 const CONCURRENCY = 16;
 const MAX_PROBLEMS = 20;
-/** Left out because they are streams, which never end, or answer with pages and redirects. */
+/**
+ * The operations that are left out, because they are streams, which never end, or answer with pages and
+ * redirects.
+ */
 const SKIPPED = new Set(['/v1/events/stream', '/oauth/authorize', '/oauth/logout']);
 
 type Operation = {

@@ -13,8 +13,8 @@ type Proxy = {
 };
 
 /**
- * nginx notices that a node has stopped only when it refuses a connection. `upstream`: additional directives
- * for the upstream block.
+ * nginx notices that a node has stopped only when the node refuses a connection. `upstream`: additional
+ * directives for the upstream block.
  */
 const nginx = (upstream: string): Proxy => ({
   command: '/usr/sbin/nginx',

@@ -14,7 +14,10 @@ import { startWebhookWorker } from '../../src/webhooks/worker.ts';
 export type EventNodeSettings = {
   env: Record<string, string>;
   databaseUrl: string;
-  /** Where to serve the event log, and the time by the clock of the application that issued the tokens. */
+  /**
+   * Where to serve the event log, and the current time on the clock of the application that issued the
+   * tokens.
+   */
   serve?: { port: number; now: number };
 };
 

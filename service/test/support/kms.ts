@@ -17,14 +17,17 @@ type KmsState = {
   highS: boolean;
   failures: number;
   signsWrongHash: boolean;
-  /** The seed of an Ed25519 key that every key id then stands for. */
+  /** If set, every key id stands for the Ed25519 key with this seed. */
   ed25519: Buffer | null;
   seen: string[];
 };
 
 export type Kms = { state: KmsState; keyOf(keyId: string): KmsKey; close(): Promise<void> };
 
-/** Starts the KMS operations that the signer uses, for private keys by key id. Verifies AWS Signature Version 4. */
+/**
+ * Starts a simulated KMS with the actions that the signer uses. `keys` maps key ids to private keys. Verifies
+ * AWS Signature Version 4.
+ */
 export async function startKms(keys: Readonly<Record<string, Hex>>): Promise<Kms> {
   const state: KmsState = { highS: false, failures: 0, signsWrongHash: false, ed25519: null, seen: [] };
   const server = createServer((request, response) => {
@@ -89,7 +92,7 @@ function signFor({ ed25519, highS, signsWrongHash }: KmsState, privateKey: Hex, 
   return { Signature: signature.toString('base64') };
 }
 
-/** Returns whether a request has a valid AWS Signature Version 4 of the simulated credentials. */
+/** Returns whether a request has a valid AWS Signature Version 4, made with the simulated credentials. */
 export function isAuthorized(headers: Record<string, string>, body: string): boolean {
   const match =
     /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/(\d{8})\/eu-central-1\/kms\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(

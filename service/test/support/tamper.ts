@@ -6,7 +6,10 @@ import type { ChainReport } from '../../src/settlement/reconcile-report.ts';
 /** What a report names: differences and lost transactions, each with its participations and transactions. */
 export type Named = { rows: string[]; transactions: string[] }[];
 
-/** Builds a report after statements that change the database, past all triggers and foreign keys, and takes the change back. */
+/**
+ * Runs statements that change the database, bypassing all triggers and foreign keys, builds a report, and
+ * undoes the change.
+ */
 export function reportTampered(
   db: Db,
   statement: string,

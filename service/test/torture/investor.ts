@@ -16,7 +16,7 @@ export const countAcknowledged = (investors: readonly Investor[]) =>
   investors.reduce((sum, { acknowledged }) => sum + acknowledged.length, 0);
 
 const UNIT = 1_000_000n;
-/** More than any investor owns. */
+/** An approved amount that is more than any investor owns. */
 const UNLIMITED = 2n ** 63n;
 const FINAL_STATUSES = ['completed', 'failed', 'remitted', 'remit_failed'];
 

@@ -8,16 +8,20 @@ import { participationRoutes } from '../../src/participations/routes.ts';
 import { FOLLOW_TIMINGS, startSettlement } from '../../src/settlement/settlement.ts';
 import { MAX_REORGANISATION_DEPTH } from './random-choices.ts';
 
-/** Deeper than any reorganisation in this test, as on mainnets. */
+/**
+ * How deep a commit must be before it can be refunded: deeper than any reorganisation in this test, as on
+ * mainnets.
+ */
 const REFUND_DEPTH = MAX_REORGANISATION_DEPTH + 1;
 
 /**
- * Short, so that a process can replace a transaction that a fee spike outbid before the process is killed.
+ * The timings are short, so that a process can replace a transaction that a fee spike outbid before the
+ * process is killed.
  */
 const TIMINGS = { ...FOLLOW_TIMINGS, resendSeconds: 2, bumpSeconds: 5 };
 
 /**
- * Shorter than the default, in proportion to the slots of this test, which are shorter than on the public
+ * The timings are shorter than the default, because the slots of this test are shorter than on the public
  * networks.
  */
 const RECEIPT_TIMINGS = { resendSeconds: 0.5, renewSeconds: 3 };
