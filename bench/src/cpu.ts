@@ -18,8 +18,8 @@ export function readCpuMs(pid: number): number | null {
 
 function readStat(pid: number): { parent: number; ownMs: number; endedMs: number } | null {
   try {
-    // The process name comes in parentheses and may contain spaces, so fields are counted from the first one
-    // after it.
+    // The process name is in parentheses and may contain spaces, so fields are counted from the closing
+    // parenthesis.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ')

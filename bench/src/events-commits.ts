@@ -10,16 +10,16 @@ import { sql } from 'kysely';
 import { readCpuMs } from './cpu.ts';
 import { seedParticipations } from './participations-seed.ts';
 
-/** `cpuMs` is the CPU time of this process and the database per commit. */
+/** `cpuMs` is the CPU time per commit, of this process and of the database together. */
 type Run = { perSecond: number; cpuMs: number };
 
 export type CommitFigures = {
-  /** Throughput with an event relative to the same change without, one per round. */
+  /** Throughput with an event divided by throughput without one. One value per round. */
   ratios: number[];
   wakingRatios: number[];
-  /** CPU time without an event relative to with, one per round. Load of other processes hardly affects it. */
+  /** CPU time without an event divided by CPU time with one, per round. Other processes hardly affect it. */
   cpuRatios: number[];
-  /** Throughput with an event relative to without if the change is tiny: a locked read and two narrow rows. */
+  /** Like `ratios`, but for a tiny change: a locked read and two narrow rows. */
   tinyRatios: number[];
   without: Run;
   with: Run;
@@ -29,11 +29,12 @@ const COMMITTERS = 16;
 const ROUNDS = 15;
 
 /**
- * Compares commits that append an event, and commits that wake settlement, with commits that do neither, in alternating
- * rounds, so that load on the machine affects all alike. The change is the one that the service makes most often: the
- * outcome of a participation, with its audit entry and its notice. The only difference is the event. Assigning its position
- * happens later, in another transaction, and is part of the deliveries. `tinyRatios` show how much an event costs beside
- * a change that hardly costs anything.
+ * Compares commits that append an event, and commits that wake settlement, with commits that do neither. The
+ * runs alternate, so that load on the machine affects all of them alike. The change is the one that the
+ * service makes most often: the outcome of a participation, with its audit entry and its notice. The only
+ * difference is the event. Its position is assigned later, in another transaction, so that cost counts
+ * towards the deliveries. `tinyRatios` show how much an event costs beside a change that hardly costs
+ * anything.
  */
 export async function measureCommits(
   context: Context,
@@ -44,7 +45,7 @@ export async function measureCommits(
   const databasePid = await readDatabasePid(context.db);
   let used = 0;
 
-  /** Makes `commits` commits, two per participation, each time with other participations. */
+  /** Makes `commits` commits, two per participation. Each run uses different participations. */
   const run = async (commitTwice: (id: string) => Promise<void>): Promise<Run> => {
     const cpuStart = process.cpuUsage();
     const databaseStart = readCpuMs(databasePid);
@@ -105,7 +106,10 @@ export async function measureCommits(
 
 type Change = (tx: Db, change: StatusChange) => Promise<unknown>;
 
-/** Returns the ids of new participations. There are many, because rows that are updated again and again become slow. */
+/**
+ * Returns the ids of new participations. Seeds many, because rows that are updated again and again become
+ * slow.
+ */
 async function seedSubmitted(ctx: Context, clientId: string, count: number): Promise<string[]> {
   await seedParticipations(ctx, clientId, count);
   const { rows } = await sql<{
@@ -130,7 +134,7 @@ function changeLittle(db: Db, report: (tx: Db) => Promise<unknown>): Promise<voi
   });
 }
 
-/** Makes the change of `settleCommit` in its transaction. */
+/** Makes the same change as `settleCommit`, in a transaction. */
 function settle(db: Db, id: string, change: Change): Promise<void> {
   return db.transaction().execute(async (tx) => {
     await markCommitted(tx, [id], true);
@@ -138,7 +142,7 @@ function settle(db: Db, id: string, change: Change): Promise<void> {
   });
 }
 
-/** Makes the change of `reopenCommit` in its transaction. */
+/** Makes the same change as `reopenCommit`, in a transaction. */
 function reopen(db: Db, id: string, change: Change): Promise<void> {
   return db.transaction().execute(async (tx) => {
     await markCommitted(tx, [id], null);

@@ -9,7 +9,10 @@ export type PageFigures = { firstPageMs: number; deepestPageMs: number };
 const BATCH_SIZE = 20_000;
 const SAMPLES = 400;
 
-/** Compares how long it takes to read the newest and the oldest page of a log of `rows` events of one partner, in turns. */
+/**
+ * Compares the time to read the newest page and the oldest page from a log with `rows` events of one partner.
+ * Reads them alternately.
+ */
 export async function measurePages(ctx: Context, rows: number): Promise<PageFigures> {
   const partnerId = newId(ctx.clock, ctx.random);
   await sql`insert into partners (id, name) values (${partnerId}, 'Pages')`.execute(ctx.db);
@@ -28,11 +31,13 @@ export async function measurePages(ctx: Context, rows: number): Promise<PageFigu
     first.push(await time(null));
     deepest.push(await time('22'));
   }
-  // The first samples warm up.
+  // Drops the first quarter of the samples, taken while the process warms up.
   return { firstPageMs: median(first.slice(SAMPLES / 4)), deepestPageMs: median(deepest.slice(SAMPLES / 4)) };
 }
 
-/** Inserts placed events. Their ids grow like real ones, which begin with the time. */
+/**
+ * Inserts events that already have a position. Their ids increase like real ids, which begin with the time.
+ */
 async function seedEvents(ctx: Context, partnerId: string, rows: number): Promise<void> {
   for (let from = 0; from < rows; from += BATCH_SIZE)
     await sql`insert into events (id, partner_id, type, data, inserted_at, position, sequence)
@@ -41,7 +46,7 @@ async function seedEvents(ctx: Context, partnerId: string, rows: number): Promis
       from generate_series(1, ${Math.min(BATCH_SIZE, rows - from)}::int) i`.execute(ctx.db);
   await sql`insert into partner_sequences values (${partnerId}, ${rows})`.execute(ctx.db);
   const client = await ctx.pool.connect();
-  // Otherwise the database would do this in the background while pages are measured.
+  // Vacuums now. Otherwise the database would do so in the background, during the measurement.
   for (const text of ['set statement_timeout = 0', 'vacuum analyze events', 'checkpoint'])
     await client.query({ text, query_timeout: 3_600_000 } as never);
   client.release(true);

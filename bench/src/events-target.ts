@@ -16,11 +16,11 @@ import { type CommitFigures, measureCommits } from './events-commits.ts';
 import { measurePages, type PageFigures } from './events-pages.ts';
 import { median, startTarget } from './load.ts';
 
-/** The figures of each part. Sent to the parent process, which then stops this process. */
+/** The figures of each part. This process sends them to its parent, which then stops it. */
 export type EventFigures = {
   /** `cpuMsPerEvent` counts only this process, not the database or the receiver. */
   deliveries: { deliveredPerSecond: number; cpuMsPerEvent: number };
-  /** `eventsPerSecond` is the lowest rate at which a round appended its events. */
+  /** `eventsPerSecond` is the append rate of the slowest round. */
   hanging: { firstAttemptP99Ms: number; hangingP99Ms: number; ratios: number[]; eventsPerSecond: number };
   commits: CommitFigures;
   streams: { streamsMb: number };
@@ -30,7 +30,7 @@ export type EventFigures = {
 export type EventPart = keyof EventFigures;
 
 const PARTNERS = 16;
-/** How many events an appender writes at once. */
+/** The number of events that one call appends. */
 const BATCH = 5;
 const RATE_PER_SECOND = 200;
 /** The slots of an endpoint. */
@@ -110,7 +110,7 @@ async function measureDeliveries(context: Context, size: number): Promise<EventF
     await waitForDeliveries(context, earlier + count);
     return count / ((performance.now() - startedAt) / 1000);
   };
-  // Each partner appends whole batches.
+  // Rounded up, so that each partner appends whole batches.
   const count = Math.ceil(size / (PARTNERS * BATCH)) * PARTNERS * BATCH;
   const warmUp = Math.ceil(size / 10 / (PARTNERS * BATCH)) * PARTNERS * BATCH;
   await run(warmUp, 0);
@@ -122,8 +122,9 @@ async function measureDeliveries(context: Context, size: number): Promise<EventF
 }
 
 /**
- * Compares the time until the first delivery attempt with and without another endpoint that hangs and has a queue of
- * `size` deliveries, in alternating rounds. Each round appends a fifth as many events for the others.
+ * Compares the time until the first delivery attempt with and without another endpoint that hangs and has
+ * `size` deliveries queued, in alternating rounds. Each round appends `size / 5` events for the healthy
+ * endpoints.
  */
 async function measureHanging(context: Context, size: number): Promise<EventFigures['hanging']> {
   const { url, stop } = await startDelivering(context);
@@ -165,7 +166,9 @@ async function measureHanging(context: Context, size: number): Promise<EventFigu
   };
 }
 
-/** Waits until `count` attempts are in progress and no enabled endpoint lacks deliveries. */
+/**
+ * Waits until `count` attempts are in progress and every enabled endpoint has deliveries for all its events.
+ */
 async function waitForHanging({ db }: Context, count: number): Promise<void> {
   for (;;) {
     const { rows: found } = await sql<{ attempts: bigint; behind: bigint }>`

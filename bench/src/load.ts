@@ -13,10 +13,13 @@ export type Target = {
   paths?: string[];
 };
 
-/** Restricts a process to some cores; part of util-linux. */
+/** The tool of util-linux that restricts a process to some cores. */
 export const TASKSET = '/usr/bin/taskset';
 
-/** Starts `file` as a child process, on one core if it is given, and waits until it sends its target. */
+/**
+ * Starts `file` as a child process, on one core if `core` is given, and waits until the child sends its
+ * target.
+ */
 export async function startTarget<T = Target>(
   file: string,
   args: string[] = [],

@@ -12,7 +12,7 @@ import type { Mix } from './timed-load.ts';
 
 const CHAIN = 'ethereum_sepolia';
 const WALLETS_PER_USER = 5;
-/** A user may have at most this many participations that wait for their approval. */
+/** The most participations awaiting approval that a user may have. */
 const PARTICIPATIONS_PER_USER = 5;
 
 const { venue, chains } = JSON.parse(process.argv[2] ?? '') as Outside;
@@ -38,8 +38,8 @@ const url = await app.listen({ host: '127.0.0.1', port: 0 });
 process.send?.({ url, mix: await buildMix() });
 
 /**
- * The calls of partners whose users browse, check their progress and invest: mostly reads, one write in ten requests,
- * and the mistakes that integrations make.
+ * Calls from partners whose users browse, check their progress and invest: mostly reads, one write in ten
+ * requests, and the mistakes that integrations make.
  */
 async function buildMix(): Promise<Mix> {
   const each = (of: (user: MixUser) => string): string[] => users.map(of);
@@ -107,7 +107,7 @@ async function buildMix(): Promise<Mix> {
   };
 }
 
-/** Returns requests that each bind a wallet of its own, with a signed challenge. */
+/** Returns requests that each connect a different wallet, with a signed challenge. */
 async function connections(): Promise<string[]> {
   const all: string[] = [];
   for (let n = 0; n < WALLETS_PER_USER; n++)

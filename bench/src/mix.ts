@@ -9,7 +9,7 @@ export type MeasuredLoad = TimedLoad & { cpuMicros: number };
 
 type Load = Parameters<typeof timedLoad>[2];
 
-/** Starts the service and its providers, and returns a function that loads it with the mix. */
+/** Starts the service and its providers. `measure` sends the mix of requests to the service. */
 export async function startMix(core?: number) {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-simulators-'));
   const simulators = await startSimulators({ dataDir, clock: { now_ms: Date.now(), running: true } });
@@ -22,7 +22,7 @@ export async function startMix(core?: number) {
     return micros;
   };
   return {
-    /** Returns the load with the processor time of the service. */
+    /** Applies the load. Returns the measurements and the processor time that the service used. */
     measure: async (load: Load): Promise<MeasuredLoad> => {
       const before = await readCpu();
       const measured = await timedLoad(target.url, next, load);

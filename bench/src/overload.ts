@@ -11,10 +11,11 @@ const PEAK_SECONDS = 8;
 const OVERLOAD_SECONDS = 15;
 
 /**
- * Measures throughput and latency at four times the load that saturates the node, relative to the peak. The service and
- * its database share one core; the load generator and the simulated providers have another one, because a generator
- * that took processor time from the service would lower its throughput as much as the refused requests. The load comes
- * from several partners and within their rate limits, so all that is refused is refused because the node is saturated.
+ * Measures throughput and latency at four times the load that saturates the node, relative to the peak. The
+ * service and its database share one core; the load generator and the simulated providers run on another. On
+ * the same core, the generator would take processor time from the service and lower its throughput. The load
+ * comes from several partners and stays within their rate limits, so every refused request was refused
+ * because the node was saturated.
  */
 export async function run(): Promise<Result> {
   const isPinned = availableParallelism() > 1 && existsSync(TASKSET);
@@ -25,7 +26,7 @@ export async function run(): Promise<Result> {
     const first = await measure({ seconds: PEAK_SECONDS, connections: CONNECTIONS });
     const rate = Math.round(4 * first.acceptedPerSecond);
     const overloaded = await measure({ seconds: OVERLOAD_SECONDS, rate });
-    // The process may have become faster in the meantime.
+    // Measures the peak again, because the process may have become faster in the meantime.
     const second = await measure({ seconds: PEAK_SECONDS, connections: CONNECTIONS });
     const peak = first.acceptedPerSecond > second.acceptedPerSecond ? first : second;
     return {
@@ -45,7 +46,7 @@ export async function run(): Promise<Result> {
   }
 }
 
-/** Returns the processor time of an accepted and of a refused request. */
+/** Returns the processor time per accepted and per refused request. */
 function costs(peak: MeasuredLoad, overloaded: MeasuredLoad) {
   const accepted = peak.cpuMicros / (peak.acceptedPerSecond * PEAK_SECONDS);
   const spent = overloaded.cpuMicros - accepted * overloaded.acceptedPerSecond * OVERLOAD_SECONDS;

@@ -10,7 +10,10 @@ const DURATION_SECONDS = 10;
 const COLD_READS = 200;
 const BLOCK_INTERVAL_MS = 2_000;
 
-/** 64 clients poll 20 previews on a chain that produces blocks: plain viem, viem with multicall batching, and ours. */
+/**
+ * Compares plain viem, viem with multicall batching, and the service, while 64 clients poll 20 previews on a
+ * chain that produces blocks.
+ */
 export async function run(): Promise<Result> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-'));
   const simulators = await startSimulators({ dataDir, clock: { now_ms: Date.now(), running: true } });

@@ -11,9 +11,11 @@ import { startTarget } from './load.ts';
 import type { SettlementChain } from './settlement-chain.ts';
 import { seedSettlement } from './settlement-seed.ts';
 
-/** Sent to the parent process, which then stops this process. */
+/** This process sends the figures to its parent, which then stops it. */
 export type SettlementFigures = {
-  /** Gas per row: `single` in a commit of its own, `batched` as the worker settles rows. */
+  /**
+   * Gas per row: `single` if each row has its own commit, `batched` if the worker settles rows in batches.
+   */
   single: number;
   batched: number;
   transactions: number;
@@ -63,7 +65,7 @@ async function measure(model: SettlementModel, chain: SettlementChain): Promise<
     ...[process.cpuUsage(), readCpuMs(databasePid), readCpuMs(chain.pid)],
   ] as const;
   const settlement = await startSettlement(ctx);
-  // Rows are committed in order, so the measurement ends with the last one.
+  // Rows are committed in order, so the measurement ends when the last counted row is completed.
   while ((await lastOf.executeTakeFirstOrThrow()).status !== 'completed') await sleep(100);
   const seconds = (performance.now() - start) / 1000;
   const { user, system } = process.cpuUsage(cpuStart);

@@ -6,10 +6,10 @@ import { startSolanaChain } from '../../service/test/support/solana-chain.ts';
 import { approveChecked, MINT } from '../../service/test/support/solana-instructions.ts';
 import { FUND, signTransaction, solanaKey, UNIT } from '../../service/test/support/solana-sale.ts';
 
-/** A wallet that has approved one dollar. */
+/** A wallet that has approved a payment of one dollar. */
 export type ApprovedWallet = { address: string; source: string; signature: string };
 
-/** The timing of the public networks. */
+/** Slot time and finality as on the public networks. */
 const SLOT_MS = 400;
 const FINALITY_SLOTS = 31;
 

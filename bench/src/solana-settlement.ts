@@ -17,7 +17,7 @@ import { benchContext } from './context.ts';
 import { startTarget } from './load.ts';
 import type { ApprovedWallet } from './solana-chain.ts';
 
-/** Sent to the parent process, which then stops this process. CPU time covers the service only. */
+/** This process sends the figures to its parent, which then stops it. CPU time covers the service only. */
 export type SolanaFigures = {
   verifiedPerCpuSecond: number;
   settledPerCpuSecond: number;

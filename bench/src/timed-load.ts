@@ -8,8 +8,8 @@ export type Kind = {
   /** The status of an accepted request. Default: 200. */
   status?: number;
   /**
-   * Each request is valid only once, such as one that spends a refresh token. When all are used, requests of the kind with
-   * this name are sent instead.
+   * Set if each request is valid only once, for example because it spends a refresh token. When all are used,
+   * requests of the kind with this name are sent instead.
    */
   substitute?: string;
 };
@@ -23,11 +23,14 @@ export type TimedLoad = {
   acceptedP50: number;
   acceptedP99: number;
   connections: number;
-  /** Connections that the system refused or reset because too many waited. */
+  /** Connections that the operating system refused or reset because too many were waiting. */
   resets: number;
-  /** Requests without a reply two seconds after the end. They count as accepted with the time they have taken. */
+  /**
+   * Requests still without a reply two seconds after the end. They count as accepted, with the time they have
+   * taken so far.
+   */
   unanswered: number;
-  /** The processor time of the load generator, in cores. */
+  /** The processor time that the load generator used, in cores. */
   generatorCores: number;
   loadAverage: number;
 };
@@ -37,11 +40,14 @@ type Connection = { socket: Socket; text: string; request: Planned | null; since
 
 const TICK_MS = 1;
 const LAST_REPLIES_MS = 2_000;
-/** The open files that a process may have are limited. */
+/** Stays below the limit on open files per process. */
 const MAX_CONNECTIONS = 15_000;
 const REFUSED = new Set([429, 503]);
 
-/** Returns a function that picks the next request, so that each kind has its share of every hundred. */
+/**
+ * Returns a function that picks the next request. Each kind of request appears as often as its weight says,
+ * spread evenly.
+ */
 export function pickFrom(mix: Mix): () => Planned {
   const turns = Object.values(mix)
     .flatMap((kind) => Array.from({ length: kind.weight }, (_, i) => ({ kind, at: (i + 0.5) / kind.weight })))
@@ -67,11 +73,11 @@ export function pickFrom(mix: Mix): () => Planned {
  * Sends requests on raw sockets, which cost little, so that the generator is not the bottleneck. Accepted and rejected
  * requests (429 and 503) are counted separately.
  *
- * With `rate` the load is an open loop of independent users: request `k` is sent at `k / rate` seconds however late the
- * replies are, on an idle connection or else on a new one, and its latency counts from the time it was due. A limited
- * number of connections would turn this into a closed loop: requests would wait in the generator, and the node would
- * never see four times its load. With `connections`, each connection sends as fast as replies arrive, which measures
- * the most that the node can do.
+ * With `rate`, the load is an open loop of independent users: request `k` is sent at `k / rate` seconds however late
+ * the replies are, on an idle connection or else on a new one, and its latency counts from the time it was due.
+ * Limiting the connections would make it a closed loop: requests would wait in the generator, and the node would never
+ * see four times its load. With `connections`, each connection sends its next request as soon as a reply arrives, which
+ * measures the highest throughput of the node.
  */
 export async function timedLoad(
   url: string,

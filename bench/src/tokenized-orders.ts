@@ -18,7 +18,7 @@ const WALLETS = 20;
 const WARM_UP_ROUNDS = 280;
 const COUNTED_ROUNDS = 20;
 const CHAIN = 'ethereum_sepolia';
-/** Longer than the lifetime of an attestation. */
+/** How far each round moves the clock. Longer than the lifetime of an attestation. */
 const CLOCK_STEP_MS = 40_000;
 const AMOUNT = '10050000';
 const abi = parseAbi(['function approve(address spender, uint256 amount)']);

@@ -1,1 +1,1 @@
-export const fingerprint = 'f81f9813f01e6e77873902f631b787da4577af3babb5b5136c887da00ca912df';
+export const fingerprint = '8816f034d0b58cd4538292fe34a8d5ec19a58787bbec0373df38788ee39b2943';

@@ -97,7 +97,7 @@ export function hashRequestIn(separator: Hex, message: VerifyRequest): Hex {
   return keccak256(`0x1901${separator.slice(2)}${struct.slice(2)}`);
 }
 
-// A selector as the function name keeps viem from hashing the signature on every call.
+// Passing the selector as the function name keeps viem from hashing the signature on every call.
 const SWAP = { abi: [tokenizedSwapAbi[0]] as const, functionName: '0x5dcce09f' as const };
 
 /** Encodes the swap call that carries both signatures. */

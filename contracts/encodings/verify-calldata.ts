@@ -23,7 +23,7 @@ import {
 /** An EIP-1193 connection to a node that the caller trusts. */
 type NodeConnection = { request(call: { method: string; params?: unknown }): Promise<unknown> };
 
-/** The reply of the transaction endpoint, and the wallet that will broadcast the transaction. */
+/** The reply from the transaction endpoint, and the wallet that will broadcast the transaction. */
 export type CalldataClaim = {
   to: string;
   data: string;

@@ -15,7 +15,10 @@ import type { DemoSettings } from './settings.ts';
 
 const MAX_BODY_BYTES = 65_536;
 
-/** Creates the request listener of the app: the SDK's sign-in routes, the demo's own routes, and the page for the rest. */
+/**
+ * Creates the request listener of the app. It serves the SDK's sign-in routes, the demo's own routes and, for
+ * any other path, the page.
+ */
 export function createApp(settings: DemoSettings, origin: string, pages: Pages): RequestListener {
   const { baseUrl, clientId, clientSecret } = settings;
   const signIn = createSignIn({
@@ -24,7 +27,7 @@ export function createApp(settings: DemoSettings, origin: string, pages: Pages):
     clientSecret,
     redirectUri: `${origin}/callback`,
     cookieSecret: settings.sessionSecrets,
-    // The demo has no database, and visitors stay signed in when it restarts.
+    // Sessions live in a cookie, so the demo needs no database and visitors stay signed in when it restarts.
     store: cookieSessions({ secret: settings.sessionSecrets, secure: origin.startsWith('https:') }),
   });
   const onError = (error: unknown) => console.error('Harbour Invest: request failed:', error);

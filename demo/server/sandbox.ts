@@ -21,7 +21,10 @@ export async function readOverview({ baseUrl }: DemoSettings): Promise<Overview>
   return (await reply.json()) as Overview;
 }
 
-/** Returns the user's mail, or all mail if no user is signed in: new users must confirm their address first. */
+/**
+ * Returns the user's mail, or all mail if no user is signed in, because new users must confirm their address
+ * before they can sign in.
+ */
 export function forwardMail({ baseUrl }: DemoSettings, email: string | undefined): Promise<Response> {
   const query = email === undefined ? '' : `?to=${encodeURIComponent(email)}`;
   return forward(`${baseUrl}/sandbox/mail${query}`, { method: 'GET' });

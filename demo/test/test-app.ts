@@ -22,7 +22,7 @@ export type TestApp = {
 
 const SCREENSHOTS = fileURLToPath(new URL('../../artifacts/screenshots/demo/', import.meta.url));
 
-/** Starts the sandbox with the demo as `npm start` does, and Chromium. */
+/** Starts Chromium, and the sandbox with the demo as `npm start` does. */
 export async function startTestApp(): Promise<TestApp> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-demo-'));
   const env = { CAUSEWAY_DATA: dataDir, CAUSEWAY_DEMO: 'on', RATE_LIMIT_ACCOUNT_FORMS: '1000' };
@@ -91,8 +91,8 @@ export const DESKTOP = { width: 1280, height: 860 };
 export const PHONE = { width: 390, height: 844 };
 
 /**
- * Checks that a screen fits a phone and a desktop. With `SCREENSHOTS` set it also saves both, light and dark; use
- * `fullPage: false` if a dialog is open.
+ * Checks that a screen fits a phone and a desktop. With `SCREENSHOTS` set, also saves screenshots of both,
+ * light and dark; use `fullPage: false` if a dialog is open.
  */
 export async function shoot(page: Page, name: string, { fullPage = true } = {}): Promise<void> {
   for (const [device, viewport] of [

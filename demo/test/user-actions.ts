@@ -83,7 +83,10 @@ export async function expectRequirement(page: Page, type: string, status: string
 
 type Decision = { outcome?: string; country?: string };
 
-/** Opens the identity provider's flow from a requirement, chooses its decision, submits and closes it. */
+/**
+ * Opens the identity provider's flow from a requirement, chooses the provider's decision, submits and closes
+ * the flow.
+ */
 export async function verify(page: Page, type: string, { outcome = 'Approve', country }: Decision = {}) {
   await requirement(page, type).getByRole('button').click();
   const flow = page.frameLocator('.cw-identity-frame');

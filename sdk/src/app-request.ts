@@ -2,7 +2,7 @@ import { CausewayError } from './error.ts';
 
 type AppRequest = {
   url: string;
-  /** Names the endpoint in errors. */
+  /** The name of the endpoint in error messages. */
   endpoint: string;
   timeoutMs: number;
   signal?: AbortSignal | undefined;

@@ -7,7 +7,7 @@ export type BrowserTokenOptions = {
   /** The token endpoint of this app's own server. Default: `/causeway/token`. */
   url?: string | undefined;
   fetch?: typeof fetch | undefined;
-  /** In milliseconds. Default: 15,000. */
+  /** The timeout of a token request, in milliseconds. Default: 15,000. */
   timeout?: number | undefined;
 };
 

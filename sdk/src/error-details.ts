@@ -1,6 +1,6 @@
 import type { Check } from './wire.ts';
 
-/** The checks of the user's eligibility that did not pass. */
+/** The eligibility checks that the user did not pass. */
 type Refused = { checks?: Check[] };
 type MarketRefused = {
   /** The venue's own code. */

@@ -10,7 +10,7 @@ let server: Server;
 let baseUrl: string;
 /** One reply per stream connection; the last is repeated. */
 let answers: Answer[];
-/** The reply of the list endpoint, newest first. */
+/** The reply from the list endpoint, newest event first. */
 let listed: string[];
 let opened: { last: string | undefined; token: string | undefined }[];
 

@@ -11,7 +11,9 @@ export type Offers = {
   eligibility(offerId: string, query?: EligibilityQuery, options?: RequestOptions): Promise<Eligibility>;
 };
 
-/** Default: any wallet whose ownership the user has proven, on any chain of the offer. */
+/**
+ * The wallet to check. Default: any wallet whose ownership the user has proven, on any chain of the offer.
+ */
 export type EligibilityQuery = { chain?: Chain | undefined; walletAddress?: string | undefined };
 
 export function offersOf(send: Send): Offers {

@@ -9,7 +9,7 @@ export type WalletToAllow = Operations['allowWallet']['body'];
 export type WalletAllowance = Operations['allowWallet']['reply'];
 
 export type Wallets = {
-  /** Issues a message for the wallet to sign, valid once within ten minutes. */
+  /** Issues a message for the wallet to sign. The message can be used once, within ten minutes. */
   challenge(body: NewChallenge, options?: RequestOptions): Promise<WalletOwnershipChallenge>;
   /** Connects a wallet to an offer option, given a signature that proves ownership. */
   bind(offerId: string, body: WalletProof, options?: RequestOptions): Promise<OptionAddress>;

@@ -131,7 +131,7 @@ export type Event = {
 export type EventProof = {
   object: 'event_proof';
   event_id: string;
-  /** The event as webhooks deliver it; its hash is the leaf. */
+  /** The event as webhooks deliver it. Its hash is a leaf of the Merkle tree. */
   leaf: string;
   /** The key that verifies the checkpoint (C2SP signed-note). Keep it: it changes only when the secret of the installation is rotated. */
   key: string;

@@ -1,6 +1,6 @@
 /** A minimal browser: keeps cookies by host and path, and submits the forms of the service's pages. */
 export type Browser = {
-  /** Does not follow redirects. */
+  /** Sends a request. Does not follow redirects. */
   fetch(url: string, init?: RequestInit): Promise<Response>;
   /** Signs in on the service's pages, allows or denies access, and returns the URL that the browser is redirected to. */
   authorize(

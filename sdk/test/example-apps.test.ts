@@ -21,7 +21,7 @@ const INSTALL_TIMEOUT_MS = 8 * 60_000;
 /** `EXAMPLES=all` tests every example app, as CI does in its own step. The default is one, because the others build slowly. */
 const { EXAMPLES = 'express' } = process.env;
 const NAMES = EXAMPLES === 'all' ? ['express', 'fastify', 'vite', 'next'] : EXAMPLES.split(',');
-/** Without the settings that `npm test` passes on, because they belong to the repository. */
+/** The environment without the settings of `npm test`, which are meant for this repository. */
 const env = Object.fromEntries(
   Object.entries(process.env).filter(([key]) => !/^(npm_|node_env$|vite)/i.test(key)),
 );

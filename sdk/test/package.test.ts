@@ -13,7 +13,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
 
-/** Inside the repository, so that react and viem resolve; the package is unpacked into its own node_modules. */
+/**
+ * A folder inside the repository, so that react and viem resolve. The package is unpacked into its
+ * `node_modules`.
+ */
 let workDir: string;
 let unpacked: string;
 let tarball: Buffer;

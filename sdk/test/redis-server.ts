@@ -16,7 +16,8 @@ export async function startRedisServer(): Promise<RedisServer | { problem: strin
   if (problem !== undefined) return problem;
   const port = await freePort();
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-  // Debian's redis-server is a link to this file, which looks at the name that it is started by.
+  // On Debian, `redis-server` is a link to this file. The program acts as a server only if it is started
+  // under that name.
   const child = spawn(join(redis, 'usr/bin/redis-check-rdb'), args, {
     argv0: 'redis-server',
     stdio: 'ignore',

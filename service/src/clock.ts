@@ -26,8 +26,8 @@ export function realClock(): Clock {
 }
 
 /**
- * Returns a function for the system time in microseconds. `Date` has only milliseconds, so the monotonic
- * clock provides the rest.
+ * Returns a function that returns the system time in microseconds. `Date` counts only milliseconds, so the
+ * monotonic clock provides the microseconds.
  */
 function preciseTime(): () => number {
   let offset = realTime() - performance.now();

@@ -31,7 +31,7 @@ export type Config = {
   profile: 'sandbox' | 'production';
   host: string;
   port: number;
-  /** Null = the listening address. */
+  /** The URL at which clients reach the service. Null = the listening address. */
   publicUrl: string | null;
   /** How long a client may take to send a request or to read a reply. */
   requestTimeoutSeconds: number;
@@ -43,9 +43,9 @@ export type Config = {
   maxPoolWaitMs: number;
   metrics: { host: string; port: number };
   dataDir: string;
-  /** Null = the embedded PostgreSQL. */
+  /** The PostgreSQL database. Null = the embedded PostgreSQL. */
   databaseUrl: string | null;
-  /** If `databaseUrl` goes through a pooler, a URL that bypasses it, so that sessions work. Null = `databaseUrl`. */
+  /** The database URL for LISTEN and session locks, which need a connection without a pooler. Null = `databaseUrl`. */
   databaseListenUrl: string | null;
   databasePool: number;
   eventsRetentionDays: number;
@@ -57,10 +57,10 @@ export type Config = {
   logLevel: string;
   /** Whether the sandbox also starts the demo app. */
   demo: boolean;
-  /** Null = the sandbox provider. */
+  /** How to reach the identity provider. Null = the sandbox provider. */
   identity: IdentitySettings | null;
   documents: DocumentSettings | null;
-  /** Null = the sandbox mailbox. */
+  /** The server that sends mail. Null = the sandbox mailbox. */
   smtpUrl: string | null;
   smtpTls: 'required' | 'optional';
   /** The absolute lifetime of a user's consent to a partner app. */
@@ -101,13 +101,13 @@ export type Config = {
   roleKeys: RoleKey[];
   /** Replaced operator keys whose transactions are still tracked. */
   retiredKeys: RetiredKey[];
-  /** Null = tokenized swaps are unavailable. */
+  /** How to reach the venue that prices tokenized assets. Null = tokenized swaps are unavailable. */
   venue: VenueSettings | null;
-  /** Attestations that are valid for longer are refused. */
+  /** Attestations that are valid for longer than this are refused. */
   attestationMaxSeconds: number;
   /** Maximum fee per unit of gas, in wei. */
   operatorMaxFee: bigint;
-  /** Maximum fees of single chains, which take precedence over `operatorMaxFee`. */
+  /** Maximum fees for single chains, which take precedence over `operatorMaxFee`. */
   operatorMaxFees: Partial<Record<EvmChainName, bigint>>;
   /** Maximum tip per unit of gas, in wei. */
   operatorMaxTip: bigint;

@@ -31,8 +31,8 @@ export type Context = Kernel & {
   sanctions: Sanctions;
   supplier: Supplier;
   /**
-   * Returns the key of a role on an EVM chain. Null if this process has no key for the role, and so does not
-   * act in it.
+   * Returns the key of a role on an EVM chain. Null if this process has no key for the role; it then does not
+   * act in that role.
    */
   signerOf: SignerOf;
   /** Replaced keys whose transactions are still tracked. */

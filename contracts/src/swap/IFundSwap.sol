@@ -28,10 +28,10 @@ interface IFundSwap {
     /// @notice The fee is now `bps`, paid to `recipient`.
     event FeeChanged(uint256 bps, address indexed recipient);
 
-    /// @notice The amount buys nothing.
+    /// @notice The amount is too small, no supply is left, or the configured swap level is zero.
     error InvalidAmount();
 
-    /// @notice Less than `minOut` would be received.
+    /// @notice The output would be less than `minOut`.
     error InsufficientAmount();
 
     /// @notice A token or the market moved a different amount than expected.

@@ -14,7 +14,7 @@ interface IMarket {
     /// @notice The state is now `state`.
     event StateChanged(State state);
 
-    /// @notice One whole output token now costs `price` of `inputToken`'s smallest unit; 0 means not accepted.
+    /// @notice One whole output token now costs `price` smallest units of `inputToken`; 0 means not accepted.
     event PriceSet(address indexed inputToken, uint256 price);
 
     /// @notice `buyer` paid `input` and received `output`.

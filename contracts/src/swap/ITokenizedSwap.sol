@@ -8,7 +8,8 @@ import {Quote} from "../venue/IVenueManager.sol";
 /// its quotes name no wallet; the operator's signature binds a quote to the one wallet that may use it.
 /// @dev Operator's signature, EIP-712 in the domain of `eip712Domain()` (EIP-5267):
 /// `VerifyRequest(uint8 side,address inputToken,address outputToken,address sender,uint256 nonce,uint256 expiry,uint256
-/// amount)`; `sender` is the caller, `nonce` its count of past swaps of the pair, `expiry` the quote's expiration.
+/// amount)`; `sender` is the caller, `nonce` the number of the caller's past swaps of the pair, and `expiry` the
+/// quote's expiration.
 /// The venue's errors are passed through unchanged.
 interface ITokenizedSwap {
     struct Config {
@@ -57,7 +58,7 @@ interface ITokenizedSwap {
     /// @notice The net payment exceeds the quote's cost by a cent or more.
     error InvalidAmount();
 
-    /// @notice Less than the minimum would be received.
+    /// @notice The output would be less than the minimum.
     error InsufficientAmount();
 
     /// @notice A token or the venue moved a different amount than expected.

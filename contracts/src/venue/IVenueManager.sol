@@ -9,7 +9,7 @@ struct Quote {
     address asset;
     /// Dollars per whole token, scaled by 1e18.
     uint256 price;
-    /// In the asset's smallest unit.
+    /// The amount of the asset, in its smallest unit.
     uint256 quantity;
     /// Unix time in seconds. The quote is still valid in this second.
     uint256 expiration;

@@ -7,7 +7,7 @@ const MAX_CALLS = 200;
 const store = createStore<readonly LoggedCall[]>([]);
 let lastId = 0;
 
-/** Records one attempt at an SDK call for the developer drawer, newest first. */
+/** Records one attempt at an SDK call for the developer drawer, which lists the newest first. */
 export function logCall(call: Call): void {
   const logged = { ...call, id: ++lastId, at: new Date() };
   store.set([logged, ...store.get()].slice(0, MAX_CALLS));
@@ -21,7 +21,10 @@ export function useCalls(): readonly LoggedCall[] {
   return useStore(store);
 }
 
-/** Formats a call as a curl command. It reads the token from `$TOKEN`, so that no copied token leaks. */
+/**
+ * Formats a call as a curl command. It reads the token from `$TOKEN`, so that the copied command leaks no
+ * token.
+ */
 export function toCurl(call: Pick<Call, 'method' | 'path' | 'requestBody'>, baseUrl: string): string {
   const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
   return [

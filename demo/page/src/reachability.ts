@@ -24,7 +24,10 @@ export function watchService(baseUrl: string): void {
   addEventListener('offline', () => void checkUntilReachable());
 }
 
-/** Checks the service's health after a call that got no response, because the page itself may have aborted the call. */
+/**
+ * If a call got no response, checks whether the service is reachable: the page itself may have aborted the
+ * call.
+ */
 export function reportCall({ status }: Call): void {
   if (status === 0) void checkUntilReachable();
   else if (!store.get().isReachable) markReachable();

@@ -40,7 +40,7 @@ export function matchPath(pattern: string, path: string): Record<string, string>
 
 type LinkProps = AnchorHTMLAttributes<HTMLAnchorElement> & { to: string };
 
-/** Navigates without a page load; still a real link that can be copied or opened in a new tab. */
+/** A link that navigates without a page load but can still be copied or opened in a new tab. */
 export function Link({ to, onClick, ...rest }: LinkProps) {
   const { path } = useLocation();
   const follow = (event: MouseEvent<HTMLAnchorElement>) => {

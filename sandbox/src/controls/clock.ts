@@ -12,7 +12,7 @@ const MoveClock = Closed({
   set_to: Type.Optional(Timestamp),
 });
 
-/** Timestamps in the API have four-digit years. */
+/** The latest time the clock can be set to. Timestamps in the API have four-digit years. */
 const MAX_TIME_MS = Date.parse('9000-01-01T00:00:00Z');
 
 /** The test clock of the service and of the simulators. */

@@ -9,7 +9,7 @@ export type ControlGroup = {
   overview?: () => Record<string, unknown> | Promise<Record<string, unknown>>;
   routes?: Route[];
   faults?: FaultTargets;
-  /** For routes whose responses are not JSON. */
+  /** Fastify plugins, for routes whose responses are not JSON. */
   plugins?: Plugin[];
   /** Lines to print when the service is ready. */
   readyLines?: string[];

@@ -1,8 +1,9 @@
 import type { Db } from '@causeway/service/db/pool.ts';
 
 /**
- * Returns true if a notice is not handled yet, or if the outbox holds mail after at most one attempt.
- * Attempts are counted when they start, so the first attempt may still be running.
+ * Returns true if more mail may be sent soon: a notice is not handled yet, or the outbox holds mail
+ * that was attempted at most once. Attempts are counted when they start, so the first attempt may still be
+ * running.
  */
 export async function hasQueuedMail(db: Db): Promise<boolean> {
   const notices = db.selectFrom('notices').select('id').where('handled_at', 'is', null).limit(1);

@@ -8,16 +8,16 @@ export type TestWallet = { address: string; private_key: string; protocol: 'ethe
 /** The accounts with a role on the embedded chains. Their keys are derived from public labels. */
 export const roles = {
   deployer: privateKeyToAccount(deriveSandboxKey('deployer')),
-  /** Owns funds, swaps and markets. */
+  /** The account that owns funds, swaps and markets. */
   owner: privateKeyToAccount(deriveSandboxKey('owner')),
-  /** Owns the venue's contracts. */
+  /** The account that owns the venue's contracts. */
   venueOwner: privateKeyToAccount(deriveSandboxKey('venue owner')),
   operator: privateKeyToAccount(deriveSandboxKey('operator')),
   supplier: privateKeyToAccount(deriveSandboxKey('supplier')),
   venueSigner: privateKeyToAccount(deriveSandboxKey('venue signer')),
 };
 
-/** Returns a sandbox key in the form that the service's configuration has. */
+/** Returns a sandbox key in the format of the service's configuration. */
 export function sandboxKey(label: SandboxKeyLabel): OperatorKey {
   return { kind: 'local', privateKey: Buffer.from(deriveSandboxKey(label).slice(2), 'hex') };
 }

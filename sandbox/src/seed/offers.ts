@@ -16,7 +16,7 @@ import { roles } from './keys.ts';
 import { partnerIds } from './partners.ts';
 import { solanaRoles } from './solana-keys.ts';
 
-/** In order of creation, so the last one comes first in a partner's list. */
+/** Listed in order of creation, so the last offer comes first in a partner's list. */
 const SEEDS = [
   'treasury-fund-classic',
   'lighthouse-notes',
@@ -55,8 +55,8 @@ export async function seedOffers(
 }
 
 /**
- * Throws if an offer contradicts its contracts. If a chain does not respond, as may happen on a busy machine,
- * only logs the contracts that could not be checked.
+ * Throws if an offer does not match its contracts. If a chain does not respond, as may happen on a busy
+ * machine, only logs the contracts that could not be checked.
  */
 async function verifyContracts({ chains, log }: Context, files: readonly OfferFile[]): Promise<void> {
   const assets = files.flatMap((file) => Object.entries(file.assets));

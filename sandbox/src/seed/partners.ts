@@ -43,7 +43,7 @@ export const partnerIds: Record<PartnerSeed, string> = {
   other_partner: SEEDS.other_partner.id,
 };
 
-/** Creates or updates the partners that every sandbox has. Their origins include the demo app. */
+/** Creates or updates the partners that every sandbox has. Their origins include the demo app's origin. */
 export async function seedPartners(ctx: Context, demoUrl: string | null): Promise<void> {
   const origins = [...new Set([...(demoUrl === null ? [] : [demoUrl]), ...ORIGINS])];
   for (const { id, name, client_id } of Object.values(SEEDS)) {

@@ -35,12 +35,12 @@ export function solanaKey(label: SandboxKeyLabel): SolanaKey {
 
 /** The accounts with a role on the embedded Solana chain. */
 export const solanaRoles = {
-  /** Sends lamports and mints test dollars. */
+  /** The account that sends lamports and mints test dollars. */
   faucet: solanaKey('solana faucet'),
   operator: solanaKey('solana operator'),
   /** The fund's second signer. */
   standby: solanaKey('solana standby operator'),
-  /** The cold wallet that owns the vault. */
+  /** The cold wallet that owns the vault, which receives the fund's money. */
   vaultOwner: solanaKey('solana vault owner'),
   usdCoin: solanaKey('solana usd coin'),
 };

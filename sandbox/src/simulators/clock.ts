@@ -1,4 +1,4 @@
-/** The clock of the parent process: its time, and whether it runs or moves only when set. */
+/** The clock of the parent process: its time, and whether it runs by itself or moves only when it is set. */
 export type ClockSetting = { now_ms: number; running: boolean };
 
 export type SimulatorClock = {

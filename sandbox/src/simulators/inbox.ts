@@ -94,7 +94,7 @@ function answer(mode: InboxMode, response: ServerResponse): void {
   else if (mode === 'drip') dripHeaders(response);
 }
 
-/** Sends one header a second, so that the response never begins. */
+/** Sends one header a second, so that the headers never end. */
 function dripHeaders({ socket }: ServerResponse): void {
   socket?.write('HTTP/1.1 200 OK\r\n');
   const timer = setInterval(() => socket?.write('x-drip: 1\r\n'), DRIP_INTERVAL_MS);

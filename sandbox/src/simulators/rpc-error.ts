@@ -1,4 +1,4 @@
-/** A node's error response. `data` is the revert data if a call of an EVM contract reverted. */
+/** A node's error response. `data` is the revert data if a call to an EVM contract reverted. */
 export class RpcError extends Error {
   readonly code: number;
   readonly data: unknown;

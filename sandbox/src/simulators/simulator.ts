@@ -4,7 +4,7 @@ import type { Listen } from './ports.ts';
 
 /** The arguments that each simulator is started with. */
 export type SimulatorEnvironment = {
-  /** Holds this simulator's state. */
+  /** The folder for this simulator's state. */
   folder: string;
   control: Control;
   clock: SimulatorClock;

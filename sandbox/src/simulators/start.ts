@@ -19,7 +19,7 @@ export type SimulatorControls = ChainsControls &
   DocumentControls &
   VenueControls & { 'clock/set': { input: ClockSetting; output: unknown } };
 
-/** The client of the simulators' control server. */
+/** The client for the simulators' control server. */
 export type SimulatorControl = {
   url: string;
   secret: string;

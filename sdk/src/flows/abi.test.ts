@@ -10,8 +10,8 @@ import { describe, expect, test } from 'vitest';
 import { allowListAbi, approveAbi, EVENT_TOPICS, errorsAbi, fundSwapAbi, permitAbi } from './abi.ts';
 
 /**
- * Errors that none of our ABIs declare: those of Solidity and of OpenZeppelin tokens, and those that solady
- * reverts with in assembly.
+ * Errors that none of our ABIs declare: errors of Solidity and of OpenZeppelin tokens, and errors that solady
+ * raises in assembly.
  */
 const UNDECLARED_ERRORS =
   /^(Error|Panic|ERC20\w+|ERC2612\w+|TransferFromFailed|TransferFailed|ApproveFailed)$/;

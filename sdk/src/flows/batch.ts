@@ -6,7 +6,10 @@ import { promptOwner, readWallet, type Session } from './session.ts';
 import type { Call } from './transaction.ts';
 import { hasCode } from './wallet-error.ts';
 
-/** EIP-5792 errors, and unknown methods: the wallet sent nothing and cannot send this batch. */
+/**
+ * Error codes that mean that the wallet has sent nothing and cannot send this batch: codes of EIP-5792, and
+ * codes for unknown methods.
+ */
 const REFUSED_BATCH = [5700, 5710, 5740, 5750, 5760, 4200, -32601];
 const MAX_FAILED_POLLS = 5;
 
@@ -14,8 +17,9 @@ type Capabilities = Partial<Record<string, { atomic?: { status?: unknown } }>>;
 type CallsStatus = { status?: unknown; receipts?: readonly { transactionHash?: unknown }[] };
 
 /**
- * Returns whether the wallet executes batches atomically on the session's chain (EIP-5792). A wallet that would have to
- * upgrade the account first (`ready`) does not count, because nobody asked its owner.
+ * Returns whether the wallet executes batches atomically on the session's chain (EIP-5792). A wallet that
+ * would have to upgrade the account first (`ready`) does not count, because its owner has not agreed to an
+ * upgrade.
  */
 export async function canBatch(session: Session): Promise<boolean> {
   if (session.batching === 'off') return false;
@@ -51,7 +55,10 @@ function idOf(reply: unknown): string {
   throw incomplete('wallet_error');
 }
 
-/** Waits for the wallet to report the batch. The caller reads the transaction itself from the chain. */
+/**
+ * Waits until the wallet reports the batch's transaction. The caller reads the transaction itself from the
+ * chain.
+ */
 async function waitForBatch(session: Session, id: string): Promise<Hex> {
   const startedAt = Date.now();
   for (let failures = 0; ; ) {
@@ -80,7 +87,8 @@ function hashOf({ status, receipts = [] }: CallsStatus): Hex | null {
   const isHash = /^0x[0-9a-f]{64}$/.test(hash);
   if (code >= 200 && code < 300 && isHash) return hash as Hex;
   const info = { ...(isHash && { transactionHash: hash }), details: { status: code } };
-  // 4xx: not sent. 5xx: all calls reverted. 6xx: only some did, although atomicity was required.
+  // 4xx: the batch was not sent. 5xx: all calls reverted. 6xx: only some calls reverted, although atomicity
+  // was required.
   if (code >= 400 && code < 500) throw incomplete('transaction_not_found', info);
   throw incomplete(code >= 500 && code < 600 ? 'transaction_reverted' : 'outcome_unknown', info);
 }

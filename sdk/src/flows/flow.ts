@@ -134,13 +134,13 @@ export type FlowOptions<Phase extends string> = {
   /** The contracts to trust, if you do not want to rely on the service alone. */
   trusted?: TrustedContracts | undefined;
   /**
-   * Reads EVM chains through your own node: a viem public client, or a function that returns the client of a chain id.
-   * Default: the wallet's node.
+   * Reads EVM chains through your own node: a viem public client, or a function that returns the client for a
+   * chain id. Default: the wallet's node.
    */
   publicClient?: PublicClient | undefined;
   /**
-   * Whether wallets that execute calls atomically (EIP-5792) get the approval and the swap as one batch. Default: `auto`,
-   * where `wallet_getCapabilities` says so.
+   * Whether wallets that execute calls atomically (EIP-5792) get the approval and the swap as one batch.
+   * Default: `auto`, which sends a batch if `wallet_getCapabilities` reports support.
    */
   batching?: 'auto' | 'off' | undefined;
 };

@@ -61,8 +61,8 @@ export async function signPermit(
   const { timestamp } = (await readNode(session, 'eth_getBlockByNumber', ['latest', false])) as {
     timestamp: Hex;
   };
-  // Contracts check deadlines against block time, but the latest block of a quiet chain may be old, so the
-  // later clock counts.
+  // Contracts check deadlines against block time, but the latest block of a quiet chain may be old. The
+  // deadline therefore starts from block time or from this machine's clock, whichever is later.
   const now = BigInt(Math.max(Number(timestamp), Math.floor(Date.now() / 1000)));
   const deadline = now + PERMIT_TTL_S;
   const message = {

@@ -87,7 +87,7 @@ async function checkReceipt(
 
 /**
  * Repeats the call on the state before the transaction's block and on the state after it: because of other
- * transactions in the block, it may revert in only one of the two.
+ * transactions in the block, the call may revert on only one of the two states.
  */
 async function findRevertReason(
   session: Session,

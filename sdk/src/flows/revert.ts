@@ -3,7 +3,10 @@ import { decodeErrorResult } from 'viem/utils';
 import { errorsAbi } from './abi.ts';
 import { messageOf, readRevertData } from './wallet-error.ts';
 
-/** Returns the reason of a revert: `InsufficientAmount`, `IsPaused(4)`, the contract's own message, or the error selector. */
+/**
+ * Returns the reason for a revert: `InsufficientAmount`, `IsPaused(4)`, the contract's own message, or the
+ * error selector.
+ */
 export function describeRevert(error: unknown): string {
   const data = readRevertData(error);
   return data === undefined || data === '0x' ? messageOf(error) : decodeRevert(data);

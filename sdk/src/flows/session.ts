@@ -12,7 +12,7 @@ import { hasCode } from './wallet-error.ts';
 /** The state that every wallet flow shares, regardless of the protocol. */
 export type WalletSession = {
   causeway: Causeway;
-  /** EVM addresses are in lower case. */
+  /** The wallet's address; EVM addresses are in lower case. */
   address: string;
   chain: Chain;
   signal: AbortSignal | undefined;
@@ -101,7 +101,7 @@ export function readNode(session: Session, method: string, params: unknown[] = [
   return readFrom(reader ?? wallet.provider, signal, method, params);
 }
 
-/** Asks the wallet itself, without a prompt. */
+/** Calls a method of the wallet that shows no prompt. */
 export function readWallet(session: Session, method: string, params: unknown[] = []): Promise<unknown> {
   return readFrom(session.wallet.provider, session.signal, method, params);
 }

@@ -118,8 +118,8 @@ export async function buyTokenized(
 }
 
 /**
- * Throws unless `assetId` is the contract's first funding token, because the service uses that one for every
- * order.
+ * Throws unless `assetId` is the contract's first funding token, because the service uses that token for
+ * every order.
  */
 function findFirstDeployment({ offer, chain, assetId }: TokenizedInput): Deployment {
   const deployment = findDeployment(offer, 'tokenized::swap', chain, assetId);

@@ -6,7 +6,10 @@ import { isOutage } from './wallet-error.ts';
 
 export type Call = { to: Hex; data: Hex };
 
-/** Simulates a call and returns its result. Throws `contract_reverted` if it would fail, so that it is never sent. */
+/**
+ * Simulates a call and returns its result. Throws `contract_reverted` if the call would fail, so that no
+ * failing call is sent.
+ */
 export async function simulate(session: Session, call: Call): Promise<Hex> {
   try {
     return (await readNode(session, 'eth_call', [{ from: session.address, ...call }, 'latest'])) as Hex;

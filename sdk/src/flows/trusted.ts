@@ -11,7 +11,7 @@ const VENUE_MANAGERS: TrustedContracts = {
 type Published = { address: string; token?: { asset_id: string; address: string } };
 
 /**
- * Throws if the host has named trusted contracts or tokens for the chain, and the published ones are not
+ * Throws if the host has named trusted contracts or tokens for the chain and the service's contract or token is not
  * among them.
  */
 export function assertTrusted(
@@ -36,7 +36,7 @@ function notTrusted(chain: Chain, address: string): FlowFailure {
 
 /**
  * Returns the trusted contracts that the calldata verifier checks the order against. On networks with real
- * money, it trusts only contracts that the host or this package names.
+ * money, the verifier trusts only contracts that the host or this package names.
  */
 export function pinsOf(trusted: TrustedContracts | undefined, chain: EvmChain) {
   const { contracts, venueManagers } = trusted?.[chain] ?? {};

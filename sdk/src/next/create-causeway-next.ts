@@ -19,7 +19,10 @@ export type CausewayNext = {
   };
   /** Returns the user of the current request, undefined if nobody is signed in. For server components and actions. */
   getUser(): Promise<NextUser | undefined>;
-  /** Like `getUser`, but sends visitors who are not signed in to sign-in. `returnTo` is a path of your app. */
+  /**
+   * Like `getUser`, but redirects visitors who are not signed in to the sign-in page. `returnTo` is a path of
+   * your app.
+   */
   requireUser(options?: { returnTo?: string | undefined }): Promise<NextUser>;
 };
 
@@ -61,7 +64,8 @@ export function createCausewayNext(configure: () => CausewayNextOptions): Causew
     const request = { headers: await headers() };
     const { options, signIn } = setUp();
     const found = await userClient(signIn, request, { baseUrl: options.baseUrl });
-    // A server component cannot set cookies, so the cookie of a renewed session waits for the next request of the page.
+    // A server component cannot set cookies, so the cookie of a renewed session waits for the next request
+    // from the page.
     return found && { user: found.session.user, scope: found.session.scope, causeway: found.causeway };
   };
   return {

@@ -16,7 +16,7 @@ export type CausewayContext = {
   events: EventHub;
   connectors: readonly WalletConnector[];
   identity: IdentityLauncher;
-  /** The prefix of the routes of the app's own server. */
+  /** The prefix of the SDK's routes on the app's own server. */
   prefix: string;
   /** The id of the user that this page last saw, shared by all uses of `useSession`. */
   lastUser: { current: string | undefined };
@@ -43,7 +43,7 @@ export function useCausewayContext(): CausewayContext {
 }
 
 /**
- * Returns the client passed to the provider.
+ * Returns the client passed to `CausewayProvider`.
  *
  * @example
  * ```tsx

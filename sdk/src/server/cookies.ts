@@ -1,4 +1,7 @@
-/** A web `Request`, a Node request, or an object with its headers (in Next: `{ headers: await headers() }`). */
+/**
+ * A web `Request`, a Node request, or an object with the request's headers
+ * (in Next: `{ headers: await headers() }`).
+ */
 export type HasHeaders = {
   headers:
     | { get(name: string): string | null }

@@ -26,7 +26,7 @@ export type Handler = ((request: Request) => Promise<Response>) & {
 type RouteHandler = (context: HandlerContext, request: Request, url: URL) => Promise<Response>;
 
 /**
- * Creates the handler of the routes that a browser needs: `GET /causeway/sign-in?return_to=/path`, the callback,
+ * Creates the handler for the routes that a browser needs: `GET /causeway/sign-in?return_to=/path`, the callback,
  * `GET /causeway/token`, `GET /causeway/session` and `POST /causeway/sign-out`.
  *
  * @example

@@ -6,7 +6,7 @@ import { type ClientCredentials, requestTokens } from './token-endpoint.ts';
 
 export type PartnerClientOptions = Omit<CausewayOptions, 'accessToken'> &
   ClientCredentials & {
-    /** Default: all scopes that the client may use without a user. */
+    /** The scopes to request. Default: all scopes that the client may use without a user. */
     scope?: string | readonly string[] | undefined;
   };
 

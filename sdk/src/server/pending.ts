@@ -6,7 +6,7 @@ export type Pending = {
   readonly state: string;
   readonly verifier: string;
   readonly returnTo: string;
-  /** Expiry, in milliseconds since 1970. */
+  /** When the sign-in expires, in milliseconds since 1970. */
   readonly until: number;
 };
 

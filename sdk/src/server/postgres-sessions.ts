@@ -1,6 +1,6 @@
 import type { SessionStorage } from './session-storage.ts';
 
-/** The part of a `pg` pool or client that is used. */
+/** The part of a `pg` pool or client that the SDK uses. */
 export type PostgresClient = {
   query(text: string, values?: unknown[]): Promise<{ rows: { value?: unknown }[] }>;
 };
@@ -11,9 +11,9 @@ export type PostgresSessionsOptions = {
 };
 
 const TABLE_NAME = /^[a-z_]\w{0,62}(\.[a-z_]\w{0,62})?$/;
-/** An arbitrary number: concurrent processes create the table one at a time. */
+/** An arbitrary lock id, so that concurrent processes create the table one at a time. */
 const CREATE_LOCK = 7_263_540_119;
-/** Expired rows removed with each new session. */
+/** The maximum number of expired rows that are removed when a session is created. */
 const CLEANUP_BATCH = 10;
 
 /**
@@ -79,7 +79,7 @@ export function postgresSessions(
   };
 }
 
-/** Needs no right to create tables if the table exists already. */
+/** If the table already exists, the statement needs no right to create tables. */
 function createTable(table: string): string {
   return `do $$ begin
     perform pg_advisory_xact_lock(${CREATE_LOCK});

@@ -1,12 +1,12 @@
 import type { SessionStorage } from './session-storage.ts';
 
-/** The part of an `ioredis` or `redis` (node-redis) client that is used. */
+/** The part of an `ioredis` or `redis` (node-redis) client that the SDK uses. */
 export type RedisClient =
   | { call(command: string, ...args: string[]): Promise<unknown> }
   | { sendCommand(args: string[]): Promise<unknown> };
 
 export type RedisSessionsOptions = {
-  /** Precedes every key. Default: `causeway:session:`. */
+  /** The prefix of every key. Default: `causeway:session:`. */
   prefix?: string | undefined;
 };
 

@@ -18,7 +18,10 @@ export type Session = {
   readonly user: { readonly id: string; readonly email: string | undefined } | undefined;
 };
 
-/** Loads and saves sessions together with their cookie. To only store them elsewhere, implement `SessionStorage`. */
+/**
+ * Loads and saves sessions together with their cookie. If you only want to store sessions elsewhere,
+ * implement `SessionStorage`.
+ */
 export type SessionStore = {
   load(request: HasHeaders): Promise<Session | undefined>;
   /** Saves the session and appends its cookie to the response headers. */

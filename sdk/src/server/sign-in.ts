@@ -18,7 +18,7 @@ export type SignInOptions = ClientCredentials & {
   redirectUri: string;
   /** At least 32 random characters that encrypt the cookies. Pass an array to rotate secrets, newest first. */
   cookieSecret: string | readonly string[];
-  /** Default: all scopes that the client is registered for. */
+  /** The scopes to request. Default: all scopes that the client is registered for. */
   scope?: string | readonly string[] | undefined;
   /**
    * Where sessions are stored: `memorySessions()` (the default), `postgresSessions(pool)`, `redisSessions(client)`, a storage
@@ -130,7 +130,7 @@ export function createSignIn(options: SignInOptions): SignIn {
   };
 }
 
-/** Returns sessions in memory, with a warning in production. */
+/** Returns a storage that keeps sessions in memory. Emits a warning in production. */
 export function defaultSessions(now: () => number): SessionStorage {
   if (process.env.NODE_ENV === 'production')
     process.emitWarning(

@@ -18,12 +18,12 @@ export type VerifiedEventProof = {
 };
 
 const HEADER = 'c2sp.org/tlog-proof@v1';
-/** The DER prefix of an Ed25519 public key, followed by the 32 key bytes (RFC 8410). */
+/** The DER prefix of an Ed25519 public key (RFC 8410); the 32 key bytes follow it. */
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 
 /**
- * Verifies offline that an event is in the log of the verifier key. Returns null if the proof is not valid for the
- * event.
+ * Verifies offline that an event is in the log that the verifier key belongs to. Returns null if the proof is not
+ * valid for the event.
  *
  * @example
  * ```ts no-run

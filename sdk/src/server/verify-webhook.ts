@@ -22,7 +22,7 @@ const DEFAULT_TOLERANCE_SECONDS = 300;
 
 /**
  * Verifies a webhook (Standard Webhooks) and returns its event. Throws `WebhookError` unless one of its
- * signatures is valid and its timestamp is recent. Throws `TypeError` for a secret that is not one of ours.
+ * signatures is valid and its timestamp is recent. Throws `TypeError` for a malformed secret.
  *
  * @example
  * ```ts no-run

@@ -88,7 +88,9 @@ function connectorOf(config: Config, connector: Connector): WalletConnector<EvmW
   };
 }
 
-/** Resolves the provider for each call, because wagmi's connectors load theirs when they are first needed. */
+/**
+ * Resolves the provider for each call, because a wagmi connector loads its provider when it is first needed.
+ */
 function walletOf(config: Config, connector: Connector, address: `0x${string}`): EvmWallet {
   const send = async (call: { method: string; params?: unknown }): Promise<unknown> => {
     const provider = (await connector.getProvider()) as EvmWallet['provider'];

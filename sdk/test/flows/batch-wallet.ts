@@ -29,7 +29,7 @@ export type BatchRequest = { atomicRequired: boolean; from: Hex; calls: { to: He
 export type BatchWallet = {
   /** The batches that the wallet was asked to send. */
   batches: BatchRequest[];
-  /** Every other method that the wallet was asked for. */
+  /** The other methods that were called on the wallet. */
   methods: string[];
 };
 
@@ -72,7 +72,7 @@ export async function enableBatches(
 
 type Next = Parameters<Interceptor>[1];
 
-/** Fixes the gas, so that a batch that reverts is mined, too. */
+/** Fixes the gas, so that a batch that reverts is mined too. */
 async function sendAsOne({ from, calls, atomicRequired }: BatchRequest, next: Next): Promise<string> {
   if (!atomicRequired) throw new ProviderError(-32602, 'This wallet executes batches atomically only.');
   const data = encodeFunctionData({ abi, functionName: 'execute', args: [calls] });

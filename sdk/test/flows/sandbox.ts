@@ -127,7 +127,7 @@ export async function failureOf(flow: Promise<unknown>): Promise<FlowError> {
   throw outcome;
 }
 
-/** Rejects calls of a method, as the wallet's owner would. */
+/** Makes the wallet reject calls to a method, as its owner would. */
 export const rejects =
   (method: string): Interceptor =>
   (call, next) =>
@@ -135,7 +135,7 @@ export const rejects =
       ? Promise.reject(new ProviderError(4001, 'User rejected the request.'))
       : next(call);
 
-/** Never responds to a method. */
+/** Makes the wallet never respond to a method. */
 export const hangs =
   (method: string, onCall: () => void = () => undefined): Interceptor =>
   (call, next) => {
@@ -144,13 +144,13 @@ export const hangs =
     return new Promise(() => undefined);
   };
 
-/** Claims to have switched the chain, but stays on Base. */
+/** Makes the wallet claim to have switched the chain, but stay on Base. */
 export const staysOnBase: Interceptor = async (call, next) => {
   if (call.method === 'eth_chainId') return `0x${BASE_ID.toString(16)}`;
   return call.method === 'wallet_switchEthereumChain' ? null : next(call);
 };
 
-/** Switches to another account after the first call of a method. */
+/** Makes the wallet switch to another account after the first call to a method. */
 export const changesAccountAfter = (method: string): Interceptor => {
   let isChanged = false;
   return async (call, next) => {

@@ -38,7 +38,7 @@ export async function startPageServer(service: string, packages?: string): Promi
     logLevel: 'error',
     ...(packages !== undefined && {
       alias: { wagmi: join(packages, 'node_modules/wagmi') },
-      // The packages there find their peers in the repository.
+      // The packages in that folder find their peer dependencies in the repository.
       nodePaths: [fileURLToPath(new URL('../../../node_modules', import.meta.url))],
     }),
   });

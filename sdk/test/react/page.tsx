@@ -27,7 +27,7 @@ import {
 import { createSolanaTestWallet, createTestWallet } from '../../src/testing/index.ts';
 import { createWagmiHost } from './wagmi-view.tsx';
 
-/** Set by the test before the page loads. */
+/** The configuration, which the test sets before the page loads. */
 export type PageConfig = {
   token: string;
   evmKey: `0x${string}`;
@@ -187,7 +187,7 @@ function createApp() {
   );
 }
 
-/** Connects the wallet in its own dialog, which is one button here. */
+/** An app that connects the wallet in its own dialog, which is a single button here. */
 function AppWallet({ children }: { children: ReactNode }) {
   const [isOpen, setIsOpen] = useState(false);
   const [wallet, setWallet] = useState<typeof evm | null>(null);

@@ -94,7 +94,7 @@ export async function shoot(page: Page, name: string): Promise<void> {
   await page.setViewportSize(SIZES.desktop);
 }
 
-/** Makes the wallet decline a method, or only the n-th call of it, as in `eth_sendTransaction#2`. */
+/** Makes the wallet decline a method, or only the n-th call to it, as in `eth_sendTransaction#2`. */
 export async function decline(page: Page, method: string): Promise<void> {
   await page.evaluate((declined) => Object.assign(window, { decline: declined }), method);
 }

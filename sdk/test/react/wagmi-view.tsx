@@ -9,8 +9,8 @@ import { useWagmiWallet } from '../../src/wagmi/index.ts';
 const OTHER_ACCOUNT = `0x${'11'.repeat(20)}`;
 
 /**
- * Makes a browser extension of the test wallet. `window.switchOn = 'eth_call'` switches its account during the next call
- * of that method.
+ * Turns the test wallet into a browser extension. `window.switchOn = 'eth_call'` switches its account during
+ * the next call to that method.
  */
 function extensionOf({ provider }: TestWallet) {
   const listeners = new Map<string, (data: unknown) => void>();

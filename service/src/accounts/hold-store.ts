@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 
-/** Returns false if the user is already on hold. */
+/** Puts a user on hold. Returns false if the user is already on hold. */
 export async function insertHold(
   tx: Db,
   hold: { id: string; user_id: string; reason: string; held_at: string },
@@ -17,7 +17,7 @@ export async function insertHold(
   return true;
 }
 
-/** Returns false if the user is not on hold. */
+/** Ends a user's hold. Returns false if the user is not on hold. */
 export async function endHold(tx: Db, userId: string, reason: string, now: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('users')

@@ -13,13 +13,13 @@ type Logout = {
   /** A redirect URI that is registered for the client. */
   redirectUri: string | null;
   state: string | null;
-  /** The user that the app signed in, as an ID token proves. */
+  /** The user whom the app signed in, according to an ID token. */
   userId: string | null;
 };
 
 /**
- * Handles RP-initiated logout (OpenID Connect RP-Initiated Logout 1.0). A link on any site can point here, so the user
- * is asked first, unless the app sends an ID token of the user who is signed in.
+ * Handles RP-initiated logout (OpenID Connect RP-Initiated Logout 1.0). A link on any site can point here, so
+ * the user is asked first, unless the app sends an ID token for the user who is signed in.
  */
 export async function showLogout(
   ctx: Context,

@@ -53,7 +53,7 @@ type NewPasskey = {
   name: string;
 };
 
-/** Returns false if the credential is already registered. */
+/** Stores a passkey. Returns false if the credential is already registered. */
 export async function insertPasskey(db: Db, passkey: NewPasskey): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('passkeys')

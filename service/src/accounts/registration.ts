@@ -15,7 +15,7 @@ import { localeOf } from './user.ts';
 
 export type RegistrationInput = { email: string; password: string; kind: string; continueTo: string | null };
 
-/** Messages for the form, by field. */
+/** Error messages for the form, by field. */
 export type FormProblems = Partial<Record<'email' | 'password' | 'kind', string>>;
 
 export const INVALID_EMAIL = 'Enter a valid email address, such as name@example.com.';

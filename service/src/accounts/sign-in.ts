@@ -7,7 +7,10 @@ import { noteSignIn } from './sign-in-notice.ts';
 import { findUserByEmail, replacePasswordHash } from './store.ts';
 import { throttleAttempt } from './throttle.ts';
 
-/** Returns the new cookie, or null. A caller cannot tell a wrong password from an unknown address. */
+/**
+ * Signs in with a password. Returns the new cookie, or null on failure. Callers cannot tell a wrong password
+ * from an unknown address.
+ */
 export async function signInWithPassword(
   ctx: Context,
   { cookie, source }: Pick<Browser, 'cookie' | 'source'>,

@@ -20,7 +20,7 @@ const EMAIL_KEY = sql<string>`lower(email collate "C")`;
 
 const USER_COLUMNS = ['id', 'email', 'kind', 'locale'] as const;
 
-/** Returns false if the address already has an account. */
+/** Inserts a user. Returns false if the address already has an account. */
 export async function insertUser(db: Db, user: NewUser): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('users')

@@ -8,8 +8,8 @@ export type WindowCount = { count: number; remainingSeconds: number };
 const SOURCE_TTL = '90 days';
 
 /**
- * Increments the counter of the first key in its current window, or starts a new window. The result includes the counts
- * under the other keys, which nodes with an older secret use.
+ * Increments the counter of the first key in its current window, or starts a new window. The returned count
+ * includes the counters of the other keys, which nodes with an older secret increment.
  */
 export async function countInWindow(
   db: Db,

@@ -10,7 +10,7 @@ import { verifyAuditLog } from './verify.ts';
 export const AUDIT_HELP: CommandHelp = {
   usage: ['audit verify [--checkpoint FILE …]', 'audit export', 'audit checkpoint'],
   description:
-    'Reads the sealed audit log. verify recomputes its chain and its signed checkpoints, and if an entry was changed, removed or inserted, names the first one and exits with status 1. export prints every sealed entry as a line of JSON with its hashes. checkpoint prints the newest checkpoint: keep copies outside the database, because only they can reveal that the whole database was rolled back or rewritten.',
+    'Reads the sealed audit log. verify recomputes its chain, checks the signed checkpoints and, if an entry was changed, removed or inserted, names the first such entry and exits with status 1. export prints every sealed entry as a line of JSON with its hashes. checkpoint prints the newest checkpoint: keep copies outside the database, because only they can reveal that the whole database was rolled back or rewritten.',
   options: { '--checkpoint FILE': 'A checkpoint that was kept outside the database. Repeatable.' },
   examples: {
     'audit checkpoint > checkpoint.txt': 'Keep the newest checkpoint',

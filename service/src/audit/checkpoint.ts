@@ -13,7 +13,10 @@ export type CheckpointKeys = {
 type VerificationKey = {
   publicKey: KeyObject;
   hint: Buffer;
-  /** Where the key was replaced: it verifies no checkpoint of more entries. Null for a key of a configured secret. */
+  /**
+   * The state of the log when the key was replaced. The key verifies no checkpoint with more entries. Null for a
+   * key of a configured secret.
+   */
   end: Checkpoint | null;
 };
 type SigningKey = VerificationKey & { privateKey: KeyObject };
@@ -25,7 +28,7 @@ export type Checkpoint = { size: bigint; chainHash: Buffer };
 
 const ED25519 = 1;
 
-/** `origin` names the log in its notes. */
+/** `origin` names the log in its signed notes. */
 export function createCheckpointKeys(
   sealing: Pick<Sealing, 'tags'>,
   formerKeys: readonly FormerKey[] = [],
@@ -55,7 +58,7 @@ function verificationKey(origin: string, publicKey: KeyObject): VerificationKey 
   return { publicKey, hint: hint.subarray(0, 4), end: null };
 }
 
-/** Returns the key in the form that verifiers of signed notes take (C2SP signed-note). */
+/** Returns the key in the form that verifiers of signed notes expect (C2SP signed-note). */
 export function verifierKey({ origin, newest: { publicKey, hint } }: CheckpointKeys): string {
   const key = Buffer.concat([Buffer.from([ED25519]), rawKey(publicKey)]).toString('base64');
   return `${origin}+${hint.toString('hex')}+${key}`;

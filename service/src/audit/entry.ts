@@ -26,7 +26,7 @@ export async function recordDecision(db: Db, decision: Decision): Promise<void> 
   await insertDecisionEntry(db, decision);
 }
 
-/** How long repetitions of a refusal are not recorded. */
+/** How long repetitions of a recorded refusal are not recorded. */
 const REPEATED_REFUSAL_MS = 60_000;
 /**
  * Limits the memory used. The oldest refusals are forgotten first; if one of them repeats, it is recorded

@@ -8,15 +8,15 @@ const PURPOSE = 'audit former key';
 type Parts = Pick<Context, 'db' | 'sealing'>;
 
 /**
- * Returns the keys of all configured secrets, and the public keys of removed secrets, which verify checkpoints from before
- * they were replaced.
+ * Returns the keys of all configured secrets, and the public keys of removed secrets, which verify only
+ * checkpoints from before the secret was replaced.
  */
 export async function loadCheckpointKeys({ db, sealing }: Parts): Promise<CheckpointKeys> {
   const former = (await listFormerKeys(db)).map(({ public_key, size, chain_hash, tag }) => ({
     ...{ publicKey: public_key, end: { size, chainHash: chain_hash }, tag },
   }));
-  // The tag can only be made with a configured secret, so neither a key that someone inserted into the database nor a
-  // later end is trusted.
+  // Only a configured secret can make the tag. Keys that someone inserted into the database, or whose `end`
+  // someone moved to a later entry, are therefore not trusted.
   const trusted = former.filter(({ publicKey, end, tag }) =>
     sealing.verifyTag(PURPOSE, tagged(publicKey, end), tag),
   );
@@ -24,8 +24,9 @@ export async function loadCheckpointKeys({ db, sealing }: Parts): Promise<Checkp
 }
 
 /**
- * Stores the public keys of all older secrets, tagged with the newest secret, so that the older secrets can be removed. A
- * key that is still configured ends at the newest entry: from then on every node also signs with the newest secret.
+ * Stores the public keys of all older secrets, tagged with the newest secret, so that the older secrets can
+ * be removed. The `end` of a key that is still configured becomes the newest entry, because from then on
+ * every node also signs with the newest secret.
  */
 export async function keepCheckpointKeys({ db, sealing }: Parts): Promise<void> {
   await db.transaction().execute(async (tx) => {

@@ -121,7 +121,7 @@ type Named = { object: string; id: string | null };
 
 export type Decision = {
   actor: Named;
-  /** For example `access.refused`. */
+  /** What was decided, for example `access.refused`. */
   action: string;
   subject: Named;
   /** A code. */

@@ -11,9 +11,10 @@ const UNSIGNED = 'a checkpoint is not signed by this installation';
 export type Verification = { entries: bigint; checkpoints: number; problem: string | null };
 
 /**
- * Recomputes the chain and compares it with every checkpoint in the database and with the `kept` ones from outside it.
- * Names the first entry that was changed, removed or inserted. If someone rewrote the log and removed its
- * checkpoints, or rolled the database back, only a kept checkpoint reveals it.
+ * Recomputes the chain and compares it with every checkpoint in the database and with the `kept` checkpoints,
+ * which were stored elsewhere. Names the first entry that was changed, removed or inserted. If someone
+ * rewrote the log and removed its checkpoints, or rolled the database back, only a kept checkpoint reveals
+ * it.
  */
 export async function verifyAuditLog(
   ctx: Pick<Context, 'db' | 'sealing'>,
@@ -64,8 +65,8 @@ export async function verifyAuditLog(
 }
 
 /**
- * Yields the checkpoints of the database and the kept ones, ordered by size. Yields null for a checkpoint without a
- * valid signature.
+ * Yields the checkpoints in the database and the kept checkpoints, ordered by size. Yields null for a
+ * checkpoint without a valid signature.
  */
 async function* readCheckpoints(
   db: Db,
@@ -92,7 +93,10 @@ async function* readCheckpoints(
   yield* outside;
 }
 
-/** Where older keys were replaced. A configured secret vouches for the log there, so these count as checkpoints. */
+/**
+ * Returns the state of the log when each older key was replaced. A configured secret vouches for these
+ * states, so they count as checkpoints.
+ */
 function endsOf({ all }: CheckpointKeys): Checkpoint[] {
   return all.flatMap(({ end }) => (end === null || end.size === 0n ? [] : [end]));
 }

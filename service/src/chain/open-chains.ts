@@ -22,7 +22,10 @@ export type ChainsOptions = {
   urls: Partial<Record<ChainName, readonly string[]>>;
   /** Time limit for one call, including retries. Default: 4,000. */
   timeoutMs?: number;
-  /** See `createReader`. Default: an eighth of the block time, at most 500 ms. */
+  /**
+   * How long reads may reuse the head block; see `createReader`. Default: an eighth of the block time, at
+   * most 500 ms.
+   */
   freshnessMs?: number | null;
   /** The clock that the heads of nodes are compared with, in milliseconds since the epoch. Default: real time. */
   now?: () => number;

@@ -10,10 +10,10 @@ import { isSignedMessage } from './solana/signed-message.ts';
 
 export type Signed = {
   chain: ChainName;
-  /** As returned by `normalizeAddress`. */
+  /** The address in the form that `normalizeAddress` returns. */
   address: string;
   text: string;
-  /** Exactly as the caller sent it. */
+  /** The signature exactly as the caller sent it. */
   signature: string;
 };
 
@@ -45,7 +45,8 @@ export function createSignatures(
       const hash = hashText(text);
       return [hash, isSignedByKey(address, hash, bytes)] as const;
     });
-    // Check the key first: it saves an RPC call, and it is safe, because a match proves that this address's key signed.
+    // Checks the key first, which saves an RPC call. This is safe, because a match proves that this address's
+    // key signed.
     if (isKeySignature) return 'key';
     const evm = chains.all().find(({ name }) => name === chain);
     if (evm !== undefined)

@@ -53,7 +53,10 @@ export function readSupplierKey(source: Source): OperatorKey | null {
   return key === null ? null : withLimits(source, localKey(key));
 }
 
-/** Reads `OPERATOR_RETIRED_KEYS`: keys, each with the role that it had in front, or else with both. */
+/**
+ * Reads `OPERATOR_RETIRED_KEYS`. A key with a role in front, as in `commit=KEY`, had only that role; a key
+ * without one had both roles.
+ */
 export function readRetiredKeys(source: Source): RetiredKey[] {
   const texts = source.read('OPERATOR_RETIRED_KEYS') ?? [];
   return texts.flatMap((text) => {
@@ -75,7 +78,8 @@ function readRetired(source: Source, text: string): OperatorKey {
 }
 
 /**
- * Adds the limits that apply to every key: the policy, and the folder in which the key counts what it signs.
+ * Adds the limits that apply to every key: the policy, and the folder in which the amounts signed with the
+ * key are counted.
  */
 export function withLimits(source: Source, key: OperatorKey | null): OperatorKey | null {
   if (key === null) return null;

@@ -57,15 +57,15 @@ function readChain(name: string, value: unknown): ChainPolicy {
     const dailyAmounts = permissions === undefined ? null : new Map([['permissions', toAmount(permissions)]]);
     return { ...policy, dailyAmounts };
   };
-  // The supplier signs no amounts. If it shared the chain's daily amounts, it could sign nothing, so it gets
-  // a policy of its own.
+  // Daily amounts allow only the tokens that they list, and the supplier signs no token amounts. With the
+  // chain's daily amounts it could sign nothing, so it gets a separate policy.
   const isSpecial = (role: KeyRole) => role === 'supplier' && isEvm && chain.dailyAmounts !== null;
   const named = KEY_ROLES.filter((role) => own.some(([name]) => name === role) || isSpecial(role));
   if (named.length === 0) return chain;
   return { ...chain, roles: new Map(named.map((role) => [role, readRole(role)])) };
 }
 
-/** Reads contracts and limits. A role that omits a member has the value of its chain. */
+/** Reads contracts and limits. If a role omits a member, the chain's value applies. */
 function readLimits(
   toAddress: (text: unknown) => string,
   members: Record<string, unknown>,

@@ -13,7 +13,10 @@ export type DocumentSettings = {
   url: string;
   apiKey: string;
   templates: { w8_ben: number; w8_ben_e: number };
-  /** If there is a secret, webhooks must be signed. `webhookHeader` is for older installations without one. */
+  /**
+   * If there are secrets, webhooks must be signed. `webhookHeader` is for older installations without a
+   * secret.
+   */
   webhookSecrets: readonly string[];
   webhookHeader: { name: string; value: string } | null;
   /** How long a signing link is valid. */

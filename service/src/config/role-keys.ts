@@ -9,8 +9,7 @@ const SETTING = 'OPERATOR_KEYS_FILE';
 
 /**
  * Reads `OPERATOR_KEYS_FILE`: a JSON object whose members are roles, or chains that contain roles. It names
- * files and KMS keys and holds no secret itself. A file that does not parse is a problem that stops the
- * process.
+ * files and KMS keys and holds no secret itself. If the file does not parse, the process does not start.
  */
 export function readRoleKeys(source: Source): RoleKey[] {
   const file = source.read(SETTING);

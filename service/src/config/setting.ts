@@ -2,7 +2,7 @@ import type { Parser } from './parsers.ts';
 
 /** One environment variable. Parsing and `docs/configuration.md` both come from this description. */
 export type Setting<T = unknown> = Parser<T> & {
-  /** Markdown, a sentence or two. */
+  /** What the setting does, in one or two sentences of Markdown. */
   description: string;
   /** The default per profile, as text, used if the variable is unset or empty. */
   sandbox?: string;
@@ -15,7 +15,7 @@ export type Setting<T = unknown> = Parser<T> & {
 
 type Options = Omit<Setting, 'expects' | 'parse' | 'description'> & { default?: string };
 
-/** `default` sets the default of both profiles. */
+/** Describes a setting. `default` sets the default of both profiles. */
 export function setting<T, const O extends Options>(parser: Parser<T>, description: string, options: O) {
   const { default: both, ...rest } = options;
   const defaults = both === undefined ? {} : { sandbox: both, production: both };

@@ -2,7 +2,7 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 
 type Json = ColumnType<Record<string, unknown>, string, string>;
 
-/** The tables of sign-in and mail; see `tables.ts`. */
+/** The tables for sign-in and mail; see `tables.ts`. */
 export interface AccountTables {
   passkeys: Passkeys;
   passkey_challenges: PasskeyChallenges;

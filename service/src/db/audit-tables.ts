@@ -18,7 +18,10 @@ export interface AuditEntries {
 
 export interface AuditFormerKeys {
   public_key: Buffer;
-  /** The number of entries that the log had when the key was replaced, and the chain hash of the last one. */
+  /**
+   * The number of entries that the log had when the key was replaced, and the chain hash of the last of these
+   * entries.
+   */
   size: bigint;
   chain_hash: Buffer;
   tag: Buffer;

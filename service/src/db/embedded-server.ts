@@ -14,7 +14,7 @@ export interface Server {
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: '',
   port: '5432',
-  // Relative to the data folder, because the length of a socket's path is limited.
+  // The path is relative to the data folder, because the length of a socket's path is limited.
   unix_socket_directories: '.',
   unix_socket_permissions: '0700',
   cluster_name: 'causeway',

@@ -220,7 +220,7 @@ test('a program that reuses the pid of a dead server is not signalled and does n
   const lock = await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8');
   const user = await chooseServerUser(join(dataDir, 'postgres'));
   await first.stop();
-  // Owned by the server's user, because otherwise PostgreSQL does not take it for a running server.
+  // The process belongs to the server's user; otherwise PostgreSQL would not take it for a running server.
   const unrelated = spawn('/bin/sh', ['-c', 'while :; do sleep 1; done'], {
     cwd: '/',
     stdio: 'ignore',

@@ -1,6 +1,6 @@
 import type { ColumnType, Generated } from 'kysely';
 
-/** The tables of identity, personal data and documents; see `tables.ts`. */
+/** The tables for identity, personal data and documents; see `tables.ts`. */
 export interface IdentityTables {
   identity_applicants: IdentityApplicants;
   identity_reviews: IdentityReviews;

@@ -117,7 +117,7 @@ function findPending(migrations: Migration[], applied: Map<string, string>): Mig
 
 /**
  * Applies a migration, and tries again if a table is in use. Waiting for the table's lock without a limit
- * would block all other queries of the table, because they queue behind ours.
+ * would block all other queries on the table, because they would queue behind the migration.
  */
 async function applyWithPatience(client: pg.PoolClient, migration: Migration): Promise<void> {
   for (let attempt = 1; ; attempt++) {

@@ -12,7 +12,7 @@ import { type TransactionTags, tagTransactions } from './tagged-transactions.ts'
 export interface PoolOptions {
   /** Maximum number of connections. Default: 10. */
   max?: number;
-  /** Shown in `pg_stat_activity`. */
+  /** The name of this connection pool in `pg_stat_activity`. */
   applicationName?: string;
   /** Time limit per statement. Default: 10,000. */
   statementTimeoutMs?: number;
@@ -32,10 +32,10 @@ export type Queryable = {
 export type Lane = Pick<OpenPool, 'db' | 'tagged' | 'statements'>;
 
 export interface OpenPool {
-  /** Bypasses the lanes. For LISTEN, use `listen.ts` instead. */
+  /** Connections that bypass the lanes. For LISTEN, use `listen.ts` instead. */
   pool: pg.Pool;
   db: Db;
-  /** For hand-written statements. */
+  /** Runs hand-written statements. */
   statements: Queryable;
   /** Returns the same database, whose transactions carry these tags for the audit log. */
   tagged(tags: TransactionTags): Db;
@@ -43,9 +43,14 @@ export interface OpenPool {
   laneOf(lane: string): Lane;
   /** The number of callers waiting for a connection. */
   waiting(): number;
-  /** Returns whether so many statements of this lane wait for a connection that it should not add any. */
+  /**
+   * Returns whether so many statements of this lane are waiting for a connection that the lane should not add
+   * more.
+   */
   isBusy(lane: string): boolean;
-  /** Returns whether so many statements of all lanes wait that no caller should add any. */
+  /**
+   * Returns whether so many statements of all lanes are waiting for a connection that nobody should add more.
+   */
   isFull(): boolean;
   close(): Promise<void>;
 }
@@ -75,8 +80,8 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
   retryOnOtherHosts(pool, hosts);
   // Without this listener, losing an idle connection would end the process. The pool replaces the connection.
   pool.on('error', (error) => options.log?.(`database connection lost: ${error.message}`));
-  // The same for a connection that is lost between two statements of a transaction. The next statement reports the
-  // error.
+  // Likewise, losing a connection between two statements of a transaction must not end the process. The next
+  // statement reports the error.
   pool.on('connect', (client) => void client.on('error', () => undefined));
   const queue = createFairQueue({
     concurrency: max,
@@ -120,8 +125,8 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
 }
 
 /**
- * Uses the callback form of `pool.query`, which costs only one promise per statement, because the hottest statements
- * come through here.
+ * The most frequent statements come through here, so this uses the callback form of `pool.query`, which costs
+ * only one promise per statement.
  */
 function runStatement<Row extends pg.QueryResultRow>(
   pool: pg.Pool,

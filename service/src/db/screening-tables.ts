@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 
-/** The tables of sanctions screening; see `tables.ts`. */
+/** The tables for sanctions screening; see `tables.ts`. */
 export interface ScreeningTables {
   sanctions_list: SanctionsList;
   sanctions_hits: SanctionsHits;

@@ -1,6 +1,6 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 
-/** The tables of participations, their settlement and events; see `tables.ts`. */
+/** The tables for participations, their settlement and events; see `tables.ts`. */
 export interface SettlementTables {
   events: Events;
   partner_sequences: PartnerSequences;
@@ -67,12 +67,12 @@ export interface OperatorTransactions {
   id: string;
   chain: string;
   signer: string;
-  /** Null where transactions have no nonces. */
+  /** Null on chains whose transactions have no nonces. */
   nonce: bigint | null;
   kind: 'commit' | 'remit' | 'fill' | 'revoke';
   target: string;
   data: Buffer;
-  /** The limit in gas or in compute units. */
+  /** The transaction's limit, in gas or in compute units. */
   gas: bigint;
   /** The account whose existence proves that the transaction succeeded, on chains where transactions have no nonces. */
   receipt: Generated<string | null>;
@@ -85,7 +85,7 @@ export interface OperatorTransactions {
   fee_paid: Generated<string | null>;
   /** The change that an operator has requested for an unmined transaction. */
   requested: Generated<'bump' | 'cancel' | null>;
-  /** Why the last request was not carried out. */
+  /** Why the operator's last request was not carried out. */
   request_refusal: Generated<string | null>;
   inserted_at: Generated<string>;
 }
@@ -179,8 +179,8 @@ export interface ReconcilePasses {
   started_at: string;
   finished_at: Generated<string | null>;
   /**
-   * The last participation that was compared again, as part of working through all of them a few per pass.
-   * Null to start from the first one. Used on Solana only.
+   * The last participation that was compared again. Each pass compares the next few again; null starts from the first.
+   * Used on Solana only.
    */
   cursor: Generated<string | null>;
 }

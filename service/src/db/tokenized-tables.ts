@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 
-/** The tables of tokenized swaps; see `tables.ts`. */
+/** The tables for tokenized swaps; see `tables.ts`. */
 export interface TokenizedTables {
   tokenized_orders: TokenizedOrders;
 }

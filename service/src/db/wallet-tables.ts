@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 
-/** The tables of wallet challenges, connected wallets and allow-lists; see `tables.ts`. */
+/** The tables for wallet challenges, connected wallets and allow-lists; see `tables.ts`. */
 export interface WalletTables {
   wallet_challenges: WalletChallenges;
   option_addresses: OptionAddresses;

@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 
-/** The tables of webhook endpoints and deliveries; see `tables.ts`. */
+/** The tables for webhook endpoints and deliveries; see `tables.ts`. */
 export interface WebhookTables {
   webhook_endpoints: WebhookEndpoints;
   webhook_deliveries: WebhookDeliveries;

@@ -46,7 +46,7 @@ export type DocumentEvent = {
   key: string;
   externalId: string | null;
   submissionId: number | null;
-  /** Null for events without effect. */
+  /** The new status; null if the event changes nothing. */
   status: SubmissionStatus | null;
   completedAt: number | null;
 };

@@ -323,7 +323,7 @@ test.each(['down', 'rate_limited', 'garbage'] as const)(
     ]);
     if (mode !== 'garbage') expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
     await world.call('documents/fault', { mode: 'none' });
-    // After a 429 the provider is not called for a second.
+    // After a 429, the provider is not called for one second.
     let last = await outcome(user);
     while (last[0] === 503) {
       await sleep(100);

@@ -21,7 +21,7 @@ export async function lockAccount(tx: Db, userId: string): Promise<void> {
   await assertNotErased(tx, userId);
 }
 
-/** Like `lockAccount`, but requests of one user do not wait for each other. */
+/** Like `lockAccount`, but requests from one user do not wait for each other. */
 export async function shareAccount(tx: Db, userId: string): Promise<void> {
   if (await shareHeld(tx, userId)) throw accountRestricted();
   await assertNotErased(tx, userId);

@@ -123,7 +123,8 @@ const FAULTS: Fault[] = [
 ];
 
 /**
- * The codes that each gate must refuse, written down independently of the code: a gate that forgets a check fails here.
+ * The codes with which each gate must refuse, listed independently of the implementation: a gate that forgets
+ * a check fails here.
  */
 const RULES = 'country_policy identity_verification kyc_approved accreditation document jurisdiction';
 const WALLETS = 'external_wallet whitelisted_wallet';

@@ -4,13 +4,13 @@ import { CONTACT, decideRequirement, type Finding } from './requirement-check.ts
 import type { Check, CheckCode } from './schema.ts';
 import type { Situation } from './situation.ts';
 
-/** The check of an account on hold. It never reveals the reason. */
+/** The failed check for an account on hold. It never reveals the reason for the hold. */
 export const HELD: Check = {
   ...checkOf('account', 'rejected', 'Your account is restricted. Contact support.'),
   next: CONTACT,
 };
 
-/** Created once, because most checks of most users pass. */
+/** The results of passed checks. Created once, because most checks of most users pass. */
 const PASSED = {
   account: checkOf('account', 'passed', 'Your account is in good standing.'),
   sanctions: checkOf('sanctions', 'passed', 'Your wallet can be used.'),

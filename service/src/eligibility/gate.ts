@@ -23,8 +23,8 @@ export type GateInput = {
 };
 
 /**
- * Returns what a gate finds out about the options, in one list; throws no refusal. `refusalOf` decides whether the findings
- * pass the gate.
+ * Returns the results of a gate's checks, for all options in one list. Does not refuse anything: `refusalOf`
+ * decides from the results whether the user passes the gate.
  */
 export async function decideFor(
   ctx: Context,
@@ -74,7 +74,7 @@ export async function lockEligible(
   if (refusal !== null) throw recordRefused(ctx, { userId }, offer.id, refusal);
 }
 
-/** Throws the error of the first check that has not passed, with all failed checks in `errors.checks`. */
+/** Throws the error for the first check that has not passed, with all failed checks in `errors.checks`. */
 export async function assertEligible(
   ctx: Context,
   user: Pick<UserCaller, 'userId' | 'partnerId'>,

@@ -12,7 +12,7 @@ const GENERAL: ReadonlySet<CheckCode> = new Set([
   'allow_list',
 ]);
 
-/** Returns the checks of the purpose that have not passed. */
+/** Returns the checks for this purpose that have not passed. */
 export function failuresOf(purpose: Purpose, findings: readonly Finding[]): Finding[] {
   return findings.filter(({ check }) => CHECKS[purpose].has(check.code) && check.status !== 'passed');
 }

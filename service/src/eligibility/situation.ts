@@ -14,13 +14,16 @@ export type Situation = {
   isSanctioned: boolean;
   /** The result of the installation's country policy, which applies to every offer. */
   countryPolicy: 'passed' | 'waiting' | 'action_needed' | 'rejected';
-  /** Null if no wallet is named. */
+  /** The named wallet; null if no wallet is named. */
   wallet: { address: string; chain: string | null; isBound: boolean } | null;
   proof: 'proven' | 'not_proven' | 'unreachable';
   /**
    * `none`: the offer's contract keeps no allow-list. `issuer`: the wallet is missing, and only the issuer can add it.
    */
   allowList: 'none' | 'allowed' | 'missing' | 'issuer' | 'unreachable';
-  /** In the smallest unit of the first funding asset; null without a cap. */
+  /**
+   * What is left of a capped supply, in the smallest unit of the first funding asset. Null if there is no
+   * cap.
+   */
   remainingSupply: bigint | null;
 };

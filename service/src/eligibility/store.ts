@@ -61,7 +61,7 @@ export type SituationKey = {
   cappedIds: readonly string[];
 };
 
-/** Returns undefined for an unknown user. */
+/** Reads the facts about a user and an offer. Returns undefined for an unknown user. */
 export async function readSituationRow<Facts>(
   statements: Queryable,
   statement: ReturnType<typeof situationStatement>,
@@ -72,7 +72,7 @@ export async function readSituationRow<Facts>(
   return rows[0];
 }
 
-/** Reads the situations of many users; undefined for an unknown user. All are read for the same options. */
+/** Reads the situations of many users for the same options. Returns undefined for each unknown user. */
 export async function readSituationRows<Facts>(
   statements: Queryable,
   statement: ReturnType<typeof situationsStatement>,

@@ -9,11 +9,11 @@ export { EVENTS_CHANNEL, listEventReaders } from './store.ts';
 
 export type NewEvent = {
   partnerId: string;
-  /** Null if the event concerns no user. */
+  /** The user whom the event concerns; null if it concerns no user. */
   userId: string | null;
-  /** For example `participation.completed`. */
+  /** The event type, for example `participation.completed`. */
   type: string;
-  /** Ids, statuses and amounts; never personal data. */
+  /** What the event reports: ids, statuses and amounts, never personal data. */
   data: Record<string, unknown>;
   /** The previous values of the members of `data` that changed. */
   changes?: Record<string, unknown>;

@@ -5,14 +5,14 @@ import { extendTrees } from './tree.ts';
 
 const DAY_MS = 86_400_000;
 /**
- * How long the ids of deleted events are kept. Until then, resuming from a deleted event returns 410; afterwards its id
- * is unknown.
+ * How long the ids of deleted events are kept. During this time, resuming from a deleted event returns 410;
+ * afterwards its id is unknown.
  */
 const EXPIRED_IDS_RETENTION = '1 year';
 
 /**
- * Deletes events older than `EVENTS_RETENTION_DAYS`. Keeps those of partners whose tree is broken, because their proofs would
- * be lost, and throws after deleting the others.
+ * Deletes events older than `EVENTS_RETENTION_DAYS`. If a partner's Merkle tree is broken, keeps that
+ * partner's events, because their proofs would be lost, and throws after deleting the others.
  */
 export async function deleteExpiredEvents(
   ctx: Pick<Context, 'db' | 'log' | 'clock' | 'config'>,

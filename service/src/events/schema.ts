@@ -35,7 +35,7 @@ export const EventProof = Closed(
     object: ObjectName('event_proof'),
     event_id: Type.String(),
     leaf: Type.String({
-      description: 'The event as webhooks deliver it; its hash is the leaf.',
+      description: 'The event as webhooks deliver it. Its hash is a leaf of the Merkle tree.',
       examples: ['{"object":"event","id":"019a0b1c-2d3e-7f40-8a5b-6c7d8e9f0a1b",…}'],
     }),
     key: Type.String({

@@ -34,7 +34,7 @@ export async function assignPositions(db: Db): Promise<void> {
   }
 }
 
-/** A placed event as its partner may read it. */
+/** An event that has a position, as its partner may read it. */
 export type EventRow = Omit<Selectable<Events>, 'written' | 'position' | 'sequence'> & {
   position: bigint;
   sequence: bigint;
@@ -87,7 +87,7 @@ export type EventList = {
   hasUnplaced: boolean;
 };
 
-/** Reads placed events in order, starting after `sequence` in the given direction. */
+/** Reads events that have a position, in order, starting after `sequence` in the given direction. */
 export async function listEvents(
   db: Db,
   audience: Audience,

@@ -11,7 +11,7 @@ export async function lockTree(tx: Db, partnerId: string): Promise<number> {
   return Number(rows[0]?.size ?? 0n);
 }
 
-/** Reads placed events after a sequence number, whether or not the partner may still read them. */
+/** Reads a partner's events after a sequence number, whether or not the partner may still read them. */
 export async function readLoggedEvents(
   tx: Db,
   partnerId: string,

@@ -105,7 +105,7 @@ describe('GET /v1/events/{id}/proof', () => {
       { ...event, partnerId: healthy },
     ]);
     await placeEvents(db);
-    // A node of the tree that its size does not cover.
+    // Breaks the tree: adds a tree node beyond the tree's size.
     await sql`insert into event_tree_nodes values (${broken}, 0, 0, '\\x00')`.execute(db);
     const clock = { ...app.ctx.clock, now: () => app.ctx.clock.now() + 100 * DAY_MS };
     await expect(deleteExpiredEvents({ ...app.ctx, clock })).rejects.toThrow(broken);

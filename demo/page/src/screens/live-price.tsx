@@ -79,7 +79,9 @@ function dollars(value: number, digits = 2): string {
   return value.toLocaleString('en', { style: 'currency', currency: 'USD', maximumFractionDigits: digits });
 }
 
-/** Collects the quotes of this tab; they survive a reload, so that the chart does not start empty. */
+/**
+ * Collects the quotes received in this tab; they survive a reload, so that the chart does not start empty.
+ */
 function usePriceHistory(symbol: string, quote: { price: string } | undefined): readonly PricePoint[] {
   const key = `harbour.prices.${symbol}`;
   const [points, setPoints] = useState<readonly PricePoint[]>(() => loadPoints(key));

@@ -26,7 +26,7 @@ export function Header() {
   );
 }
 
-/** Shown in the header or, on phones, at the bottom of the screen. */
+/** The links to the main pages: in the header or, on phones, at the bottom of the screen. */
 function Navigation() {
   return (
     <nav className="navigation" aria-label="Main">

@@ -18,7 +18,10 @@ export type ReorgOptions = {
 
 /** A chain that survives restarts: every block is on disk before a reply can depend on it. */
 export type Chain = {
-  /** Handles an RPC request. A sent transaction is mined before the reply, unless blocks are mined by interval. */
+  /**
+   * Handles an RPC request. A sent transaction is mined before the reply, unless blocks are mined at an
+   * interval.
+   */
   request(args: RpcRequest): Promise<unknown>;
   mine(blocks: number): Promise<void>;
   /** Replaces the latest blocks with the same number of empty ones. Throws `ReorgTooDeep` if it would drop a protected block. */
@@ -41,7 +44,10 @@ type State = {
 
 export class ReorgTooDeep extends Error {}
 
-/** Opens the chain at `journalPath` by mining its blocks again. The first `protectedBlocks()` blocks cannot be dropped. */
+/**
+ * Opens a chain by mining the blocks in the journal at `journalPath` again. The first `protectedBlocks()`
+ * blocks cannot be dropped.
+ */
 export async function openChain(options: ChainOptions, protectedBlocks = () => 0): Promise<Chain> {
   const journal = await openBlockJournal(options.journalPath);
   const { blocks, forks } = journal;
@@ -76,7 +82,7 @@ export async function openChain(options: ChainOptions, protectedBlocks = () => 0
     return nextBlock;
   }
 
-  // Waits its turn, so that no block is mined and no branch is switched while the node accepts or rejects the
+  // Queued, so that no block is mined and no branch is switched while the node accepts or rejects the
   // transaction.
   async function sendTransaction(args: RpcRequest): Promise<unknown> {
     let outcome: PromiseSettledResult<unknown> | undefined;
@@ -189,7 +195,8 @@ async function mineWhileExecutable(state: State): Promise<void> {
 }
 
 // Returns whether a pending transaction can be mined now. A transaction with a future nonce stays pending
-// until the earlier ones are mined. A transaction that the node does not know was replaced, so it is dropped.
+// until the earlier ones are mined. A pending transaction that the node no longer knows was replaced, so it
+// is dropped.
 async function hasExecutable({ evm, pending }: State): Promise<boolean> {
   for (const hash of [...pending.keys()]) {
     const transaction = await evm.request({ method: 'eth_getTransactionByHash', params: [hash] });

@@ -7,7 +7,7 @@ export type BlockRecord = {
   hash: Hex;
   timestamp: number;
   randao: Hex;
-  /** Absent in version 0.1 journals: those chains never set the base fee. */
+  /** Absent in journals of version 0.1, which never set the base fee. */
   baseFee?: Hex;
   transactions: Hex[];
 };

@@ -65,7 +65,7 @@ async function openEmbedded(embedded: EmbeddedChain, folder: string, now: () => 
     {
       genesis: chainGenesis(embedded.chainId),
       journalPath: join(folder, `${embedded.chain}.jsonl`),
-      // Fixed until the contracts are deployed, so that the blocks of the deployment are the same in every
+      // Block times are fixed until the contracts are deployed, so that these blocks are the same in every
       // sandbox.
       now: () => (isDeployed ? now() : GENESIS_TIMESTAMP),
     },

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Applicant, applicantToWire, reviewToWire } from './applicant.ts';
 import type { Applicants } from './applicants.ts';
 
-/** A reply of the provider's API. The webhooks that a change causes are sent separately. */
+/** A reply from the provider's API. The webhooks that a change causes are sent separately. */
 export type ApiReply = { status: number; body: unknown; headers?: Record<string, string> };
 
 export type ApiRequest = {

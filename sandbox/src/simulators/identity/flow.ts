@@ -8,7 +8,10 @@ export function isUnderReview({ reviewStatus }: Applicant): boolean {
   return UNDER_REVIEW.includes(reviewStatus);
 }
 
-/** Creates the applicant on first use. Moves an existing one to the token's level, unless it is under review. */
+/**
+ * Creates the applicant on first use. Moves an existing applicant to the token's level, unless a review is in
+ * progress.
+ */
 export async function openFlow(
   applicants: Applicants,
   { userId, levelName, email }: Pick<Token, 'userId' | 'levelName' | 'email'>,

@@ -2,7 +2,7 @@ import { toAlpha3 } from '@causeway/service/pii/countries.ts';
 import { type Static, Type } from 'typebox';
 import type { Applicant, Info } from './applicant.ts';
 
-/** Used for made-up people unless their country is set. */
+/** The country of made-up people for whom no country is set. */
 export const DEFAULT_COUNTRY = 'DE';
 
 const Text = Type.Optional(Type.String({ maxLength: 300 }));
@@ -34,7 +34,10 @@ export const Person = Type.Object(
 );
 export type Person = Static<typeof Person>;
 
-/** Sets the applicant's data. Names go to `info` (read from the document) and `fixedInfo` (entered), the rest to `fixedInfo`. */
+/**
+ * Sets the applicant's data. Names go to `info` (read from the document) and `fixedInfo` (entered), all other
+ * fields to `fixedInfo`.
+ */
 export function setPerson(applicant: Applicant, person: Person): void {
   const { street, city, state, postal_code, country } = person.address ?? {};
   const alpha3 = country === undefined ? null : toAlpha3(country);

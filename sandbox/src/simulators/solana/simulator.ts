@@ -22,7 +22,7 @@ export type ReadySolana = {
 };
 
 const SLOT_MS = 400;
-/** Shorter than on the public networks, where finality takes 13 seconds. */
+/** Fewer slots than on the public networks, where finality takes 13 seconds. */
 const FINALITY_LAG_SLOTS = 4;
 
 /** Starts the embedded Solana chain behind a JSON-RPC server. */

@@ -33,7 +33,7 @@ export type VenueView = {
 
 export type VenueControls = {
   'venue/set': { input: VenueSetting; output: VenueView };
-  /** Follows the calendar, unless the session was set. */
+  /** Makes the market follow the calendar from now on, unless the session was set. */
   'venue/calendar': { input: Record<string, never>; output: Record<string, never> };
   'venue/fault': { input: { mode: FaultMode; for_seconds?: number }; output: Record<string, never> };
 };

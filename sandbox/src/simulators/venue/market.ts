@@ -5,7 +5,7 @@ import { parseScaled } from './decimals.ts';
 import { midPrice, type Side } from './prices.ts';
 import type { AssetSetting, VenueStore } from './state.ts';
 
-/** An error of the venue's API. */
+/** An error from the venue's API. */
 export class VenueError extends Error {
   readonly status: number;
   readonly code: string;

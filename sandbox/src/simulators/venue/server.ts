@@ -27,8 +27,8 @@ export function createVenueServer({ store, chain, fault, now, isExecuted }: Venu
   const marketData = createMarketData(market, chain, now);
 
   /**
-   * Counts executed attestations towards their session's limit, and drops expired ones, so that they no longer use it
-   * up.
+   * Counts executed attestations towards the limit of their session. Drops expired attestations, so that they
+   * no longer count towards it.
    */
   async function settleAttestations(): Promise<void> {
     const { state } = store;

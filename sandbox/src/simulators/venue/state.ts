@@ -24,7 +24,7 @@ export type LiveAttestation = {
 export type VenueState = {
   seed: string;
   api_key: string;
-  /** Null follows the calendar. */
+  /** The session that was set through the sandbox. Null follows the calendar. */
   session: MarketStatus | null;
   /**
    * True until a control sets the session or returns to the calendar. While it is true, the market is always

@@ -41,7 +41,10 @@ export function TokenizedSummary(props: {
   );
 }
 
-/** Shows the exact amounts of a firm order and how long its price is valid, while the wallet prompts. */
+/**
+ * Shows the exact amounts of a firm order and how long its price is valid, while the wallet waits for the
+ * user's confirmation.
+ */
 export function OrderPanel(props: {
   offer: OfferDetails;
   deployment: Deployment;

@@ -126,8 +126,8 @@ function TradeForm({ offer, choice, deployment, onDone }: FormProps) {
 }
 
 /**
- * Returns the unit of the purchased token. Prefers the decimals of the order, which come from the contract,
- * to those of the offer's asset.
+ * Returns the unit of the purchased token. Prefers the decimals in the order, which come from the contract,
+ * to the decimals of the offer's asset.
  */
 function receivedUnit(offer: OfferDetails, order: TokenizedSwapTransaction | null) {
   return {

@@ -22,7 +22,10 @@ export function useBalance(
   return data === undefined ? undefined : BigInt(data.balance);
 }
 
-/** Like `useBalance`, but also supports Solana, where it reads the balance through the provider's `rpcUrls`. */
+/**
+ * Like `useBalance`, but also supports Solana, where it reads the balance through the `rpcUrls` of
+ * `CausewayProvider`.
+ */
 export function useSaleBalance(
   deployment: Deployment<Chain> | undefined,
   owner: string | undefined,

@@ -8,7 +8,7 @@ type Listener = (event: Event) => void;
 /** Shares one event stream among all hooks: browsers limit connections, and the service allows 10 streams per user. */
 export type EventHub = {
   /**
-   * Receives events while subscribed and the page is visible. Events missed while the page was hidden arrive
+   * Calls `listener` for each event while the page is visible. Events missed while the page was hidden arrive
    * once it is visible again, provided that at least one event had arrived before it was hidden.
    */
   subscribe(listener: Listener): () => void;
@@ -72,8 +72,8 @@ export function createEventHub(client: Causeway): EventHub {
       start();
       return () => {
         listeners.delete(listener);
-        // Delays the check, because in strict mode, and when components move, hooks resubscribe immediately
-        // and can keep the stream.
+        // Waits before it checks for other listeners: in strict mode, and when components move, hooks
+        // resubscribe immediately and can keep the stream.
         setTimeout(() => {
           if (listeners.size > 0) return;
           stopWatchingPage?.();

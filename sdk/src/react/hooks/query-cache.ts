@@ -15,7 +15,7 @@ export type QueryState<Data> = {
 type Subscriber = { notify: () => void; pollIntervalMs: number | undefined };
 type Entry = {
   state: QueryState<unknown>;
-  /** When the last request succeeded or failed; 0 before the first one has. */
+  /** When the last request succeeded or failed; 0 if none has finished yet. */
   settledAt: number;
   query: Query<unknown> | undefined;
   subscribers: Set<Subscriber>;
@@ -34,7 +34,9 @@ export type QueryCache = {
   invalidate(matches: (key: string) => boolean): void;
   /** Sets whether events arrive. While they do, queries whose changes they report are polled rarely. */
   setLive(isLive: boolean): void;
-  /** Refetches stale queries when the page regains focus or visibility; returns a function that stops it. */
+  /**
+   * Refetches stale queries when the page regains focus or visibility. Returns a function that stops this.
+   */
   refetchOnFocus(): () => void;
 };
 
@@ -134,14 +136,15 @@ export function createQueryCache(client: Causeway, preloaded: Preloaded = {}): Q
       else schedulePoll(entry);
       return () => {
         entry.subscribers.delete(subscriber);
-        // Delays the check, because in strict mode, and when components move, hooks resubscribe immediately
-        // and can keep the request.
+        // Waits before it checks for other subscribers: in strict mode, and when components move, hooks
+        // resubscribe immediately and can keep the request.
         setTimeout(() => stopIfUnused(entry));
       };
     },
     refresh: async (query) => {
       const entry = entryOf(query.key);
-      // Waits for a running request first, because it may have read the old data.
+      // If a request is running, waits for it before reloading, because that request may have read the old
+      // data.
       await entry.request?.promise;
       await load(entry, query);
     },

@@ -20,7 +20,7 @@ const details: OfferDetails = {
   ...{ funding_assets: [], terms: [], links: [], faqs: [], milestones: [], contracts: [] },
 };
 
-/** A client of a service with one offer, and the paths it requested. */
+/** A client for a service with one offer, and the paths that the client requested. */
 function fakeService() {
   const requested: string[] = [];
   const client = createCauseway({

@@ -102,7 +102,7 @@ export function enabledIf(param: unknown, options: HookOptions = {}): HookOption
 }
 
 /**
- * Returns a function that marks resources as changed, which reloads those on screen.
+ * Returns a function that marks resources as changed and reloads the ones on screen.
  *
  * @example
  * ```tsx

@@ -9,7 +9,7 @@ import { useQuery } from './use-query.ts';
 export type SessionUser = { id: string | null; email: string | null };
 
 export type SessionResult = {
-  /** `error` means that the app's server did not say; `refresh` asks again. */
+  /** `error` means that the app's server could not tell who is signed in; `refresh` asks again. */
   status: 'loading' | 'signed_in' | 'signed_out' | 'error';
   user: SessionUser | undefined;
   /** The granted scopes, separated by spaces. */
@@ -45,8 +45,8 @@ export function signOutUrl(prefix: string, returnTo = '/'): string {
 }
 
 /**
- * Returns who is signed in, as the app's own server says (`createHandler`). Reloads the page if it finds another user than
- * before, because the page still has the data and the token of the first one.
+ * Returns who is signed in, according to the app's own server (`createHandler`). Reloads the page if a different user has
+ * signed in, because the page still has the previous user's data and token.
  *
  * @example
  * ```tsx

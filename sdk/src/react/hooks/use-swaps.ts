@@ -45,7 +45,7 @@ export function useSwapOutputToken(
 }
 
 /**
- * Returns the stop flags of a swap, which is stopped if `stopped` has the bit of `swap_level` set.
+ * Returns the stop flags of a swap. The swap is stopped if `stopped` has the bit of `swap_level` set.
  *
  * @example
  * ```tsx

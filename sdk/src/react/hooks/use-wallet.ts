@@ -8,7 +8,10 @@ type WalletOf<One extends Protocol> = One extends 'ethereum' ? EvmWallet : Solan
 
 export type ConnectedWallet<One extends Protocol> = {
   wallet: WalletOf<One> | undefined;
-  /** Detected extensions, then the wallets passed to the provider; only the host's own if it manages the connection. */
+  /**
+   * Detected extensions, then the wallets passed to `CausewayProvider`. If the host manages the connection:
+   * only the host's connectors.
+   */
   connectors: readonly WalletConnector[];
   connect(connector: WalletConnector): Promise<Wallet>;
   /** Forgets the wallet on this page; the wallet itself may keep the permission. */

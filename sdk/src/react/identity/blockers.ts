@@ -1,8 +1,8 @@
 import type { Check, Eligibility } from '../../wire.ts';
 
 /**
- * Checks that the checkout itself resolves: by asking for a signature, or by showing the panel that allows
- * the wallet.
+ * The checks that the checkout itself resolves: by asking for a signature, or by showing the panel that
+ * allows the wallet.
  */
 const RESOLVED_BY_CHECKOUT: ReadonlySet<Check['code']> = new Set(['wallet_proof', 'allow_list']);
 

@@ -49,8 +49,8 @@ type WebSdk = {
 const WEB_SDK_URL = 'https://static.sumsub.com/idensic/static/sns-websdk-builder.js';
 
 /**
- * Shows Sumsub's web SDK, loaded from Sumsub when the flow starts; the provider's default. A content security policy
- * must allow scripts from `https://static.sumsub.com` and frames from `https://*.sumsub.com`.
+ * Shows Sumsub's web SDK, loaded from Sumsub when the flow starts. The default of `CausewayProvider`. A content security
+ * policy must allow scripts from `https://static.sumsub.com` and frames from `https://*.sumsub.com`.
  *
  * @example
  * ```ts

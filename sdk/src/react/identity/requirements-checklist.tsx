@@ -15,7 +15,7 @@ import { type RequirementRow, useRequirementRows } from './use-requirement-rows.
 export type RequirementsChecklistProps = {
   offer: OfferDetails;
   optionId: string;
-  /** Called when every requirement is met; immediately if they already are. */
+  /** Called when every requirement is met; immediately if all are already met. */
   onCompleted?: (() => void) | undefined;
 };
 
@@ -120,7 +120,7 @@ type RowProps = {
   /** True if no action of the user can resolve what blocks them. No step is offered then. */
   isBlocked: boolean;
   /**
-   * True if the option keeps a list of registered wallets: a new wallet then does not replace the last one.
+   * True if the option keeps a list of registered wallets, so that a new wallet does not replace the last one.
    */
   registersWallets: boolean;
   expectChange(): void;

@@ -39,7 +39,7 @@ export function SignedOut({ children }: { children: ReactNode }): ReactNode {
 export type SignOutButtonProps = {
   /** The path of your app to open afterwards. Default: `/`. */
   returnTo?: string | undefined;
-  /** Default: the SDK's button. */
+  /** The CSS class of the button. Default: the class of the SDK's buttons. */
   className?: string | undefined;
   /** Default: "Sign out". */
   children?: ReactNode;

@@ -13,7 +13,7 @@ const currentPath = () => `${location.pathname}${location.search}`;
 const subscribeToNothing = () => () => undefined;
 
 /**
- * Invites the user to sign in; links to the provider's `signInUrl`.
+ * Invites the user to sign in; links to the `signInUrl` of `CausewayProvider`.
  *
  * @example
  * ```tsx

@@ -1,6 +1,9 @@
 import type { ReactNode } from 'react';
 
-/** The colour of a badge or notice. The text must say the same, because not every reader sees colours. */
+/**
+ * The colour of a badge or notice. The text must convey the same meaning, because not every reader sees
+ * colours.
+ */
 export type Tone = 'neutral' | 'busy' | 'good' | 'attention' | 'bad';
 
 const MARKS: Record<Tone, string> = { neutral: '○', busy: '◔', good: '✓', attention: '!', bad: '✕' };

@@ -14,8 +14,8 @@ export type ConnectWalletDialogProps = {
 type Progress = { connector: WalletConnector; error: unknown | null } | null;
 
 /**
- * Lets the user choose a wallet: detected extensions first, then the wallets passed to the provider. Opens the host's own
- * dialog instead if the host manages the connection and has one.
+ * Lets the user choose a wallet: detected extensions first, then the wallets passed to `CausewayProvider`. If the host
+ * manages the connection and has its own dialog, opens that dialog instead.
  *
  * @example
  * ```tsx

@@ -31,7 +31,7 @@ export function useConnections({ connectors, host, discoverWallets }: Options) {
   const connect = useCallback(
     async (connector: WalletConnector) => {
       const wallet = await connector.connect();
-      // The host remembers and reports its own connection.
+      // Does not store a connection that the host manages: the host remembers and reports it.
       if (latestHost.current?.protocol === wallet.protocol) return wallet;
       writeItem(storageKey(wallet.protocol), connector.id);
       setWallet(wallet.protocol, wallet);
@@ -53,7 +53,7 @@ export function useConnections({ connectors, host, discoverWallets }: Options) {
   return { connected, connect, disconnect };
 }
 
-/** Replaces the wallet of the host's protocol by the host's. */
+/** For the protocol whose connection the host manages, replaces the SDK's wallet with the host's. */
 function useHostWallet(own: Connected, host: WalletConnection | undefined): Connected {
   const { protocol, wallet } = host ?? {};
   return useMemo(() => {

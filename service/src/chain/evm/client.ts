@@ -29,7 +29,10 @@ export function uncached(chain: EvmChain): EvmChain {
   return { ...chain, reader: { ...chain.reader, read: readNow } };
 }
 
-/** Returns the chain for one partner, whose calls and reads wait in its own lane. */
+/**
+ * Returns the chain for one partner. The partner's calls and reads wait in a separate lane, and lanes take
+ * turns.
+ */
 export function evmInLane(chain: EvmChain, lane: string): EvmChain {
   const rpc = chain.rpc.inLane(lane);
   let client: PublicClient | undefined;

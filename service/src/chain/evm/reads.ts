@@ -42,7 +42,10 @@ type PendingRead = {
 
 const BATCH_WINDOW_MS = 2;
 const MAX_BATCH_READS = 100;
-/** Leaves connections to the node for calls other than reads. Further reads wait and share the next calls. */
+/**
+ * Leaves some connections to the node free for calls other than reads. Further reads wait and share the next
+ * calls.
+ */
 const MAX_OPEN_BATCHES = 8;
 const MAX_PENDING_READS = 5_000;
 const MAX_QUEUED_MS = 4_000;

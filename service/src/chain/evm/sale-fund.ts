@@ -210,8 +210,8 @@ export type FundEvent = {
 type EventAbi = { name: string; inputs: readonly { name?: string; indexed?: boolean }[] };
 
 /**
- * The events about rows by their first topic. Each of their values is one word, so they are cut out directly: viem's decoder
- * hashes the signature of every event of the ABI for every log.
+ * The events about rows by their first topic. Each value is one word, so values are sliced from the data
+ * directly: viem's decoder would hash the signature of every event of the ABI for every log.
  */
 const EVENTS: ReadonlyMap<Hex, EventAbi> = new Map(
   [...abi, ...abiV2].flatMap((item) =>

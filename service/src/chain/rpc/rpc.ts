@@ -15,8 +15,8 @@ export type Rpc = {
   /** Makes one call. Throws `NodeError` if the node rejects it, `ApiError` if no node responds. */
   request(call: { method: string; params?: unknown }): Promise<unknown>;
   /**
-   * Sends one call to every endpoint of this chain and returns the first result. If all fail, throws an error
-   * with which a node rejected the call or, if no node responded, an upstream error.
+   * Sends one call to every endpoint of this chain and returns the first result. If all fail, throws the
+   * error of a node that rejected the call or, if no node responded, an upstream error.
    */
   requestAll(call: { method: string; params?: unknown }): Promise<unknown>;
   /** Makes several calls in one HTTP request. */
@@ -25,7 +25,7 @@ export type Rpc = {
   survey(): Promise<EndpointHead[]>;
   /** Returns the same nodes for one partner. Partners take turns when all connections to a node are in use. */
   inLane(lane: string): Rpc;
-  /** Returns one `Rpc` per provider, so that answers of independent sources can be compared. */
+  /** Returns one `Rpc` per provider, so that answers from independent sources can be compared. */
   providers(): Rpc[];
   /** The number of HTTP requests sent so far. */
   sent(): number;
@@ -162,8 +162,9 @@ function acceptOrDistrust(endpoint: Endpoint, replies: RpcReply[], accept?: Acce
 }
 
 /**
- * Picks the endpoint that this call has tried least, then a trusted one, then the first configured. Once one endpoint
- * has failed the call, untried ones are used even if their circuit is open: an answer is worth the wait.
+ * Picks the endpoint that this call has tried least often; among equals, a trusted endpoint, then the first
+ * in the configured order. Once an endpoint has failed the call, untried endpoints are used even if their
+ * circuit is open: an answer is worth the wait.
  */
 function pickEndpoint(
   endpoints: Endpoint[],

@@ -26,12 +26,12 @@ export function openSolanaChain(
   return { name, facts, rpc, memoize: createMemoize() };
 }
 
-/** Returns the chain for one partner, whose calls wait in its own lane. */
+/** Returns the chain for one partner. The partner's calls wait in a separate lane, and lanes take turns. */
 export function solanaInLane(chain: SolanaChain, lane: string): SolanaChain {
   return { ...chain, rpc: chain.rpc.inLane(lane) };
 }
 
-/** Returns one view of the chain per provider, so that answers of independent sources can be compared. */
+/** Returns one view of the chain per provider, so that answers from independent sources can be compared. */
 export function providerViews(chain: SolanaChain): SolanaChain[] {
   return chain.rpc.providers().map((rpc) => ({ ...chain, rpc }));
 }

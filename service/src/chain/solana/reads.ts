@@ -82,9 +82,7 @@ export async function readChainTime(chain: SolanaChain): Promise<number> {
 
 export type Blockhash = { hash: string; lastValidHeight: bigint };
 
-/**
- * Reads a confirmed blockhash, and from the same reply how long it is valid, because that limit may change.
- */
+/** Reads a confirmed blockhash and, from the same reply, how long it is valid: that limit may change. */
 export async function readBlockhash(chain: SolanaChain): Promise<Blockhash> {
   const reply = await call(chain, 'getLatestBlockhash', [{ commitment: 'confirmed' }]);
   const { blockhash, lastValidBlockHeight } =
