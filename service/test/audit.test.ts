@@ -120,7 +120,8 @@ test('a consent names the user, the app and the request, also when it is denied'
     { action: 'consent.given', ...given },
   ]);
 
-  // Signing in with another browser needs no new consent. The account page then ends the consent.
+  // Signing in with another browser needs no new consent. Disconnecting the app on the account page then ends
+  // the consent.
   const other = newVisitor(site.app);
   await other.get('/sign-in');
   await other.post('/sign-in', { email: 'joan@user.test', password: PASSWORD });

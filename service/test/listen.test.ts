@@ -44,7 +44,7 @@ async function append(count: number): Promise<string[]> {
 const ids = () => receiver.received.map(({ headers }) => headers['webhook-id']);
 const until = (check: () => unknown) => expect.poll(check, { timeout: 20_000, interval: 20 });
 
-/** Runs the command until its stream is open. */
+/** Starts the command and waits until it has requested a token for its stream, or has exited. */
 async function listen(
   ...more: string[]
 ): Promise<{ child: ChildProcess; output(): string; stop(): Promise<void> }> {

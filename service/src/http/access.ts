@@ -81,7 +81,7 @@ export type Guard = {
 
 const MAX_HEADER_LENGTH = 2048;
 
-/** Extracts the token from an `Authorization` header. Throws `unauthorized`. */
+/** Extracts the token from an `Authorization` header. Throws `unauthorized` if the header has no token. */
 export function bearerToken(authorization: string | undefined): string {
   if (authorization === undefined) throw unauthorized();
   const token = authorization.slice(7);

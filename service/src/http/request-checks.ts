@@ -9,7 +9,8 @@ export function refuseRequest(request: FastifyRequest): void {
   const { url = '', rawHeaders, headers, httpVersion } = request.raw;
   if (url.length > MAX_URL_LENGTH) throw new ApiError('uri_too_long');
   const hosts = countHosts(rawHeaders);
-  // Proxies and Node disagree about which of several Host headers counts (RFC 9112 §3.2).
+  // Several Host headers are refused, because proxies and Node disagree about which one counts (RFC 9112
+  // §3.2).
   if (hosts > 1 || (hosts === 0 && httpVersion === '1.1'))
     throw new ApiError('malformed_request', {}, { message: 'A request must have exactly one Host header.' });
   const encoding = headers['content-encoding'];

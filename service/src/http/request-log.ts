@@ -9,7 +9,7 @@ type Recorded = Pick<FastifyRequest, 'id' | 'caller' | 'startedAt' | 'errorCode'
  */
 export function requestRecorder(ctx: Context, method: string, route: string) {
   const times = ctx.metrics.route(method, route);
-  // Probes arrive every few seconds from every load balancer; only failures are worth a line.
+  // Every load balancer probes the node every few seconds, so only failed probes are logged.
   const isProbe = route === '/health' || route === '/health/ready';
   const middle = `","msg":"request","method":"${method}","route":"${route}","status":`;
   return ({ id, caller, startedAt, errorCode }: Recorded, status: number): void => {

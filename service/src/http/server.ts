@@ -107,7 +107,7 @@ export async function buildServer(
       replyToUnknown(ctx, methods, request, reply);
     recordUnknown(request, reply.statusCode);
   });
-  // Open streams would keep the server from closing.
+  // Close the streams first, because open streams would keep the server from closing.
   app.addHook('preClose', async () => ctx.streams.close());
   readBodies(app);
   for (const route of routes) addRoute(app, ctx, route);

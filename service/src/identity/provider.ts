@@ -76,7 +76,7 @@ export type IdentityEvent = {
 export type IdentityProvider = {
   createToken(input: { userId: string; level: Level; email: string }): Promise<string>;
   findApplicant(userId: string): Promise<Applicant | null>;
-  /** Returns false if the applicant's state does not allow a reset. */
+  /** Resets the applicant's current level. Returns false if the applicant's state does not allow it. */
   resetApplicant(applicantId: string): Promise<boolean>;
   /** Makes `level` the applicant's current level. Returns false if the applicant's state does not allow it. */
   moveToLevel(applicantId: string, level: Level): Promise<boolean>;

@@ -13,7 +13,7 @@ export const IDENTITY_CHANNEL = 'identity_applicants';
  */
 const LEASE = '60 seconds';
 
-/** Stored instead of the person's hash until the applicant has been read. */
+/** The value stored instead of the person's hash until the applicant has been read. */
 const UNKNOWN_PERSON = Buffer.alloc(0);
 
 export type ApplicantRow = { user_id: string; applicant_id: string | null; kind: UserKind };
@@ -42,7 +42,7 @@ export async function findUserOfApplicant(db: Db, applicantId: string): Promise<
   return row?.user_id;
 }
 
-/** Returns false if the applicant id already belongs to another user. */
+/** Stores the applicant's id. Returns false if the id already belongs to another user. */
 export async function setApplicantId(db: Db, userId: string, applicantId: string | null): Promise<boolean> {
   const { rows } =
     await sql`update identity_applicants a set applicant_id = ${applicantId} where user_id = ${userId}

@@ -16,7 +16,10 @@ const TIMEOUT_MS = 8_000;
  * the default.
  */
 const TOKEN_TTL_S = 600;
-/** Below the vendor's limits (300 reads and 50 writes in 5 seconds), because all nodes share the limits. */
+/**
+ * The rates stay below the vendor's limits (300 reads and 50 writes in 5 seconds), because all nodes share
+ * the limits.
+ */
 const READ_RATE = { count: 200, windowMs: 5_000 };
 const WRITE_RATE = { count: 40, windowMs: 5_000 };
 
@@ -90,7 +93,7 @@ function signedHeaders({ appToken, secret }: IdentitySettings, method: string, p
   };
 }
 
-/** Returns false if the applicant's state does not allow the change. */
+/** Changes the applicant. Returns false if the applicant's state does not allow the change. */
 async function changeApplicant(
   call: ReturnType<typeof createCall>,
   applicantId: string,

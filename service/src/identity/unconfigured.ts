@@ -1,7 +1,7 @@
 import { notConfigured } from '../outbound/failure.ts';
 import type { IdentityProvider } from './provider.ts';
 
-/** Returns a provider that refuses every call, for commands and tests that run without one. */
+/** Returns a provider that refuses every call, for commands and tests that run without a provider. */
 export function unconfiguredIdentity(): IdentityProvider {
   const refuse = async (): Promise<never> => {
     throw notConfigured('identity', 'SUMSUB_APP_TOKEN');

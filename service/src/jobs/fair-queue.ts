@@ -10,7 +10,8 @@ export type FairQueue = {
   release(): void;
   waiting(): number;
   /**
-   * Returns whether the lane already has its share of the tasks that may wait, `QUEUED_PER_SLOT` per slot.
+   * Returns whether the lane has its full share of waiting tasks. The share is `QUEUED_PER_SLOT` tasks per
+   * slot, divided by the number of lanes that wait.
    */
   isBusy(lane: string): boolean;
   /** Returns whether more than `QUEUED_PER_SLOT` tasks per slot are waiting. */

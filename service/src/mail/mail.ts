@@ -9,7 +9,10 @@ export type Mail = {
 
 /** The interface to a mail server. */
 export type Mailer = {
-  /** Rejects if the server did not accept the mail. `id` is the same on every attempt, so that recipients can drop duplicates. */
+  /**
+   * Sends a mail. Rejects if the server did not accept it. `id` is the same on every attempt, so that
+   * recipients can drop duplicates.
+   */
   send(id: string, mail: Mail): Promise<void>;
   close(): void;
 };

@@ -13,8 +13,8 @@ const INTERVAL_MS = 30_000;
 const DAY_MS = 86_400_000;
 const EXPIRY_NOTICE_MS = 14 * DAY_MS;
 /**
- * How long before its expiry users are reminded of a signing link. Short, because signing links are valid for
- * only a few days.
+ * How long before a signing link expires the user is reminded of it. Short, because signing links are valid
+ * for only a few days.
  */
 const LINK_NOTICE_MS = 2 * DAY_MS;
 

@@ -44,7 +44,7 @@ export async function sendNotices(ctx: Context): Promise<void> {
   }
 }
 
-/** Returns false if the notice cannot be rendered. */
+/** Queues the mail for a notice. Returns false if the notice cannot be rendered. */
 async function sendNotice(ctx: Context, tx: Db, notice: WaitingNotice): Promise<boolean> {
   const user = await findUser(tx, notice.user_id);
   if (user === undefined || (await isErased(tx, user.id))) return true;

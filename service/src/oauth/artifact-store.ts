@@ -27,10 +27,7 @@ export async function upsertArtifact(db: Db, artifact: NewArtifact): Promise<voi
   );
 }
 
-/**
- * Reads an artifact. The result shows it as consumed only from `leewaySeconds` after the call of
- * `consumeArtifact` on.
- */
+/** Reads an artifact. For `leewaySeconds` after it was consumed, the artifact still counts as valid. */
 export async function findArtifact(
   db: Db,
   kind: string,

@@ -60,7 +60,7 @@ function readCredentials(
   return basic;
 }
 
-/** Reads HTTP Basic credentials. Throws `unauthorized`. */
+/** Reads HTTP Basic credentials. Throws `unauthorized` if they are malformed. */
 export function readBasic(authorization: string): Credentials {
   const encoded = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1];
   const text = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString();

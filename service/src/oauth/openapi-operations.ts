@@ -98,7 +98,7 @@ const KeySet = Closed(
   { title: 'KeySet' },
 );
 
-/** Credentials can also be in the body, but a security requirement cannot express that. */
+/** Credentials can also be in the body, but a security requirement in OpenAPI cannot express that. */
 const CLIENT = [{ clientSecret: [] }, {}];
 
 export const oauthOperations: readonly ExtraOperation[] = [

@@ -7,8 +7,8 @@ import { resealEndpointSecrets } from '../webhooks/reseal.ts';
 import { resealSigningKeys } from './keys.ts';
 
 /**
- * Reseals all data that is kept for more than a day with the newest secret, so that the older secrets can be removed.
- * Returns what it resealed.
+ * Reseals, with the newest secret, all data that is kept for more than a day, so that the older secrets can
+ * be removed. Returns what it resealed.
  */
 export async function rotateSecrets(ctx: CommandContext) {
   const personal_data = await rotatePii(ctx);

@@ -80,7 +80,10 @@ async function runCheck({ path, run }: Check): Promise<string | null> {
   }
 }
 
-/** Returns null if there is no RPC endpoint for the chain. */
+/**
+ * Checks a contract on Solana and returns its problems. Returns null if there is no RPC endpoint for the
+ * chain.
+ */
 async function checkOnSolana(
   { chains, digits, solanaOperator: operator, warn }: CheckParts,
   contract: OfferFile['contracts'][number],

@@ -131,7 +131,7 @@ export async function findStoredOption(
   return (await readOfferById(tx, offerId))?.options.find((option) => option.id === id);
 }
 
-/** Returns what limits the supply of an option, even if its offer is no longer listed. */
+/** Returns the price and the supply cap of an option, even if its offer is no longer listed. */
 export function findOptionSupply(db: Db, optionId: string) {
   return readOptionSupply(db, optionId);
 }

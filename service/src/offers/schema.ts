@@ -42,7 +42,7 @@ export const OfferOption = Closed(
 );
 export type OfferOption = Static<typeof OfferOption>;
 
-/** The data that an offer card shows, so that it needs no second request. */
+/** The data that an offer card shows, so that showing the card needs no second request. */
 export const OfferCard = Closed(
   {
     name: Type.String(),

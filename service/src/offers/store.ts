@@ -93,7 +93,7 @@ export async function lockOfferWindow(
   return rows[0] ?? null;
 }
 
-/** Returns what limits the supply of an option. */
+/** Returns the price and the supply cap of an option. */
 export async function readOptionSupply(
   db: Db,
   optionId: string,

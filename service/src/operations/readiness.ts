@@ -1,6 +1,6 @@
 import type { Log } from '../log.ts';
 
-/** Throws if the dependency is unavailable. */
+/** Checks one dependency. Throws if it is unavailable. */
 export type Check = () => Promise<void>;
 
 export type PartState = 'ok' | 'unavailable';

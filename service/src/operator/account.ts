@@ -13,7 +13,7 @@ export type OperatorAccount = {
   random: Random;
   chain: EvmChain;
   signer: Signer;
-  /** Maximum wei per unit of gas. */
+  /** The maximum fee in wei per unit of gas, including the tip. */
   maxFee: bigint;
   /** Maximum tip in wei per unit of gas, which goes to the block producer. */
   maxTip: bigint;

@@ -59,8 +59,8 @@ export type FollowTimings = ResendTimings & {
 };
 
 /**
- * The head of the chain, and the numbers of the newest blocks that are deep enough to count as confirmed, as
- * final, or as safe for releasing work (see `Finality`).
+ * The head of the chain, and the numbers of the newest blocks that count as confirmed, final and released
+ * (see `Finality`).
  */
 export type CheckedHead = Block & Finality;
 

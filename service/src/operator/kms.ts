@@ -22,7 +22,8 @@ const TIMEOUT_MS = 5_000;
 const MAX_ATTEMPTS = 3;
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
-// The DER bytes before the point in the SubjectPublicKeyInfo of an uncompressed secp256k1 key (RFC 5480 §2).
+// The DER bytes before the curve point in the SubjectPublicKeyInfo of an uncompressed secp256k1 key (RFC 5480
+// §2).
 const SPKI_PREFIX = Buffer.from('3056301006072a8648ce3d020106052b8104000a034200', 'hex');
 
 /** Opens a signer whose key never leaves AWS KMS. Reads the public key, so a key that cannot be used fails here. */

@@ -24,8 +24,8 @@ export type ResendTimings = {
   /** Seconds after which an unmined transaction is replaced by one with higher fees. */
   bumpSeconds: number;
   /**
-   * Blocks that must pass without the transaction before it is replaced: while the chain stalls, higher fees do not
-   * help.
+   * How many blocks must be mined without the transaction before it is replaced: while the chain stalls,
+   * higher fees do not help.
    */
   bumpBlocks: bigint;
 };

@@ -34,7 +34,9 @@ export async function readSolanaStatus(db: Db, chain: SolanaChain) {
   );
 }
 
-/** Describes the nonces of every key that has signed on a chain, and its open transactions. Needs no private key. */
+/**
+ * Describes every key that has signed on a chain: its nonces and its open transactions. Needs no private key.
+ */
 export async function readNonces(db: Db, chain: EvmChain) {
   const keys = await listKeys(db, chain.name);
   return Promise.all(

@@ -15,8 +15,9 @@ export const PERMISSIONS = 'permissions';
  */
 const MAX_REQUEST_SECONDS = 600;
 /**
- * Longer than the ten minutes for which a permission is valid. These ten minutes start at the later of our
- * clock and the chain's clock, and a node could report a wrong time for the chain's clock.
+ * The longest time for which a signed permission may be valid. It exceeds the usual ten minutes, because
+ * those start at the later of our clock and the chain's clock, and a node could report a wrong time of the
+ * chain.
  */
 const MAX_PERMISSION_SECONDS = 3_600;
 const BUY = 0;

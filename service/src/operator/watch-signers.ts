@@ -27,9 +27,9 @@ export function createBacklog(): Backlog {
 
 /**
  * Records finalized transactions of `signer` that move tokens by authority of one of the funds and that this
- * service did not send. This only informs operators and may miss transactions; what prevents a second payment
- * are the receipts. Each call checks a bounded number of transactions, oldest first, and keeps the others in
- * `backlog`. Returns true once `backlog` is empty.
+ * service did not send. The records only inform operators, and transactions may be missed: it is the receipts
+ * that prevent a second payment. Each call checks a bounded number of transactions, oldest first, and keeps
+ * the others in `backlog`. Returns true once `backlog` is empty.
  */
 export async function watchSigner(
   account: SolanaAccount,

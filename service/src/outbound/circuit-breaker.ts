@@ -19,7 +19,7 @@ export type CircuitBreakerOptions = {
   failuresToOpen?: number;
   /** The longest time that `pause` keeps the circuit open. Default: 60,000. */
   maxPauseMs?: number;
-  /** Monotonic real time in milliseconds, independent of the application clock. */
+  /** Returns monotonic real time in milliseconds, independent of the application clock. */
   now?: () => number;
 };
 

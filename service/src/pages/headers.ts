@@ -25,7 +25,7 @@ export function pageHeaders({
     'x-content-type-options': 'nosniff',
     'content-security-policy': policy.join('; '),
     'x-frame-options': 'DENY',
-    // With `no-referrer`, browsers would send forms with `Origin: null`.
+    // The referrer policy is not `no-referrer`, because browsers would then send forms with `Origin: null`.
     'referrer-policy': 'same-origin',
     'cache-control': 'no-store',
   };

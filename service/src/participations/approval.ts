@@ -35,8 +35,8 @@ export type ApprovalReader = FundsReader & {
 };
 
 /**
- * Judges approvals by their transaction and the current allowance and balance: an approval may have been spent or revoked
- * since.
+ * Judges approvals by their transaction and by the current allowance and balance, because an approval may
+ * have been spent or revoked after its transaction.
  */
 export async function inspectApprovals(
   reader: ApprovalReader,

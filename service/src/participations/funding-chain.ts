@@ -18,7 +18,10 @@ export type FundingChain = {
   assertAcceptable(wallet: string, amount: bigint): Promise<void>;
 };
 
-/** Throws `chain_not_supported` if this process has no RPC endpoint for the chain. */
+/**
+ * Returns the operations on the chain of a contract. Throws `chain_not_supported` if this process has no RPC
+ * endpoint for the chain.
+ */
 export function openFundingChain(ctx: Context, contract: OfferContract): FundingChain {
   if (chainFacts(contract.chain).protocol === 'solana') {
     const chain = ctx.chains.solana(contract.chain);

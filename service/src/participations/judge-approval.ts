@@ -8,7 +8,7 @@ import { listUnsettledOfSource } from './store.ts';
 /** The first status of a participation, and the token account that was approved. */
 type JudgedApproval = { status: 'pending' | 'prepared'; source_address: string | null };
 
-/** Judges the approval of a new participation. Throws if it cannot become valid. */
+/** Judges the approval of a new participation. Throws if the approval cannot become valid. */
 export async function judgeApproval(
   ctx: Context,
   reader: ApprovalReader,

@@ -14,7 +14,7 @@ const STATEMENT_LIMITS = [21, 51, 101];
  * Reads one page in one statement; may return more rows than the limit. Each combination of filter values is
  * a range of one index, read in list order and no further than the page, and the ranges are merged. Therefore
  * the cost of a page depends neither on the length of the list nor on the position of the page. Only excluded
- * users are skipped row by row. Null for `partnerId` means all partners, with one range for each.
+ * users are skipped row by row. Null for `partnerId` means all partners, with one index range per partner.
  */
 export async function listParticipations(
   db: Db,

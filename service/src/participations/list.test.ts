@@ -84,7 +84,7 @@ const not = (field: FilterField, value: string): Filter<FilterField> => ({
   values: [value],
 });
 
-/** Name, filters and expected number of rows on the first page. */
+/** Each case consists of a name, the filters and the expected number of rows on the first page. */
 const cases: [string, () => Filter<FilterField>[], number][] = [
   ['everything', () => [], PAGE],
   ['the status of all rows', () => [is('status', 'completed')], PAGE],

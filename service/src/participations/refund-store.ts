@@ -69,8 +69,8 @@ export async function findRefundRequest(db: Db, id: string): Promise<RefundReque
 }
 
 /**
- * Confirms another operator's request. The request counts towards the limits from now on. Returns false if it
- * does not await confirmation.
+ * Confirms another operator's request, which counts towards the limits from now on. Returns false if the
+ * request does not await confirmation.
  */
 export async function confirmRequest(tx: Db, id: string, by: string): Promise<boolean> {
   const { numUpdatedRows } = await tx

@@ -133,7 +133,7 @@ async function judgeSources(
   });
 }
 
-/** Returns null if no node has reached the slot yet. */
+/** Reads the token accounts at the slot or later. Returns null if no node has reached the slot yet. */
 async function readSources(
   chain: SolanaChain,
   sources: readonly string[],

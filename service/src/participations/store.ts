@@ -75,8 +75,8 @@ export async function listByApproval(db: Db, chain: string, hash: Buffer) {
 }
 
 /**
- * Returns null if the caller may not see the participation. Users see their own participations, partners
- * those of all their users.
+ * Returns a participation, or null if the caller may not see it. Users see their own participations, and
+ * partners see those of all their users.
  */
 export async function findParticipation(
   db: Db,
@@ -100,8 +100,8 @@ export async function lockParticipation(tx: Db, id: string): Promise<Participati
 
 export type StatusChange = {
   /**
-   * The order determines the order of the events and, if `commitId` is set, of the rows in the operator
-   * transaction.
+   * The order of the ids determines the order of the events and, if `commitId` is set, of the rows in the
+   * operator transaction.
    */
   ids: readonly string[];
   from: readonly ParticipationStatus[];
@@ -129,7 +129,7 @@ export async function updateStatus(tx: Db, change: StatusChange, now: string): P
 }
 
 function assignments({ to, commitId, preparedBy }: StatusChange): RawBuilder<unknown> {
-  // A row that is neither prepared nor pending is not waiting to be ended any more.
+  // A row that leaves `prepared` and `pending` can no longer be ended, so its `ending_reason` is cleared.
   const ending = to === 'prepared' || to === 'pending' ? sql`` : sql`, ending_reason = null`;
   const commit =
     commitId === null

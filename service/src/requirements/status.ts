@@ -9,7 +9,7 @@ import type { Requirement, RequirementStatus } from './schema.ts';
 /** The facts from which requirement statuses are computed. */
 export type UserFacts = {
   kind: UserKind;
-  /** False if the identity provider has deactivated the applicant. */
+  /** Whether the applicant is active; false if the identity provider has deactivated it. */
   isActive: boolean;
   /** Whether the service is about to read the applicant again from the identity provider. */
   isBeingRead: boolean;

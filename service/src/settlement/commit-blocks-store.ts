@@ -3,8 +3,8 @@ import { bytesToHex, type Hex } from 'viem';
 import type { Db } from '../db/pool.ts';
 
 /**
- * Returns the blocks of those commits of the rows that another key has sent and that a reorganisation could
- * still undo.
+ * Returns the block of each commit that another key has sent for one of the rows and that a reorganisation
+ * could still undo.
  */
 export async function listCommitBlocks(
   db: Db,

@@ -17,7 +17,10 @@ import { createWorker, type SettlementWorker } from './worker.ts';
 
 export type EvmWorker = SettlementWorker & EvmParts;
 
-/** By default, nodes keep at least this many pending transactions per account. */
+/**
+ * The maximum number of unmined transactions. By default, nodes keep at least this many pending transactions
+ * per account.
+ */
 const MAX_UNMINED_TRANSACTIONS = 16;
 const WATCH_INTERVAL_MS = 250;
 

@@ -141,7 +141,9 @@ function readArguments(args: string[]) {
   return parseArgs({ args, options, allowPositionals: true });
 }
 
-/** Throws `UsageError` if the chain is not an EVM chain with an RPC URL. */
+/**
+ * Returns the EVM chain with this name. Throws `UsageError` if there is no such chain or it has no RPC URL.
+ */
 function openEvm(chains: Chains, name: string): EvmChain {
   const found = chains.all().find((chain) => chain.name === name);
   if (found === undefined) throw new UsageError(`${name} is not an EVM chain with an RPC URL`);

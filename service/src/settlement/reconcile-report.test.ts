@@ -82,7 +82,7 @@ beforeAll(async () => {
       const found = logs.filter(
         ({ blockNumber: at }) => BigInt(at) >= BigInt(fromBlock) && BigInt(at) <= BigInt(toBlock),
       );
-      // The error that Infura returns.
+      // The error that Infura returns if a query has too many results.
       if (found.length > MAX_LOGS)
         return { fault: { code: -32005, message: `query returned more than ${MAX_LOGS} results` } };
       return [...(result as object[]), ...found];

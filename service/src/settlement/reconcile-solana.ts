@@ -108,7 +108,7 @@ async function findDifferences(
   const slots = rows.flatMap(({ commit, remit }) => [commit?.slot ?? 0n, remit?.slot ?? 0n]);
   const { slot } = await readEpoch(chain);
   // Requires a node that has reached the slot of our last settlement, because a lagging node does not have
-  // its receipt yet.
+  // the receipt of that settlement yet.
   const minSlot = slots.reduce((highest, each) => (each > highest ? each : highest), slot);
   const signersOf = await readSigners(chain, rows);
   const candidates = rows.flatMap((row) =>

@@ -157,7 +157,10 @@ async function withChain(
   }
 }
 
-/** Returns the address of an offer's fund and whether it exists. Throws `UsageError` if it has other signers. */
+/**
+ * Returns the address of an offer's fund and whether the fund exists. Throws `UsageError` if the fund has
+ * other signers.
+ */
 async function findFund(
   chain: SolanaChain,
   operator: string,
@@ -174,7 +177,7 @@ async function findFund(
   return { fund, isCreated: known !== null, height };
 }
 
-/** Creates the fund account unless it exists. Returns its address once it is final. */
+/** Creates the fund account unless it exists. Returns its address once the account is final. */
 export async function createFund(
   chain: SolanaChain,
   signer: SolanaSigner,

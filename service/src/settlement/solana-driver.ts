@@ -22,7 +22,7 @@ export type SolanaWorker = SettlementWorker & SolanaParts;
 export const RECEIPT_TIMINGS: ReceiptTimings = { resendSeconds: 2, renewSeconds: 20 };
 
 const MAX_UNMINED_TRANSACTIONS = 400;
-/** A round makes three calls for all transactions together; public nodes allow ten calls a second. */
+/** Public nodes allow ten calls a second, and a round makes three calls for all transactions together. */
 const WATCH_INTERVAL_MS = 1_000;
 const CAPPED_PRICE_ALERT_SECONDS = 60;
 
@@ -84,8 +84,8 @@ function createSolanaDriver(parts: SolanaParts, watch: WatchState): SettlementDr
     skipCommitted: (rows) => skipLanded(parts, 'commit', rows),
     keepExcluded: (rows) => keepExcluded(parts, rows),
     sendCommits: (rows) => sendCommits(parts, rows),
-    // On Solana, a transaction is recorded only once it is final, so its recorded state is enough and block
-    // numbers do not matter.
+    // On Solana, a commit is recorded as settled only once it is final, so the recorded state is enough and
+    // block numbers do not matter.
     refundableBlocks: () => ({ committedBelow: 0n, releasedBelow: 0n }),
     sendRefunds: (rows) => sendRefunds(parts, rows),
   };

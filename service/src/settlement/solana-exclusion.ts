@@ -9,7 +9,8 @@ import type { SettlementRow } from './store.ts';
  */
 const KEPT_BLOCKS = 3_000n;
 /**
- * Added to the expiry, because the blockhash may come from a node that lags behind by up to this many blocks.
+ * How many blocks are added to the expiry, because the blockhash may come from a node that lags behind by up
+ * to this many blocks.
  */
 const MAX_LAG_BLOCKS = 50n;
 

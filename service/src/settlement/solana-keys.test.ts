@@ -145,7 +145,7 @@ test('a cluster without a key raises an alert, even if a replaced key is still f
   const raised = async (reason: string) =>
     new RegExp(`waiting\\{chain="${CHAIN}",reason="${reason}"\\} [1-9]`).test(await registry.metrics());
   expect(await raised('operator_key_missing')).toBe(true);
-  // The worker of the replaced key raises its own alerts in addition.
+  // The worker of the replaced key also raises its own alerts.
   for (const node of sale.solana.nodes) node.fault.set('down');
   await expect.poll(() => raised('unreachable'), { timeout: 15_000 }).toBe(true);
   expect(await raised('operator_key_missing')).toBe(true);

@@ -72,7 +72,10 @@ export async function findHolding(
 }
 
 export type Earlier = {
-  /** The order that an earlier request with the same idempotency key placed, if it may have used up an attestation. */
+  /**
+   * The order that an earlier request with the same idempotency key placed, if that order may have used up an
+   * attestation.
+   */
   claimed: StoredOrder | undefined;
   /** The wallet's open order for the asset. */
   holding: StoredOrder | undefined;

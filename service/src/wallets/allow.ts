@@ -40,7 +40,8 @@ export async function allowWallet(
   }
   const chain = ctx.chains.evm(input.chain);
   const key = { offer_id: offer.id, user_id: caller.userId, chain: input.chain, contract, wallet };
-  // Only `proveOwnership` below consumes the challenge, so it stays usable if one of these checks fails.
+  // Only `proveOwnership` below consumes the challenge, so the challenge stays usable if one of these checks
+  // fails.
   await assertNotRevoking(ctx.db, key);
   const isAllowed = await readAuthorized(uncached(chain), contract, wallet);
   const isOurs = await ctx.supplier.canAdmit({ chain, contract });
@@ -94,8 +95,8 @@ async function confirmAllowed(
 }
 
 /**
- * Throws if the stored reply is a permission and the user has lost eligibility since. The reply `{}` permits
- * nothing, so it may always be repeated.
+ * Throws if the stored reply is a permission and the user has lost eligibility since then. The reply `{}`
+ * permits nothing, so it may always be repeated.
  */
 export async function assertMayReplayAllow(
   ctx: Context,

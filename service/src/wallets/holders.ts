@@ -1,7 +1,10 @@
 import type { Db } from '../db/pool.ts';
 import { listByAddresses } from './store.ts';
 
-/** A wallet of a user: `subject_id` is the id of its oldest binding, or the user's id if it is proven but not bound. */
+/**
+ * A wallet of a user. `subject_id` is the id of the wallet's oldest binding, or the user's id if the wallet
+ * is proven but not bound.
+ */
 export type Holder = { subject_id: string; address: string; user_id: string; partner_id: string };
 
 /** Returns the users who have bound or proven one of these addresses, one entry per user, partner and address. */

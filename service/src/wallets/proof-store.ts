@@ -19,7 +19,7 @@ export async function lockWallet(tx: Db, partnerId: string, address: string): Pr
 /**
  * Lists other users who hold the wallet with the partner: they have a proof that counts on `chain` (`*` =
  * every chain), or a binding without any proof. Locks their proofs until the transaction ends, so that no
- * participation is created with them.
+ * participation is created with these proofs.
  */
 export async function lockOtherHolders(
   tx: Db,

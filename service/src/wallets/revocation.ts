@@ -50,8 +50,8 @@ async function queue(ctx: Parts, tx: Db, { chain, contract, wallet }: Entry, tim
 }
 
 /**
- * Throws `upstream_unavailable` while a revocation of the entry is open, because it would void a permission
- * that is signed now. Locks the entry, so that no revocation is queued until the transaction ends.
+ * Throws `upstream_unavailable` while a revocation of the entry is open, because the revocation would void a
+ * permission that is signed now. Locks the entry, so that no revocation is queued until the transaction ends.
  */
 export async function lockNotRevoking(tx: Db, entry: Entry): Promise<void> {
   await revocations.lockEntry(tx, entry);

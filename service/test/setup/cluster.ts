@@ -24,8 +24,8 @@ declare module 'vitest' {
   }
 }
 
-// Test data need not survive a crash, and autovacuum must not be connected to the template while it is
-// copied.
+// Durability is off, because test data need not survive a crash. Autovacuum is off, because it must not be
+// connected to the template while the template is copied.
 const DISPOSABLE_SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',

@@ -82,8 +82,8 @@ export async function startSolana(): Promise<TortureChain> {
       chain.setSlotMs(SLOT_MS);
       for (const node of nodes) Object.assign(node.faults, NO_FAULTS);
     },
-    // Always 0, because transactions are recorded only once they are final, and final blocks are never
-    // undone.
+    // Always 0, because transactions are recorded as settled only once they are final, and final blocks are
+    // never undone.
     countUndone: async () => 0,
     checkBooks: ({ ctx }, rows, wallets) => checkSolanaBooks(ctx, solana, rows, wallets),
     report: (ctx, db) => buildSolanaReport(db, ctx.chains.solana(NAME)),
