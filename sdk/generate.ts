@@ -33,6 +33,8 @@ type Document = {
   components: { schemas: Record<string, Schema> };
 };
 
+/** The types whose member `type` tells their variants apart, so that comparing it narrows them. */
+const DISCRIMINATED = new Set(['Offer', 'OfferDetails']);
 const HEADER = '// Generated from openapi.json by `npm run generate`; do not edit.\n';
 
 const resolvePath = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -42,7 +44,7 @@ await writeFile(resolvePath('src/wire.ts'), generateTypes(document));
 function generateTypes({ paths, components }: Document): string {
   const named = Object.entries(components.schemas).map(([name, schema]) => {
     const comment = schema.description === undefined ? '' : `/** ${schema.description} */\n`;
-    return `${comment}export type ${name} = ${typeOf(schema)};\n`;
+    return `${comment}export type ${name} = ${namedTypeOf(name, schema)};\n`;
   });
   const codes = components.schemas.ErrorBody?.properties?.code?.examples ?? [];
   const errorCodes = `/** The error codes of this version. A newer service may send others. */\nexport type ErrorCode =${codes.map((code) => `\n  | '${code}'`).join('')};\n`;
@@ -51,6 +53,13 @@ function generateTypes({ paths, components }: Document): string {
   );
   const table = `/** The query, body and reply of each API operation. */\nexport type Operations = {\n${operations.join('')}};\n`;
   return [HEADER, ...named, errorCodes, table].join('\n');
+}
+
+function namedTypeOf(name: string, schema: Schema): string {
+  const { type, ...properties } = schema.properties ?? {};
+  if (!DISCRIMINATED.has(name) || type?.enum === undefined) return typeOf(schema);
+  const variants = type.enum.map((value) => `{ type: ${literal(value)} }`);
+  return `${typeOf({ ...schema, properties })} & (${variants.join(' | ')})`;
 }
 
 function operationOf({ operationId, summary, parameters = [], requestBody, responses }: Operation): string {

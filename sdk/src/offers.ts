@@ -2,6 +2,13 @@ import { listPages, type PageQuery, type Pages } from './paging.ts';
 import type { RequestOptions, Send } from './request.ts';
 import type { Chain, Eligibility, Offer, OfferDetails } from './wire.ts';
 
+/** The details of a token sale. Compare `offer.type` to narrow `OfferDetails` to it. */
+export type TokenSaleOffer = Extract<OfferDetails, { type: 'platform::token_sale' }>;
+/** The details of a fund. */
+export type FundSwapOffer = Extract<OfferDetails, { type: 'fund::swap' }>;
+/** The details of a tokenized asset. */
+export type TokenizedOffer = Extract<OfferDetails, { type: 'tokenized::swap' }>;
+
 export type Offers = {
   /** Lists the partner's published offers, newest first. */
   list(query?: PageQuery, options?: RequestOptions): Pages<Offer>;

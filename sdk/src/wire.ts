@@ -250,7 +250,6 @@ export type Offer = {
   object: 'offer';
   id: string;
   slug: string;
-  type: 'platform::token_sale' | 'fund::swap' | 'tokenized::swap';
   tagline: string | null;
   starts_at: string | null;
   ends_at: string | null;
@@ -258,7 +257,7 @@ export type Offer = {
   banner_url: string | null;
   options: Array<OfferOption>;
   summary?: OfferCard | undefined;
-};
+} & ({ type: 'platform::token_sale' } | { type: 'fund::swap' } | { type: 'tokenized::swap' });
 
 /** Only with `include=summary`. */
 export type OfferCard = {
@@ -289,7 +288,6 @@ export type OfferDetails = {
   object: 'offer_details';
   id: string;
   slug: string;
-  type: 'platform::token_sale' | 'fund::swap' | 'tokenized::swap';
   tagline: string | null;
   starts_at: string | null;
   ends_at: string | null;
@@ -320,7 +318,7 @@ export type OfferDetails = {
     status: 'completed' | 'active' | 'upcoming';
   }>;
   contracts: Array<OfferContract>;
-};
+} & ({ type: 'platform::token_sale' } | { type: 'fund::swap' } | { type: 'tokenized::swap' });
 
 export type OfferOption = {
   id: string;
