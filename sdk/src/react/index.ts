@@ -6,8 +6,19 @@ export { Checkout, type CheckoutProps, type CheckoutResult } from './checkout/ch
 export { FundSwapCheckout, type FundSwapCheckoutProps } from './checkout/fund-swap-checkout.tsx';
 export { TokenSaleCheckout, type TokenSaleCheckoutProps } from './checkout/token-sale-checkout.tsx';
 export { TokenizedCheckout, type TokenizedCheckoutProps } from './checkout/tokenized-checkout.tsx';
+export type { UnfinishedSale } from './checkout/unfinished-sale.ts';
+export type { Amount, Limits } from './checkout/use-amount.ts';
+export type { Deployment, DeploymentChoice } from './checkout/use-deployment.ts';
+export { type FundSwapState, type UseFundSwapOptions, useFundSwap } from './checkout/use-fund-swap.ts';
+export { type TokenSaleState, type UseTokenSaleOptions, useTokenSale } from './checkout/use-token-sale.ts';
+export {
+  type TokenizedPurchaseState,
+  type UseTokenizedPurchaseOptions,
+  useTokenizedPurchase,
+} from './checkout/use-tokenized-purchase.ts';
 export { useCauseway } from './context.ts';
 export { type UseEventsOptions, useEvents } from './hooks/use-events.ts';
+export type { FlowState, FlowView } from './hooks/use-flow.ts';
 export {
   useEligibility,
   useOffer,
@@ -64,5 +75,11 @@ export { formatUsd, groupDigits } from './ui/format.ts';
 export { ConnectWalletDialog, type ConnectWalletDialogProps } from './wallets/connect-wallet-dialog.tsx';
 export type { HostWallet, Protocol, WalletConnection, WalletConnector } from './wallets/connector.ts';
 export { useInjectedWallets } from './wallets/injected.ts';
+export {
+  type AllowWalletState,
+  type UseAllowWalletOptions,
+  useAllowWallet,
+} from './wallets/use-allow-wallet.ts';
+export { type BindWalletState, type UseBindWalletOptions, useBindWallet } from './wallets/use-bind-wallet.ts';
 export { useStandardWallets } from './wallets/wallet-standard.ts';
 export { WalletsList, type WalletsListProps } from './wallets/wallets-list.tsx';

@@ -75,6 +75,22 @@ describe('a wallet that the host connected', () => {
   }, 120_000);
 });
 
+describe('the hook of a token sale', () => {
+  test('buys without any component, and hooks beside it follow the purchase until it is settled', async () => {
+    await app.visit('?view=headless&discover=off', async ({ page }) => {
+      await page.getByRole('button', { name: 'Connect' }).click();
+      const buy = page.getByRole('button', { name: 'Buy' });
+      await page.getByLabel('Dollars').fill('1');
+      expect(await buy.isDisabled()).toBe(true);
+      await page.getByLabel('Dollars').fill('30');
+      await buy.click();
+      await page.locator('#step', { hasText: 'done' }).waitFor();
+      await page.locator('#sale', { hasText: 'completed' }).waitFor({ timeout: 60_000 });
+      await page.locator('#beside', { hasText: '30 completed' }).waitFor({ timeout: 5_000 });
+    });
+  }, 120_000);
+});
+
 describe('the token sale checkout', () => {
   test('turns an exact amount into a completed participation', async () => {
     await app.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {

@@ -1,6 +1,6 @@
 import { type ReactNode, StrictMode, useEffect, useMemo, useState } from 'react';
 import { createRoot } from 'react-dom/client';
-import { createCauseway } from '../../src/index.ts';
+import { createCauseway, type TokenSaleOffer } from '../../src/index.ts';
 import {
   CausewayProvider,
   Checkout,
@@ -18,8 +18,10 @@ import {
   SignInCard,
   SignOutButton,
   useOffer,
+  useParticipations,
   useQuote,
   useSession,
+  useTokenSale,
   useWallet,
   type WalletConnector,
   WalletsList,
@@ -93,6 +95,48 @@ function OfferPage({ slug, option }: { slug: string; option: string | null }) {
   );
 }
 
+/** Buys into a token sale with the hook alone, beside a list that never polls. */
+function Headless() {
+  const { data: offer } = useOffer('harbour-quarter');
+  if (offer?.type !== 'platform::token_sale') return null;
+  return (
+    <>
+      <HeadlessSale offer={offer} />
+      <Beside />
+    </>
+  );
+}
+
+function HeadlessSale({ offer }: { offer: TokenSaleOffer }) {
+  const optionId = offer.options.find(({ slug }) => slug === 'public')?.id;
+  const { amount, canBuy, buy, state, participation } = useTokenSale({ offer, optionId });
+  const { wallet, connectors, connect } = useWallet('ethereum');
+  const [connector] = connectors;
+  return (
+    <>
+      <button type="button" hidden={wallet !== undefined} onClick={() => connector && connect(connector)}>
+        Connect
+      </button>
+      <input
+        aria-label="Dollars"
+        value={amount.text}
+        onChange={(event) => amount.setText(event.target.value)}
+      />
+      <button type="button" disabled={!canBuy} onClick={buy}>
+        Buy
+      </button>
+      <p id="step">{state.step}</p>
+      <p id="sale">{participation?.status}</p>
+    </>
+  );
+}
+
+function Beside() {
+  const { data = [] } = useParticipations();
+  const shown = data.map(({ amount_string, status }) => `${amount_string} ${status}`);
+  return <p id="beside">{shown.join(', ')}</p>;
+}
+
 /** Polls the same quote in two components, so that the test can count the requests for it. */
 function Probe() {
   const [isShown, setIsShown] = useState(true);
@@ -161,6 +205,8 @@ function View() {
       return <SignInCard />;
     case 'session':
       return <SessionView />;
+    case 'headless':
+      return <Headless />;
     case 'disconnecting':
       return <Disconnecting />;
     case 'probe':

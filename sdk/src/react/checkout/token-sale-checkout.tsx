@@ -1,10 +1,7 @@
 import { useEffect, useState } from 'react';
-import { parseAmount } from '../../amounts.ts';
-import { CHAINS } from '../../chains.ts';
-import type { OfferDetails, Participation } from '../../wire.ts';
-import { useWallet } from '../hooks/use-wallet.ts';
+import type { TokenSaleOffer } from '../../offers.ts';
+import type { Participation } from '../../wire.ts';
 import { BlockerNotice } from '../identity/blocker-notice.tsx';
-import { useWalletBlockers } from '../identity/use-blockers.ts';
 import { AddressText, Empty } from '../ui/elements.tsx';
 import { AmountField, DeploymentFields, WalletField } from './checkout-fields.tsx';
 import { CheckoutGate } from './checkout-gate.tsx';
@@ -14,14 +11,10 @@ import { TOKEN_SALE_STEPS } from './phases.ts';
 import { SaleDone } from './sale-done.tsx';
 import { UnfinishedSaleNotice, UnregisteredWalletNotice } from './sale-notices.tsx';
 import { SaleSummary } from './sale-summary.tsx';
-import { useUnfinishedSale } from './unfinished-sale.ts';
-import { useAmount } from './use-amount.ts';
-import { useSaleBalance } from './use-balance.ts';
-import { useSaleDeployment } from './use-deployment.ts';
 import { useTokenSale } from './use-token-sale.ts';
 
 export type TokenSaleCheckoutProps = {
-  offer: OfferDetails;
+  offer: TokenSaleOffer;
   /** The selected option; the user can select another one. Default: the first. */
   optionId?: string | undefined;
   onOptionChange?: ((optionId: string) => void) | undefined;
@@ -39,7 +32,8 @@ export type TokenSaleCheckoutProps = {
  *
  * function Invest() {
  *   const { data: offer } = useOffer('harbour-quarter');
- *   return offer ? <TokenSaleCheckout offer={offer} onDone={({ id }) => console.log(id)} /> : null;
+ *   if (offer?.type !== 'platform::token_sale') return null;
+ *   return <TokenSaleCheckout offer={offer} onDone={({ id }) => console.log(id)} />;
  * }
  * ```
  */
@@ -71,44 +65,25 @@ export function TokenSaleCheckout({ offer, optionId, onOptionChange, onDone }: T
 }
 
 type FormProps = {
-  offer: OfferDetails;
-  option: OfferDetails['options'][number];
+  offer: TokenSaleOffer;
+  option: TokenSaleOffer['options'][number];
   onDone: ((participation: Participation) => void) | undefined;
 };
 
 function SaleForm({ offer, option, onDone }: FormProps) {
-  const choice = useSaleDeployment(offer);
+  const sale = useTokenSale({ offer, optionId: option.id, onDone });
+  const { state, hashes, choice, protocol, wallet, amount, limits, blockers, unfinished, canBuy } = sale;
   const { deployment } = choice;
-  const unfinishedSale = useUnfinishedSale(offer.id);
-  const [unfinished] = unfinishedSale;
-  const chain = unfinished?.chain ?? deployment?.chain;
-  const protocol = chain === undefined ? 'ethereum' : CHAINS[chain].protocol;
-  const { wallet } = useWallet(protocol);
-  const balance = useSaleBalance(deployment, wallet?.address);
-  const minimum = parseAmount(option.minimum_purchase_usd ?? '', deployment?.decimals ?? 0);
-  const limits = {
-    ...{ decimals: deployment?.decimals ?? 0, code: deployment?.code ?? '', balance },
-    minimum: minimum === null ? undefined : BigInt(minimum),
-  };
-  const amount = useAmount(limits);
-  const sale = useTokenSale({ offer, option, deployment, wallet, unfinishedSale, onDone });
-  const { run } = sale;
-  const blockers = useWalletBlockers(offer.id, option.id, deployment?.chain, wallet);
   if (deployment === undefined) return <Empty title="This sale isn't available on any network yet" />;
-  if (run.state.step === 'done')
-    return (
-      <SaleDone {...{ offer, hashes: run.hashes }} participation={run.state.result} onAgain={run.reset} />
-    );
-  const isBusy = run.state.step === 'running';
-  const isIdle = run.state.step === 'idle';
-  const canBuy =
-    wallet !== undefined && amount.units !== null && sale.isRegistered !== false && blockers.length === 0;
+  if (sale.participation !== undefined)
+    return <SaleDone {...{ offer, hashes }} participation={sale.participation} onAgain={sale.reset} />;
+  const isIdle = state.step === 'idle';
   return (
     <form
       className="cw-stack"
       onSubmit={(event) => {
         event.preventDefault();
-        if (canBuy && amount.units !== null) sale.buy(amount.units);
+        sale.buy();
       }}
     >
       {isIdle && unfinished !== null && (
@@ -136,17 +111,13 @@ function SaleForm({ offer, option, onDone }: FormProps) {
               <AddressText address={deployment.contract.address} />.
             </p>
           )}
-          <button
-            type="submit"
-            className="cw-button cw-button-main cw-button-wide"
-            disabled={!canBuy || isBusy}
-          >
+          <button type="submit" className="cw-button cw-button-main cw-button-wide" disabled={!canBuy}>
             Invest
           </button>
         </>
       )}
       <FlowPanel
-        run={run}
+        run={sale}
         steps={TOKEN_SALE_STEPS}
         onRetry={unfinished === null ? sale.retry : sale.resume}
         retryLabel={unfinished === null ? 'Try again' : 'Continue'}

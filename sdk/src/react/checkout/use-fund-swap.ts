@@ -1,64 +1,136 @@
+import { useRef, useState } from 'react';
 import type { FundSwapPhase } from '../../flows/fund-swap.ts';
 import type { SwapResult } from '../../flows/outcome.ts';
-import type { OfferDetails, SwapPreview } from '../../wire.ts';
+import type { EvmWallet } from '../../flows/wallet.ts';
+import type { FundSwapOffer } from '../../offers.ts';
+import type { Check, SwapOutputToken, SwapPreview, SwapStatus, WalletAuthorization } from '../../wire.ts';
 import { useCauseway } from '../context.ts';
-import { useFlow } from '../hooks/use-flow.ts';
-import { useInvalidate } from '../hooks/use-query.ts';
-import { useSwapOutputToken, useSwapPreview } from '../hooks/use-swaps.ts';
+import { type FlowView, useFlow } from '../hooks/use-flow.ts';
+import { useOnChange } from '../hooks/use-on-change.ts';
+import { usePurchaseDone } from '../hooks/use-purchase-done.ts';
+import type { QueryResult } from '../hooks/use-query.ts';
+import { useSwapStatus, useWalletAuthorization } from '../hooks/use-swaps.ts';
 import { useWallet } from '../hooks/use-wallet.ts';
+import { useWalletBlockers } from '../identity/use-blockers.ts';
 import { minReceived } from './fund-summary.tsx';
-import { useAmount } from './use-amount.ts';
-import { useBalance } from './use-balance.ts';
-import { useDebounced } from './use-debounced.ts';
-import type { Deployment } from './use-deployment.ts';
+import type { Amount, Limits } from './use-amount.ts';
+import { type DeploymentChoice, useDeployment } from './use-deployment.ts';
+import { useFundPreview } from './use-fund-preview.ts';
 
-const PREVIEW_INTERVAL_MS = 10_000;
+const STATUS_INTERVAL_MS = 20_000;
+const DEFAULT_SLIPPAGE_BPS = 50;
 
-/** Returns the amount being typed with a live preview of the swap. */
-export function useFundPreview(deployment: Deployment, owner: string | undefined) {
-  const { chain, token, decimals, code } = deployment;
-  const contract = { contract_address: deployment.contract.address, chain };
-  const limits = { decimals, code, balance: useBalance(deployment, owner) };
-  const amount = useAmount(limits);
-  const units = amount.units?.toString();
-  const debouncedUnits = useDebounced(units);
-  const preview = useSwapPreview(
-    debouncedUnits === undefined ? null : { ...contract, input_token: token, amount: debouncedUnits },
-    { pollIntervalMs: PREVIEW_INTERVAL_MS },
-  );
-  const output = useSwapOutputToken(contract).data;
-  return {
-    amount,
-    limits,
-    output,
-    preview: debouncedUnits === units ? preview : { ...preview, data: undefined, error: undefined },
-  };
-}
+export type UseFundSwapOptions = {
+  offer: FundSwapOffer;
+  /** Called when the swap is confirmed. */
+  onDone?: ((result: SwapResult) => void) | undefined;
+};
 
-type Swap = { units: bigint; slippageBps: number; allowPartial: boolean; preview: SwapPreview };
+type SwapTerms = { amount: bigint; slippageBps: number; allowPartial: boolean; minReceive: bigint };
 
-export function useFundSwap(
-  offer: OfferDetails,
-  { chain, assetId }: Deployment,
-  onDone: ((result: SwapResult) => void) | undefined,
-) {
+export type FundSwapState = FlowView<FundSwapPhase, SwapResult> & {
+  /** The networks and payment assets; its `deployment` is undefined if the fund has none that this SDK supports. */
+  choice: DeploymentChoice;
+  wallet: EvmWallet | undefined;
+  status: QueryResult<SwapStatus>;
+  /** Whether the fund has paused swaps on this network, undefined until that is known. */
+  isStopped: boolean | undefined;
+  /** Whether the fund's allow-list has the wallet. Add it with `useAllowWallet`. */
+  authorization: QueryResult<WalletAuthorization>;
+  /** What stops the user from swapping with this wallet. */
+  blockers: readonly Check[];
+  amount: Amount;
+  limits: Limits;
+  /** What the fund pays out for `amount` now. */
+  preview: QueryResult<SwapPreview>;
+  /** The token that the fund pays out. */
+  output: SwapOutputToken | undefined;
+  /** The least that the wallet receives, in smallest units, undefined without a preview. */
+  minReceive: bigint | undefined;
+  slippageBps: number;
+  setSlippageBps(slippageBps: number): void;
+  /** Whether the fund can take only part of `amount` now. Swapping then requires `allowPartial`. */
+  isPartial: boolean;
+  allowPartial: boolean;
+  setAllowPartial(allowPartial: boolean): void;
+  canSwap: boolean;
+  /** Swaps `amount`, or repeats a failed swap on the same terms. Does nothing unless `canSwap` or `canRetry`. */
+  swap(): void;
+};
+
+/**
+ * Runs a swap into a fund without any markup: network, asset, allow-list, amount with a live preview, slippage, approval and
+ * swap. `FundSwapCheckout` is built on it. The service checks the user's requirements; show them with
+ * `RequirementsChecklist` or `useEligibility`.
+ *
+ * @example
+ * ```tsx
+ * import type { FundSwapOffer } from '@causeway/sdk';
+ * import { useFundSwap } from '@causeway/sdk/react';
+ *
+ * function Swap({ offer }: { offer: FundSwapOffer }) {
+ *   const { amount, preview, canSwap, swap, state } = useFundSwap({ offer });
+ *   if (state.step === 'done') return <p role="status">Received {String(state.result.received)}</p>;
+ *   return (
+ *     <>
+ *       <input value={amount.text} onChange={(event) => amount.setText(event.target.value)} />
+ *       <p>{preview.data?.receive_output_amount}</p>
+ *       <button type="button" disabled={!canSwap} onClick={swap}>Swap</button>
+ *     </>
+ *   );
+ * }
+ * ```
+ */
+export function useFundSwap({ offer, onDone }: UseFundSwapOptions): FundSwapState {
   const causeway = useCauseway();
-  const invalidate = useInvalidate();
+  const invalidatePurchase = usePurchaseDone();
+  const choice = useDeployment(offer);
+  const { deployment } = choice;
   const { wallet } = useWallet('ethereum');
+  const contract = deployment && { contract_address: deployment.contract.address, chain: deployment.chain };
+  const status = useSwapStatus(contract, { pollIntervalMs: STATUS_INTERVAL_MS });
+  const authorization = useWalletAuthorization(
+    contract && wallet && { ...contract, wallet_address: wallet.address },
+  );
+  const blockers = useWalletBlockers(offer.id, offer.options[0]?.id, deployment?.chain, wallet);
+  const { amount, limits, preview, output } = useFundPreview(deployment, wallet?.address);
+  const [slippageBps, setSlippageBps] = useState(DEFAULT_SLIPPAGE_BPS);
+  const [allowPartial, setAllowPartial] = useState(false);
   const run = useFlow<FundSwapPhase, SwapResult>();
-  const swap = ({ units, slippageBps, allowPartial, preview }: Swap) => {
-    if (wallet === undefined) return;
+  const { state, hashes, canRetry, reset } = run;
+  useOnChange(`${offer.id} ${deployment?.chain} ${wallet?.address}`, () => {
+    reset();
+    setAllowPartial(false);
+  });
+
+  const { units } = amount;
+  const isStopped = status.data && (BigInt(status.data.stopped) & BigInt(status.data.swap_level)) !== 0n;
+  const isPartial =
+    preview.data !== undefined &&
+    units !== null &&
+    BigInt(preview.data.pay_input_amount) + BigInt(preview.data.fee) < units;
+  const minReceive = preview.data && minReceived(preview.data, slippageBps);
+  const isAllowed = authorization.data?.authorized === true && blockers.length === 0 && isStopped !== true;
+  const isPriced = units !== null && minReceive !== undefined && (!isPartial || allowPartial);
+  const canSwap = isAllowed && isPriced && wallet !== undefined && state.step === 'idle';
+  const lastTerms = useRef<SwapTerms | undefined>(undefined);
+  const swap = () => {
+    const shown = canSwap && { amount: units, slippageBps, allowPartial, minReceive };
+    // A retry keeps the terms that the user saw: no newer preview is on the screen then.
+    const terms = canRetry ? lastTerms.current : shown || undefined;
+    if (terms === undefined || !wallet || !deployment) return;
+    lastTerms.current = terms;
+    const { chain, assetId } = deployment;
     run.start(async (flows, options) => {
-      const input = {
-        ...{ offer, chain, wallet, assetId, amount: units, slippageBps, allowPartial },
-        // The minimum comes from the preview that the user saw, however long the approval takes.
-        minReceive: minReceived(preview, slippageBps),
-      };
-      const result = await flows.swapFund(causeway, input, options);
-      invalidate('tokenBalance', 'tokenAllowance', 'swapPreview');
+      const result = await flows.swapFund(causeway, { offer, chain, wallet, assetId, ...terms }, options);
+      invalidatePurchase();
       onDone?.(result);
       return result;
     });
   };
-  return { run, swap };
+  return {
+    ...{ state, hashes, canRetry, reset, choice, wallet, status, isStopped, authorization, blockers },
+    ...{ amount, limits, preview, output, minReceive, slippageBps, setSlippageBps },
+    ...{ isPartial, allowPartial, setAllowPartial, canSwap, swap },
+  };
 }

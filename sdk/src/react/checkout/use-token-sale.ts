@@ -1,115 +1,109 @@
-import { useRef } from 'react';
-import { isEvmChain, type SolanaChain } from '../../chains.ts';
-import type { Causeway } from '../../client.ts';
-import type { FlowOptions } from '../../flows/flow.ts';
+import { parseAmount } from '../../amounts.ts';
+import { CHAINS } from '../../chains.ts';
 import type { TokenSalePhase } from '../../flows/token-sale.ts';
 import type { Wallet } from '../../flows/wallet.ts';
-import { isSameAddress } from '../../same-address.ts';
-import type { Chain, OfferDetails, Participation } from '../../wire.ts';
-import { useCauseway } from '../context.ts';
-import { type Flows, useFlow } from '../hooks/use-flow.ts';
-import { useRequirements } from '../hooks/use-offers.ts';
-import { useInvalidate } from '../hooks/use-query.ts';
-import { useConnectedWallets } from '../hooks/use-user.ts';
-import { codeOf } from '../ui/error-messages.ts';
-import { UNUSABLE_APPROVAL_CODES, type UnfinishedSale, type useUnfinishedSale } from './unfinished-sale.ts';
-import type { Deployment } from './use-deployment.ts';
+import type { TokenSaleOffer } from '../../offers.ts';
+import type { Chain, Check, OptionAddress, Participation } from '../../wire.ts';
+import type { FlowView } from '../hooks/use-flow.ts';
+import { useWallet } from '../hooks/use-wallet.ts';
+import { useWalletBlockers } from '../identity/use-blockers.ts';
+import type { Protocol } from '../wallets/connector.ts';
+import { type UnfinishedSale, useUnfinishedSale } from './unfinished-sale.ts';
+import { type Amount, type Limits, useAmount } from './use-amount.ts';
+import { useSaleBalance } from './use-balance.ts';
+import { type DeploymentChoice, useSaleDeployment } from './use-deployment.ts';
+import { useSalePurchase } from './use-sale-purchase.ts';
+import { useSettlement } from './use-settlement.ts';
 
-type Input = {
-  offer: OfferDetails;
-  option: { id: string };
-  deployment: Deployment<Chain> | undefined;
+export type UseTokenSaleOptions = {
+  offer: TokenSaleOffer;
+  /** Default: the first option. */
+  optionId?: string | undefined;
+  /** Called when the participation is recorded. */
+  onDone?: ((participation: Participation) => void) | undefined;
+};
+
+export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
+  option: TokenSaleOffer['options'][number] | undefined;
+  /** The networks and payment assets; its `deployment` is undefined if the sale has none that this SDK supports. */
+  choice: DeploymentChoice<Chain>;
+  /** The protocol of the wallet to connect with `useWallet`. */
+  protocol: Protocol;
   wallet: Wallet | undefined;
-  unfinishedSale: ReturnType<typeof useUnfinishedSale>;
-  onDone: ((participation: Participation) => void) | undefined;
+  amount: Amount;
+  limits: Limits;
+  /** What stops the user from buying with this wallet. */
+  blockers: readonly Check[];
+  /** Whether the option accepts this wallet, undefined until that is known. */
+  isRegistered: boolean | undefined;
+  /** The wallets that the option accepts. */
+  registered: readonly OptionAddress[];
+  /** A purchase that was approved but not recorded: `resume` or `discard` it. It survives reloads. */
+  unfinished: UnfinishedSale | null;
+  /** The participation once it is recorded, with its latest status. */
+  participation: Participation | undefined;
+  canBuy: boolean;
+  /** Buys for `amount`. Does nothing unless `canBuy`. */
+  buy(): void;
+  /** Repeats a failed purchase with a new approval. */
+  retry(): void;
+  resume(): void;
+  discard(): void;
 };
 
-type Purchase = Omit<UnfinishedSale, 'approvalHash'> & { approvalHash?: string };
-
-/** Runs a token sale purchase, and resumes one that was interrupted after its approval. */
-export function useTokenSale({ offer, option, deployment, wallet, unfinishedSale, onDone }: Input) {
-  const causeway = useCauseway();
-  const invalidate = useInvalidate();
-  const [unfinished, setUnfinished] = unfinishedSale;
-  const run = useFlow<TokenSalePhase, Participation>();
-  const last = useRef<Purchase | null>(null);
-  const { isRegistered, registered } = useRegisteredWallets(offer.id, option.id, wallet);
-
-  const start = (purchase: Purchase) => {
-    if (wallet === undefined) return;
-    last.current = purchase;
-    run.start(async (flows, options) => {
-      try {
-        const onApproved = (hash: string) => setUnfinished({ ...purchase, approvalHash: hash });
-        const buy = buyOn(flows, { offer, purchase, wallet, onApproved });
-        const participation = await buy(causeway, options);
-        setUnfinished(null);
-        invalidate('participations', 'tokenBalance', 'tokenAllowance');
-        onDone?.(participation);
-        return participation;
-      } catch (error) {
-        if (UNUSABLE_APPROVAL_CODES.has(codeOf(error))) setUnfinished(null);
-        throw error;
-      }
-    });
+/**
+ * Runs a purchase of a token sale without any markup: network, asset, amount, approval, and the participation with its
+ * live status. `TokenSaleCheckout` is built on it. The service checks the user's requirements; show them with
+ * `RequirementsChecklist` or `useEligibility`.
+ *
+ * @example
+ * ```tsx
+ * import type { TokenSaleOffer } from '@causeway/sdk';
+ * import { useTokenSale } from '@causeway/sdk/react';
+ *
+ * function Invest({ offer }: { offer: TokenSaleOffer }) {
+ *   const { amount, canBuy, buy, state, participation } = useTokenSale({ offer });
+ *   if (participation) return <p role="status">{participation.status}</p>;
+ *   return (
+ *     <>
+ *       <input value={amount.text} onChange={(event) => amount.setText(event.target.value)} />
+ *       <button type="button" disabled={!canBuy} onClick={buy}>Invest</button>
+ *       {state.step === 'running' && <p role="status">{state.phase}</p>}
+ *     </>
+ *   );
+ * }
+ * ```
+ */
+export function useTokenSale({ offer, optionId, onDone }: UseTokenSaleOptions): TokenSaleState {
+  const option = offer.options.find(({ id }) => optionId === undefined || id === optionId);
+  const choice = useSaleDeployment(offer);
+  const { deployment } = choice;
+  const unfinishedSale = useUnfinishedSale(offer.id);
+  const [unfinished] = unfinishedSale;
+  const chain = unfinished?.chain ?? deployment?.chain;
+  const protocol = chain === undefined ? 'ethereum' : CHAINS[chain].protocol;
+  const { wallet } = useWallet(protocol);
+  const balance = useSaleBalance(deployment, wallet?.address);
+  const minimum = parseAmount(option?.minimum_purchase_usd ?? '', deployment?.decimals ?? 0);
+  const limits = {
+    ...{ decimals: deployment?.decimals ?? 0, code: deployment?.code ?? '', balance },
+    minimum: minimum === null ? undefined : BigInt(minimum),
   };
-  const retry = () => {
-    if (last.current === null) return;
-    const { approvalHash: _, ...purchase } = last.current;
-    start(purchase);
-  };
+  const amount = useAmount(limits);
+  const purchase = useSalePurchase({ offer, option, deployment, wallet, unfinishedSale, onDone });
+  const { run, isRegistered, registered, buy, retry, resume, discard } = purchase;
+  const { state, hashes, canRetry, reset } = run;
+  const blockers = useWalletBlockers(offer.id, option?.id, deployment?.chain, wallet);
+  const participation = useSettlement(state.step === 'done' ? state.result : undefined);
+  const { units } = amount;
+  const isReady = option !== undefined && deployment !== undefined && wallet !== undefined;
+  const isAccepted = isRegistered !== false && blockers.length === 0 && unfinished === null;
+  const canBuy = isReady && isAccepted && units !== null && state.step === 'idle';
   return {
-    ...{ run, isRegistered, registered, retry },
-    buy: (units: bigint) => {
-      if (deployment === undefined || wallet === undefined) return;
-      const { chain, assetId } = deployment;
-      start({ optionId: option.id, chain, assetId, amount: units.toString(), wallet: wallet.address });
+    ...{ state, hashes, canRetry, reset, option, choice, protocol, wallet, amount, limits, blockers },
+    ...{ isRegistered, registered, unfinished, participation, canBuy, retry, resume, discard },
+    buy: () => {
+      if (canBuy && units !== null) buy(units);
     },
-    resume: () => {
-      if (unfinished !== null) start(unfinished);
-    },
-    discard: () => setUnfinished(null),
   };
-}
-
-type Sale = {
-  offer: OfferDetails;
-  purchase: Purchase;
-  wallet: Wallet;
-  onApproved(hash: string): void;
-};
-
-/** Returns the flow for the wallet's protocol. */
-function buyOn(flows: Flows, { offer, purchase, wallet, onApproved }: Sale) {
-  const { optionId, chain, assetId, amount, approvalHash } = purchase;
-  const input = { offer, optionId, assetId, amount, onApproved };
-  return (causeway: Causeway, options: FlowOptions<TokenSalePhase>) => {
-    if (wallet.protocol === 'solana')
-      return flows.buyTokenSaleOnSolana(
-        causeway,
-        { ...input, wallet, chain: chain as SolanaChain, approvalHash },
-        options,
-      );
-    if (!isEvmChain(chain)) throw new Error(`Connect a Solana wallet to invest on ${chain}.`);
-    const hash = approvalHash as `0x${string}` | undefined;
-    return flows.buyTokenSale(causeway, { ...input, wallet, chain, approvalHash: hash }, options);
-  };
-}
-
-/** `isRegistered` is undefined until it is known, and true if the option requires no wallet. */
-function useRegisteredWallets(offerId: string, optionId: string, wallet: Wallet | undefined) {
-  const requirements = useRequirements(offerId).data?.options[optionId]?.data;
-  const requiresWallet = requirements?.some(
-    (one) =>
-      one.type === 'whitelisted_wallet' ||
-      (one.type === 'external_wallet' && one.details.protocol === (wallet?.protocol ?? 'ethereum')),
-  );
-  const { data } = useConnectedWallets(offerId, { optionId, enabled: requiresWallet === true });
-  const registered = (data ?? []).filter(({ protocol }) => protocol === (wallet?.protocol ?? 'ethereum'));
-  const isRegistered =
-    requiresWallet === false ||
-    (data === undefined || wallet === undefined
-      ? undefined
-      : registered.some(({ address }) => isSameAddress(address, wallet.address)));
-  return { isRegistered, registered };
 }

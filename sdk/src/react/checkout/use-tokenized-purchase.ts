@@ -1,77 +1,89 @@
-import { useRef, useState } from 'react';
-import type { Causeway } from '../../client.ts';
+import { useState } from 'react';
 import type { SwapResult } from '../../flows/outcome.ts';
 import type { TokenizedPhase } from '../../flows/tokenized-purchase.ts';
 import type { EvmWallet } from '../../flows/wallet.ts';
-import type { OfferDetails, TokenizedSwapTransaction } from '../../wire.ts';
-import { useCauseway } from '../context.ts';
-import { useFlow } from '../hooks/use-flow.ts';
-import { useInvalidate } from '../hooks/use-query.ts';
-import type { Deployment } from './use-deployment.ts';
+import type { TokenizedOffer } from '../../offers.ts';
+import type { Check, TokenizedSwapQuote, TokenizedSwapTransaction } from '../../wire.ts';
+import type { FlowView } from '../hooks/use-flow.ts';
+import type { QueryResult } from '../hooks/use-query.ts';
+import { useWallet } from '../hooks/use-wallet.ts';
+import { useWalletBlockers } from '../identity/use-blockers.ts';
+import type { Amount, Limits } from './use-amount.ts';
+import { type DeploymentChoice, useDeployment } from './use-deployment.ts';
+import { useTokenizedOrder } from './use-tokenized-order.ts';
+import { useTradeQuote } from './use-trade-quote.ts';
 
-type Input = {
-  offer: OfferDetails;
-  deployment: Deployment;
+const DEFAULT_SLIPPAGE_BPS = 100;
+
+export type UseTokenizedPurchaseOptions = {
+  offer: TokenizedOffer;
+  /** Called when the purchase is confirmed. */
+  onDone?: ((result: SwapResult) => void) | undefined;
+};
+
+export type TokenizedPurchaseState = FlowView<TokenizedPhase, SwapResult> & {
+  /** The networks; its `deployment` is undefined if the asset has none that this SDK supports. */
+  choice: DeploymentChoice;
   wallet: EvmWallet | undefined;
-  onDone: ((result: SwapResult) => void) | undefined;
-};
-
-type Purchase = {
-  /** The payment in smallest units, fee included. */
-  units: bigint;
-  /** The tokens quoted for the whole payment, in smallest units. */
-  quoted: bigint;
+  /** What stops the user from buying with this wallet. */
+  blockers: readonly Check[];
+  /** Whether the market is open. */
+  isTradable: boolean;
+  amount: Amount;
+  limits: Limits;
+  /** The live price of `amount`. */
+  quote: QueryResult<TokenizedSwapQuote>;
   slippageBps: number;
+  setSlippageBps(slippageBps: number): void;
+  /** The firm order, from when it is placed: its exact amounts, and until when its price is valid. */
+  order: TokenizedSwapTransaction | null;
+  canBuy: boolean;
+  /** Buys for `amount`, or repeats a failed purchase on the same terms. Does nothing unless `canBuy` or `canRetry`. */
+  buy(): void;
 };
-
-/** Places one order per confirmation, and reuses an unsent order until it expires. */
-export function useTokenizedPurchase({ offer, deployment, wallet, onDone }: Input) {
-  const causeway = useCauseway();
-  const invalidate = useInvalidate();
-  const run = useFlow<TokenizedPhase, SwapResult>();
-  const [order, setOrder] = useState<TokenizedSwapTransaction | null>(null);
-  const openOrder = useRef<{ id: string; units: bigint; expiresAt: number } | null>(null);
-
-  const buy = ({ units, quoted, slippageBps }: Purchase) => {
-    if (wallet === undefined) return;
-    const open = openOrder.current;
-    const isSame = open !== null && open.units === units && Date.now() < open.expiresAt;
-    const confirmationId = isSame ? open.id : crypto.randomUUID();
-    if (!isSame) setOrder(null);
-    run.start(async (flows, options) => {
-      const client = withOrderListener(causeway, (placed) => {
-        openOrder.current = { id: confirmationId, units, expiresAt: Date.parse(placed.expires_at) };
-        setOrder(placed);
-      });
-      const { chain, assetId } = deployment;
-      const limits = { quoted, maxSlippageBps: slippageBps };
-      const input = { offer, chain, wallet, assetId, amount: units, confirmationId, ...limits };
-      try {
-        const result = await flows.buyTokenized(client, input, options);
-        openOrder.current = null;
-        invalidate('tokenBalance', 'tokenAllowance', 'tradingStatus');
-        onDone?.(result);
-        return result;
-      } catch (error) {
-        // Forgets the order only if it was sent, which is when the phase is `confirming`. An order that was not sent is
-        // reused, because the service rejects a second order until the first expires.
-        if ((error as { phase?: unknown }).phase === 'confirming') openOrder.current = null;
-        throw error;
-      }
-    });
-  };
-  return { run, order, buy };
-}
 
 /**
- * Wraps the client to report the order that a flow places, so that the page can show its price and expiry
- * during the wallet prompt.
+ * Runs a purchase of a tokenized asset without any markup: market status and limits, live price, amount, approval, and an
+ * order that is verified before the wallet sends it. `TokenizedCheckout` is built on it. The service checks the user's
+ * requirements; show them with `RequirementsChecklist` or `useEligibility`.
+ *
+ * @example
+ * ```tsx
+ * import type { TokenizedOffer } from '@causeway/sdk';
+ * import { useTokenizedPurchase } from '@causeway/sdk/react';
+ *
+ * function Buy({ offer }: { offer: TokenizedOffer }) {
+ *   const { amount, quote, isTradable, canBuy, buy } = useTokenizedPurchase({ offer });
+ *   if (!isTradable) return <p>The market is closed.</p>;
+ *   return (
+ *     <>
+ *       <input value={amount.text} onChange={(event) => amount.setText(event.target.value)} />
+ *       <p>{quote.data?.price} USD</p>
+ *       <button type="button" disabled={!canBuy} onClick={buy}>Buy</button>
+ *     </>
+ *   );
+ * }
+ * ```
  */
-function withOrderListener(causeway: Causeway, onOrder: (order: TokenizedSwapTransaction) => void): Causeway {
-  const transaction: Causeway['tokenized']['transaction'] = async (body, options) => {
-    const placed = await causeway.tokenized.transaction(body, options);
-    onOrder(placed);
-    return placed;
+export function useTokenizedPurchase({ offer, onDone }: UseTokenizedPurchaseOptions): TokenizedPurchaseState {
+  const choice = useDeployment(offer);
+  const { deployment } = choice;
+  const { wallet } = useWallet('ethereum');
+  const [slippageBps, setSlippageBps] = useState(DEFAULT_SLIPPAGE_BPS);
+  const { amount, limits, quote, isTradable } = useTradeQuote(offer.asset.code, deployment, wallet?.address);
+  const blockers = useWalletBlockers(offer.id, offer.options[0]?.id, deployment?.chain, wallet);
+  const { run, order, buy, retry } = useTokenizedOrder({ offer, deployment, wallet, onDone });
+  const { state, hashes, canRetry, reset } = run;
+  const { units } = amount;
+  const isReady = deployment !== undefined && wallet !== undefined && isTradable && blockers.length === 0;
+  const canBuy = isReady && units !== null && quote.data !== undefined && state.step === 'idle';
+  return {
+    ...{ state, hashes, canRetry, reset, choice, wallet, blockers, isTradable, amount, limits, quote },
+    ...{ slippageBps, setSlippageBps, order, canBuy },
+    buy: () => {
+      if (canRetry) retry();
+      else if (canBuy && units !== null && quote.data !== undefined)
+        buy({ units, quoted: BigInt(quote.data.token_base_units), slippageBps });
+    },
   };
-  return { ...causeway, tokenized: { ...causeway.tokenized, transaction } };
 }

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { FlowOptions } from '../../flows/flow.ts';
 import { useCausewayContext } from '../context.ts';
+import { codeOf } from '../ui/error-messages.ts';
 
 /** The flows depend on viem, so they load only when one starts. */
 const loadFlows = () => import('../../flows/index.ts');
@@ -12,13 +13,19 @@ export type FlowState<Phase extends string, Result> =
   | { step: 'failed'; phase: Phase | undefined; error: unknown }
   | { step: 'done'; result: Result };
 
-export type FlowRun<Phase extends string, Result> = {
+/** The progress of a flow, for the page to show. */
+export type FlowView<Phase extends string, Result> = {
   state: FlowState<Phase, Result>;
   /** The transactions sent so far, newest last. */
   hashes: readonly string[];
-  start(work: (flows: Flows, options: FlowOptions<Phase>) => Promise<Result>): void;
+  /** False after a failure that leaves open whether the purchase goes through: a retry could buy twice. */
+  canRetry: boolean;
   /** Returns to idle and aborts a running flow. */
   reset(): void;
+};
+
+type FlowRun<Phase extends string, Result> = FlowView<Phase, Result> & {
+  start(work: (flows: Flows, options: FlowOptions<Phase>) => Promise<Result>): void;
 };
 
 /** Runs one flow at a time; unmounting aborts it before its next step. */
@@ -65,5 +72,10 @@ export function useFlow<Phase extends string, Result>(): FlowRun<Phase, Result> 
     setState({ step: 'idle' });
     setHashes([]);
   }, []);
-  return { state, hashes, start, reset };
+  return { state, hashes, canRetry: state.step === 'failed' && isSafeToRetry(state), start, reset };
+}
+
+/** Returns false if the purchase was sent and may still succeed: a retry could buy twice. */
+export function isSafeToRetry({ phase, error }: { phase: string | undefined; error: unknown }): boolean {
+  return phase !== 'confirming' || ['transaction_reverted', 'transaction_replaced'].includes(codeOf(error));
 }

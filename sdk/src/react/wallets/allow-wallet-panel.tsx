@@ -1,25 +1,14 @@
-import type { AllowWalletPhase, WalletIsAllowed } from '../../flows/allow-wallet.ts';
 import type { EvmWallet } from '../../flows/wallet.ts';
 import type { EvmChain, OfferDetails } from '../../wire.ts';
-import { useCauseway } from '../context.ts';
-import { useFlow } from '../hooks/use-flow.ts';
-import { useInvalidate } from '../hooks/use-query.ts';
 import { AddressText, Spinner } from '../ui/elements.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
+import { useAllowWallet } from './use-allow-wallet.ts';
 import { ALLOW_PHASES } from './wallet-phases.ts';
 
 /** Adds a wallet to the fund's allow-list with one signature and one transaction. */
 export function AllowWalletPanel(props: { offer: OfferDetails; wallet: EvmWallet; chain: EvmChain }) {
   const { offer, wallet, chain } = props;
-  const causeway = useCauseway();
-  const invalidate = useInvalidate();
-  const { state, start } = useFlow<AllowWalletPhase, WalletIsAllowed>();
-  const allow = () =>
-    start(async (flows, options) => {
-      const result = await flows.allowWallet(causeway, { offerId: offer.id, chain, wallet }, options);
-      invalidate('walletAuthorization');
-      return result;
-    });
+  const { state, allow } = useAllowWallet({ offer, wallet, chain });
   const isBusy = state.step === 'running';
   return (
     <div className="cw-notice cw-tone-attention cw-stack">

@@ -1,17 +1,13 @@
 import { useState } from 'react';
-import { CHAINS } from '../../chains.ts';
-import type { BindWalletPhase } from '../../flows/bind-wallet.ts';
 import type { Wallet } from '../../flows/wallet.ts';
 import type { DescribedStatus } from '../../requirements.ts';
-import type { Chain, OfferDetails, OptionAddress } from '../../wire.ts';
-import { useCauseway } from '../context.ts';
-import { useFlow } from '../hooks/use-flow.ts';
-import { useInvalidate } from '../hooks/use-query.ts';
+import type { OfferDetails } from '../../wire.ts';
 import { useConnectedWallets } from '../hooks/use-user.ts';
 import { AddressText, Spinner } from '../ui/elements.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { ConnectWalletDialog } from './connect-wallet-dialog.tsx';
 import type { Protocol } from './connector.ts';
+import { useBindWallet } from './use-bind-wallet.ts';
 import { BIND_PHASES } from './wallet-phases.ts';
 
 type Props = {
@@ -31,7 +27,7 @@ type Props = {
 export function WalletStep(props: Props) {
   const { offer, optionId, protocol, maximum, wallet, status, isNext, onProgress } = props;
   const [isChoosing, setIsChoosing] = useState(false);
-  const { bind, state, chosen } = useBinding({ offer, optionId, protocol, onProgress });
+  const { bind, state, wallet: chosen } = useBindWallet({ offer, optionId, onDone: onProgress });
   const { data: bound = [] } = useConnectedWallets(offer.id, {
     optionId,
     enabled: status.status === 'completed',
@@ -94,40 +90,4 @@ function labelOf(isDone: boolean, maximum: number, wallet: Wallet | undefined): 
   if (wallet !== undefined) return 'Register this wallet';
   if (!isDone) return 'Connect wallet';
   return maximum > 1 ? 'Add another wallet' : 'Use a different wallet';
-}
-
-function useBinding({
-  offer,
-  optionId,
-  protocol,
-  onProgress,
-}: Pick<Props, 'offer' | 'optionId' | 'protocol' | 'onProgress'>) {
-  const causeway = useCauseway();
-  const invalidate = useInvalidate();
-  const { state, start } = useFlow<BindWalletPhase, OptionAddress>();
-  const [chosen, setChosen] = useState<Wallet>();
-  const bind = (wallet: Wallet) => {
-    setChosen(wallet);
-    start(async (flows, options) => {
-      const input = { offerId: offer.id, optionId, chain: chainFor(offer, protocol), wallet };
-      const result = await flows.proveAndBindWallet(causeway, input, options);
-      invalidate('connectedWallets', 'requirementStatuses');
-      onProgress();
-      return result;
-    });
-  };
-  return { bind, state, chosen };
-}
-
-/**
- * Returns the chain for the ownership proof: the offer's first chain of the protocol. If the offer has none,
- * returns the protocol's mainnet or test network, whichever matches the offer's first chain.
- */
-export function chainFor({ contracts }: OfferDetails, protocol: Protocol): Chain {
-  const chains = contracts.map(({ chain }): Chain => chain);
-  const own = chains.find((chain) => CHAINS[chain].protocol === protocol);
-  if (own !== undefined) return own;
-  const first = chains[0] ?? 'ethereum_mainnet';
-  if (protocol === 'ethereum') return CHAINS[first].isTest ? 'ethereum_sepolia' : 'ethereum_mainnet';
-  return CHAINS[first].isTest ? 'solana_devnet' : 'solana_mainnet';
 }

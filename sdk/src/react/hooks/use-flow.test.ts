@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { CausewayError } from '../../error.ts';
-import { isSafeToRetry } from './flow-panel.tsx';
+import { isSafeToRetry } from './use-flow.ts';
 
 test('a purchase that may still go through cannot be retried', () => {
   const after = (phase: string, code: string) =>

@@ -1,0 +1,84 @@
+import { useRef, useState } from 'react';
+import type { Causeway } from '../../client.ts';
+import type { SwapResult } from '../../flows/outcome.ts';
+import type { TokenizedPhase } from '../../flows/tokenized-purchase.ts';
+import type { EvmWallet } from '../../flows/wallet.ts';
+import type { OfferDetails, TokenizedSwapTransaction } from '../../wire.ts';
+import { useCauseway } from '../context.ts';
+import { useFlow } from '../hooks/use-flow.ts';
+import { useOnChange } from '../hooks/use-on-change.ts';
+import { usePurchaseDone } from '../hooks/use-purchase-done.ts';
+import type { Deployment } from './use-deployment.ts';
+
+type Input = {
+  offer: OfferDetails;
+  deployment: Deployment | undefined;
+  wallet: EvmWallet | undefined;
+  onDone: ((result: SwapResult) => void) | undefined;
+};
+
+type Purchase = {
+  /** The payment in smallest units, fee included. */
+  units: bigint;
+  /** The tokens quoted for the whole payment, in smallest units. */
+  quoted: bigint;
+  slippageBps: number;
+};
+
+/** Places one order per confirmation, and reuses an unsent order until it expires. */
+export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) {
+  const causeway = useCauseway();
+  const invalidatePurchase = usePurchaseDone();
+  const run = useFlow<TokenizedPhase, SwapResult>();
+  const [order, setOrder] = useState<TokenizedSwapTransaction | null>(null);
+  const openOrder = useRef<{ id: string; units: bigint; expiresAt: number } | null>(null);
+  const last = useRef<Purchase | undefined>(undefined);
+  useOnChange(offer.id, run.reset);
+
+  const buy = (purchase: Purchase) => {
+    if (wallet === undefined || deployment === undefined) return;
+    last.current = purchase;
+    const { units, quoted, slippageBps } = purchase;
+    const open = openOrder.current;
+    const isSame = open !== null && open.units === units && Date.now() < open.expiresAt;
+    const confirmationId = isSame ? open.id : crypto.randomUUID();
+    if (!isSame) setOrder(null);
+    run.start(async (flows, options) => {
+      const client = withOrderListener(causeway, (placed) => {
+        openOrder.current = { id: confirmationId, units, expiresAt: Date.parse(placed.expires_at) };
+        setOrder(placed);
+      });
+      const { chain, assetId } = deployment;
+      const limits = { quoted, maxSlippageBps: slippageBps };
+      const input = { offer, chain, wallet, assetId, amount: units, confirmationId, ...limits };
+      try {
+        const result = await flows.buyTokenized(client, input, options);
+        openOrder.current = null;
+        invalidatePurchase();
+        onDone?.(result);
+        return result;
+      } catch (error) {
+        // Forgets the order only if it was sent, which is when the phase is `confirming`. An order that was not sent is
+        // reused, because the service rejects a second order until the first expires.
+        if ((error as { phase?: unknown }).phase === 'confirming') openOrder.current = null;
+        throw error;
+      }
+    });
+  };
+  // A retry keeps the terms that the user saw: no newer quote is on the screen then.
+  const retry = () => last.current && buy(last.current);
+  return { run, order, buy, retry };
+}
+
+/**
+ * Wraps the client to report the order that a flow places, so that the page can show its price and expiry
+ * during the wallet prompt.
+ */
+function withOrderListener(causeway: Causeway, onOrder: (order: TokenizedSwapTransaction) => void): Causeway {
+  const transaction: Causeway['tokenized']['transaction'] = async (body, options) => {
+    const placed = await causeway.tokenized.transaction(body, options);
+    onOrder(placed);
+    return placed;
+  };
+  return { ...causeway, tokenized: { ...causeway.tokenized, transaction } };
+}

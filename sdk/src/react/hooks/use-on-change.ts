@@ -1,0 +1,11 @@
+import { useEffect, useRef } from 'react';
+
+/** Calls `onChange` after a render with another key than the one before. */
+export function useOnChange(key: string, onChange: () => void): void {
+  const last = useRef(key);
+  useEffect(() => {
+    if (last.current === key) return;
+    last.current = key;
+    onChange();
+  }, [key]);
+}
