@@ -26,6 +26,7 @@ export {
   useRequirementStatuses,
   useRequirements,
 } from './hooks/use-offers.ts';
+export type { QueryCache, QueryState } from './hooks/query-cache.ts';
 export {
   type Answer,
   type HookOptions,
@@ -67,6 +68,7 @@ export { OfferFaq, OfferLinks, OfferMilestones, OfferTerms } from './offers/offe
 export { type OfferState, offerState } from './offers/offer-state.tsx';
 export { OffersGrid, type OffersGridProps } from './offers/offers-grid.tsx';
 export { ParticipationsList, type ParticipationsListProps } from './offers/participations-list.tsx';
+export { InitialData, type InitialDataProps } from './initial-data.ts';
 export { CausewayProvider, type CausewayProviderProps } from './provider.tsx';
 export { Countdown, type CountdownProps } from './ui/countdown.tsx';
 export { AddressText, Skeleton, StatusBadge, type Tone } from './ui/elements.tsx';

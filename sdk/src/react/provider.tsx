@@ -5,7 +5,7 @@ import type { PublicClient } from '../flows/wallet.ts';
 import type { Preloaded } from '../preload.ts';
 import { Context, type RpcUrls } from './context.ts';
 import { createEventHub } from './hooks/event-hub.ts';
-import { createQueryCache } from './hooks/query-cache.ts';
+import { createQueryCache, type QueryCache } from './hooks/query-cache.ts';
 import { type IdentityLauncher, sumsubIdentity } from './identity/identity-launchers.ts';
 import { useConnections } from './wallets/connections.ts';
 import { connectionOf, type HostWallet, type WalletConnector } from './wallets/connector.ts';
@@ -24,8 +24,10 @@ export type CausewayProviderProps = {
   discoverWallets?: boolean | undefined;
   /** How to show the identity provider's flow. Default: `sumsubIdentity()`. */
   identity?: IdentityLauncher | undefined;
-  /** The result of `preload` on the server. */
+  /** The result of `preload` on the server. For the data of a single page, use `InitialData`. */
   initial?: Preloaded | undefined;
+  /** Where to keep query results: `queryClientCache(queryClient)` of `@causeway/sdk/tanstack`. Default: an own cache. */
+  cache?: ((client: Causeway) => QueryCache) | undefined;
   /** The prefix of the routes that `createHandler` serves on your server. Default: `/causeway`. */
   prefix?: string | undefined;
   /** Where sign-in starts. Default: `/sign-in` after the prefix. */
@@ -71,6 +73,7 @@ export function CausewayProvider({
   discoverWallets = true,
   identity,
   initial,
+  cache: cacheOf = createQueryCache,
   prefix = '/causeway',
   signInUrl = `${prefix}/sign-in`,
   supportUrl,
@@ -80,7 +83,11 @@ export function CausewayProvider({
   batching,
   children,
 }: CausewayProviderProps) {
-  const cache = useMemo(() => createQueryCache(client, initial), [client]);
+  const cache = useMemo(() => {
+    const created = cacheOf(client);
+    created.seed(initial ?? {});
+    return created;
+  }, [client]);
   useEffect(() => cache.refetchOnFocus(), [cache]);
   const events = useMemo(() => createEventHub(client), [client]);
   useEffect(() => events.onLiveChange(() => cache.setLive(events.isLive())), [cache, events]);

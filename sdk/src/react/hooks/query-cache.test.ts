@@ -159,3 +159,20 @@ describe('the query cache', () => {
     expect(state.data).toBe('first');
   });
 });
+
+test('data of a page is seeded later, and does not replace newer data', async () => {
+  const { query, requests } = deferredQuery();
+  const cache = createQueryCache(client);
+  const notify = vi.fn();
+  cache.getState(query.key);
+  cache.seed({ [query.key]: 'page' });
+  expect([cache.getState(query.key).data, cache.getInitialState(query.key).data]).toEqual(['page', 'page']);
+  cache.subscribe(query, undefined, notify);
+  const refreshed = cache.refresh(query);
+  await flush();
+  requests[0]?.resolve('newer');
+  await refreshed;
+  cache.seed({ [query.key]: 'older page' });
+  expect(cache.getState(query.key).data).toBe('newer');
+  expect(requests).toHaveLength(1);
+});

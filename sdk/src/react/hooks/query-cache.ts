@@ -34,6 +34,8 @@ export type QueryCache = {
   invalidate(matches: (key: string) => boolean): void;
   /** Sets whether events arrive. While they do, queries whose changes they report are polled rarely. */
   setLive(isLive: boolean): void;
+  /** Adds results that the server has loaded, for queries without data. */
+  seed(preloaded: Preloaded): void;
   /**
    * Refetches stale queries when the page regains focus or visibility. Returns a function that stops this.
    */
@@ -41,9 +43,9 @@ export type QueryCache = {
 };
 
 export const IDLE: QueryState<never> = { data: undefined, error: undefined, isLoading: false };
-const LOADING: QueryState<never> = { data: undefined, error: undefined, isLoading: true };
+export const LOADING: QueryState<never> = { data: undefined, error: undefined, isLoading: true };
 /** Data younger than this is not reloaded when a component mounts or the window regains focus. */
-const STALE_AFTER_MS = 5_000;
+export const STALE_AFTER_MS = 5_000;
 /** The poll interval for queries whose changes are reported by events. */
 const LIVE_POLL_INTERVAL_MS = 30_000;
 const MAX_ENTRIES = 200;
@@ -51,9 +53,7 @@ const MAX_ENTRIES = 200;
 export function createQueryCache(client: Causeway, preloaded: Preloaded = {}): QueryCache {
   const entries = new Map<string, Entry>();
   let isLive = false;
-  const initialStates = new Map<string, QueryState<unknown>>(
-    Object.entries(preloaded).map(([key, data]) => [key, { data, error: undefined, isLoading: false }]),
-  );
+  const initialStates = new Map<string, QueryState<unknown>>();
   const getInitialState = (key: string) => initialStates.get(key) ?? LOADING;
 
   const entryOf = (key: string): Entry => {
@@ -77,6 +77,21 @@ export function createQueryCache(client: Causeway, preloaded: Preloaded = {}): Q
     entry.state = state;
     for (const { notify } of entry.subscribers) notify();
   };
+
+  const seed = (results: Preloaded) => {
+    for (const [key, data] of Object.entries(results)) {
+      if (initialStates.has(key)) continue;
+      const state = { data, error: undefined, isLoading: false };
+      initialStates.set(key, state);
+      const entry = entries.get(key);
+      if (entry === undefined || entry.state.data !== undefined) continue;
+      entry.settledAt = Date.now();
+      entry.state = state;
+      // Components call this while they render, when others must not be notified.
+      queueMicrotask(() => setState(entry, entry.state));
+    }
+  };
+  seed(preloaded);
 
   const load = (entry: Entry, query: Query<unknown>): Promise<void> => {
     if (entry.request !== undefined) return entry.request.promise;
@@ -108,7 +123,7 @@ export function createQueryCache(client: Causeway, preloaded: Preloaded = {}): Q
     const wantedMs = pollIntervalOf(entry);
     const { query } = entry;
     if (wantedMs === undefined || query === undefined || !isPageVisible()) return;
-    const intervalMs = isLive && isCovered(query.key) ? Math.max(wantedMs, LIVE_POLL_INTERVAL_MS) : wantedMs;
+    const intervalMs = isLive ? liveIntervalMs(query.key, wantedMs) : wantedMs;
     const delayMs = Math.max(0, entry.settledAt + intervalMs - Date.now());
     entry.timer = setTimeout(() => void load(entry, query), delayMs);
   };
@@ -160,6 +175,7 @@ export function createQueryCache(client: Causeway, preloaded: Preloaded = {}): Q
       isLive = next;
       for (const entry of entries.values()) if (entry.request === undefined) schedulePoll(entry);
     },
+    seed,
     refetchOnFocus: () =>
       onPageActivity(() => {
         for (const entry of entries.values()) {
@@ -174,6 +190,11 @@ export function createQueryCache(client: Causeway, preloaded: Preloaded = {}): Q
 
 function isStale({ settledAt }: Entry): boolean {
   return Date.now() - settledAt >= STALE_AFTER_MS;
+}
+
+/** Returns how often to poll while events arrive, which report every change of some queries. */
+export function liveIntervalMs(key: string, wantedMs: number): number {
+  return isCovered(key) ? Math.max(wantedMs, LIVE_POLL_INTERVAL_MS) : wantedMs;
 }
 
 /** Returns the shortest interval any subscriber wants, or the service's `Retry-After` if that is longer. */
@@ -191,7 +212,7 @@ function evictUnused(entries: Map<string, Entry>): void {
   }
 }
 
-function toCausewayError(error: unknown): CausewayError {
+export function toCausewayError(error: unknown): CausewayError {
   if (isCausewayError(error)) return error;
   const message = error instanceof Error ? error.message : String(error);
   return new CausewayError({ code: 'network_error', status: 0, message, cause: error });

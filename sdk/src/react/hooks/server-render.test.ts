@@ -3,7 +3,7 @@ import { renderToString } from 'react-dom/server';
 import { expect, test } from 'vitest';
 import { createCauseway } from '../../client.ts';
 import type { Offer, OfferDetails } from '../../wire.ts';
-import { CausewayProvider, OfferHeader, OffersGrid, preload, useOffer } from '../index.ts';
+import { CausewayProvider, InitialData, OfferHeader, OffersGrid, preload, useOffer } from '../index.ts';
 
 const option = {
   ...{ id: 'o1', slug: 'public', price_usd: '1.25', floor_price_usd: null, bid_increment: null },
@@ -59,6 +59,15 @@ test('preloaded data is in the first render and sends no further request', async
   expect(requested).toHaveLength(2);
   for (const text of ['The Harbour', 'Brick by brick', '$1.25', '<p>One.</p><p>Two.</p>'])
     expect(html).toContain(text);
+});
+
+test('each page brings its own data to the provider of the layout', async () => {
+  const { client, requested } = fakeService();
+  const data = await preload(client, (queries) => [queries.offers(), queries.offer('harbour-quarter')]);
+  const page = createElement(InitialData, { data, children: createElement(Page) });
+  const html = renderToString(createElement(CausewayProvider, { client, children: page }));
+  for (const text of ['The Harbour', 'Brick by brick', '$1.25']) expect(html).toContain(text);
+  expect(requested).toHaveLength(2);
 });
 
 test('without preloaded data the server renders skeletons and sends no request', () => {

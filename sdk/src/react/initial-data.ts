@@ -1,0 +1,31 @@
+import { type ReactNode, useMemo } from 'react';
+import type { Preloaded } from '../preload.ts';
+import { useCausewayContext } from './context.ts';
+
+export type InitialDataProps = {
+  /** The result of `preload` on the server. */
+  data: Preloaded;
+  children: ReactNode;
+};
+
+/**
+ * Gives the components of one page the data that the server has preloaded for it, so that the provider can stay in the
+ * layout. Data that the browser has already loaded stays.
+ *
+ * @example
+ * ```tsx
+ * import type { Preloaded } from '@causeway/sdk';
+ * import { InitialData, OffersGrid } from '@causeway/sdk/react';
+ *
+ * // In a server component: <OffersPage initial={await preload(causeway, (queries) => [queries.offers()])} />
+ * export function OffersPage({ initial }: { initial: Preloaded }) {
+ *   return <InitialData data={initial}><OffersGrid /></InitialData>;
+ * }
+ * ```
+ */
+export function InitialData({ data, children }: InitialDataProps): ReactNode {
+  const { cache } = useCausewayContext();
+  // Runs during the render, not in an effect, so that the children have the data in their first one.
+  useMemo(() => cache.seed(data), [cache, data]);
+  return children;
+}
