@@ -2,6 +2,7 @@
 
 export { type Preloaded, preload } from '../preload.ts';
 export type { Ask, Asks, Listed, Queries, Query, Resource } from '../queries.ts';
+export type { Appearance, AppearanceVariable } from './appearance.tsx';
 export { Checkout, type CheckoutProps, type CheckoutResult } from './checkout/checkout.tsx';
 export { FundSwapCheckout, type FundSwapCheckoutProps } from './checkout/fund-swap-checkout.tsx';
 export { TokenSaleCheckout, type TokenSaleCheckoutProps } from './checkout/token-sale-checkout.tsx';
@@ -17,6 +18,7 @@ export {
   useTokenizedPurchase,
 } from './checkout/use-tokenized-purchase.ts';
 export { useCauseway } from './context.ts';
+export type { QueryCache, QueryState } from './hooks/query-cache.ts';
 export { type UseEventsOptions, useEvents } from './hooks/use-events.ts';
 export type { FlowState, FlowView } from './hooks/use-flow.ts';
 export {
@@ -26,7 +28,6 @@ export {
   useRequirementStatuses,
   useRequirements,
 } from './hooks/use-offers.ts';
-export type { QueryCache, QueryState } from './hooks/query-cache.ts';
 export {
   type Answer,
   type HookOptions,
@@ -63,13 +64,14 @@ export {
   type SignOutButtonProps,
 } from './identity/session-parts.tsx';
 export { SignInCard, type SignInCardProps } from './identity/sign-in-card.tsx';
+export { InitialData, type InitialDataProps } from './initial-data.ts';
 export { OfferHeader, type OfferPartProps } from './offers/offer-header.tsx';
 export { OfferFaq, OfferLinks, OfferMilestones, OfferTerms } from './offers/offer-sections.tsx';
 export { type OfferState, offerState } from './offers/offer-state.tsx';
 export { OffersGrid, type OffersGridProps } from './offers/offers-grid.tsx';
 export { ParticipationsList, type ParticipationsListProps } from './offers/participations-list.tsx';
-export { InitialData, type InitialDataProps } from './initial-data.ts';
 export { CausewayProvider, type CausewayProviderProps } from './provider.tsx';
+export type { BlockProps } from './ui/class-names.ts';
 export { Countdown, type CountdownProps } from './ui/countdown.tsx';
 export { AddressText, Skeleton, StatusBadge, type Tone } from './ui/elements.tsx';
 export { ErrorNotice } from './ui/error-notice.tsx';

@@ -3,6 +3,7 @@ import type { Causeway } from '../client.ts';
 import type { FlowOptions, TrustedContracts } from '../flows/flow.ts';
 import type { PublicClient } from '../flows/wallet.ts';
 import type { Preloaded } from '../preload.ts';
+import { type Appearance, AppearanceScope } from './appearance.tsx';
 import { Context, type RpcUrls } from './context.ts';
 import { createEventHub } from './hooks/event-hub.ts';
 import { createQueryCache, type QueryCache } from './hooks/query-cache.ts';
@@ -42,6 +43,8 @@ export type CausewayProviderProps = {
   publicClient?: PublicClient | undefined;
   /** Whether wallets that support it get approval and purchase as one batch (EIP-5792). Default: `auto`. */
   batching?: FlowOptions<never>['batching'];
+  /** The theme and the colours of the components. Default: those of the page around them. */
+  appearance?: Appearance | undefined;
   children: ReactNode;
 };
 
@@ -81,6 +84,7 @@ export function CausewayProvider({
   trusted,
   publicClient,
   batching,
+  appearance,
   children,
 }: CausewayProviderProps) {
   const cache = useMemo(() => {
@@ -125,5 +129,6 @@ export function CausewayProvider({
       disconnect,
     ],
   );
-  return <Context.Provider value={value}>{children}</Context.Provider>;
+  const content = appearance ? <AppearanceScope {...{ appearance }}>{children}</AppearanceScope> : children;
+  return <Context.Provider value={value}>{content}</Context.Provider>;
 }

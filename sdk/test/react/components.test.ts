@@ -75,6 +75,40 @@ describe('the offer components', () => {
   });
 });
 
+describe('the theme', () => {
+  const surface = (page: Page) =>
+    page
+      .locator('.cw-card')
+      .first()
+      .evaluate((card) => getComputedStyle(card).backgroundColor);
+  const [light, dark] = ['rgb(255, 255, 255)', 'rgb(22, 27, 36)'];
+
+  test('follows the host, and the system only if the host leaves the choice to it', async () => {
+    await app.visit('?view=sign-in', async ({ page }) => {
+      const setRoot = (scheme: string, theme: string) =>
+        page.evaluate(
+          ([scheme = '', theme = '']) => {
+            document.documentElement.style.colorScheme = scheme;
+            document.documentElement.dataset.theme = theme;
+          },
+          [scheme, theme],
+        );
+      await page.locator('.cw-card').waitFor();
+      await page.emulateMedia({ colorScheme: 'dark' });
+      expect(await surface(page)).toBe(dark);
+      await setRoot('light', '');
+      expect(await surface(page)).toBe(light);
+      await setRoot('light', 'dark');
+      expect(await surface(page)).toBe(dark);
+      await page.emulateMedia({ colorScheme: 'light' });
+      await setRoot('dark', '');
+      expect(await surface(page)).toBe(dark);
+      await setRoot('dark', 'light');
+      expect(await surface(page)).toBe(light);
+    });
+  });
+});
+
 describe('the hooks', () => {
   const quoteRequests = (page: Page) => {
     const requests: string[] = [];

@@ -7,7 +7,7 @@ import { build } from 'esbuild';
 const STYLES = fileURLToPath(new URL('../../src/react/styles.css', import.meta.url));
 const ENTRY = fileURLToPath(new URL('page.tsx', import.meta.url));
 const HTML = `<!doctype html><html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1"><title>Components</title>
+<meta name="color-scheme" content="light dark"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Components</title>
 <link rel="stylesheet" href="/styles.css"><link rel="icon" href="data:,">
 <style>
 body { margin: 0; padding: 1rem; background: var(--cw-surface-sunken); font: 16px/1.5 system-ui, sans-serif; }

@@ -1,5 +1,6 @@
 import type { SwapResult } from '../../flows/outcome.ts';
 import type { OfferDetails, Participation } from '../../wire.ts';
+import type { BlockProps } from '../ui/class-names.ts';
 import { FundSwapCheckout } from './fund-swap-checkout.tsx';
 import { TokenSaleCheckout } from './token-sale-checkout.tsx';
 import { TokenizedCheckout } from './tokenized-checkout.tsx';
@@ -9,7 +10,7 @@ export type CheckoutResult =
   | { type: 'platform::token_sale'; participation: Participation }
   | { type: 'fund::swap' | 'tokenized::swap'; result: SwapResult };
 
-export type CheckoutProps = {
+export type CheckoutProps = BlockProps & {
   offer: OfferDetails;
   /** The selected option of a token sale; the user can select another one. Default: the first. */
   optionId?: string | undefined;
@@ -32,20 +33,28 @@ export type CheckoutProps = {
  * }
  * ```
  */
-export function Checkout({ offer, optionId, onOptionChange, onDone }: CheckoutProps) {
+export function Checkout({ offer, optionId, onOptionChange, onDone, className }: CheckoutProps) {
   switch (offer.type) {
     case 'platform::token_sale':
       return (
         <TokenSaleCheckout
-          {...{ offer, optionId, onOptionChange }}
+          {...{ offer, optionId, onOptionChange, className }}
           onDone={(participation) => onDone?.({ type: 'platform::token_sale', participation })}
         />
       );
     case 'fund::swap':
-      return <FundSwapCheckout offer={offer} onDone={(result) => onDone?.({ type: 'fund::swap', result })} />;
+      return (
+        <FundSwapCheckout
+          {...{ offer, className }}
+          onDone={(result) => onDone?.({ type: 'fund::swap', result })}
+        />
+      );
     case 'tokenized::swap':
       return (
-        <TokenizedCheckout offer={offer} onDone={(result) => onDone?.({ type: 'tokenized::swap', result })} />
+        <TokenizedCheckout
+          {...{ offer, className }}
+          onDone={(result) => onDone?.({ type: 'tokenized::swap', result })}
+        />
       );
   }
 }

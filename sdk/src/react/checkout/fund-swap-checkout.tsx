@@ -1,6 +1,7 @@
 import type { SwapResult } from '../../flows/outcome.ts';
 import type { FundSwapOffer } from '../../offers.ts';
 import { BlockerNotice } from '../identity/blocker-notice.tsx';
+import { type BlockProps, joinClasses } from '../ui/class-names.ts';
 import { Empty, Skeleton } from '../ui/elements.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { AllowWalletPanel } from '../wallets/allow-wallet-panel.tsx';
@@ -15,7 +16,7 @@ import { type FundSwapState, useFundSwap } from './use-fund-swap.ts';
 
 const SLIPPAGE_BPS_CHOICES = [10, 50, 100];
 
-export type FundSwapCheckoutProps = {
+export type FundSwapCheckoutProps = BlockProps & {
   offer: FundSwapOffer;
   /** Called when the swap is confirmed. */
   onDone?: ((result: SwapResult) => void) | undefined;
@@ -35,10 +36,10 @@ export type FundSwapCheckoutProps = {
  * }
  * ```
  */
-export function FundSwapCheckout({ offer, onDone }: FundSwapCheckoutProps) {
+export function FundSwapCheckout({ offer, onDone, className }: FundSwapCheckoutProps) {
   const option = offer.options[0];
   return (
-    <section className="cw cw-card cw-checkout">
+    <section className={joinClasses('cw cw-card cw-checkout', className)}>
       <h2 className="cw-title">Swap into {offer.asset.code}</h2>
       {option === undefined ? (
         <Empty title="This fund isn't open yet" />
@@ -69,8 +70,7 @@ function FundForm({ offer, onDone }: FundSwapCheckoutProps) {
         }}
       />
     );
-  if (state.step !== 'idle')
-    return <FlowPanel run={swap} steps={FUND_SWAP_STEPS} onRetry={swap.swap} />;
+  if (state.step !== 'idle') return <FlowPanel run={swap} steps={FUND_SWAP_STEPS} onRetry={swap.swap} />;
   if (swap.isStopped) return <FundStopped choice={choice} />;
   const error = status.error ?? authorization.error;
   return (

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react';
 import type { TokenSaleOffer } from '../../offers.ts';
 import type { Participation } from '../../wire.ts';
 import { BlockerNotice } from '../identity/blocker-notice.tsx';
+import { type BlockProps, joinClasses } from '../ui/class-names.ts';
 import { AddressText, Empty } from '../ui/elements.tsx';
 import { AmountField, DeploymentFields, WalletField } from './checkout-fields.tsx';
 import { CheckoutGate } from './checkout-gate.tsx';
@@ -13,7 +14,7 @@ import { UnfinishedSaleNotice, UnregisteredWalletNotice } from './sale-notices.t
 import { SaleSummary } from './sale-summary.tsx';
 import { useTokenSale } from './use-token-sale.ts';
 
-export type TokenSaleCheckoutProps = {
+export type TokenSaleCheckoutProps = BlockProps & {
   offer: TokenSaleOffer;
   /** The selected option; the user can select another one. Default: the first. */
   optionId?: string | undefined;
@@ -37,7 +38,8 @@ export type TokenSaleCheckoutProps = {
  * }
  * ```
  */
-export function TokenSaleCheckout({ offer, optionId, onOptionChange, onDone }: TokenSaleCheckoutProps) {
+export function TokenSaleCheckout(props: TokenSaleCheckoutProps) {
+  const { offer, optionId, onOptionChange, onDone, className } = props;
   const [chosen, setChosen] = useState(optionId ?? offer.options[0]?.id);
   useEffect(() => {
     if (optionId !== undefined) setChosen(optionId);
@@ -48,7 +50,7 @@ export function TokenSaleCheckout({ offer, optionId, onOptionChange, onDone }: T
   };
   const option = offer.options.find(({ id }) => id === chosen);
   return (
-    <section className="cw cw-card cw-checkout">
+    <section className={joinClasses('cw cw-card cw-checkout', className)}>
       <h2 className="cw-title">Invest</h2>
       {option === undefined ? (
         <Empty title="Nothing to invest in yet">Please choose another offer.</Empty>

@@ -2,6 +2,7 @@ import type { SwapResult } from '../../flows/outcome.ts';
 import type { TokenizedOffer } from '../../offers.ts';
 import type { TokenizedSwapTransaction } from '../../wire.ts';
 import { BlockerNotice } from '../identity/blocker-notice.tsx';
+import { type BlockProps, joinClasses } from '../ui/class-names.ts';
 import { Empty } from '../ui/elements.tsx';
 import { AmountField, DeploymentFields, SlippageField, WalletField } from './checkout-fields.tsx';
 import { CheckoutGate } from './checkout-gate.tsx';
@@ -15,7 +16,7 @@ import { useTokenizedPurchase } from './use-tokenized-purchase.ts';
 
 const SLIPPAGE_BPS_CHOICES = [50, 100, 300];
 
-export type TokenizedCheckoutProps = {
+export type TokenizedCheckoutProps = BlockProps & {
   offer: TokenizedOffer;
   /** Called when the purchase is confirmed. */
   onDone?: ((result: SwapResult) => void) | undefined;
@@ -36,11 +37,11 @@ export type TokenizedCheckoutProps = {
  * }
  * ```
  */
-export function TokenizedCheckout({ offer, onDone }: TokenizedCheckoutProps) {
+export function TokenizedCheckout({ offer, onDone, className }: TokenizedCheckoutProps) {
   const option = offer.options[0];
   const { deployment } = useDeployment(offer);
   return (
-    <section className="cw cw-card cw-checkout">
+    <section className={joinClasses('cw cw-card cw-checkout', className)}>
       <h2 className="cw-title">Buy {offer.asset.code}</h2>
       {option === undefined || deployment === undefined ? (
         <Empty title="This asset can't be traded yet" />

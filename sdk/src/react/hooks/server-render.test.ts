@@ -70,6 +70,15 @@ test('each page brings its own data to the provider of the layout', async () => 
   expect(requested).toHaveLength(2);
 });
 
+test('an appearance applies to everything inside the provider', () => {
+  const { client } = fakeService();
+  const appearance = { theme: 'dark', variables: { accent: '#123456', radius: '0' } } as const;
+  const children = createElement(OffersGrid, { className: 'mine' });
+  const html = renderToString(createElement(CausewayProvider, { client, appearance, children }));
+  const style = 'display:contents;--cw-accent:#123456;--cw-radius:0';
+  expect(html.startsWith(`<div data-theme="dark" style="${style}"><div class="cw mine">`)).toBe(true);
+});
+
 test('without preloaded data the server renders skeletons and sends no request', () => {
   const { client, requested } = fakeService();
   const html = renderToString(createElement(CausewayProvider, { client, children: createElement(Page) }));

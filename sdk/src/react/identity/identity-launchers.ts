@@ -70,10 +70,9 @@ export function sumsubIdentity({
       const sdk = await loadWebSdk();
       await openIdentityDialog(signal, (container) => {
         container.id = 'cw-identity-container';
-        const theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
         const flow = sdk
           .init(token, refreshToken)
-          .withConf({ lang: language, theme })
+          .withConf({ lang: language, theme: themeOf(container) })
           .withOptions({ addViewportTag: false, adaptIframeHeight: true })
           .build();
         flow.launch(`#${container.id}`);
@@ -81,6 +80,14 @@ export function sumsubIdentity({
       });
     },
   };
+}
+
+/** Returns the theme that the host has chosen for an element; the system's only if the host leaves the choice to it. */
+function themeOf(element: Element): 'light' | 'dark' {
+  const { colorScheme } = getComputedStyle(element);
+  if (!colorScheme.includes('dark')) return 'light';
+  const isEither = colorScheme.includes('light');
+  return isEither && !matchMedia('(prefers-color-scheme: dark)').matches ? 'light' : 'dark';
 }
 
 function loadWebSdk(): Promise<WebSdk> {

@@ -1,5 +1,6 @@
 import { useEffect, useId } from 'react';
 import type { OfferDetails } from '../../wire.ts';
+import { type BlockProps, joinClasses } from '../ui/class-names.ts';
 import { Loading, Skeleton, StatusBadge } from '../ui/elements.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { REQUIREMENT_LABELS, STATUS_LABELS } from '../ui/labels.ts';
@@ -12,7 +13,7 @@ import { describeJurisdiction } from './jurisdiction.ts';
 import { useBlockers } from './use-blockers.ts';
 import { type RequirementRow, useRequirementRows } from './use-requirement-rows.ts';
 
-export type RequirementsChecklistProps = {
+export type RequirementsChecklistProps = BlockProps & {
   offer: OfferDetails;
   optionId: string;
   /** Called when every requirement is met; immediately if all are already met. */
@@ -35,7 +36,8 @@ export type RequirementsChecklistProps = {
  * }
  * ```
  */
-export function RequirementsChecklist({ offer, optionId, onCompleted }: RequirementsChecklistProps) {
+export function RequirementsChecklist(props: RequirementsChecklistProps) {
+  const { offer, optionId, onCompleted, className } = props;
   const { rows, error, done, isAllDone, expectChange, refresh } = useRequirementRows(offer.id, optionId);
   const { blockers, isLoading } = useBlockers(offer.id, optionId);
   const canInvest = isAllDone && !isLoading && blockers.length === 0;
@@ -52,7 +54,7 @@ export function RequirementsChecklist({ offer, optionId, onCompleted }: Requirem
   const sorted = rows?.toSorted((a, b) => rank(a) - rank(b));
   const next = rows?.find(({ status }) => ['not_started', 'action_needed'].includes(status.status));
   return (
-    <section className="cw cw-card cw-checklist" aria-busy={rows === undefined}>
+    <section className={joinClasses('cw cw-card cw-checklist', className)} aria-busy={rows === undefined}>
       <Head total={rows?.length} done={done} {...{ isBlocked, canInvest }} />
       {rows === undefined && error !== undefined && <ErrorNotice error={error} onRetry={refresh} />}
       {rows === undefined && error === undefined && <ChecklistSkeleton />}

@@ -1,7 +1,8 @@
 import { type ReactNode, useSyncExternalStore } from 'react';
 import { useCausewayContext } from '../context.ts';
+import { type BlockProps, joinClasses } from '../ui/class-names.ts';
 
-export type SignInCardProps = {
+export type SignInCardProps = BlockProps & {
   title?: string | undefined;
   /** The path on your site to return to. Default: the current page. */
   returnTo?: string | undefined;
@@ -22,14 +23,14 @@ const subscribeToNothing = () => () => undefined;
  * const card = <SignInCard title="Invest with Harbour">It takes about two minutes.</SignInCard>;
  * ```
  */
-export function SignInCard({ title = 'Sign in to invest', returnTo, children }: SignInCardProps) {
+export function SignInCard({ title = 'Sign in to invest', returnTo, children, className }: SignInCardProps) {
   const { signInUrl } = useCausewayContext();
   const current = useSyncExternalStore(subscribeToNothing, currentPath, () => '/');
   const [path, query = ''] = signInUrl.split('?');
   const params = new URLSearchParams(query);
   params.set('return_to', returnTo ?? current);
   return (
-    <section className="cw cw-card cw-sign-in">
+    <section className={joinClasses('cw cw-card cw-sign-in', className)}>
       <h2 className="cw-title">{title}</h2>
       <div className="cw-muted">
         {children ?? 'Verify your identity, documents and wallets once. We keep them safe.'}

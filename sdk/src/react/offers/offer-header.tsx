@@ -1,4 +1,5 @@
 import type { OfferDetails } from '../../wire.ts';
+import { type BlockProps, joinClasses } from '../ui/class-names.ts';
 import { Countdown } from '../ui/countdown.tsx';
 import { Loading, Skeleton } from '../ui/elements.tsx';
 import { OFFER_TYPE_LABELS } from '../ui/labels.ts';
@@ -6,7 +7,7 @@ import { OfferBanner } from './offer-card.tsx';
 import { OfferStateBadge, useOfferState } from './offer-state.tsx';
 
 /** Without an offer, a skeleton is shown. */
-export type OfferPartProps = { offer: OfferDetails | undefined };
+export type OfferPartProps = BlockProps & { offer: OfferDetails | undefined };
 
 /**
  * Shows an offer's banner, name, state, description and countdown.
@@ -21,11 +22,12 @@ export type OfferPartProps = { offer: OfferDetails | undefined };
  * }
  * ```
  */
-export function OfferHeader({ offer }: OfferPartProps) {
-  if (offer === undefined) return <HeaderSkeleton />;
+export function OfferHeader({ offer, className }: OfferPartProps) {
+  const root = joinClasses('cw cw-card cw-offer-header', className);
+  if (offer === undefined) return <HeaderSkeleton className={root} />;
   const { name, tagline, about, category, asset, logo_url, type } = offer;
   return (
-    <header className="cw cw-card cw-offer-header">
+    <header className={root}>
       {offer.banner_url !== null && <OfferBanner offer={offer} />}
       <div className="cw-offer-header-body">
         <div className="cw-offer-header-line">
@@ -69,9 +71,9 @@ function OfferCountdown({ offer }: { offer: OfferDetails }) {
   return null;
 }
 
-function HeaderSkeleton() {
+function HeaderSkeleton({ className }: { className: string }) {
   return (
-    <header className="cw cw-card cw-offer-header">
+    <header className={className}>
       <Loading what="the offer" />
       <div className="cw-banner" />
       <div className="cw-offer-header-body">

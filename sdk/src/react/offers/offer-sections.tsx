@@ -1,9 +1,12 @@
 import type { OfferDetails } from '../../wire.ts';
+import { type BlockProps, joinClasses } from '../ui/class-names.ts';
 import { Skeleton, StatusBadge } from '../ui/elements.tsx';
 import { type Fact, FactList } from '../ui/fact-list.tsx';
 import { formatDate, formatPrice, groupDigits, isWebUrl, slugToTitle } from '../ui/format.ts';
 import { MILESTONE_LABELS } from '../ui/labels.ts';
 import type { OfferPartProps } from './offer-header.tsx';
+
+const PART = 'cw cw-card cw-part';
 
 /**
  * Shows the terms of an offer together with the terms of all its options, or of one option.
@@ -18,12 +21,13 @@ import type { OfferPartProps } from './offer-header.tsx';
  * }
  * ```
  */
-export function OfferTerms({ offer, optionId }: OfferPartProps & { optionId?: string | undefined }) {
-  if (offer === undefined) return <SectionSkeleton title="Terms" lines={4} />;
+export function OfferTerms(props: OfferPartProps & { optionId?: string | undefined }) {
+  const { offer, optionId, className } = props;
+  if (offer === undefined) return <SectionSkeleton title="Terms" lines={4} {...{ className }} />;
   const options = offer.options.filter(({ id }) => optionId === undefined || id === optionId);
   const general = [...offer.terms.map(({ key, value }) => [key, value] as const), ...datesOf(offer)];
   return (
-    <section className="cw cw-card cw-part">
+    <section className={joinClasses(PART, className)}>
       <h2 className="cw-title">Terms</h2>
       {general.length > 0 && <FactList className="cw-terms" facts={general} />}
       {options.map((option) => {
@@ -77,11 +81,11 @@ function optionFacts(option: OfferDetails['options'][number], { asset }: OfferDe
  * }
  * ```
  */
-export function OfferMilestones({ offer }: OfferPartProps) {
-  if (offer === undefined) return <SectionSkeleton title="Milestones" lines={3} />;
+export function OfferMilestones({ offer, className }: OfferPartProps) {
+  if (offer === undefined) return <SectionSkeleton title="Milestones" lines={3} {...{ className }} />;
   if (offer.milestones.length === 0) return null;
   return (
-    <section className="cw cw-card cw-part">
+    <section className={joinClasses(PART, className)}>
       <h2 className="cw-title">Milestones</h2>
       <ol className="cw-milestones">
         {offer.milestones.map(({ name, schedule, status }) => {
@@ -113,11 +117,12 @@ export function OfferMilestones({ offer }: OfferPartProps) {
  * }
  * ```
  */
-export function OfferFaq({ offer }: OfferPartProps) {
-  if (offer === undefined) return <SectionSkeleton title="Questions and answers" lines={3} />;
+export function OfferFaq({ offer, className }: OfferPartProps) {
+  if (offer === undefined)
+    return <SectionSkeleton title="Questions and answers" lines={3} {...{ className }} />;
   if (offer.faqs.length === 0) return null;
   return (
-    <section className="cw cw-card cw-part">
+    <section className={joinClasses(PART, className)}>
       <h2 className="cw-title">Questions and answers</h2>
       <div>
         {offer.faqs.map(({ question, answer }) => (
@@ -143,12 +148,12 @@ export function OfferFaq({ offer }: OfferPartProps) {
  * }
  * ```
  */
-export function OfferLinks({ offer }: OfferPartProps) {
-  if (offer === undefined) return <SectionSkeleton title="Learn more" lines={1} />;
+export function OfferLinks({ offer, className }: OfferPartProps) {
+  if (offer === undefined) return <SectionSkeleton title="Learn more" lines={1} {...{ className }} />;
   const links = offer.links.filter(({ url }) => isWebUrl(url));
   if (links.length === 0) return null;
   return (
-    <section className="cw cw-card cw-part">
+    <section className={joinClasses(PART, className)}>
       <h2 className="cw-title">Learn more</h2>
       <ul className="cw-links">
         {links.map(({ label, url }) => (
@@ -163,9 +168,9 @@ export function OfferLinks({ offer }: OfferPartProps) {
   );
 }
 
-function SectionSkeleton({ title, lines }: { title: string; lines: number }) {
+function SectionSkeleton({ title, lines, className }: BlockProps & { title: string; lines: number }) {
   return (
-    <section className="cw cw-card cw-part" aria-busy="true">
+    <section className={joinClasses(PART, className)} aria-busy="true">
       <h2 className="cw-title">{title}</h2>
       <Skeleton height={`${lines * 2.6}em`} />
     </section>

@@ -1,11 +1,12 @@
 import type { ReactNode } from 'react';
 import type { Offer } from '../../wire.ts';
 import { useOffers } from '../hooks/use-offers.ts';
+import { type BlockProps, joinClasses } from '../ui/class-names.ts';
 import { Empty, Loading } from '../ui/elements.tsx';
 import { listFallback } from '../ui/list-fallback.tsx';
 import { OfferCard, OfferCardSkeleton } from './offer-card.tsx';
 
-export type OffersGridProps = {
+export type OffersGridProps = BlockProps & {
   /** Returns the URL a card links to. */
   hrefOf?: ((offer: Offer) => string) | undefined;
   /** Called instead of following the link, for client-side routers. */
@@ -26,16 +27,16 @@ export type OffersGridProps = {
  * const grid = <OffersGrid type="fund::swap" hrefOf={({ slug }) => `/offers/${slug}`} />;
  * ```
  */
-export function OffersGrid({ hrefOf, onOpen, type, empty }: OffersGridProps): ReactNode {
+export function OffersGrid({ hrefOf, onOpen, type, empty, className }: OffersGridProps): ReactNode {
   const { data, error, isLoading, refresh, hasMore, loadMore } = useOffers();
   const offers = data?.filter((offer) => type === undefined || offer.type === type);
   const fallback = listFallback({
-    ...{ items: offers, error, onRetry: refresh },
+    ...{ items: offers, error, onRetry: refresh, className },
     empty: empty ?? <Empty title="No offers right now">New ones will appear here.</Empty>,
   });
   if (fallback !== null) return fallback;
   return (
-    <div className="cw">
+    <div className={joinClasses('cw', className)}>
       {isLoading && <Loading what="offers" />}
       <ul className="cw-grid" aria-busy={isLoading}>
         {offers?.map((offer) => (

@@ -4,12 +4,13 @@ import type { ParticipationFilter } from '../../participations.ts';
 import type { Participation } from '../../wire.ts';
 import { useOffer } from '../hooks/use-offers.ts';
 import { useParticipations } from '../hooks/use-user.ts';
+import { type BlockProps, joinClasses } from '../ui/class-names.ts';
 import { AddressText, Empty, Loading, Skeleton, StatusBadge } from '../ui/elements.tsx';
 import { formatDateTime, groupDigits } from '../ui/format.ts';
 import { isInProgress, PARTICIPATION_LABELS } from '../ui/labels.ts';
 import { listFallback } from '../ui/list-fallback.tsx';
 
-export type ParticipationsListProps = {
+export type ParticipationsListProps = BlockProps & {
   filters?: readonly ParticipationFilter[] | undefined;
   /** Returns the URL of a participation's offer. */
   hrefOf?: ((offerId: string) => string) | undefined;
@@ -31,7 +32,8 @@ const SLOW_POLL_INTERVAL_MS = 30_000;
  * const mine = <ParticipationsList hrefOf={(offerId) => `/offers/${offerId}`} />;
  * ```
  */
-export function ParticipationsList({ filters, hrefOf, empty }: ParticipationsListProps): ReactNode {
+export function ParticipationsList(props: ParticipationsListProps): ReactNode {
+  const { filters, hrefOf, empty, className } = props;
   const current = useParticipations({ filters });
   const isChanging = current.data?.some(({ status }) => isInProgress(status)) ?? false;
   const { data, error, isLoading, refresh, hasMore, loadMore } = useParticipations({
@@ -39,12 +41,12 @@ export function ParticipationsList({ filters, hrefOf, empty }: ParticipationsLis
     pollIntervalMs: isChanging ? FAST_POLL_INTERVAL_MS : SLOW_POLL_INTERVAL_MS,
   });
   const fallback = listFallback({
-    ...{ items: data, error, onRetry: refresh },
+    ...{ items: data, error, onRetry: refresh, className },
     empty: empty ?? <Empty title="No investments yet">Your investments will appear here.</Empty>,
   });
   if (fallback !== null) return fallback;
   return (
-    <div className="cw cw-card">
+    <div className={joinClasses('cw cw-card', className)}>
       {isLoading && <Loading what="your investments" />}
       <ul className="cw-list" aria-busy={isLoading}>
         {data?.map((one) => (

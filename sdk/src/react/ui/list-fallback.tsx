@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react';
+import { type BlockProps, joinClasses } from './class-names.ts';
 import { ErrorNotice } from './error-notice.tsx';
 
-type ListState = {
+type ListState = BlockProps & {
   items: readonly unknown[] | undefined;
   error: unknown;
   onRetry: () => void;
@@ -9,12 +10,13 @@ type ListState = {
 };
 
 /** Returns what to show instead of a list that failed to load or is empty, or null if the list can be shown. */
-export function listFallback({ items, error, onRetry, empty }: ListState): ReactNode {
+export function listFallback({ items, error, onRetry, empty, className }: ListState): ReactNode {
+  const root = joinClasses('cw', className);
   if (items === undefined && error !== undefined)
     return (
-      <div className="cw">
+      <div className={root}>
         <ErrorNotice error={error} onRetry={onRetry} />
       </div>
     );
-  return items?.length === 0 ? <div className="cw">{empty}</div> : null;
+  return items?.length === 0 ? <div className={root}>{empty}</div> : null;
 }

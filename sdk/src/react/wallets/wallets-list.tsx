@@ -3,12 +3,13 @@ import type { OptionAddress } from '../../wire.ts';
 import { useCauseway } from '../context.ts';
 import { useInvalidate } from '../hooks/use-query.ts';
 import { useConnectedWallets } from '../hooks/use-user.ts';
+import { type BlockProps, joinClasses } from '../ui/class-names.ts';
 import { AddressText, Empty, Loading, Skeleton } from '../ui/elements.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { formatDate } from '../ui/format.ts';
 import { listFallback } from '../ui/list-fallback.tsx';
 
-export type WalletsListProps = {
+export type WalletsListProps = BlockProps & {
   offerId: string;
   /** Limits the list to one option. */
   optionId?: string | undefined;
@@ -26,15 +27,15 @@ export type WalletsListProps = {
  * }
  * ```
  */
-export function WalletsList({ offerId, optionId }: WalletsListProps): ReactNode {
+export function WalletsList({ offerId, optionId, className }: WalletsListProps): ReactNode {
   const { data, error, isLoading, refresh } = useConnectedWallets(offerId, { optionId });
   const fallback = listFallback({
-    ...{ items: data, error, onRetry: refresh },
+    ...{ items: data, error, onRetry: refresh, className },
     empty: <Empty title="No wallets connected">Connect one when an offer asks for it.</Empty>,
   });
   if (fallback !== null) return fallback;
   return (
-    <div className="cw cw-card">
+    <div className={joinClasses('cw cw-card', className)}>
       {isLoading && <Loading what="your wallets" />}
       <ul className="cw-list" aria-busy={isLoading}>
         {data?.map((one) => <WalletRow key={one.id} offerId={offerId} bound={one} />) ?? (
