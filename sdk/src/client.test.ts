@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
-import { createCauseway } from './index.ts';
+import { expect, expectTypeOf, test } from 'vitest';
+import { createCauseway, type FundSwapOffer, type OfferDetails, type TokenSaleOffer } from './index.ts';
+import { offerFixture } from './testing/index.ts';
 
 const create = (options: object) => () => createCauseway({ ...VALID, ...options } as typeof VALID);
 const VALID = { baseUrl: 'https://causeway.example', accessToken: 't' };
@@ -27,4 +28,13 @@ test('baseUrl may have a path and trailing slashes', () => {
 
 test.each([undefined, null, '', {}])('accessToken %j is refused', (accessToken) => {
   expect(create({ accessToken })).toThrow('accessToken is missing');
+});
+
+test('the type of an offer narrows it', () => {
+  const saleOf = (offer: OfferDetails): TokenSaleOffer | undefined =>
+    offer.type === 'platform::token_sale' ? offer : undefined;
+  expectTypeOf<Extract<OfferDetails, { type: 'fund::swap' }>>().toEqualTypeOf<FundSwapOffer>();
+  expectTypeOf<FundSwapOffer>().not.toExtend<TokenSaleOffer>();
+  expect(saleOf(offerFixture('fund::swap'))).toBeUndefined();
+  expect(saleOf(offerFixture('platform::token_sale'))?.slug).toBe('harbour-quarter');
 });

@@ -1,0 +1,117 @@
+import type { Causeway } from '../client.ts';
+import type { Chain } from '../wire.ts';
+
+export type SandboxPartner = {
+  client_id: string;
+  client_secret: string;
+  redirect_uris: string[];
+  origins: string[];
+};
+export type SandboxUser = { id: string; email: string; password: string; kind: 'person' | 'company' };
+
+/** What `GET /sandbox` returns: everything that a script needs. */
+export type SandboxOverview = {
+  base_url: string;
+  issuer: string;
+  docs_url: string;
+  demo_url: string | null;
+  partner: SandboxPartner;
+  other_partner: SandboxPartner;
+  users: (SandboxUser & { note: string })[];
+  chains: {
+    chain: Chain;
+    /** Null on Solana. */
+    chain_id: number | null;
+    rpc_url: string;
+    tokens: { asset_id: string; code: string; address: string; decimals: number }[];
+  }[];
+  /** Funded with gas and test dollars. */
+  wallets: { address: string; private_key: string; protocol: 'ethereum' | 'solana' }[];
+  offers: {
+    id: string;
+    slug: string;
+    type: string;
+    state: 'open' | 'ended' | 'upcoming';
+    options: { id: string; slug: string; requirements: string[] }[];
+  }[];
+};
+
+export type SandboxReview = {
+  email: string;
+  /** `Sorting_KYC_Level`, `BasicKYCLevel` or another level of the offers. */
+  level_name: string;
+  answer: 'GREEN' | 'RED';
+  reject_type?: 'RETRY' | 'FINAL';
+  review_status?: string;
+  pii?: Record<string, unknown>;
+};
+export type SandboxVenue = {
+  session?: 'regular' | 'premarket' | 'postmarket' | 'overnight' | 'offhours' | 'paused' | 'closed';
+  assets?: Record<
+    string,
+    { paused?: boolean; redeem_only?: boolean; price?: string; max_notional?: string | null }
+  >;
+};
+export type SandboxFault = {
+  target: 'identity' | 'documents' | 'venue' | `rpc:${Chain}`;
+  mode: 'none' | 'down' | 'slow' | 'garbage' | 'rate_limited';
+  for_seconds?: number;
+};
+export type SandboxTokens = {
+  access_token: string;
+  refresh_token: string;
+  expires_in: number;
+  scope: string;
+  token_type: string;
+};
+
+export type SandboxMail = { to: string; subject: string; text: string; links: string[]; sent_at: string };
+/** A webhook receiver. */
+export type SandboxInbox = {
+  id: string;
+  url: string;
+  mode: 'ok' | 'error' | 'hang' | 'gone' | 'redirect' | 'drip';
+};
+export type SandboxInboxRequest = { at: string; headers: Record<string, unknown>; body: string };
+
+/** Controls a sandbox: users, providers, chains, the clock. Nothing of it exists in production. */
+export type SandboxClient = {
+  overview(): Promise<SandboxOverview>;
+  createUser(fields?: {
+    email?: string;
+    kind?: 'person' | 'company';
+    country?: string;
+  }): Promise<SandboxUser>;
+  /** Returns the tokens of a completed sign-in, without a browser. */
+  issueTokens(fields: { email: string; scope?: string; client_id?: string }): Promise<SandboxTokens>;
+  /** Returns a client that acts for a user: the one with this email address, or a new one. */
+  signIn(email?: string): Promise<{ causeway: Causeway; user: { email: string } }>;
+  /** Has the identity provider decide, and returns once the service has applied it. */
+  reviewIdentity(review: SandboxReview): Promise<void>;
+  /** Has a user act on a document, and returns once the service has applied it. */
+  actOnDocument(action: {
+    email: string;
+    document_type: string;
+    action: 'view' | 'sign' | 'decline' | 'expire';
+  }): Promise<void>;
+  setVenue(venue: SandboxVenue): Promise<void>;
+  /** Sends test money in smallest units: gas, or the asset with `asset_id`. */
+  fund(chain: Chain, transfer: { address: string; amount: string; asset_id?: string }): Promise<void>;
+  mine(chain: Chain, blocks: number): Promise<void>;
+  /** Drops the last blocks and mines others. */
+  reorganize(chain: Chain, depth: number): Promise<void>;
+  setFault(fault: SandboxFault): Promise<void>;
+  /** Moves the clock of a sandbox that runs with `CAUSEWAY_CLOCK=test`. */
+  moveClock(change: { advance_seconds: number } | { set_to: string }): Promise<void>;
+  /** Refunds a participation, as the operator does. */
+  refund(participationId: string): Promise<void>;
+  /** Returns the mails that the service would have sent, newest first; all of them, or those to one address. */
+  mail(to?: string): Promise<SandboxMail[]>;
+  createInbox(): Promise<SandboxInbox>;
+  /** Sets how an inbox answers from now on. */
+  setInbox(id: string, mode: SandboxInbox['mode']): Promise<void>;
+  /** Returns what an inbox has received, oldest first. */
+  readInbox(id: string): Promise<SandboxInboxRequest[]>;
+  holdUser(id: string, reason: string): Promise<void>;
+  releaseUser(id: string, reason: string): Promise<void>;
+};
