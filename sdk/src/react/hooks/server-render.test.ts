@@ -2,8 +2,17 @@ import { createElement } from 'react';
 import { renderToString } from 'react-dom/server';
 import { expect, test } from 'vitest';
 import { createCauseway } from '../../client.ts';
+import type { Page as ListPage } from '../../paging.ts';
 import type { Offer, OfferDetails } from '../../wire.ts';
-import { CausewayProvider, InitialData, OfferHeader, OffersGrid, preload, useOffer } from '../index.ts';
+import {
+  CausewayProvider,
+  InitialData,
+  OfferHeader,
+  OffersGrid,
+  preload,
+  useOffer,
+  useOffers,
+} from '../index.ts';
 
 const option = {
   ...{ id: 'o1', slug: 'public', price_usd: '1.25', floor_price_usd: null, bid_increment: null },
@@ -68,6 +77,19 @@ test('each page brings its own data to the provider of the layout', async () => 
   const html = renderToString(createElement(CausewayProvider, { client, children: page }));
   for (const text of ['The Harbour', 'Brick by brick', '$1.25']) expect(html).toContain(text);
   expect(requested).toHaveLength(2);
+});
+
+test('a hook shows the initial data that its page has, without a request', () => {
+  const { client, requested } = fakeService();
+  const offers: ListPage<Offer> = { object: 'list', data: [offer], starting_after: 'more' };
+  function Both() {
+    const { data, isLoading } = useOffer('harbour-quarter', { initialData: details });
+    const list = useOffers({ initialData: offers });
+    return createElement('p', {}, [data?.name, isLoading, list.data?.length, list.hasMore].join(' '));
+  }
+  const html = renderToString(createElement(CausewayProvider, { client, children: createElement(Both) }));
+  expect(html).toBe('<p>The Harbour false 1 true</p>');
+  expect(requested).toEqual([]);
 });
 
 test('an appearance applies to everything inside the provider', () => {

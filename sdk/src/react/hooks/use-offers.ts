@@ -1,4 +1,5 @@
 import type { EligibilityQuery } from '../../offers.ts';
+import type { Page } from '../../paging.ts';
 import { queries } from '../../queries.ts';
 import type { Eligibility, Offer, OfferDetails, OfferRequirements, RequirementStatuses } from '../../wire.ts';
 import {
@@ -23,7 +24,9 @@ import {
  * }
  * ```
  */
-export function useOffers(options?: HookOptions & { limit?: number | undefined }): ListQueryResult<Offer> {
+export function useOffers(
+  options?: HookOptions<Page<Offer>> & { limit?: number | undefined },
+): ListQueryResult<Offer> {
   return useListQuery((count) => queries.offers(count), options?.limit ?? 100, options);
 }
 
@@ -40,7 +43,10 @@ export function useOffers(options?: HookOptions & { limit?: number | undefined }
  * }
  * ```
  */
-export function useOffer(idOrSlug: string | undefined, options?: HookOptions): QueryResult<OfferDetails> {
+export function useOffer(
+  idOrSlug: string | undefined,
+  options?: HookOptions<OfferDetails>,
+): QueryResult<OfferDetails> {
   return useQuery(queries.offer(idOrSlug ?? ''), enabledIf(idOrSlug, options));
 }
 
@@ -59,7 +65,7 @@ export function useOffer(idOrSlug: string | undefined, options?: HookOptions): Q
  */
 export function useRequirements(
   offerId: string | undefined,
-  options?: HookOptions,
+  options?: HookOptions<OfferRequirements>,
 ): QueryResult<OfferRequirements> {
   return useQuery(queries.requirements(offerId ?? ''), enabledIf(offerId, options));
 }
@@ -81,7 +87,7 @@ export function useRequirements(
  */
 export function useRequirementStatuses(
   offerId: string | undefined,
-  options?: HookOptions,
+  options?: HookOptions<RequirementStatuses>,
 ): QueryResult<RequirementStatuses> {
   return useQuery(queries.requirementStatuses(offerId ?? ''), enabledIf(offerId, options));
 }
@@ -103,7 +109,7 @@ export function useRequirementStatuses(
  */
 export function useEligibility(
   offerId: string | undefined,
-  options?: HookOptions & EligibilityQuery,
+  options?: HookOptions<Eligibility> & EligibilityQuery,
 ): QueryResult<Eligibility> {
   const { chain, walletAddress, ...rest } = options ?? {};
   return useQuery(queries.eligibility(offerId ?? '', { chain, walletAddress }), enabledIf(offerId, rest));

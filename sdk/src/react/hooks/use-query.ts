@@ -1,12 +1,13 @@
-import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import type { CausewayError } from '../../error.ts';
+import type { Page } from '../../paging.ts';
 import type { Listed, Queries, Query, Resource } from '../../queries.ts';
 import { useCausewayContext } from '../context.ts';
 import { isAffected, isCovered } from './live-queries.ts';
 import { IDLE, type QueryState } from './query-cache.ts';
 import { useLastDefined } from './use-last-defined.ts';
 
-export type HookOptions = {
+export type HookOptions<Data = never> = {
   /**
    * Reloads the data this often while the page is visible. Default: never. Participations, wallets and requirement
    * statuses also reload when an event reports a change, and are then polled rarely.
@@ -16,6 +17,11 @@ export type HookOptions = {
   every?: number | undefined;
   /** Set to false to send no request, for example until a parameter is known. Default: true. */
   enabled?: boolean | undefined;
+  /**
+   * The data of the first render, for example what your server has read: a reply of the API, for lists the first page. It is
+   * shown without a request, and reloaded as other data is. Data that the page already has wins.
+   */
+  initialData?: Data | undefined;
 };
 
 /** The result of every hook. Old data stays while a reload runs and after a reload fails. */
@@ -37,12 +43,14 @@ export type ListAnswer<Item> = ListQueryResult<Item>;
 
 export function useQuery<Data>(
   query: Query<Data>,
-  { every, pollIntervalMs = every, enabled = true }: HookOptions = {},
+  { every, pollIntervalMs = every, enabled = true, initialData }: HookOptions<Data> = {},
 ): QueryResult<Data> {
   const { cache, events } = useCausewayContext();
   const latest = useRef(query);
   latest.current = query;
   const { key } = query;
+  // Runs during the render, not in an effect, so that the first one has the data.
+  useMemo(() => initialData !== undefined && cache.seed({ [key]: initialData }), [cache, key]);
   const isFollowed = enabled && pollIntervalMs !== undefined && isCovered(key);
   useEffect(() => {
     if (!isFollowed) return;
@@ -68,10 +76,12 @@ export function useQuery<Data>(
 export function useListQuery<Item>(
   queryFor: (count: number) => Query<Listed<Item>>,
   pageSize: number,
-  options: HookOptions | undefined,
+  { initialData: page, ...options }: HookOptions<Page<Item>> = {},
 ): ListQueryResult<Item> {
   const [count, setCount] = useState(pageSize);
-  const { data, ...rest } = useQuery(queryFor(count), options);
+  const isFirst = page !== undefined && count === pageSize;
+  const initialData = isFirst ? { items: page.data, hasMore: page.starting_after !== undefined } : undefined;
+  const { data, ...rest } = useQuery(queryFor(count), { ...options, initialData });
   const list = useLastDefined(data, queryFor(pageSize).key);
   return {
     ...rest,
@@ -91,13 +101,13 @@ const PLACEHOLDER = {} as never;
 export function useQueryOf<Params, Data>(
   queryOf: (params: Params) => Query<Data>,
   params: Params | null | undefined,
-  options: HookOptions | undefined,
+  options: HookOptions<Data> | undefined,
 ): QueryResult<Data> {
   return useQuery(queryOf(params ?? PLACEHOLDER), enabledIf(params, options));
 }
 
 /** Disables a query until its parameter is known. */
-export function enabledIf(param: unknown, options: HookOptions = {}): HookOptions {
+export function enabledIf<Data>(param: unknown, options: HookOptions<Data> = {}): HookOptions<Data> {
   return { ...options, enabled: param !== undefined && param !== null && options.enabled !== false };
 }
 

@@ -20,7 +20,7 @@ import { type HookOptions, type OptionalParams, type QueryResult, useQueryOf } f
  */
 export function useSwapPreview(
   params: OptionalParams<'swapPreview'>,
-  options?: HookOptions,
+  options?: HookOptions<SwapPreview>,
 ): QueryResult<SwapPreview> {
   return useQueryOf(queries.swapPreview, params, options);
 }
@@ -39,7 +39,7 @@ export function useSwapPreview(
  */
 export function useSwapOutputToken(
   params: OptionalParams<'swapOutputToken'>,
-  options?: HookOptions,
+  options?: HookOptions<SwapOutputToken>,
 ): QueryResult<SwapOutputToken> {
   return useQueryOf(queries.swapOutputToken, params, options);
 }
@@ -61,7 +61,7 @@ export function useSwapOutputToken(
  */
 export function useSwapStatus(
   params: OptionalParams<'swapStatus'>,
-  options?: HookOptions,
+  options?: HookOptions<SwapStatus>,
 ): QueryResult<SwapStatus> {
   return useQueryOf(queries.swapStatus, params, options);
 }
@@ -84,7 +84,7 @@ export function useSwapStatus(
  */
 export function useWalletAuthorization(
   params: OptionalParams<'walletAuthorization'>,
-  options?: HookOptions,
+  options?: HookOptions<WalletAuthorization>,
 ): QueryResult<WalletAuthorization> {
   return useQueryOf(queries.walletAuthorization, params, options);
 }

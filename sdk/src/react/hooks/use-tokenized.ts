@@ -17,7 +17,7 @@ import { type HookOptions, type OptionalParams, type QueryResult, useQueryOf } f
  */
 export function useQuote(
   params: OptionalParams<'quote'>,
-  options?: HookOptions,
+  options?: HookOptions<TokenizedSwapQuote>,
 ): QueryResult<TokenizedSwapQuote> {
   return useQueryOf(queries.quote, params, options);
 }
@@ -37,7 +37,7 @@ export function useQuote(
  */
 export function useTradingStatus(
   params: OptionalParams<'tradingStatus'>,
-  options?: HookOptions,
+  options?: HookOptions<TokenizedSwapTradingStatus>,
 ): QueryResult<TokenizedSwapTradingStatus> {
   return useQueryOf(queries.tradingStatus, params, options);
 }

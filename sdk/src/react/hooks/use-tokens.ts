@@ -16,7 +16,7 @@ import { type HookOptions, type OptionalParams, type QueryResult, useQueryOf } f
  */
 export function useTokenAllowance(
   params: OptionalParams<'tokenAllowance'>,
-  options?: HookOptions,
+  options?: HookOptions<TokenAllowance>,
 ): QueryResult<TokenAllowance> {
   return useQueryOf(queries.tokenAllowance, params, options);
 }
@@ -37,7 +37,7 @@ export function useTokenAllowance(
  */
 export function useTokenBalance(
   params: OptionalParams<'tokenBalance'>,
-  options?: HookOptions,
+  options?: HookOptions<TokenBalance>,
 ): QueryResult<TokenBalance> {
   return useQueryOf(queries.tokenBalance, params, options);
 }

@@ -1,3 +1,4 @@
+import type { Page } from '../../paging.ts';
 import type { ParticipationFilter } from '../../participations.ts';
 import { queries } from '../../queries.ts';
 import type { OptionAddress, Participation, UserPii } from '../../wire.ts';
@@ -25,7 +26,7 @@ import {
  */
 export function useConnectedWallets(
   offerId: string | undefined,
-  options?: HookOptions & { optionId?: string | undefined },
+  options?: HookOptions<Page<OptionAddress>> & { optionId?: string | undefined },
 ): ListQueryResult<OptionAddress> {
   return useListQuery(
     (count) => queries.connectedWallets(offerId ?? '', options?.optionId, count),
@@ -53,7 +54,7 @@ export function useConnectedWallets(
  * ```
  */
 export function useParticipations(
-  options?: HookOptions & {
+  options?: HookOptions<Page<Participation>> & {
     limit?: number | undefined;
     filters?: readonly ParticipationFilter[] | undefined;
   },
@@ -78,7 +79,10 @@ export function useParticipations(
  * }
  * ```
  */
-export function useParticipation(id: string | undefined, options?: HookOptions): QueryResult<Participation> {
+export function useParticipation(
+  id: string | undefined,
+  options?: HookOptions<Participation>,
+): QueryResult<Participation> {
   return useQuery(queries.participation(id ?? ''), enabledIf(id, options));
 }
 
@@ -94,6 +98,6 @@ export function useParticipation(id: string | undefined, options?: HookOptions):
  * }
  * ```
  */
-export function usePii(options?: HookOptions): QueryResult<UserPii> {
+export function usePii(options?: HookOptions<UserPii>): QueryResult<UserPii> {
   return useQuery(queries.pii(), options);
 }
