@@ -2,8 +2,10 @@ import { createServer } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { browserToken, createCauseway } from '../src/index.ts';
 import {
+  cookieSessions,
   createHandler,
   partnerClient,
+  renewSession,
   type Session,
   type SessionStore,
   toNode,
@@ -34,6 +36,32 @@ describe('renewal', () => {
     expect(tokens[0].access_token).not.toBe(before);
     expect((await fetchWithOldCookie()).access_token).toBe(tokens[0].access_token);
     expect(app.grants).toEqual(['refresh_token']);
+  });
+
+  test('of a session in a cookie happens before the page, and the page reads the new one', async () => {
+    const now = () => Date.now() + app.clock.skewMs;
+    const store = cookieSessions({ secret: 'c'.repeat(40), secure: false, now });
+    const signIn = app.newSignIn({ store });
+    const { url, pending } = signIn.authorizeUrl();
+    const session = await signIn.exchange(await newBrowser().authorize(url, app.user, 'allow'), pending);
+    const saved = new Headers();
+    await store.save({ headers: {} }, saved, session);
+    const cookie = `theme=dark; ${saved.getSetCookie()[0]?.split(';')[0]}`;
+    expect(await renewSession(signIn, { headers: { cookie } })).toBeUndefined();
+    app.clock.skewMs = 14.5 * 60_000;
+    // Another process, which has not seen the session before.
+    const renewed = await renewSession(app.newSignIn({ store }), { headers: { cookie } });
+    expect(renewed?.cookie).toMatch(/^theme=dark; causeway_session=/);
+    const found = await store.load({ headers: { cookie: renewed?.cookie } });
+    expect([found?.id, found?.accessToken === session.accessToken]).toEqual([session.id, false]);
+    expect(renewed?.headers.getSetCookie()[0]).toContain(renewed?.cookie.split('causeway_session=')[1]);
+    await signIn.signOut(session);
+    app.clock.skewMs = 30 * 60_000;
+    const ended = await renewSession(app.newSignIn({ store }), { headers: { cookie } });
+    expect([ended?.cookie, ended?.headers.getSetCookie()[0]]).toEqual([
+      'theme=dark',
+      expect.stringContaining('Max-Age=0'),
+    ]);
   });
 
   test('is rate limited for a page that forces it repeatedly', async () => {

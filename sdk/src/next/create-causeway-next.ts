@@ -1,6 +1,7 @@
 /// <reference path="./next.d.ts" />
 import type { Causeway } from '../client.ts';
 import { createHandler, type Handler, type HandlerOptions } from '../server/handler.ts';
+import { renewSession } from '../server/renew-session.ts';
 import type { Session } from '../server/session.ts';
 import type { SessionStorage } from '../server/session-storage.ts';
 import { createSignIn, defaultSessions, type SignIn, type SignInOptions } from '../server/sign-in.ts';
@@ -24,6 +25,11 @@ export type CausewayNext = {
    * your app.
    */
   requireUser(options?: { returnTo?: string | undefined }): Promise<NextUser>;
+  /**
+   * Renews sessions before pages are rendered, because server components cannot set cookies. Export it from `proxy.ts`, or in
+   * Next 15.5 as `middleware` with the runtime `nodejs`. Needed with `cookieSessions` only.
+   */
+  proxy(request: Request): Promise<Response>;
 };
 
 const SHARED_SESSIONS = Symbol.for('@causeway/sdk/next sessions');
@@ -64,12 +70,24 @@ export function createCausewayNext(configure: () => CausewayNextOptions): Causew
     const request = { headers: await headers() };
     const { options, signIn } = setUp();
     const found = await userClient(signIn, request, { baseUrl: options.baseUrl });
-    // A server component cannot set cookies, so the cookie of a renewed session waits for the next request
-    // from the page.
+    // A server component cannot set cookies. Only `cookieSessions` needs that, and has `proxy` for it.
     return found && { user: found.session.user, scope: found.session.scope, causeway: found.causeway };
+  };
+  const proxy = async (request: Request): Promise<Response> => {
+    const { NextResponse } = await import('next/server.js');
+    const { options, signIn } = setUp();
+    // While the service is unavailable, the page decides what to show.
+    const renewed = await renewSession(signIn, request).catch((error) => void options.onError?.(error));
+    if (!renewed) return NextResponse.next();
+    const headers = new Headers(request.headers);
+    headers.set('cookie', renewed.cookie);
+    const reply = NextResponse.next({ request: { headers } });
+    for (const cookie of renewed.headers.getSetCookie()) reply.headers.append('set-cookie', cookie);
+    return reply;
   };
   return {
     handlers: { GET: handle, POST: handle },
+    proxy,
     getUser,
     requireUser: async ({ returnTo = '/' } = {}) => {
       const user = await getUser();

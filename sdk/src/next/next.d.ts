@@ -5,3 +5,8 @@ declare module 'next/headers.js' {
 declare module 'next/navigation.js' {
   export function redirect(url: string): never;
 }
+declare module 'next/server.js' {
+  export class NextResponse extends Response {
+    static next(init?: { request?: { headers: Headers } }): NextResponse;
+  }
+}

@@ -12,6 +12,7 @@ export { type PartnerClientOptions, partnerClient } from './partner-client.ts';
 export type { Pending } from './pending.ts';
 export { type PostgresClient, type PostgresSessionsOptions, postgresSessions } from './postgres-sessions.ts';
 export { type RedisClient, type RedisSessionsOptions, redisSessions } from './redis-sessions.ts';
+export { type RenewedSession, renewSession } from './renew-session.ts';
 export { type CookieSessionsOptions, cookieSessions, type Session, type SessionStore } from './session.ts';
 export { type MemorySessionsOptions, memorySessions, type SessionStorage } from './session-storage.ts';
 export { type AuthorizeOptions, createSignIn, type SignIn, type SignInOptions } from './sign-in.ts';

@@ -1,0 +1,50 @@
+import { cookiesOf, type HasHeaders } from './cookies.ts';
+import type { SignIn } from './sign-in.ts';
+import { isSignInError } from './sign-in-error.ts';
+
+export type RenewedSession = {
+  /** The `cookie` header of the request with the renewed session, for the page to read. */
+  cookie: string;
+  /** Add these headers (`set-cookie`) to the response. */
+  headers: Headers;
+};
+
+/**
+ * Renews the session of a request before a page is rendered, for frameworks whose pages cannot set cookies. Returns
+ * undefined if there is nothing to renew. Only `cookieSessions` needs it: other stores save renewed sessions themselves.
+ *
+ * @example
+ * ```ts
+ * import { renewSession, type SignIn } from '@causeway/sdk/server';
+ *
+ * export async function beforePage(signIn: SignIn, request: Request): Promise<Response | undefined> {
+ *   const renewed = await renewSession(signIn, request);
+ *   return renewed && new Response('the page, rendered with renewed.cookie', { headers: renewed.headers });
+ * }
+ * ```
+ */
+export async function renewSession(signIn: SignIn, request: HasHeaders): Promise<RenewedSession | undefined> {
+  const session = await signIn.store.load(request);
+  if (session === undefined) return undefined;
+  const headers = new Headers();
+  try {
+    const fresh = await signIn.fresh(session);
+    if (fresh.refreshedAt === session.refreshedAt) return undefined;
+    await signIn.store.save(request, headers, fresh);
+  } catch (error) {
+    if (!isSignInError(error, 'not_signed_in')) throw error;
+    await signIn.store.clear(request, headers);
+  }
+  return { cookie: withCookies(request, headers.getSetCookie()), headers };
+}
+
+/** Returns a request's cookies with those that a response sets; an empty value removes one. */
+function withCookies(request: HasHeaders, set: readonly string[]): string {
+  const cookies = cookiesOf(request);
+  for (const line of set) {
+    const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+    if (value === '') cookies.delete(name);
+    else cookies.set(name, value);
+  }
+  return [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+}
