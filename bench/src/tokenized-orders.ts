@@ -14,7 +14,10 @@ export type Measured = { url: string; headers: Record<string, string>; statsUrl:
 export type TransactionCost = { mean: number; p50: number; p95: number; atOnce: number; idle: number };
 
 const WALLETS = 20;
-/** Thousands of transactions, because the JIT is slow to optimize code that runs only once per transaction. */
+/**
+ * The warm-up takes thousands of transactions, because the JIT is slow to optimize code that runs only once
+ * per transaction.
+ */
 const WARM_UP_ROUNDS = 280;
 const COUNTED_ROUNDS = 20;
 const CHAIN = 'ethereum_sepolia';

@@ -15,7 +15,10 @@ export type EventQuery = PageQuery & {
 type ForwardQuery = Omit<EventQuery, 'filters'>;
 
 export type Events = {
-  /** Lists events newest first or, with `after`, oldest first from there. Iterating continues to the end of the log. */
+  /**
+   * Lists events, newest first. With `after`, lists the events after that event, oldest first. Iterating
+   * continues to the end of the log.
+   */
   list(query?: EventQuery, options?: RequestOptions): Pages<Event>;
   get(id: string, options?: RequestOptions): Promise<Event>;
   /** Returns a proof that the event is in the log. `verifyEventProof` of `@causeway/sdk/server` verifies it offline. */

@@ -60,7 +60,10 @@ const DEFAULT_TIMEOUT_MS = 20_000;
 const DEFAULT_RETRIES = 3;
 const INITIAL_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 8_000;
-/** The longest `Retry-After` that the client waits for. Beyond it, the call fails and the caller decides. */
+/**
+ * The longest `Retry-After` that the client waits for. If the service sends a longer one, the call fails and
+ * the caller decides.
+ */
 const MAX_RETRY_AFTER_S = 30;
 
 export function createSend(options: CausewayOptions): Send {

@@ -54,7 +54,7 @@ export function testClock(start: number): TestClock {
     },
     set: (milliseconds) => {
       now = milliseconds;
-      // After moving back, microseconds must restart from the new time.
+      // If the clock moves back, microseconds must restart from the new time.
       micros = strictlyIncreasing(() => now);
     },
   };

@@ -202,8 +202,8 @@ export async function buildContext({
 const MAX_PARTNER_CONTEXTS = 1_000;
 
 /**
- * Gives each partner a lane to the database, the chains and the providers. Keeps one context per partner, because
- * copying the context for each request would be slow.
+ * Gives each partner separate queues (lanes) for the database, the chains and the providers. Keeps one
+ * context per partner, because copying the context for each request would be slow.
  */
 function sharePartners(ctx: Context): Context['forPartner'] {
   const { identity, documents, venue, signatures } = ctx;

@@ -91,11 +91,11 @@ export type Config = {
    * `review` the user also has to wait for an operator's approval.
    */
   countryChangePolicy: 'flag' | 'review';
-  /** Signs allow-list permissions. Null = no wallet can be allowed. */
+  /** The key that signs allow-list permissions. Null = no wallet can be allowed. */
   supplierKey: OperatorKey | null;
-  /** Commits and refunds participations. Null = this process settles nothing. */
+  /** The key that commits and refunds participations. Null = this process settles nothing. */
   operatorKey: OperatorKey | null;
-  /** Commits and refunds participations on Solana. Null = this process settles nothing there. */
+  /** The key that commits and refunds participations on Solana. Null = this process settles nothing there. */
   solanaKey: OperatorKey | null;
   /** The keys of roles that do not use the operator key, each for all chains or for one. */
   roleKeys: RoleKey[];

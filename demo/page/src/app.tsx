@@ -94,7 +94,7 @@ export function ScreenSkeleton() {
   );
 }
 
-/** Contains a failed screen, so that the rest of the page keeps working. */
+/** Catches the error of a failed screen, so that the rest of the page keeps working. */
 class ErrorBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
   override state = { error: null };
 

@@ -99,7 +99,7 @@ export function Boot() {
   );
 }
 
-/** Shows the page's frame, so that the layout does not shift when the rest loads. */
+/** Shows the page's frame, so that the layout does not shift when the content loads. */
 function LoadingPage({ isFailing }: { isFailing: boolean }) {
   return (
     <>

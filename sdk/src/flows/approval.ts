@@ -71,7 +71,10 @@ export async function sendApproval(
   return sendTransaction(session, approve);
 }
 
-/** Returns the calls that approve exactly the amount. `reset` is undefined unless the token requires it first. */
+/**
+ * Returns the calls that approve exactly the amount. `reset` sets the allowance to zero first; it is
+ * undefined unless the token requires that.
+ */
 export async function planApproval(
   session: Session,
   wanted: Allowance,

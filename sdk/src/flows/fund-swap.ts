@@ -37,7 +37,10 @@ export type FundSwapInput = {
   slippageBps: number;
   /** The minimum to receive regardless of the preview, for example the amount that the user was shown. */
   minReceive?: string | bigint | undefined;
-  /** Swaps a part if the fund cannot accept the whole amount. Default: false, which fails with `supply_short`. */
+  /**
+   * Whether to swap a part if the fund cannot accept the whole amount. Default: false, so that the flow fails
+   * with `supply_short`.
+   */
   allowPartial?: boolean | undefined;
 };
 

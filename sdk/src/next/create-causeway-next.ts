@@ -35,8 +35,8 @@ export type CausewayNext = {
 const SHARED_SESSIONS = Symbol.for('@causeway/sdk/next sessions');
 
 /**
- * Connects an app on Next's app router: routes for sign-in, and the user of a request in server components. `configure`
- * runs with the first request, so that a build needs no secrets.
+ * Connects an app that uses Next's app router: serves the sign-in routes, and gives server components the user of a
+ * request. `configure` runs with the first request, so that a build needs no secrets.
  *
  * @example
  * ```ts no-run
@@ -99,7 +99,10 @@ export function createCausewayNext(configure: () => CausewayNextOptions): Causew
   };
 }
 
-/** Next loads this module several times, for routes and for components, and again after every edit in development. */
+/**
+ * Returns one storage for the whole process. Next loads this module several times, for routes and for
+ * components, and again after every edit in development.
+ */
 function sharedSessions(): SessionStorage {
   const shared = globalThis as { [SHARED_SESSIONS]?: SessionStorage };
   shared[SHARED_SESSIONS] ??= defaultSessions(Date.now);

@@ -107,7 +107,7 @@ async function handleToken(context: HandlerContext, request: Request, url: URL):
   }
 }
 
-/** Includes the remaining seconds, because the browser's clock may be wrong. */
+/** Also returns the remaining seconds, because the browser's clock may be wrong. */
 function expiryOf({ expiresAt }: Session, now: number) {
   const expires_in = Math.max(0, Math.floor((expiresAt - now) / 1000));
   return { expires_in, expires_at: new Date(expiresAt).toISOString() };

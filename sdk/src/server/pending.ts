@@ -11,8 +11,8 @@ export type Pending = {
 };
 
 /**
- * Returns the code of a callback. Throws `SignInError` unless the callback belongs to the pending sign-in of this browser
- * and comes from the expected issuer (RFC 9207).
+ * Returns the authorization code in a callback. Throws `SignInError` unless the callback belongs to the
+ * pending sign-in of this browser and comes from the expected issuer (RFC 9207).
  */
 export function checkCallback(
   callback: string | URL | URLSearchParams,

@@ -57,7 +57,8 @@ export async function lockUser(
 }
 
 /**
- * Replaces the hash with one of the same password under newer parameters, unless the password has changed meanwhile.
+ * Replaces a password hash with a hash of the same password that was made with newer parameters, unless the
+ * password has changed in the meantime.
  */
 export async function replacePasswordHash(
   db: Db,

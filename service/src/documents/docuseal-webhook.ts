@@ -71,7 +71,10 @@ function isAuthentic(
   return webhookHeader !== null && typeof given === 'string' && isSame(given, webhookHeader.value);
 }
 
-/** Verifies `{unix}.{hex}`. The signed time must be close to `now`, which prevents replays. */
+/**
+ * Verifies a signature of the form `{unix}.{hex}`. The signed time must be close to `now`, which prevents
+ * replays.
+ */
 export function verifySignature(
   secret: string,
   header: string | string[] | undefined,

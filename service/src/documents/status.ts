@@ -20,7 +20,7 @@ export async function changeSubmission(
   return row;
 }
 
-/** Appends the event of a new or changed submission for every partner that may read it. */
+/** Appends an event about a new or changed submission for every partner that may read it. */
 export async function reportSubmission(
   ctx: Context,
   tx: Db,

@@ -20,7 +20,10 @@ const MARKS: Record<Check['status'], string> = {
   rejected: '✗',
 };
 
-/** Returns what the eligibility endpoint tells the user about an offer, for each partner, as a tree for operators. */
+/**
+ * Returns, for each partner, what the eligibility endpoint tells the user about an offer, as a tree for
+ * operators.
+ */
 export async function explainUser(
   ctx: CommandContext,
   config: Config,

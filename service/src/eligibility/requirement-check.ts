@@ -41,7 +41,9 @@ const NAMES: Partial<Record<RequirementType, string>> = {
 
 type Messages = Record<Status | 'update', string>;
 
-/** Composed once, because the dry run of an offer has dozens of checks. */
+/**
+ * The messages of each requirement type. Composed once, because the dry run of an offer has dozens of checks.
+ */
 const MESSAGES = Object.fromEntries(REQUIREMENT_TYPES.map((type) => [type, messagesOf(type)])) as Record<
   RequirementType,
   Messages

@@ -38,7 +38,10 @@ export async function assignPositions(db: Db): Promise<void> {
 export type EventRow = Omit<Selectable<Events>, 'written' | 'position' | 'sequence'> & {
   position: bigint;
   sequence: bigint;
-  /** False if the event is about a user who does not, or no longer, allow the partner to read it. */
+  /**
+   * False if the event is about a user who has not allowed the partner to read it, or has withdrawn the
+   * permission.
+   */
   visible: boolean;
 };
 

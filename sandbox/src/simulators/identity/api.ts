@@ -35,7 +35,7 @@ type Handler = (
   now: number,
 ) => Promise<ApiReply> | ApiReply;
 
-/** Matched in order against `METHOD path`. Handlers receive the percent-decoded groups. */
+/** The routes, matched in order against `METHOD path`. Handlers receive the percent-decoded groups. */
 const ROUTES: readonly [RegExp, Handler][] = [
   [/^GET \/resources\/status\/api$/, () => ok({ status: 'ok' })],
   [

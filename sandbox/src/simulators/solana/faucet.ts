@@ -132,7 +132,7 @@ function decodeAddress(address: string): Uint8Array {
     const key = base58.decode(address);
     if (key.length === 32 && base58.encode(key) === address) return key;
   } catch {
-    // Text that is not base58 gets the same error as a wrong length.
+    // Text that is not base58 gets the same error as text of a wrong length.
   }
   throw invalid('address', 'is not a Solana address');
 }

@@ -26,8 +26,8 @@ const MINUTE_MS = 60_000;
 const MAX_PAUSE_MS = 10 * MINUTE_MS;
 const DAYS_BACK = 5;
 /**
- * Long enough to reach from the first evening of a week past the next weekend, even with holidays before and
- * after that weekend.
+ * How far ahead sessions are computed: from the first evening of a week past the next weekend, even with
+ * holidays before and after that weekend.
  */
 const DAYS_AHEAD = 12;
 const MAX_CACHED_DAYS = 1000;

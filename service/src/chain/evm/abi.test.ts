@@ -29,7 +29,9 @@ const contracts = [
   ...venue,
 ];
 
-/** The parts of an ABI entry that decide its encoding. Compilers and `parseAbi` differ in the other parts. */
+/**
+ * The parts of an ABI entry that determine its encoding. Compilers and `parseAbi` differ in the other parts.
+ */
 function encodingOf(item: Abi[number]) {
   const parameter = (one: AbiParameter): object => ({
     type: one.type,

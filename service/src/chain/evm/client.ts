@@ -19,7 +19,7 @@ export type EvmChain = {
 };
 
 const MAX_FRESHNESS_MS = 500;
-/** How far an endpoint may lag behind before the others are preferred. */
+/** How far an endpoint may lag behind before other endpoints are preferred. */
 const MAX_LAG_BLOCKS = 5;
 const MIN_LAG_SECONDS = 20;
 

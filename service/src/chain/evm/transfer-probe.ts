@@ -18,7 +18,10 @@ import type { EventLog } from './receipts.ts';
 
 const { abi, deployedBytecode: code } = transferProbe;
 const TRANSFER_TOPIC = keccak256(toHex('Transfer(address,address,uint256)'));
-/** How many recent blocks to search for holders. For busy tokens the longer range exceeds the limits of nodes. */
+/**
+ * How many recent blocks to search for holders. The second range is for busy tokens, for which nodes reject
+ * the first.
+ */
 const HOLDER_RANGES = [2_000n, 20n];
 const MAX_HOLDERS = 20;
 const MAX_PROBED = 10n ** 12n;

@@ -16,14 +16,14 @@ export type Endpoint = {
   provider: string;
   /** Returns whether a call may be sent now. While the circuit is open, a caller that gets true sends the probe. */
   isAvailable(): boolean;
-  /** Returns true if the circuit is closed and the endpoint is not distrusted at present. */
+  /** Returns true if the circuit is closed and `distrust` has not been called recently. */
   isTrusted(now: number): boolean;
   /**
    * Posts the calls as one HTTP request. Lanes take turns when all connections are in use. Throws
    * `UpstreamFailure` if there is no valid response.
    */
   post(calls: RpcCall[], timeoutMs: number, lane: string): Promise<RpcReply[]>;
-  /** Prefers other endpoints for a while. Called after a well-formed response that cannot be true. */
+  /** Prefers other endpoints for a while, because this one lags behind or has sent a wrong response. */
   distrust(forMs?: number): void;
   /** Stops using the endpoint while it serves another chain, and resumes afterwards. */
   exclude(isExcluded: boolean): void;

@@ -61,7 +61,8 @@ export function openRpc({ chain, urls, timeoutMs, protocol, ...options }: RpcOpt
 
 function createRpc(parts: RpcParts): Pick<Rpc, 'inLane'> {
   const { chain, endpoints, timeoutMs } = parts;
-  // One more attempt than there are endpoints: only a request shows whether a kept-alive connection has been closed.
+  // One attempt more than there are endpoints, because an attempt may fail only because a kept-alive
+  // connection has been closed.
   const maxAttempts = endpoints.length + 1;
   let sent = 0;
   let waiting = 0;
@@ -76,7 +77,7 @@ function createRpc(parts: RpcParts): Pick<Rpc, 'inLane'> {
     if (waiting >= MAX_WAITING)
       throw rpcError(chain, new UpstreamFailure('no_response', 'too many calls are waiting'));
     waiting += 1;
-    // A single endpoint has nothing to be compared with, and callers do not wait for the comparison.
+    // A single endpoint has nothing to be compared with. The call does not wait for the survey.
     if (endpoints.length > 1 && performance.now() >= nextSurvey) survey().catch(() => undefined);
     try {
       return await tryEndpoints(lane, calls, accept);
