@@ -29,7 +29,7 @@ afterAll(async () => {
 
 async function open(path: string, options: { width?: number; colorScheme?: 'light' | 'dark' } = {}) {
   const { width = 1280, colorScheme = 'light' } = options;
-  // The CSP of the page would block the axe script, which is not part of the page.
+  // Bypass the page's CSP, which would block the axe script, because that script is not part of the page.
   const context = await browser.newContext({
     viewport: { width, height: 900 },
     colorScheme,

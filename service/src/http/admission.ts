@@ -22,7 +22,10 @@ type Options = {
    * turns, so a partner that floods the node delays only itself.
    */
   laneOf(request: IncomingMessage): string | null;
-  /** Returns false while enough queries from this lane wait for the database. */
+  /**
+   * Returns whether the database has room for a request of this lane. It has none while enough queries of the
+   * lane wait.
+   */
   mayStart(lane: string | null): boolean;
   start: RequestListener;
   refuse: RequestListener;

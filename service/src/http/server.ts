@@ -119,7 +119,11 @@ export async function buildServer(
 function answerRawRequests(ctx: Context, app: FastifyInstance): void {
   const answer = (error: ApiError) => rawFailure(ctx.securityHeaders, error, randomUUID());
   app.server.on('checkExpectation', ({ socket }: FastifyRequest['raw']) =>
-    socket.end(answer(new ApiError('malformed_request', {}, { message: 'Unknown expectation.' }))),
+    socket.end(
+      answer(
+        new ApiError('malformed_request', {}, { message: 'The Expect header has an unsupported value.' }),
+      ),
+    ),
   );
   app.server.on('connect', (_request, socket) => socket.end(answer(new ApiError('method_not_allowed'))));
 }

@@ -52,7 +52,9 @@ export function chooseRequestId(request: IncomingMessage): string {
   return sent !== undefined && REQUEST_ID.test(sent) ? sent : randomUUID();
 }
 
-/** Returns one header. Does not read `headers`, because Node then parses all of them. */
+/**
+ * Returns one header. Does not read `headers`, because Node parses all headers when `headers` is first read.
+ */
 function rawHeader({ rawHeaders }: IncomingMessage, name: string): string | undefined {
   for (let i = 0; i < rawHeaders.length; i += 2)
     if (rawHeaders[i]?.length === name.length && rawHeaders[i]?.toLowerCase() === name)

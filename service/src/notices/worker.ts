@@ -57,7 +57,8 @@ async function sendNotice(ctx: Context, tx: Db, notice: WaitingNotice): Promise<
 }
 
 /**
- * Returns null if the notice cannot be rendered, or if its kind comes from a newer version of the service.
+ * Renders a notice as a mail. Returns null if the notice cannot be rendered, or if its kind comes from a
+ * newer version of the service.
  */
 function tryToMail(
   ctx: Context,

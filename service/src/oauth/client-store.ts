@@ -15,7 +15,7 @@ export type ClientRow = {
   previous_hash: Buffer | null;
 };
 
-/** Returns undefined for unknown clients and for clients of disabled partners. */
+/** Returns a client of an enabled partner, or undefined if there is none. */
 export async function selectClient(db: Db, clientId: string): Promise<ClientRow | undefined> {
   const { rows } = await sql<ClientRow>`
     select c.client_id, c.partner_id, p.name, p.logo_url, p.origins, c.redirect_uris, c.post_logout_redirect_uris,

@@ -27,7 +27,7 @@ export type SolanaSigner = {
  */
 type Parts = { clock: Clock; log?: Log; registry?: Registry };
 
-/** Opens the key with its policy. A policy file without a Solana cluster allows nothing there. */
+/** Opens the key with its policy. A policy file without a Solana cluster allows nothing on Solana. */
 export async function openSolanaSigner(key: OperatorKey, parts: Parts): Promise<SolanaSigner> {
   const { clock, log, registry } = parts;
   const { address, signTransaction } = await openKey(key, clock, registry);

@@ -1,9 +1,7 @@
 import { foldKey } from './fold.ts';
 import { listRegions } from './regions.ts';
 
-/**
- * Returns the region of the country whose name is most similar to the text, or null if no name is similar.
- */
+/** Returns the country's region whose name is most similar to the text, or null if no name is similar. */
 export function closestRegion(country: string, text: string): { code: string; name: string } | null {
   const wanted = foldKey(text);
   const distances = listRegions(country).map((region) => ({

@@ -28,8 +28,8 @@ export async function reportDueStatuses(ctx: Context): Promise<void> {
 }
 
 /**
- * Returns false if the offers are not cached, for example while the connection for notifications is down. The
- * check then stays due.
+ * Reports the user's changed statuses. Returns false if the offers are not cached, for example while the
+ * connection for notifications is down. The check then stays due.
  */
 async function checkUser(ctx: Context, userId: string): Promise<boolean> {
   // Fills the cache of offers, which the report reads inside its transaction.

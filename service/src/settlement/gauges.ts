@@ -91,7 +91,7 @@ export function registerSettlementGauges(
     registry,
     {
       name: 'causeway_operator_value_spent',
-      help: 'How much of a token a key has signed to move in 24 hours in a role, in the smallest unit.',
+      help: 'The amount of a token that a key has signed to move in a role in 24 hours, in the smallest unit.',
       labels: ['chain', 'address', 'role', 'token'],
     },
     async () =>

@@ -50,7 +50,10 @@ export type AssetPause = { symbol: string; until: number | null };
 export type Venue = {
   /** Returns an indicative quote. The call has no rate limit, and the quote may be cached. */
   quote(order: Order): Promise<IndicativeQuote>;
-  /** Uses up an attestation. It must not be retried, because without a response the outcome is unknown. */
+  /**
+   * Requests an attestation, which uses one up. The call must not be retried, because without a response the
+   * outcome is unknown.
+   */
   attest(chainId: number, order: Order): Promise<Attestation>;
   tradingLimits(symbol: string, side: Side): Promise<TradingLimits>;
   sessionLimits(symbol: string): Promise<Partial<Record<Session, SessionLimit>>>;

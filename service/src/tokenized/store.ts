@@ -102,7 +102,7 @@ export async function findEarlier(
 }
 
 /**
- * Leases orders that have no outcome yet for `seconds`, least recently checked first. Concurrent calls get
+ * Leases, for `seconds`, orders that have no outcome yet, least recently checked first. Concurrent calls get
  * different orders.
  */
 export async function takeOpen(db: Db, limit: number, seconds: number): Promise<StoredOrder[]> {

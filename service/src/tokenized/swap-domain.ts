@@ -38,7 +38,7 @@ function refused(reason: string): ApiError {
   return new ApiError('contract_reverted', { reason });
 }
 
-/** Returns what is missing in the settings to serve tokenized swaps. */
+/** Returns which settings are missing to serve tokenized swaps. */
 export async function findSwapProblems(ctx: Context): Promise<string[]> {
   const served = await listServedOffers(ctx);
   const swaps = served.filter(({ type }) => type === 'tokenized::swap');

@@ -8,7 +8,10 @@ export type AllowTransaction = { to: Hex; data: Hex; deadline: number };
 
 /** The interface to the party that admits wallets to an allow-list after their ownership is proven. */
 export type Supplier = {
-  /** Returns false if the issuer maintains this allow-list itself. */
+  /**
+   * Returns whether the party can admit wallets to this allow-list. It cannot if the issuer maintains the
+   * list itself.
+   */
   canAdmit(list: Pick<AllowRequest, 'chain' | 'contract'>): Promise<boolean>;
   verifyWallet(request: AllowRequest): Promise<AllowTransaction>;
 };

@@ -99,7 +99,10 @@ async function bind(
   return { binding: bound, isNew: true };
 }
 
-/** Returns null if the option sets no limit. Each user can then bind one wallet per protocol. */
+/**
+ * Returns how many wallets a user can bind to the option, or null if the option sets no limit. Without a
+ * limit, each user can bind one wallet per protocol.
+ */
 function maxWallets({ requirements }: OfferOption): number | null {
   const limits = requirements.flatMap((requirement) =>
     requirement.type === 'whitelisted_wallet' ? [requirement.details.max_wallets] : [],

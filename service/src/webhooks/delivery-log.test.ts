@@ -49,7 +49,7 @@ const ids = () => receiver.received.map(({ headers }) => headers['webhook-id']);
 const list = async (id: string, query = '') =>
   (await call('GET', `${ENDPOINTS}/${id}/deliveries?${query}`)).json;
 const stateOf = async (id: string) => (await call('GET', `${DELIVERIES}/${id}`)).json.state;
-/** Appends an event and returns the id of its delivery, which then is in `state`. */
+/** Appends an event, brings its delivery into `state`, and returns the id of the delivery. */
 async function deliveryIn(endpoint: string, state: string, subject = 'a'): Promise<string> {
   status = state === 'delivered' ? 200 : 500;
   const event = await append(subject);

@@ -129,8 +129,8 @@ const CLAIMED = sql`d.id as delivery_id, d.endpoint_id, d.attempts, d.step, d.re
 const LOOKAHEAD = sql.raw('1000');
 
 /**
- * How many candidates a claim selects. It claims fewer than that, because another node may be claiming some
- * of them.
+ * How many candidates a claim selects. A claim selects more than it takes, because another node may be
+ * claiming some of them.
  */
 const MAX_FOUND = sql.raw('32');
 

@@ -40,7 +40,7 @@ function blockConnections(): void {
   } as typeof connect;
 }
 
-/** Returns undefined for a Unix socket. */
+/** Returns the host that a connection goes to, or undefined for a Unix socket. */
 function targetHost(args: unknown[]): string | undefined {
   // `net.connect` passes its normalized arguments as one array.
   const [first, second] = Array.isArray(args[0]) ? (args[0] as unknown[]) : args;

@@ -127,8 +127,8 @@ async function findProblems(
 }
 
 /**
- * Returns null on success. The process gets its own process group, so that everything it started can be
- * killed with it.
+ * Runs a program. Returns null on success, or what went wrong. The process gets its own process group, so
+ * that everything it started can be killed with it.
  */
 function execute(command: string, args: string[], { directory, env }: GuideRun): Promise<string | null> {
   const child = spawn(command, args, {

@@ -4,7 +4,7 @@ import type { FileRequirement, OfferFile } from '../../src/offers/file-schema.ts
 
 const hex = fc.stringMatching(/^0x[0-9a-fA-F]{40}$/);
 const slug = fc.stringMatching(/^[a-z0-9][a-z0-9-]{0,20}$/);
-/** Leaves out `$`, which would start a placeholder. */
+/** Generates texts without `$`, which would start a placeholder. */
 const words = (maxLength: number) =>
   fc.string({ minLength: 1, maxLength, unit: 'grapheme' }).filter((text) => !/[$\0]/.test(text));
 const url = fc.webUrl({ validSchemes: ['https'] });

@@ -21,7 +21,7 @@ export type TestSolana = {
 export type TestSolanaOptions = {
   /** Default: 4 slots. */
   finalityLag?: number;
-  /** Default: 50 ms. With 0, slots advance only through `chain.mine`. */
+  /** The duration of a slot. Default: 50 ms. With 0, slots advance only through `chain.mine`. */
   slotMs?: number;
   /** The number of nodes that serve the chain. Default: 1. */
   nodes?: number;

@@ -3,7 +3,7 @@ import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export type SourceFile = {
-  /** Relative to the repository, with slashes. */
+  /** The path relative to the repository, with slashes. */
   path: string;
   text: string;
   imports: Import[];

@@ -21,8 +21,8 @@ import { checkSolanaBooks, INITIAL_DOLLARS } from './solana-books.ts';
 
 const NAME = 'solana_devnet';
 /**
- * The same number of slots as on the public networks. Slots are shorter here, so that a transaction expires
- * after nine seconds.
+ * After this many slots, a block is final, as on the public networks. Slots are shorter here, so that a
+ * transaction expires after nine seconds.
  */
 const FINALITY_SLOTS = 31;
 const SLOT_MS = 60;
