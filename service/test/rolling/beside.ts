@@ -4,13 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
+import { generatePrivateKey } from 'viem/accounts';
 import { startEmbedded } from '../../src/db/embedded.ts';
 import { freePort } from '../../src/http/free-port.ts';
 import { productionSettings, startService } from '../support/service.ts';
+import { type Investor, investing, startRollingSale, waitSettled } from './investors.ts';
 import { type Callers, sendLoad } from './load.ts';
 
 // Upgrades under load: a node of version 0.1 serves its own database, a new node upgrades that database beside it, both
-// serve for a while, and the old node stops. No request to either may fail.
+// serve for a while, and the old node stops. Investors bind wallets and invest through both. No request to either may
+// fail, and every participation must be settled, whichever node created it.
 const { values } = parseArgs({
   options: { old: { type: 'string' }, seconds: { type: 'string', default: '20' } },
 });
@@ -18,32 +21,51 @@ if (values.old === undefined)
   throw new Error('--old requires the path of a version 0.1 checkout with node_modules');
 const oldBin = join(values.old, 'service/bin/causeway.mjs');
 const seconds = Number(values.seconds);
+const INVESTORS_PER_NODE = 4;
 
 const folder = await mkdtemp(join(tmpdir(), 'causeway-beside-'));
 const database = await startEmbedded({ dataDir: join(folder, 'data'), log: () => undefined });
+const operatorKey = generatePrivateKey();
+const sale = await startRollingSale([operatorKey]);
 const settings = {
   ...productionSettings(database.url),
-  ...Object.fromEntries(['API', 'OAUTH_TOKEN', 'SIGN_IN'].map((name) => [`RATE_LIMIT_${name}`, '1000000'])),
+  ...Object.fromEntries(
+    ['API', 'OAUTH_TOKEN', 'SIGN_IN', 'WALLET_OWNERSHIP'].map((name) => [`RATE_LIMIT_${name}`, '1000000']),
+  ),
   CAUSEWAY_DATA: folder,
-  OPERATOR_KEY: `0x${'42'.repeat(32)}`,
+  OPERATOR_KEY: operatorKey,
+  RPC_URL_ETHEREUM_SEPOLIA: sale.rpcUrl,
 };
 let failed = 0;
-const stops: (() => Promise<unknown>)[] = [() => database.stop()];
+const stops: (() => Promise<unknown>)[] = [() => sale.close(), () => database.stop()];
 try {
   const [oldPort, newPort] = [await freePort(), await freePort()];
   const old = await startService({ ...settings, PORT: String(oldPort) }, [process.execPath, oldBin, 'serve']);
   stops.unshift(() => old.stop().catch(() => undefined));
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [oldBin, 'partner', 'create', '--name', 'Old partner', '--redirect', 'https://app.example/callback'],
-    { env: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings } },
-  );
-  const callers: Callers = { credentials: [JSON.parse(stdout)], webhookSecret: 'secret' };
+  const runOld = async (...args: string[]) => {
+    const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...settings };
+    return (await promisify(execFile)(process.execPath, [oldBin, ...args], { env })).stdout;
+  };
+  const redirect = ['--redirect', 'https://app.example/callback'];
+  const credentials = JSON.parse(await runOld('partner', 'create', '--name', 'Old partner', ...redirect));
+  const callers: Callers = {
+    ...{ credentials: [credentials], identitySecret: 'secret', documentsSecret: 'whsec_x' },
+  };
+  await runOld('offer', 'apply', await sale.writeOffer(folder, credentials.client_id), '--yes');
+  await runOld('offer', 'publish', 'harbour-sale');
+  const addInvestors = () => sale.addInvestors(database.url, credentials.client_id, INVESTORS_PER_NODE);
+  const [oldInvestors, newInvestors] = [await addInvestors(), await addInvestors()];
   let endOld = () => {};
   const oldEnds = new Promise<void>((resolve) => {
     endOld = resolve;
   });
-  const oldLoad = sendLoad(`http://127.0.0.1:${oldPort}`, callers, oldEnds);
+  /** Participations that the old node creates last, and the new node settles. */
+  const left: [Investor, string][] = [];
+  const oldLoad = sendLoad(`http://127.0.0.1:${oldPort}`, callers, oldEnds, async (send, load, isRunning) => {
+    await investing(sale, oldInvestors)(send, load, isRunning);
+    for (const investor of oldInvestors) left.push([investor, (await sale.invest(send, investor)) ?? '']);
+    await old.stop();
+  });
   await sleep(seconds * 250);
   const startedAt = performance.now();
   const fresh = await startService({ ...settings, PORT: String(newPort) });
@@ -51,16 +73,22 @@ try {
   console.log(
     `the new node upgraded the database and was ready after ${Math.round(performance.now() - startedAt)} ms`,
   );
-  const newLoad = sendLoad(`http://127.0.0.1:${newPort}`, callers, sleep(seconds * 1_000));
+  const newEnds = sleep(seconds * 1_000).then(() => oldLoad);
+  const newLoad = sendLoad(`http://127.0.0.1:${newPort}`, callers, newEnds, async (send, load, isRunning) => {
+    await investing(sale, newInvestors)(send, load, isRunning);
+    for (const [investor, id] of left) await waitSettled(send, investor, id, load);
+  });
   await sleep(seconds * 500);
   endOld();
   for (const [name, load] of [
     ['version 0.1', oldLoad],
     ['new version', newLoad],
   ] as const) {
-    const { requests, failures } = await load;
+    const { requests, failures, settled } = await load;
     failed += failures.length;
-    console.log(`${name}: ${requests} requests, ${failures.length} failed`);
+    console.log(
+      `${name}: ${requests} requests, ${failures.length} failed; ${settled} participations settled`,
+    );
     for (const failure of failures.slice(0, 10)) console.log(`  ${failure}`);
   }
   const errors = old

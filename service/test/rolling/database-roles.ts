@@ -28,7 +28,12 @@ export function withRole(url: string, role: string): string {
   return changed.href;
 }
 
-async function query(url: string, text: string): Promise<void> {
+/** Returns whether an operator key has sent a transaction that is not mined. */
+export async function hasOpenTransaction(url: string): Promise<boolean> {
+  return (await query(url, `select 1 from operator_transactions where state = 'open' limit 1`)).length > 0;
+}
+
+async function query(url: string, text: string): Promise<unknown[]> {
   const { pool, close } = openPool(url, { max: 1 });
-  await pool.query(text).finally(close);
+  return (await pool.query(text).finally(close)).rows;
 }

@@ -3,16 +3,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { generatePrivateKey } from 'viem/accounts';
 import { startEmbedded } from '../../src/db/embedded.ts';
 import { freePort } from '../../src/http/free-port.ts';
 import { productionSettings, runCauseway, type Service, startService } from '../support/service.ts';
-import { createRoles, forbidSignIn, withRole } from './database-roles.ts';
+import { createRoles, forbidSignIn, hasOpenTransaction, withRole } from './database-roles.ts';
+import { investing, startRollingSale } from './investors.ts';
 import { type Callers, sendLoad } from './load.ts';
 import { createOldDatabase } from './old-database.ts';
 import { installProxies, PROXIES, startProxy } from './proxies.ts';
+import { type Subscriber, startSubscriber } from './subscriber.ts';
 
 // Restarts three nodes one by one behind nginx and HAProxy, on a version 0.1 database that the first node
-// upgrades, and rotates the secrets, the keys and the database role at the same time. No request may fail.
+// upgrades, and rotates the secrets, the keys and the database role at the same time. Investors bind wallets and invest,
+// and a partner receives webhooks. No request may fail, no webhook may be lost, and every participation must be settled.
 const reason = installProxies();
 if (reason !== null) {
   console.log(`rolling restart skipped: ${reason}`);
@@ -25,17 +29,28 @@ const oldCredentials = await createOldDatabase(database.url);
 const [firstRole, secondRole] = await createRoles(database.url);
 const newSecret = () => randomBytes(32).toString('base64');
 const [older, newer] = [newSecret(), newSecret()];
-const newKey = () => `0x${randomBytes(32).toString('hex')}`;
-const [firstKey, secondKey] = [newKey(), newKey()];
-const callers: Callers = { credentials: [oldCredentials], webhookSecret: 'first' };
+const [firstKey, secondKey] = [generatePrivateKey(), generatePrivateKey()];
+const callers: Callers = {
+  ...{ credentials: [oldCredentials], identitySecret: 'first', documentsSecret: 'first' },
+};
+const sale = await startRollingSale([firstKey, secondKey]);
+const INVESTORS = 3;
 
 let settings: Record<string, string> = {
   ...productionSettings(withRole(database.url, firstRole)),
-  ...Object.fromEntries(['API', 'OAUTH_TOKEN', 'SIGN_IN'].map((name) => [`RATE_LIMIT_${name}`, '1000000'])),
+  ...Object.fromEntries(
+    ['API', 'OAUTH_TOKEN', 'SIGN_IN', 'WALLET_OWNERSHIP', 'WEBHOOK_TEST'].map((name) => [
+      `RATE_LIMIT_${name}`,
+      '1000000',
+    ]),
+  ),
   CAUSEWAY_DATA: folder,
   CAUSEWAY_SECRET: older,
-  SUMSUB_WEBHOOK_SECRET: callers.webhookSecret,
+  SUMSUB_WEBHOOK_SECRET: callers.identitySecret,
+  DOCUSEAL_WEBHOOK_SECRET: callers.documentsSecret,
   OPERATOR_KEY: firstKey,
+  RPC_URL_ETHEREUM_SEPOLIA: sale.rpcUrl,
+  WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
   TRUST_PROXY: 'loopback',
   LOG_LEVEL: 'info',
 };
@@ -63,22 +78,44 @@ async function command(...args: string[]): Promise<string> {
   return text;
 }
 
+/** Stops the chain while the operator key has a transaction in progress. */
+async function stopBlocksOverTransaction(): Promise<void> {
+  for (;;) {
+    sale.pauseMining();
+    await sleep(2_000);
+    if (await hasOpenTransaction(database.url)) return;
+    sale.resumeMining();
+    await sleep(500);
+  }
+}
+
 /** The steps that are taken behind each proxy. Together they follow the documented order of each rotation. */
-const steps: Record<keyof typeof PROXIES, () => Promise<void>> = {
+const stepsWith = (subscriber: Subscriber): Record<keyof typeof PROXIES, () => Promise<void>> => ({
   nginx: async () => {
     const { client_id } = oldCredentials;
     const rotated = await command('partner', 'rotate-secret', client_id, '--grace-hours', '1');
     callers.credentials.push(JSON.parse(rotated));
-    await restartAll({ CAUSEWAY_SECRET: `${older},${newer}`, SUMSUB_WEBHOOK_SECRET: 'first,second' });
+    await subscriber.rotateSecret();
+    await restartAll({
+      CAUSEWAY_SECRET: `${older},${newer}`,
+      ...{ SUMSUB_WEBHOOK_SECRET: 'first,second', DOCUSEAL_WEBHOOK_SECRET: 'first,second' },
+    });
   },
   'nginx with keepalive': async () => {
-    callers.webhookSecret = 'second';
-    await restartAll({ CAUSEWAY_SECRET: `${newer},${older}`, SUMSUB_WEBHOOK_SECRET: 'second' });
+    callers.identitySecret = 'second';
+    callers.documentsSecret = 'second';
+    subscriber.useNewSecret();
+    await restartAll({
+      CAUSEWAY_SECRET: `${newer},${older}`,
+      ...{ SUMSUB_WEBHOOK_SECRET: 'second', DOCUSEAL_WEBHOOK_SECRET: 'second' },
+    });
     await command('keys', 'rotate');
     await command('keys', 'rotate-signing');
   },
   HAProxy: async () => {
+    await stopBlocksOverTransaction();
     await restartAll({ CAUSEWAY_SECRET: newer, OPERATOR_KEY: secondKey, OPERATOR_RETIRED_KEYS: firstKey });
+    sale.resumeMining();
   },
   'HAProxy with late checks': async () => {
     await restartAll({ DATABASE_URL: withRole(database.url, secondRole) });
@@ -87,22 +124,36 @@ const steps: Record<keyof typeof PROXIES, () => Promise<void>> = {
   'HAProxy without checks': async () => {
     await restartAll({ SUMSUB_APP_TOKEN: 'prd:new', SUMSUB_SECRET: 'new', DOCUSEAL_API_KEY: 'new' });
   },
-};
+});
 
 let failed = 0;
+let subscriber: Subscriber | undefined;
 try {
   nodes = await Promise.all(ports.map(startNode));
   console.log('three nodes upgraded a version 0.1 database');
+  const started = await startSubscriber(`http://127.0.0.1:${ports[0]}`, oldCredentials);
+  subscriber = started;
+  const steps = stepsWith(started);
+  const offer = await sale.writeOffer(folder, oldCredentials.client_id, { open_to_anyone: true });
+  await command('offer', 'apply', offer, '--yes');
+  await command('offer', 'publish', 'harbour-sale');
+  const invest = investing(sale, await sale.addInvestors(database.url, oldCredentials.client_id, INVESTORS));
   for (const name of Object.keys(PROXIES) as (keyof typeof PROXIES)[]) {
     const proxy = await startProxy(name, folder, await freePort(), ports);
-    const { requests, failures } = await sendLoad(proxy.url, callers, steps[name]());
+    const { requests, failures, settled } = await sendLoad(proxy.url, callers, steps[name](), (...load) =>
+      Promise.all([invest(...load), started.receiving(...load)]),
+    );
     await proxy.stop();
     failed += failures.length;
-    console.log(`${name}: ${requests} requests, ${failures.length} failed`);
+    console.log(
+      `${name}: ${requests} requests, ${failures.length} failed; ${settled} participations settled`,
+    );
     for (const failure of failures.slice(0, 10)) console.log(`  ${failure}`);
   }
 } finally {
   await Promise.all(nodes.map((node) => node.stop().catch(() => undefined)));
+  await subscriber?.close();
+  await sale.close();
   await database.stop();
   await rm(folder, { recursive: true, force: true });
 }

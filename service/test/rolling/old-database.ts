@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { migrate } from '../../src/db/migrate.ts';
 import { openPool } from '../../src/db/pool.ts';
+import { SCOPES } from '../../src/http/access.ts';
 import { hashSecret } from '../../src/secret-hash.ts';
 import type { Credentials } from './load.ts';
 
@@ -27,8 +28,8 @@ export async function createOldDatabase(url: string): Promise<Credentials> {
     await pool.query(`insert into partners (id, name) values ($1, 'Old partner')`, [partnerId]);
     await pool.query(
       `insert into oauth_clients (client_id, partner_id, redirect_uris, scopes, secret_hash)
-       values ($1, $2, '{https://app.example/callback}', '{offers:read,participations:read,wallets:read}', $3)`,
-      [credentials.client_id, partnerId, hashSecret(credentials.client_secret)],
+       values ($1, $2, '{https://app.example/callback}', $4, $3)`,
+      [credentials.client_id, partnerId, hashSecret(credentials.client_secret), Object.keys(SCOPES)],
     );
     await pool.query(
       `insert into users (id, email, kind) select gen_random_uuid(), 'user' || i || '@old.example', 'person'
