@@ -1,13 +1,14 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import fastify from 'fastify';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { prepareDrain } from './drain.ts';
 
 // Runs the clients in a separate thread, so that they connect while the server is busy. Like a proxy without health
-// checks, each client opens a new connection for each request until the server refuses connections.
+// checks, each client opens a new connection for each request until the server refuses connections. Other clients
+// connect regularly, however late the replies are.
 const CLIENTS = `
 const { workerData, parentPort } = require('node:worker_threads');
 const net = require('node:net');
@@ -30,14 +31,31 @@ const client = async () => {
     if (result === 'refused') return;
   }
 };
-Promise.all(Array.from({ length: 8 }, client)).then(() => parentPort.postMessage(counts));
+const others = async () => {
+  const sent = [];
+  while (counts.refused === 0) {
+    sent.push(send().then((result) => counts[result]++));
+    await new Promise((resolve) => setTimeout(resolve, 4));
+  }
+  await Promise.all(sent);
+};
+Promise.all([...Array.from({ length: 8 }, client), others()]).then(() => parentPort.postMessage(counts));
 `;
 
-test('a busy server that drains loses no connection that it accepted', async () => {
+function block(milliseconds: number): void {
+  const end = performance.now() + milliseconds;
+  while (performance.now() < end);
+}
+
+test('a busy server that drains loses no connection, even if it gets no processor time before it stops listening', async () => {
+  const { close } = Server.prototype;
+  vi.spyOn(Server.prototype, 'close').mockImplementation(function (this: Server, ...args) {
+    block(30);
+    return close.apply(this, args);
+  });
   const app = fastify({ return503OnClosing: false });
   app.post('/', () => {
-    const end = performance.now() + 3;
-    while (performance.now() < end);
+    block(1);
     return 'done';
   });
   const drain = prepareDrain(app, () => undefined);
@@ -48,4 +66,33 @@ test('a busy server that drains loses no connection that it accepted', async () 
   await drain();
   const [{ answered, lost }] = await counts;
   expect([answered > 10, lost]).toEqual([true, 0]);
+});
+
+test('a request that is slow when its server drains is answered', async () => {
+  const app = fastify({ return503OnClosing: false });
+  app.post('/', async () => {
+    await sleep(3_000);
+    return 'done';
+  });
+  const drain = prepareDrain(app, () => undefined);
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const reply = fetch(url, { method: 'POST' });
+  await sleep(20);
+  await drain();
+  expect(await (await reply).text()).toBe('done');
+});
+
+test('a request is answered even if its client sends it long after it connected', async () => {
+  const app = fastify({ return503OnClosing: false });
+  app.post('/', () => 'done');
+  const drain = prepareDrain(app, () => undefined);
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const draining = drain();
+  await sleep(500);
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+  await sleep(1_500);
+  socket.write('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n');
+  const [reply] = await once(socket.setEncoding('latin1'), 'data');
+  expect(reply).toMatch(/^HTTP\/1.1 200/);
+  await draining;
 });

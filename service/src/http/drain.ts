@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { Server as TcpServer } from 'node:net';
+import { type AddressInfo, connect, type Socket, Server as TcpServer } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
@@ -8,50 +8,75 @@ import type { FastifyInstance } from 'fastify';
  * notice.
  */
 const ANNOUNCE_MS = 1_000;
-/** How long open requests may take to finish after the server has stopped listening. */
-const FINISH_MS = 1_500;
+/** When the remaining connections are closed. The process then has some time left to exit within 5 s. */
+const DRAIN_MS = 4_200;
 /** How long a connection may stay open without a request after the server has stopped listening. */
 const SILENT_MS = 300;
 const CHECK_INTERVAL_MS = 20;
 
-/** How long the server tries to accept all waiting connections before it stops listening. */
-const ACCEPT_MS = 250;
+/**
+ * How long and how often the server tries to accept all waiting connections before it stops listening. The time is long
+ * because a busy machine may not run the process at all for a while.
+ */
+const ACCEPT_MS = 1_500;
+const MAX_ACCEPT_ATTEMPTS = 100;
 /**
  * After this many turns of the event loop without a new connection, no connection is waiting: a full turn
  * accepts at least one if any waits.
  */
 const IDLE_TURNS = 2;
+/** The backlog while the server stops listening. The system lets one more connection wait. */
+const LAST_BACKLOG = 1;
+
+/** The parts of Node's handle of a socket that have no public equivalent. They are synchronous system calls. */
+type Handle = { listen(backlog: number): number; getpeername(address: object): number };
 
 /**
  * Returns a function that stops a server without losing requests. While the server drains, every reply closes its
- * connection, so that clients reconnect to another node. The function waits until no request is open, for at most
- * `FINISH_MS`, and then closes all remaining connections.
+ * connection, so that clients reconnect to another node. The function waits until no request is open and every
+ * connection that was opened meanwhile has had its request, and closes all remaining connections after `DRAIN_MS`.
  */
 export function prepareDrain(app: FastifyInstance, turnReadinessRed: () => void): () => Promise<void> {
+  const { server } = app;
   let openRequests = 0;
   let isDraining = false;
-  app.server.prependListener('request', (_request, response) => {
+  /** Connections that were opened while the server drains and have not sent a request. A client opens one to use it. */
+  const unused = new Set<Socket>();
+  server.on('connection', (socket) => {
+    if (!isDraining) return;
+    unused.add(socket);
+    socket.once('close', () => unused.delete(socket));
+  });
+  server.prependListener('request', ({ socket }, response) => {
     openRequests++;
     response.once('close', () => {
       openRequests--;
     });
-    if (isDraining) response.shouldKeepAlive = false;
+    if (!isDraining) return;
+    unused.delete(socket);
+    response.shouldKeepAlive = false;
   });
   return async () => {
+    const end = performance.now() + DRAIN_MS;
     turnReadinessRed();
     isDraining = true;
     await sleep(ANNOUNCE_MS);
-    await stopListening(app.server);
+    await stopListening(server);
+    // Reads what has arrived before `close` closes idle connections.
+    await nextTurn();
     const closing = app.close();
-    const start = performance.now();
+    const silentUntil = performance.now() + SILENT_MS;
     const mayWait = async () => {
-      const waited = performance.now() - start;
-      if (waited < SILENT_MS) return (await countConnections(app.server)) > 0;
-      return waited < FINISH_MS && openRequests > 0;
+      const now = performance.now();
+      if (now < silentUntil) return (await countConnections(server)) > 0;
+      return now < end && openRequests + unused.size > 0;
     };
-    do await sleep(CHECK_INTERVAL_MS);
-    while (await mayWait());
-    app.server.closeAllConnections();
+    do {
+      await sleep(CHECK_INTERVAL_MS);
+      // Timers run before sockets are read, so a node that got no processor time would close connections unread.
+      await nextTurn();
+    } while (await mayWait());
+    server.closeAllConnections();
     await closing;
   };
 }
@@ -65,22 +90,58 @@ async function stopListening(server: Server): Promise<void> {
   const held: [IncomingMessage, ServerResponse][] = [];
   const listeners = server.rawListeners('request') as ((...args: unknown[]) => void)[];
   server.removeAllListeners('request').on('request', (...request) => held.push(request));
+  const address = server.address() as AddressInfo;
+  handleOf(server)?.listen(LAST_BACKLOG);
+  const end = performance.now() + ACCEPT_MS;
+  let own: Socket[] = [];
+  for (let attempt = 0; attempt < MAX_ACCEPT_ATTEMPTS && performance.now() < end; attempt++) {
+    for (const socket of own) socket.destroy();
+    await acceptWaiting(server, end);
+    own = await fillBacklog(address);
+    if (own.every(isConnected)) break;
+  }
+  // Closes only the listening socket. The `close` of the HTTP server would close idle connections first, and
+  // new connections would arrive in the meantime.
+  TcpServer.prototype.close.call(server);
+  for (const socket of own) socket.destroy();
+  server.removeAllListeners('request');
+  for (const listener of listeners) server.on('request', listener);
+  for (const request of held) server.emit('request', ...request);
+}
+
+async function acceptWaiting(server: Server, end: number): Promise<void> {
   let idleTurns = 0;
   const noticeConnection = () => {
     idleTurns = 0;
   };
   server.on('connection', noticeConnection);
-  const end = performance.now() + ACCEPT_MS;
   while (idleTurns < IDLE_TURNS && performance.now() < end) {
     idleTurns++;
     await nextTurn();
   }
-  // Closes only the listening socket. The `close` of the HTTP server would close idle connections first, and
-  // new connections would arrive in the meantime.
-  TcpServer.prototype.close.call(server);
-  server.off('connection', noticeConnection).removeAllListeners('request');
-  for (const listener of listeners) server.on('request', listener);
-  for (const request of held) server.emit('request', ...request);
+  server.off('connection', noticeConnection);
+}
+
+/**
+ * Fills the backlog with connections of our own. If all of them are connected, no other connection waits, and none can
+ * come before the socket closes: the system ignores its first packet, and the client connects elsewhere when it repeats
+ * the packet and is refused.
+ */
+async function fillBacklog({ address: host, port }: AddressInfo): Promise<Socket[]> {
+  const own = Array.from({ length: LAST_BACKLOG + 1 }, () =>
+    connect({ host, port }).on('error', () => undefined),
+  );
+  // Node connects on the next tick. Connections of a machine to itself are complete at once.
+  await new Promise<void>((resolve) => process.nextTick(resolve));
+  return own;
+}
+
+function isConnected(socket: Socket): boolean {
+  return handleOf(socket)?.getpeername({}) === 0;
+}
+
+function handleOf(owner: Server | Socket): Handle | null {
+  return (owner as unknown as { _handle: Handle | null })._handle;
 }
 
 function countConnections(server: Server): Promise<number> {
