@@ -8,12 +8,21 @@ import { generatePrivateKey } from 'viem/accounts';
 import { startEmbedded } from '../../src/db/embedded.ts';
 import { freePort } from '../../src/http/free-port.ts';
 import { productionSettings, startService } from '../support/service.ts';
-import { type Investor, investing, startRollingSale, waitSettled } from './investors.ts';
+import { signForm, startFormProvider, submittingForms } from './forms.ts';
+import {
+  type Investor,
+  insertUser,
+  investing,
+  startRollingSale,
+  type User,
+  waitSettled,
+} from './investors.ts';
 import { type Callers, sendLoad } from './load.ts';
 
 // Upgrades under load: a node of version 0.1 serves its own database, a new node upgrades that database beside it, both
-// serve for a while, and the old node stops. Investors bind wallets and invest through both. No request to either may
-// fail, and every participation must be settled, whichever node created it.
+// serve for a while, and the old node stops. Investors bind wallets and invest through both, and users ask for forms and
+// sign them. No request to either may fail, and every participation must be settled and every signature known, whichever
+// node created the participation or sent the form.
 const { values } = parseArgs({
   options: { old: { type: 'string' }, seconds: { type: 'string', default: '20' } },
 });
@@ -22,24 +31,36 @@ if (values.old === undefined)
 const oldBin = join(values.old, 'service/bin/causeway.mjs');
 const seconds = Number(values.seconds);
 const INVESTORS_PER_NODE = 4;
+const SIGNERS_PER_NODE = 10;
 
 const folder = await mkdtemp(join(tmpdir(), 'causeway-beside-'));
 const database = await startEmbedded({ dataDir: join(folder, 'data'), log: () => undefined });
 const operatorKey = generatePrivateKey();
 const sale = await startRollingSale([operatorKey]);
+const provider = await startFormProvider(folder);
 const settings = {
   ...productionSettings(database.url),
   ...Object.fromEntries(
-    ['API', 'OAUTH_TOKEN', 'SIGN_IN', 'WALLET_OWNERSHIP'].map((name) => [`RATE_LIMIT_${name}`, '1000000']),
+    ['API', 'OAUTH_TOKEN', 'SIGN_IN', 'WALLET_OWNERSHIP', 'DOCUMENTS'].map((name) => [
+      `RATE_LIMIT_${name}`,
+      '1000000',
+    ]),
   ),
   CAUSEWAY_DATA: folder,
+  // A busy machine is not what these restarts are about.
+  ...{ MAX_EVENT_LOOP_LAG_MS: '30000', MAX_POOL_WAIT_MS: '30000' },
   OPERATOR_KEY: operatorKey,
   RPC_URL_ETHEREUM_SEPOLIA: sale.rpcUrl,
+  ...provider.settings,
+  DOCUSEAL_WEBHOOK_SECRET: provider.webhookSecret,
 };
 let failed = 0;
-const stops: (() => Promise<unknown>)[] = [() => sale.close(), () => database.stop()];
+const stops: (() => Promise<unknown>)[] = [
+  ...[() => sale.close(), () => provider.close(), () => database.stop()],
+];
 try {
   const [oldPort, newPort] = [await freePort(), await freePort()];
+  const [oldUrl, newUrl] = [`http://127.0.0.1:${oldPort}`, `http://127.0.0.1:${newPort}`];
   const old = await startService({ ...settings, PORT: String(oldPort) }, [process.execPath, oldBin, 'serve']);
   stops.unshift(() => old.stop().catch(() => undefined));
   const runOld = async (...args: string[]) => {
@@ -49,20 +70,34 @@ try {
   const redirect = ['--redirect', 'https://app.example/callback'];
   const credentials = JSON.parse(await runOld('partner', 'create', '--name', 'Old partner', ...redirect));
   const callers: Callers = {
-    ...{ credentials: [credentials], identitySecret: 'secret', documentsSecret: 'whsec_x' },
+    ...{ credentials: [credentials], identitySecret: 'secret', documentsSecret: provider.webhookSecret },
   };
   await runOld('offer', 'apply', await sale.writeOffer(folder, credentials.client_id), '--yes');
   await runOld('offer', 'publish', 'harbour-sale');
   const addInvestors = () => sale.addInvestors(database.url, credentials.client_id, INVESTORS_PER_NODE);
   const [oldInvestors, newInvestors] = [await addInvestors(), await addInvestors()];
+  const addSigners = () =>
+    Promise.all(
+      Array.from({ length: SIGNERS_PER_NODE }, () => insertUser(database.url, credentials.client_id)),
+    );
+  const [oldSigners, newSigners] = [await addSigners(), await addSigners()];
+  /** Users who have a form. Half of those from the old node are signed while it runs, the others after it has stopped. */
+  const [oldForms, newForms]: [User[], User[]] = [[], []];
+  const submitting = (users: User[], forms: User[]) =>
+    submittingForms(users, forms, (seconds * 500) / SIGNERS_PER_NODE);
   let endOld = () => {};
   const oldEnds = new Promise<void>((resolve) => {
     endOld = resolve;
   });
   /** Participations that the old node creates last, and the new node settles. */
   const left: [Investor, string][] = [];
-  const oldLoad = sendLoad(`http://127.0.0.1:${oldPort}`, callers, oldEnds, async (send, load, isRunning) => {
-    await investing(sale, oldInvestors)(send, load, isRunning);
+  await provider.notify(oldUrl);
+  const oldLoad = sendLoad(oldUrl, callers, oldEnds, async (send, load, isRunning) => {
+    await Promise.all([
+      investing(sale, oldInvestors)(send, load, isRunning),
+      submitting(oldSigners, oldForms)(send, load, isRunning),
+    ]);
+    for (const user of oldForms.splice(0, oldForms.length / 2)) await signForm(provider, send, user, load);
     for (const investor of oldInvestors) left.push([investor, (await sale.invest(send, investor)) ?? '']);
     await old.stop();
   });
@@ -73,10 +108,18 @@ try {
   console.log(
     `the new node upgraded the database and was ready after ${Math.round(performance.now() - startedAt)} ms`,
   );
+  await provider.notify(newUrl);
   const newEnds = sleep(seconds * 1_000).then(() => oldLoad);
-  const newLoad = sendLoad(`http://127.0.0.1:${newPort}`, callers, newEnds, async (send, load, isRunning) => {
-    await investing(sale, newInvestors)(send, load, isRunning);
+  const newLoad = sendLoad(newUrl, callers, newEnds, async (send, load, isRunning) => {
+    await Promise.all([
+      investing(sale, newInvestors)(send, load, isRunning),
+      submitting(newSigners, newForms)(send, load, isRunning),
+    ]);
     for (const [investor, id] of left) await waitSettled(send, investor, id, load);
+    for (const user of [...oldForms, ...newForms]) await signForm(provider, send, user, load);
+    console.log(
+      `${oldForms.length} forms of version 0.1 and ${newForms.length} of the new version were signed`,
+    );
   });
   await sleep(seconds * 500);
   endOld();

@@ -12,7 +12,7 @@ import { startTestChain } from '../support/chain.ts';
 import { grantRoles } from '../support/fund-v2.ts';
 import type { Load, MoreLoad, Send } from './load.ts';
 
-const SLUG = 'harbour-sale';
+export const SLUG = 'harbour-sale';
 const CHAIN = 'ethereum_sepolia';
 const BLOCK_INTERVAL_MS = 50;
 const AMOUNT = 5_000_000n;
@@ -21,7 +21,14 @@ const SETTLEMENT_TIMEOUT_MS = 90_000;
 const SCOPES =
   'offers:read requirements:read participations:read participations:write wallets:read wallets:write documents:write';
 
-export type Investor = { token: string; account: PrivateKeyAccount };
+/** An option for users who have signed a form. */
+const CERTIFIED = {
+  slug: 'certified',
+  requirements: [{ type: 'document', details: { document_type: 'tax_certification' } }],
+};
+
+export type Investor = User & { account: PrivateKeyAccount };
+export type User = { token: string; email: string };
 
 export type RollingSale = Awaited<ReturnType<typeof startRollingSale>>;
 
@@ -56,7 +63,7 @@ export async function startRollingSale(operatorKeys: readonly Hex[]) {
         ...{ slug: SLUG, type: 'platform::token_sale', name: 'Harbour', tagline: 'A part of the harbour' },
         ...{ logo_url: 'https://assets.test/logo.svg', banner_url: 'https://assets.test/banner.svg' },
         ...{ asset: 'harbour', funding_assets: ['usd-coin'], partners: [partner] },
-        ...{ options: [{ slug: 'open', requirements }], ...more },
+        ...{ options: [{ slug: 'open', requirements }, CERTIFIED], ...more },
         contracts: [{ chain: CHAIN, address: fund, funding_tokens: [{ asset: 'usd-coin', address: usdc }] }],
         assets: {
           harbour: { code: 'HBR', name: 'Harbour', fractional_digits: 18 },
@@ -77,7 +84,7 @@ export async function startRollingSale(operatorKeys: readonly Hex[]) {
           ...{ address: usdc, abi: token.abi, functionName: 'mint', args: [account.address, 10n ** 12n] },
           gas: 100_000n,
         });
-        investors.push({ account, token: await insertUser(databaseUrl, clientId) });
+        investors.push({ account, ...(await insertUser(databaseUrl, clientId)) });
       }
       resumeMining();
       return investors;
@@ -137,8 +144,8 @@ export async function waitSettled(send: Send, investor: Investor, id: string, lo
 // biome-ignore lint/suspicious/noExplicitAny: members of arbitrary JSON
 type Call = (method: 'GET' | 'POST', path: string, body?: object) => Promise<any>;
 
-function callerOf(send: Send, investor: Investor): Call {
-  const headers = { authorization: `Bearer ${investor.token}`, 'content-type': 'application/json' };
+export function callerOf(send: Send, user: User): Call {
+  const headers = { authorization: `Bearer ${user.token}`, 'content-type': 'application/json' };
   return async (method, path, body) => {
     const text = await send(method, path, headers, body && JSON.stringify(body));
     return text === null ? null : JSON.parse(text);
@@ -146,15 +153,13 @@ function callerOf(send: Send, investor: Investor): Call {
 }
 
 /** Inserts a user, its grant and an access token, as version 0.1 and later store them. */
-async function insertUser(databaseUrl: string, clientId: string): Promise<string> {
+export async function insertUser(databaseUrl: string, clientId: string): Promise<User> {
   const secret = randomBytes(32).toString('base64url');
   const [userId, grantId] = [randomUUID(), randomUUID()];
+  const email = `${userId}@investor.example`;
   const { pool, close } = openPool(databaseUrl, { max: 1 });
   try {
-    await pool.query(`insert into users (id, email, kind) values ($1, $2, 'person')`, [
-      userId,
-      `${userId}@investor.example`,
-    ]);
+    await pool.query(`insert into users (id, email, kind) values ($1, $2, 'person')`, [userId, email]);
     await pool.query(
       `insert into oauth_grants (id, client_id, user_id, payload, expires_at)
        values ($1, $2, $3, jsonb_build_object('accountId', $3::uuid, 'clientId', $2::text,
@@ -166,7 +171,7 @@ async function insertUser(databaseUrl: string, clientId: string): Promise<string
        values ($1, $2, $3, $4, $5, '{}', now(), now() + interval '1 hour')`,
       [hash('sha256', secret, 'buffer'), clientId, grantId, userId, SCOPES],
     );
-    return secret;
+    return { token: secret, email };
   } finally {
     await close();
   }

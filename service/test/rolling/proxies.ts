@@ -25,7 +25,7 @@ daemon off;
 ${process.getuid?.() === 0 ? 'user root;' : ''}
 worker_processes 1;
 pid ${folder}/nginx.pid;
-error_log stderr crit;
+error_log stderr error;
 events {}
 http {
   access_log off;
@@ -107,12 +107,16 @@ export async function startProxy(
   folder: string,
   port: number,
   nodes: readonly number[],
-): Promise<{ url: string; stop(): Promise<void> }> {
+): Promise<{ url: string; errors(): string[]; stop(): Promise<void> }> {
   const proxy = PROXIES[name];
   const file = join(folder, `${name.replaceAll(' ', '-')}.conf`);
   writeFileSync(file, proxy.config(folder, port, nodes));
   const child: ChildProcess = spawn(proxy.command, proxy.args(file), {
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let logged = '';
+  child.stderr?.on('data', (text) => {
+    logged += text;
   });
   const exited = once(child, 'exit');
   const url = `http://127.0.0.1:${port}`;
@@ -122,11 +126,14 @@ export async function startProxy(
       () => false,
     );
     if (isReady) break;
-    if (attempt === 100 || child.exitCode !== null) throw new Error(`${name} does not forward requests`);
+    if (attempt === 100 || child.exitCode !== null)
+      throw new Error(`${name} does not forward requests: ${logged}`);
     await sleep(50);
   }
   return {
     url,
+    // A node that is restarted refuses connections. The proxy then uses another one.
+    errors: () => logged.split('\n').filter((line) => line !== '' && !/Connection refused/.test(line)),
     stop: async () => {
       child.kill('SIGTERM');
       await exited;
