@@ -117,6 +117,24 @@ test('production rejects parts of the sandbox and plain http', () => {
   expect(() => loadConfig({ ...production, PUBLIC_URL: 'http://invest.example' })).toThrow('PUBLIC_URL');
 });
 
+test('a public sandbox serves other machines over https, but never with a production token', () => {
+  const env = {
+    ...{ CAUSEWAY_DATA: dataDir, CAUSEWAY_SANDBOX_PUBLIC: 'yes' },
+    ...{ HOST: '0.0.0.0', PUBLIC_URL: 'https://sandbox.example' },
+  };
+  expect(loadConfig(env)).toMatchObject({ profile: 'sandbox', sandboxPublic: true, host: '0.0.0.0' });
+  const real = { SUMSUB_APP_TOKEN: 'prd:x', SUMSUB_SECRET: 'x', SUMSUB_WEBHOOK_SECRET: 'x' };
+  expect(() => loadConfig({ ...env, ...real })).toThrow('SUMSUB_APP_TOKEN: must not be a production token');
+  expect(() => loadConfig({ ...production, CAUSEWAY_SANDBOX_PUBLIC: 'yes' })).toThrow(
+    'CAUSEWAY_SANDBOX_PUBLIC: must not be set in production',
+  );
+});
+
+test('an unknown name that resembles no setting is a warning', () => {
+  const { warnings } = loadConfig({ CAUSEWAY_DATA: dataDir, CAUSEWAY_SERVICE_HOST: '10.0.0.1', OTHER: 'x' });
+  expect(warnings).toEqual(['CAUSEWAY_SERVICE_HOST is not a setting and has no effect']);
+});
+
 test('reports all problems at once without repeating any value', () => {
   const load = () =>
     loadConfig({ CAUSEWAY_DATA: dataDir, PORT: 'hunter2', LOG_LEVEL: 'hunter2', CAUSEWAY_SECRET: 'hunter2' });
