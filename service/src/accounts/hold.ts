@@ -32,7 +32,7 @@ export async function holdUser(ctx: Parts, emailOrId: string, reason: string): P
   });
 }
 
-/** Ends the hold of a user in the transaction. `wasHeld` is false if there was none. */
+/** Ends a user's hold within the transaction. `wasHeld` is false if there was no hold. */
 export async function releaseUser(
   { clock }: Pick<Parts, 'clock'>,
   tx: Db,

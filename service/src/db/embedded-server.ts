@@ -76,8 +76,8 @@ async function spawnServer(cluster: Cluster, logPath: string) {
       cwd: cluster.dir,
       env: serverEnvironment(),
       stdio: ['ignore', logFile.fd, logFile.fd],
-      // In a separate session, so that Ctrl-C in the terminal does not stop the server before our requests have
-      // drained.
+      // The server runs in a separate session, so that Ctrl-C in the terminal does not stop it before our
+      // requests have drained.
       detached: true,
       ...cluster.user,
     });

@@ -10,8 +10,8 @@ export type Rules = Pick<OfferOption, 'id' | 'accreditation_days' | 'requirement
 type Standing = { facts: UserFacts; isHeld: boolean; isSanctioned: boolean; isProven: boolean };
 
 /**
- * Decides the checks that need only the database. Treats the checks of the offer's dates, the supply and the chain as
- * passed.
+ * Evaluates the checks that need only the database. Treats the checks of the offer's dates, the supply and
+ * the chain as passed.
  */
 export function decideRules(
   option: Rules,

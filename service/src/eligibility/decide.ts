@@ -22,8 +22,8 @@ const PASSED = {
 } as const;
 
 /**
- * Decides every check of one option from the situation. A pure function: the dry run and all gates call it, and differ
- * only in which of the checks they use (`purpose.ts`).
+ * Evaluates every check of one option from the facts in the situation. A pure function: the dry run and all
+ * gates call it, and differ only in which checks they use (`purpose.ts`).
  */
 export function decide(situation: Situation): Finding[] {
   const findings: Finding[] = [

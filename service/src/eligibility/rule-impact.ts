@@ -67,8 +67,8 @@ function add(gains: Gains, was: boolean, is: boolean): void {
 
 /**
  * Returns the keys of the rules that the user fails, and the codes of the general checks that the user fails.
- * Does not call `decide`, because composing its messages for a million users would take most of the time. A
- * check of `decide` passes if and only if the status is `completed`.
+ * Does not call `decide`, because composing its messages for a million users would take most of the time. The
+ * result is the same: in `decide`, a requirement passes if and only if its status is `completed`.
  */
 function failedRules(
   option: Rules,

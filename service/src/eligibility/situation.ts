@@ -2,7 +2,7 @@ import type { Offer } from '../offers/catalogue.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
 import type { UserFacts } from '../requirements/status.ts';
 
-/** Everything that decides whether a user may use one option. Plain data, read in advance. */
+/** The facts that determine whether a user may use one option. Plain data, read in advance. */
 export type Situation = {
   /** Epoch milliseconds. */
   now: number;

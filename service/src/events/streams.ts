@@ -25,7 +25,7 @@ type Stream = {
   token: string;
   readable: Readable;
   position: bigint;
-  /** False while the stream is still reading past events by itself. */
+  /** False while the stream still reads past events on its own, without the shared reader. */
   isLive: boolean;
   drained: (() => void) | null;
 };
@@ -159,7 +159,7 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
       const verified = await ctx.guard.inspect(stream.token);
       if (verified?.caller.scopes.has('events:read') !== true) end(stream, 'token_expired');
     } catch {
-      // A failed read says nothing about the token. The next check decides.
+      // A failed read says nothing about the token, so the stream stays open until the next check.
     }
   };
   let isChecking = false;

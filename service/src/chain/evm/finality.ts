@@ -12,9 +12,9 @@ export type Finality = { confirmed: bigint; final: bigint; released: bigint };
 const RELEASE_BLOCKS = 64;
 
 /**
- * Reads which blocks below `head` are settled. The node's `safe` and `finalized` tags decide if the chain supports
- * them: a block count says nothing about a roll-up, whose blocks are settled by its parent chain. For a node without
- * the tags, the depths in `chains.ts` apply.
+ * Reads which blocks below `head` are settled. On chains that support them, the node's `safe` and `finalized`
+ * tags determine this: a block count says nothing about a roll-up, whose blocks are settled by its parent
+ * chain. For a node without the tags, the depths in `chains.ts` apply.
  */
 export async function readFinality(
   { rpc, facts: { confirmations, refundDepth, finalityTags } }: EvmChain,

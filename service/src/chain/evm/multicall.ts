@@ -21,7 +21,7 @@ export type ObservedBlock = { number: number; id: string };
 
 export type BatchResult = { block: ObservedBlock; results: RawResult[] };
 
-/** Throws `UpstreamFailure` if a node that reports this block cannot be trusted. */
+/** Throws `UpstreamFailure` if this block shows that the node cannot be trusted. */
 export type CheckBlock = (block: ObservedBlock) => void;
 
 /** Runs all calls on the latest block. */

@@ -32,7 +32,8 @@ export type SurveyOptions = {
 const SURVEY_TIMEOUT_MS = 1_500;
 const STALE_DISTRUST_MS = 15_000;
 /**
- * A head further in the future comes from a lying node or a broken clock. It must not make honest endpoints look stale.
+ * How far in the future a head may be. A head further ahead comes from a lying node or a broken clock, and
+ * must not make honest endpoints look stale.
  */
 const MAX_FUTURE_SECONDS = 60;
 
