@@ -32,7 +32,7 @@ import { createOAuth } from './oauth/server.ts';
 import { createCatalogue } from './offers/catalogue.ts';
 import { createReadiness } from './operations/readiness.ts';
 import { openSigners } from './operator/signers.ts';
-import { openSolanaSigner } from './operator/solana-signer.ts';
+import { openSolanaSigners } from './operator/solana-signers.ts';
 import { createCallQueue, inLane } from './outbound/in-lane.ts';
 import { createFactsOpener } from './pii/sealed-data.ts';
 import { openSanctions } from './screening/list.ts';
@@ -184,7 +184,7 @@ export async function buildContext({
       signerOf,
       retiredSigners: retired,
       supplier: permissionSupplier(signerOf, clock),
-      solanaOperator: config.solanaKey === null ? null : await openSolanaSigner(config.solanaKey, parts),
+      solanaSignerOf: await openSolanaSigners(config, parts),
       guard,
       streams,
       oauth: await createOAuth({ ...base, guard }),

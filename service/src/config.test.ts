@@ -167,7 +167,7 @@ test('the policy file limits the operator key to its contracts, and a wrong file
   const vault = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
   const limits = { daily_fee: '5', daily_amounts: { [vault]: '6' } };
   expect(load(JSON.stringify({ solana_mainnet: { contracts: [vault], ...limits } }))).toEqual(
-    new Map([['solana', { targets: new Set([vault]), dailyFee: 5n, dailyAmounts: new Map([[vault, 6n]]) }]]),
+    new Map([['solana_mainnet', { targets: new Set([vault]), dailyFee: 5n, dailyAmounts: new Map([[vault, 6n]]) }]]),
   );
   const roles = { refund: { daily_amounts: { [fund]: '7' } }, supplier: { daily_permissions: '8' } };
   const targets = new Set([fund.toLowerCase()]);
@@ -192,7 +192,6 @@ test('the policy file limits the operator key to its contracts, and a wrong file
     '[1]',
     '{"ethereum_mainnet": "0x"}',
     '{"ethereum_mainnet": ["0x12"]}',
-    '{"solana_mainnet": [], "solana_devnet": []}',
     '{"ethereum_mainnet": {"contracts": [], "daily_fees": "1"}}',
     '{"ethereum_mainnet": {"contracts": [], "daily_fee": 1}}',
     '{"ethereum_mainnet": {"daily_fee": "1"}}',
@@ -245,9 +244,29 @@ test('the keys file gives roles and chains keys of their own, with the policy, a
     '{"commit": "0x11"}',
     '{"commit": {"key": "0x11"}}',
     '{"commit": {"kms": "a", "file": "b"}}',
-    '{"solana_mainnet": {"commit": {"kms": "a"}}}',
+    '{"solana_mainnet": {"supplier": {"kms": "a"}}}',
+    '{"solana": {"commit": {"kms": "a"}}}',
     '{"base_mainnet": {"owner": {"kms": "a"}}}',
   ])
     expect(() => load(wrong), wrong).toThrow('OPERATOR_KEYS_FILE: must be a readable JSON file');
   expect(() => load('{"commit": {"file": "/nowhere"}}')).toThrow('/nowhere does not exist');
+});
+
+test('the keys file gives roles on a Solana cluster keys of that protocol', () => {
+  const [file, secret] = ['solana-keys.json', 'solana.key'].map((name) => join(dataDir, name));
+  const aws = { AWS_REGION: 'eu-central-1', AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' };
+  const load = (keys: object) => {
+    writeFileSync(String(file), JSON.stringify({ solana_mainnet: keys }));
+    return loadConfig({ ...production, ...aws, OPERATOR_KEYS_FILE: file }).roleKeys;
+  };
+  writeFileSync(String(secret), JSON.stringify([...Buffer.alloc(32, 5)]));
+  const keys = { commit: { file: secret }, refund: { kms: 'alias/refund' } };
+  expect(load(keys)).toMatchObject([
+    { role: 'commit', chain: 'solana_mainnet', key: { kind: 'local', privateKey: Buffer.alloc(32, 5) } },
+    { role: 'refund', chain: 'solana_mainnet', key: { kind: 'kms', key: { keyId: 'alias/refund' } } },
+  ]);
+  for (const role of ['quote', 'supplier'])
+    expect(() => load({ [role]: { file: secret } })).toThrow(`${role} is not a role on solana_mainnet`);
+  writeFileSync(String(secret), `0x${'22'.repeat(32)}\n`);
+  expect(() => load(keys)).toThrow('OPERATOR_KEYS_FILE: must be a file with an Ed25519 key');
 });

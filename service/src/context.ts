@@ -11,7 +11,7 @@ import type { OAuth } from './oauth/server.ts';
 import type { Catalogue } from './offers/catalogue.ts';
 import type { Readiness } from './operations/readiness.ts';
 import type { RetiredSigner, SignerOf } from './operator/signers.ts';
-import type { SolanaSigner } from './operator/solana-signer.ts';
+import type { SolanaSignerOf } from './operator/solana-signers.ts';
 import type { FactsOpener } from './pii/sealed-data.ts';
 import type { CachedVenue } from './tokenized/cached-venue.ts';
 import type { Supplier } from './wallets/allow-list-supplier.ts';
@@ -37,8 +37,8 @@ export type Context = Kernel & {
   signerOf: SignerOf;
   /** Replaced keys whose transactions are still tracked. */
   retiredSigners: readonly RetiredSigner[];
-  /** Signs the operator's transactions on Solana. Null if this process settles nothing there. */
-  solanaOperator: SolanaSigner | null;
+  /** Returns the key of a role on a Solana cluster. Null if this process has no key for the role there. */
+  solanaSignerOf: SolanaSignerOf;
   venue: CachedVenue;
   streams: EventStreams;
   webhooks: WebhookSender;

@@ -1,15 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
 import { sql } from 'kysely';
 import { afterAll, expect, test } from 'vitest';
-import { keyOf, receiptAddress } from '../src/chain/solana/addresses.ts';
+import { keyOf, receiptAddress, TOKEN_PROGRAM } from '../src/chain/solana/addresses.ts';
+import { readMultisig } from '../src/chain/solana/token-accounts.ts';
 import { databaseUrlOf } from './support/database-url.ts';
 import { runCauseway } from './support/service.ts';
 import {
   EXPIRY_SLOTS,
   FINALITY_SLOTS,
+  seedOf,
   solanaKey,
   solanaWorker,
   UNIT,
@@ -22,7 +24,9 @@ const dataDir = mkdtempSync(join(tmpdir(), 'causeway-solana-command-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 /** Runs `causeway solana` as an operator does, while slots pass. */
-async function run(...args: string[]) {
+const run = (...args: string[]) => runWith({}, ...args);
+
+async function runWith(settings: Record<string, string>, ...args: string[]) {
   sale.solana.chain.setSlotMs(20);
   try {
     return await runCauseway(['solana', ...args], {
@@ -30,6 +34,7 @@ async function run(...args: string[]) {
       DATABASE_URL: await databaseUrlOf(sale.app),
       RPC_URL_SOLANA_DEVNET: sale.solana.nodes[0]?.url ?? '',
       SOLANA_OPERATOR_KEY: solanaRoles.operator.privateKey,
+      ...settings,
     });
   } finally {
     sale.solana.chain.setSlotMs(0);
@@ -109,6 +114,26 @@ test('fund create and adopt print what they would do, and change nothing', async
   });
   expect(await run('vaults', 'solana_devnet', '--dry-run')).toMatchObject({ code: 2 });
   expect(await dump()).toEqual(before);
+});
+
+test('fund create makes the keys of both roles and the standby key signers', async () => {
+  const [keys, secret] = ['keys.json', 'refund.json'].map((name) => join(dataDir, name)) as [string, string];
+  const standby = solanaKey('standby').address;
+  writeFileSync(secret, JSON.stringify([...seedOf('refund')]));
+  writeFileSync(keys, JSON.stringify({ solana_devnet: { refund: { file: secret } } }));
+  const create = ['fund', 'create', 'split-sale', '--chain', 'solana_devnet', '--standby'];
+  const { code, text } = await runWith({ OPERATOR_KEYS_FILE: keys }, ...create, standby);
+  expect({ code, text }).toEqual({ code: 0, text: expect.stringMatching(/^\w{32,44}\n$/) });
+  const account = sale.solana.chain.svm.account(keyOf(text.trim()));
+  const signers = readMultisig(
+    account && { owner: TOKEN_PROGRAM, lamports: account.lamports, data: Buffer.from(account.data) },
+  );
+  expect(signers).toEqual({
+    required: 1,
+    signers: [solanaRoles.operator.address, solanaKey('refund').address, standby],
+  });
+  const taken = await runWith({ OPERATOR_KEYS_FILE: keys }, ...create, solanaKey('refund').address);
+  expect(taken).toMatchObject({ code: 2, text: expect.stringContaining("must differ from the operator's keys") });
 });
 
 test.each([['close', 'ethereum_sepolia'], ['vaults'], ['close', 'solana_devnet', 'twice']])(

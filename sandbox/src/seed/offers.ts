@@ -62,7 +62,7 @@ async function verifyContracts({ chains, log }: Context, files: readonly OfferFi
   const assets = files.flatMap((file) => Object.entries(file.assets));
   const digits = new Map(assets.map(([id, { fractional_digits }]) => [id, fractional_digits]));
   const parts = {
-    ...{ chains, digits, solanaOperator: solanaRoles.operator.address },
+    ...{ chains, digits, solanaOperatorsOf: () => [solanaRoles.operator.address] },
     addressOf: (role: KeyRole) => (role === 'supplier' ? roles.supplier : roles.operator).address,
   };
   const problems = (await Promise.all(files.map((file) => checkContracts(parts, file)))).flat();

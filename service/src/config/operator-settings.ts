@@ -28,7 +28,7 @@ export function readSolanaKey(source: Source): OperatorKey | null {
 }
 
 function readBareSolanaKey(source: Source): OperatorKey | null {
-  const { read, problems, isProduction } = source;
+  const { read, problems } = source;
   const key = read('SOLANA_OPERATOR_KEY');
   const file = read('SOLANA_OPERATOR_KEY_FILE');
   const kmsKey = read('SOLANA_OPERATOR_KMS_KEY');
@@ -38,12 +38,19 @@ function readBareSolanaKey(source: Source): OperatorKey | null {
     );
   if (kmsKey !== null) return readKmsKey(source, kmsKey);
   if (key !== null) return { kind: 'local', privateKey: key };
-  if (file === null) return null;
+  return file === null ? null : readSolanaKeyFile(source, 'SOLANA_OPERATOR_KEY_FILE', file);
+}
+
+export function readSolanaKeyFile(
+  { problems, isProduction }: Source,
+  setting: string,
+  file: string,
+): OperatorKey | null {
   const parsed = existsSync(file)
     ? solanaKey.parse(readFileSync(file, 'utf8').trim(), isProduction)
     : undefined;
   if (parsed !== undefined) return { kind: 'local', privateKey: parsed };
-  problems.push(`SOLANA_OPERATOR_KEY_FILE: must be a file with ${expectedOf(solanaKey, isProduction)}`);
+  problems.push(`${setting}: must be a file with ${expectedOf(solanaKey, isProduction)}; ${file} is not`);
   return null;
 }
 

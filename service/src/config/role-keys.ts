@@ -1,15 +1,16 @@
 import { readFileSync } from 'node:fs';
-import { EVM_CHAIN_NAMES } from '../chain/chains.ts';
+import { EVM_CHAIN_NAMES, SOLANA_CHAIN_NAMES } from '../chain/chains.ts';
 import type { OperatorKey, RoleKey } from '../operator/key.ts';
-import { isKeyRole, KEY_ROLES } from '../operator/role.ts';
-import { readKeyFile, readKmsKey, withLimits } from './operator-settings.ts';
+import { isKeyRole, KEY_ROLES, SENDING_ROLES } from '../operator/role.ts';
+import { readKeyFile, readKmsKey, readSolanaKeyFile, withLimits } from './operator-settings.ts';
 import type { Source } from './read.ts';
 
 const SETTING = 'OPERATOR_KEYS_FILE';
 
 /**
- * Reads `OPERATOR_KEYS_FILE`: a JSON object whose members are roles, or chains that contain roles. It names
- * files and KMS keys and holds no secret itself. If the file does not parse, the process does not start.
+ * Reads `OPERATOR_KEYS_FILE`: a JSON object whose members are roles, which apply to all EVM chains, or chains that
+ * contain roles. It names files and KMS keys and holds no secret itself. If the file does not parse, the process does
+ * not start.
  */
 export function readRoleKeys(source: Source): RoleKey[] {
   const file = source.read(SETTING);
@@ -37,19 +38,28 @@ function readRole(source: Source, role: string, chain: string | null, value: unk
   const [[member = '', reference] = [], ...more] = entriesOf(value);
   if (more.length > 0 || typeof reference !== 'string' || reference === '')
     throw new InvalidMember(`${role} needs one of file and kms`);
-  const key = withLimits(source, openReference(source, member, reference));
+  const isSolana = SOLANA_CHAIN_NAMES.some((name) => name === chain);
+  if (isSolana && !SENDING_ROLES.some((each) => each === role))
+    throw new InvalidMember(`${role} is not a role on ${chain}`);
+  const readFile = isSolana ? readSolanaKeyFile : readKeyFile;
+  const key = withLimits(source, openReference(source, readFile, member, reference));
   return key === null ? [] : [{ role, chain, key }];
 }
 
-function openReference(source: Source, member: string, reference: string): OperatorKey | null {
-  if (member === 'file') return readKeyFile(source, SETTING, reference);
+function openReference(
+  source: Source,
+  readFile: typeof readKeyFile,
+  member: string,
+  reference: string,
+): OperatorKey | null {
+  if (member === 'file') return readFile(source, SETTING, reference);
   if (member === 'kms') return readKmsKey(source, reference);
   throw new InvalidMember(`${member} is not one of file and kms`);
 }
 
 function chainOf(name: string): string {
-  if (EVM_CHAIN_NAMES.some((chain) => chain === name)) return name;
-  throw new InvalidMember(`${name} is not a role or an EVM chain`);
+  if ([...EVM_CHAIN_NAMES, ...SOLANA_CHAIN_NAMES].some((chain) => chain === name)) return name;
+  throw new InvalidMember(`${name} is not a role or a chain`);
 }
 
 function entriesOf(value: unknown): [string, unknown][] {

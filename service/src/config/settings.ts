@@ -79,7 +79,7 @@ const KEYS = {
   ),
   OPERATOR_KEYS_FILE: setting(
     parsers.path,
-    'A JSON file that gives roles keys of their own, on all EVM chains or on one: `{"refund": {"kms": "alias/refund"}, "base_mainnet": {"commit": {"file": "/run/secrets/commit"}}}`. Roles: `commit` (also revokes wallets on allow-lists), `refund`, `quote` (tokenized swaps), `supplier`. A role without a key uses the operator key, the supplier `SUPPLIER_KEY`. Each key signs for its roles only.',
+    'A JSON file that gives roles keys of their own, on all EVM chains, on one, or on a Solana cluster: `{"refund": {"kms": "alias/refund"}, "base_mainnet": {"commit": {"file": "/run/secrets/commit"}}, "solana_mainnet": {"refund": {"kms": "alias/solana-refund"}}}`. Roles: `commit` (also revokes wallets on allow-lists), `refund`, `quote` (tokenized swaps), `supplier`. A role without a key uses the operator key, the supplier `SUPPLIER_KEY`. Solana has `commit` and `refund` only, with Ed25519 keys. Each key signs for its roles only.',
     { defaultNote: 'the operator key has every role' },
   ),
   OPERATOR_KMS_ENDPOINT: setting(
@@ -108,7 +108,7 @@ const KEYS = {
   ),
   SOLANA_OPERATOR_KEY: setting(
     parsers.solanaKey,
-    'The Ed25519 key that commits and refunds participations on Solana: base58, or the JSON array of a keypair file. Set at most one of `SOLANA_OPERATOR_KEY`, `SOLANA_OPERATOR_KEY_FILE` and `SOLANA_OPERATOR_KMS_KEY`; without any, this process settles nothing on Solana.',
+    'The Ed25519 key that commits and refunds participations on Solana, except for roles with a key in `OPERATOR_KEYS_FILE`: base58, or the JSON array of a keypair file. Set at most one of `SOLANA_OPERATOR_KEY`, `SOLANA_OPERATOR_KEY_FILE` and `SOLANA_OPERATOR_KMS_KEY`; without any key, this process settles nothing on Solana.',
     { defaultNote: 'a sandbox key' },
   ),
   SOLANA_OPERATOR_KEY_FILE: setting(parsers.path, 'A file that contains the Solana operator key.', {}),

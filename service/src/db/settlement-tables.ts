@@ -6,6 +6,7 @@ export interface SettlementTables {
   partner_sequences: PartnerSequences;
   expired_events: ExpiredEvents;
   operator_keys: OperatorKeys;
+  operator_key_uses: OperatorKeyUses;
   operator_transactions: OperatorTransactions;
   operator_attempts: OperatorAttempts;
   participations: Participations;
@@ -54,13 +55,20 @@ export interface OperatorKeys {
   address: string;
   next_nonce: bigint | null;
   seen_nonce: Generated<bigint | null>;
-  first_height: Generated<bigint | null>;
-  alive_height: Generated<bigint | null>;
   epoch: bigint;
   node: number;
   lease_until: string;
   /** When a node last completed a round with this key. */
   good_round_at: Generated<string | null>;
+}
+
+/** The use of a key in one role on Solana. */
+export interface OperatorKeyUses {
+  chain: string;
+  address: string;
+  role: 'commit' | 'refund';
+  first_height: bigint;
+  alive_height: bigint;
 }
 
 export interface OperatorTransactions {

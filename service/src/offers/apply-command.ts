@@ -89,9 +89,9 @@ async function checkOnChain(
       problems.push(
         'operator: its roles cannot be checked; set OPERATOR_KEY, or pass --operator ADDRESS (the nodes log it at start)',
       );
-    if (addresses.solanaOperator === null && settled.some((chain) => !isEvm(chain)))
+    if (settled.some((chain) => !isEvm(chain) && addresses.solanaOperatorsOf(chain).length === 0))
       problems.push(
-        'operator: whether the fund lets it sign cannot be checked; set SOLANA_OPERATOR_KEY, or start a node with it first',
+        'operator: whether the fund lets it sign cannot be checked; set SOLANA_OPERATOR_KEY or OPERATOR_KEYS_FILE, or start a node with it first',
       );
     if (problems.length > 0)
       throw new OfferRefusedError([

@@ -14,8 +14,8 @@ export type CheckParts = {
   digits: ReadonlyMap<string, number>;
   /** Returns the address that has a role on a chain. */
   addressOf(role: KeyRole, chain: string): Hex | null;
-  /** The address that sends our settlement transactions on Solana, or null if it is not known. */
-  solanaOperator: string | null;
+  /** Returns the addresses that send our commits and refunds on a Solana cluster, or none if they are not known. */
+  solanaOperatorsOf(chain: string): readonly string[];
   /** Called for likely mistakes that are not errors. */
   warn?(message: string): void;
 };

@@ -42,7 +42,12 @@ const stranger = testWallets[0]?.address as Hex;
 
 const check = (file: OfferFile, by: Hex | null = operator, supplier: Hex = roles.supplier.address) =>
   checkContracts(
-    { chains, digits, addressOf: (role) => (role === 'supplier' ? supplier : by), solanaOperator: null },
+    {
+      chains,
+      digits,
+      addressOf: (role) => (role === 'supplier' ? supplier : by),
+      solanaOperatorsOf: () => [],
+    },
     file,
   );
 

@@ -85,13 +85,17 @@ async function runCheck({ path, run }: Check): Promise<string | null> {
  * chain.
  */
 async function checkOnSolana(
-  { chains, digits, solanaOperator: operator, warn }: CheckParts,
+  { chains, digits, solanaOperatorsOf, warn }: CheckParts,
   contract: OfferFile['contracts'][number],
   at: string,
 ): Promise<string[] | null> {
   const chain = ifSupported(() => chains.solana(contract.chain));
   if (chain === null) return null;
-  const { problems, warnings } = await checkSolanaContract({ digits, operator }, chain, contract);
+  const { problems, warnings } = await checkSolanaContract(
+    { digits, operators: solanaOperatorsOf(contract.chain) },
+    chain,
+    contract,
+  );
   for (const warning of warnings) warn?.(`${at}.${warning}`);
   return problems.map((problem) => `${at}.${problem}`);
 }

@@ -1,15 +1,16 @@
 import type { Hex } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
 import { hexToBytes } from 'viem/utils';
-import { EVM_CHAIN_NAMES } from '../chain/chains.ts';
+import { EVM_CHAIN_NAMES, SOLANA_CHAIN_NAMES } from '../chain/chains.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../operations/command.ts';
 import { type OperatorKey, readKeyAddress } from '../operator/key.ts';
-import { KEY_ROLES, type KeyRole } from '../operator/role.ts';
+import { KEY_ROLES, type KeyRole, SENDING_ROLES } from '../operator/role.ts';
 import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
 import { keyFor } from '../operator/signers.ts';
-import { localSolanaSigner, openSolanaSigner } from '../operator/solana-signer.ts';
-import { listOperators } from '../operator/status.ts';
+import { localSolanaSigner, openSolanaKey } from '../operator/solana-signer.ts';
+import { solanaKeyFor } from '../operator/solana-signers.ts';
+import { listOperators, readKeys } from '../operator/status.ts';
 import type { CheckParts } from './check-target.ts';
 
 type Parts = Pick<Context, 'db' | 'clock' | 'config'>;
@@ -24,7 +25,7 @@ const NAMED = /^(?:(commit|refund|quote|supplier)=)?(0x[0-9a-fA-F]{40})$/;
 export async function findKeyAddresses(
   ctx: Parts,
   named: readonly string[],
-): Promise<Pick<CheckParts, 'addressOf' | 'solanaOperator'>> {
+): Promise<Pick<CheckParts, 'addressOf' | 'solanaOperatorsOf'>> {
   const given = readNamed(named);
   const known = new Map<OperatorKey, Promise<Hex>>();
   const addressOf = (key: OperatorKey) => {
@@ -39,9 +40,11 @@ export async function findKeyAddresses(
       const address = given.get(role) ?? (key === null ? null : await addressOf(key));
       found.set(`${role} ${chain}`, address ?? (await findCommonAddress(ctx, role, given.size > 0)));
     }
+  const operators = new Map<string, string[]>();
+  for (const chain of SOLANA_CHAIN_NAMES) operators.set(chain, await findSolanaOperators(ctx, chain));
   return {
     addressOf: (role, chain) => found.get(`${role} ${chain}`) ?? null,
-    solanaOperator: await findSolanaOperator(ctx),
+    solanaOperatorsOf: (chain) => operators.get(chain) ?? [],
   };
 }
 
@@ -58,15 +61,17 @@ function readNamed(named: readonly string[]): Map<KeyRole, Hex> {
   return given;
 }
 
-async function findSolanaOperator({
-  db,
-  clock,
-  config: { profile, solanaKey },
-}: Parts): Promise<string | null> {
-  if (solanaKey !== null) return (await openSolanaSigner(solanaKey, { clock })).address;
+/** Returns the addresses of the configured keys, else those that nodes use on the cluster or have used most recently. */
+async function findSolanaOperators({ db, clock, config }: Parts, chain: string): Promise<string[]> {
+  const keys = new Set(SENDING_ROLES.flatMap((role) => solanaKeyFor(config, role, chain) ?? []));
+  const signers = await Promise.all([...keys].map((key) => openSolanaKey(key, clock)));
+  if (signers.length > 0) return [...new Set(signers.map(({ address }) => address))];
+  const held = (await readKeys(db, chain)).filter(({ holder }) => holder !== null);
+  if (held.length > 0) return held.map(({ address }) => address);
   const [latest] = (await listOperators(db)).solana;
-  if (latest !== undefined || profile !== 'sandbox') return latest ?? null;
-  return localSolanaSigner(hexToBytes(deriveSandboxKey('solana operator'))).address;
+  if (latest !== undefined) return [latest];
+  if (config.profile !== 'sandbox') return [];
+  return [localSolanaSigner(hexToBytes(deriveSandboxKey('solana operator'))).address];
 }
 
 async function findCommonAddress(

@@ -21,12 +21,13 @@ import type { OfferFile } from './file-schema.ts';
 
 const sale = useSolanaSale();
 
-async function check(change: object, solanaOperator: string | null = solanaRoles.operator.address) {
+async function check(change: object, ...operators: string[]) {
   const file = solanaSaleFile();
   const contracts = [{ ...file.contracts[0], ...change }] as OfferFile['contracts'];
   const warnings: string[] = [];
   const digits = new Map([['usd-coin', 6]]);
-  const parts = { chains: sale.app.ctx.chains, digits, addressOf: () => null, solanaOperator };
+  const solanaOperatorsOf = () => [solanaRoles.operator.address, ...operators];
+  const parts = { chains: sale.app.ctx.chains, digits, addressOf: () => null, solanaOperatorsOf };
   const problems = await checkContracts(
     { ...parts, warn: (text) => void warnings.push(text) },
     { ...file, contracts },
@@ -38,9 +39,11 @@ test('a fund with our key, a vault of a cold wallet and a classic mint are accep
   expect(await check({})).toEqual({ problems: [], warnings: [] });
 });
 
-test('a fund without our key, or another account, is refused', async () => {
-  const { problems } = await check({}, solanaKey('stranger').address);
-  expect(problems).toEqual([expect.stringContaining('is not one of the signers')]);
+test('a fund without one of our keys, or another account, is refused', async () => {
+  expect((await check({}, solanaRoles.standby.address)).problems).toEqual([]);
+  const stranger = solanaKey('stranger').address;
+  const { problems } = await check({}, stranger);
+  expect(problems).toEqual([expect.stringContaining(`${stranger} is not one of the signers`)]);
   expect((await check({ address: MINT })).problems).toEqual([
     expect.stringContaining('not a multisig account'),
   ]);
@@ -50,7 +53,7 @@ test('another program’s mint and wrong decimals are refused', async () => {
   const token = (address: string) => ({ funding_tokens: [{ asset: 'usd-coin', address }] });
   expect((await check(token(VAULT))).problems[0]).toContain('not a mint of the classic token program');
   const file = solanaSaleFile();
-  const parts = { chains: sale.app.ctx.chains, addressOf: () => null, solanaOperator: null };
+  const parts = { chains: sale.app.ctx.chains, addressOf: () => null, solanaOperatorsOf: () => [] };
   const problems = await checkContracts({ ...parts, digits: new Map([['usd-coin', 9]]) }, file);
   expect(problems).toEqual([expect.stringContaining('the mint has 6 decimals')]);
 });
@@ -99,15 +102,15 @@ test('offer details show the fund with its exact spelling', async () => {
   ]);
 });
 
-test('a fund account is created once, for the operator and a standby key', async () => {
+test('a fund account is created once, for the keys of both roles and a standby key', async () => {
   const chain = sale.app.ctx.chains.solana('solana_devnet');
   const signer = localSolanaSigner(solanaRoles.operator.seed);
-  const standby = solanaKey('standby').address;
+  const [refund, standby] = [solanaKey('refund').address, solanaKey('standby').address];
   sale.solana.chain.setSlotMs(50);
-  const fund = await createFund(chain, signer, 'another-sale', standby);
-  expect((await check({ address: fund })).problems).toEqual([]);
-  expect(await createFund(chain, signer, 'another-sale', standby)).toBe(fund);
-  await expect(createFund(chain, signer, 'another-sale', solanaKey('other').address)).rejects.toThrow(
+  const fund = await createFund(chain, signer, 'another-sale', [refund, standby]);
+  expect((await check({ address: fund }, refund, standby)).problems).toEqual([]);
+  expect(await createFund(chain, signer, 'another-sale', [refund, standby])).toBe(fund);
+  await expect(createFund(chain, signer, 'another-sale', [solanaKey('other').address])).rejects.toThrow(
     'other signers',
   );
   sale.solana.chain.setSlotMs(0);

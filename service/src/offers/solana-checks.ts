@@ -13,8 +13,8 @@ import type { OfferFile } from './file-schema.ts';
 
 type Contract = OfferFile['contracts'][number];
 
-/** `operator` is the settlement address on Solana. If it is null, the checks for the operator are skipped. */
-export type SolanaCheckParts = { digits: ReadonlyMap<string, number>; operator: string | null };
+/** `operators` are the addresses that commit and refund. Without any, the checks for them are skipped. */
+export type SolanaCheckParts = { digits: ReadonlyMap<string, number>; operators: readonly string[] };
 
 /** `warnings` do not prevent an offer from being applied. Each line starts with the path below the contract. */
 export type SolanaFindings = { problems: string[]; warnings: string[] };
@@ -75,14 +75,16 @@ function checkVault({ vault, address }: Contract, mint: string, account: TokenAc
   return problems;
 }
 
-function checkFund({ operator }: SolanaCheckParts, account: AccountInfo | null): string[] {
+function checkFund({ operators }: SolanaCheckParts, account: AccountInfo | null): string[] {
   const fund = readMultisig(account);
   if (fund === null)
     return ['address: is not a multisig account of the token program; run causeway solana fund create'];
-  if (operator === null) return [];
-  if (!fund.signers.includes(operator))
-    return [`address: the operator ${operator} is not one of the signers ${fund.signers.join(', ')}`];
-  return fund.required === 1
+  const missing = operators.filter((operator) => !fund.signers.includes(operator));
+  if (missing.length > 0)
+    return missing.map(
+      (operator) => `address: the operator ${operator} is not one of the signers ${fund.signers.join(', ')}`,
+    );
+  return operators.length === 0 || fund.required === 1
     ? []
     : [`address: requires ${fund.required} signers, but the operator signs alone`];
 }

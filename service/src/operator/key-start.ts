@@ -1,7 +1,8 @@
 import { readAccounts, readEpoch } from '../chain/solana/reads.ts';
 import { Blocked } from './blocked.ts';
+import { extendKeyUse, readFirstHeight, startKeyUse } from './key-use-store.ts';
 import { type Lease, withLease } from './lease.ts';
-import { extendKeyUse, readFirstHeight, startKeyUse } from './lease-store.ts';
+import type { SendingRole } from './role.ts';
 import type { SolanaAccount } from './solana-account.ts';
 
 /** The number of blocks after which a signed transaction has certainly expired. */
@@ -16,42 +17,47 @@ const HEARTBEAT_INTERVAL_MS = 15_000;
 /** `at` is the `performance.now()` at which the key was last recorded as in use. */
 export type Heartbeat = { at: number | null };
 
-/** Records, every few rounds, that the key is in use, so that it does not have to wait before it signs again. */
+/**
+ * Records, every few rounds, that the key is in use in its roles, so that it does not have to wait before it signs again.
+ */
 export async function keepKeyAlive(
-  { db, chain, signer }: SolanaAccount,
+  { db, chain, signer, roles }: SolanaAccount,
   lease: Lease,
   heartbeat: Heartbeat,
 ): Promise<void> {
   if (signer === null) return;
   if (heartbeat.at !== null && performance.now() - heartbeat.at < HEARTBEAT_INTERVAL_MS) return;
   const { height } = await readEpoch(chain);
-  await withLease(db, lease, (tx) => extendKeyUse(tx, lease, height, GRACE_BLOCKS));
+  await withLease(db, lease, (tx) => extendKeyUse(tx, lease, roles, height, GRACE_BLOCKS));
   heartbeat.at = performance.now();
 }
 
 /**
- * Throws `Blocked` until every transaction that other keys of the same funds may have signed has expired. A
- * receipt prevents only a second payment by the same key, so a key that takes over, for the first time or
- * again, must not send while a transaction of its predecessor can still land. A key without lamports cannot
- * have sent anything. `listSigners` returns the keys of all funds: the wait is recorded once for the key,
- * whatever it signs first.
+ * Throws `Blocked` until every transaction that other keys of the same funds may have signed in this role has expired.
+ * A receipt prevents only a second payment by the same key, so a key that takes over a role, for the first time or again, must
+ * not send while a transaction of its predecessor can still land. A key without lamports cannot have sent anything. Keys in
+ * different roles sign at the same time, because commits and refunds never settle the same thing. `listSigners` returns the
+ * keys of all funds: the wait is recorded once for all roles that the key takes over, whatever it signs first.
  */
 export async function assertKeyStarted(
-  { db, chain, key }: SolanaAccount,
+  { db, chain, key, roles }: SolanaAccount,
   lease: Lease,
+  role: SendingRole,
   listSigners: () => Promise<readonly string[]>,
 ): Promise<void> {
   const { height } = await readEpoch(chain);
-  if (!(await withLease(db, lease, (tx) => extendKeyUse(tx, key, height, GRACE_BLOCKS)))) {
+  const extended = await withLease(db, lease, (tx) => extendKeyUse(tx, key, roles, height, GRACE_BLOCKS));
+  const started = roles.filter((each) => !extended.includes(each));
+  if (started.length > 0) {
     const others = [...new Set(await listSigners())].filter((signer) => signer !== key.address);
     const accounts = await readAccounts(chain, others, { commitment: 'finalized' });
     const wait = accounts.some((other) => other !== null) ? EXPIRY_BLOCKS : 0n;
-    await withLease(db, lease, (tx) => startKeyUse(tx, key, height, height + wait));
+    await withLease(db, lease, (tx) => startKeyUse(tx, key, started, height, height + wait));
   }
-  const first = (await readFirstHeight(db, key, EXPIRY_BLOCKS)) ?? height;
+  const first = (await readFirstHeight(db, key, role, EXPIRY_BLOCKS)) ?? height;
   if (height < first)
     throw new Blocked(
       'role_missing',
-      `the operator ${key.address} signs from block height ${first} on, when transactions of the other keys of its funds on ${chain.name} have expired; the height is ${height}`,
+      `the operator ${key.address} signs ${role}s from block height ${first} on, when those of the other keys of its funds on ${chain.name} have expired; the height is ${height}`,
     );
 }

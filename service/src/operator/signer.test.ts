@@ -11,7 +11,7 @@ import { signAwsRequest } from './aws-signature.ts';
 import { type KmsKey, openKmsSigner, readDerSignature } from './kms.ts';
 import { buildReceiptMessage } from './receipt-message.ts';
 import { localSigner, type Signer } from './signer.ts';
-import { localSolanaSigner, openSolanaSigner } from './solana-signer.ts';
+import { localSolanaSigner, openSolanaKey } from './solana-signer.ts';
 
 const PRIVATE_KEY: Hex = `0x${'4c'.repeat(32)}`;
 const account = privateKeyToAccount(PRIVATE_KEY);
@@ -129,7 +129,7 @@ describe('the Ed25519 KMS key', () => {
   const allow = () => undefined;
   const open = (changes: object = {}) => {
     kms.state.ed25519 = ED25519_SEED;
-    return openSolanaSigner({ kind: 'kms', key: { ...key, ...changes } }, { clock: realClock() });
+    return openSolanaKey({ kind: 'kms', key: { ...key, ...changes } }, realClock());
   };
 
   test('signs the same as the key itself', async () => {

@@ -88,8 +88,11 @@ export async function openSigners(keys: SigningKeys, parts: Parts): Promise<Sign
 }
 
 /** Returns the keys that send transactions on a chain, each once, with their roles. */
-export function listSenders(signerOf: SignerOf, chain: string): { signer: Signer; roles: SendingRole[] }[] {
-  const senders = new Map<Hex, { signer: Signer; roles: SendingRole[] }>();
+export function listSenders<S extends { address: string }>(
+  signerOf: (role: SendingRole, chain: string) => S | null,
+  chain: string,
+): { signer: S; roles: SendingRole[] }[] {
+  const senders = new Map<string, { signer: S; roles: SendingRole[] }>();
   for (const role of SENDING_ROLES) {
     const signer = signerOf(role, chain);
     if (signer === null) continue;

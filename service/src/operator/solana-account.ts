@@ -4,6 +4,7 @@ import type { Db } from '../db/pool.ts';
 import type { Random } from '../http/ids.ts';
 import type { Log } from '../log.ts';
 import type { KeyId } from './account.ts';
+import type { SendingRole } from './role.ts';
 import type { SolanaSigner } from './solana-signer.ts';
 
 /** The operator's key on a Solana cluster, with everything needed to send from it. */
@@ -16,6 +17,8 @@ export type SolanaAccount = {
   key: KeyId;
   /** The signer; null for a replaced key, whose open transactions are followed but which signs nothing. */
   signer: SolanaSigner | null;
+  /** The roles in which the key signs. Other keys have the remaining roles. */
+  roles: readonly SendingRole[];
   /** Maximum price per compute unit, in millionths of a lamport. */
   maxPrice: bigint;
   /** Tells operators that the market price exceeds `maxPrice`. Transactions pay `maxPrice` in the meantime. */

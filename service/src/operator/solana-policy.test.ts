@@ -30,23 +30,31 @@ import {
 import { realClock } from '../clock.ts';
 import { createLog } from '../log.ts';
 import type { ChainPolicy, SignerPolicy } from './policy.ts';
-import { openSolanaSigner } from './solana-signer.ts';
+import { SENDING_ROLES, type SendingRole } from './role.ts';
+import { openSolanaSigners } from './solana-signers.ts';
 
 const newAddress = () => base58.encode(randomBytes(32));
 const [fund, mint, wallet, source, vault, thief] = Array.from({ length: 6 }, newAddress) as [
   ...[string, string, string, string, string, string],
 ];
 const own = associatedAccount(wallet, mint);
+const CLUSTER = 'solana_devnet';
 const LISTED: ChainPolicy = { targets: new Set([fund, vault]), dailyFee: null, dailyAmounts: null };
 
 const policyOf = (change: Partial<ChainPolicy> = {}): SignerPolicy =>
-  new Map([['solana', { ...LISTED, ...change }]]);
+  new Map([[CLUSTER, { ...LISTED, ...change }]]);
 
-async function open(policy: SignerPolicy) {
-  const key = { kind: 'local' as const, privateKey: randomBytes(32) };
+async function open(policy: SignerPolicy, roles: readonly SendingRole[] = SENDING_ROLES) {
+  const key = { kind: 'local' as const, privateKey: randomBytes(32), policy };
   const registry = new Registry();
   const log = createLog({ level: 'silent', pretty: false });
-  const signer = await openSolanaSigner({ ...key, policy }, { clock: realClock(), log, registry });
+  const roleKeys = roles.map((role) => ({ role, chain: CLUSTER, key }));
+  const signerOf = await openSolanaSigners(
+    { solanaKey: null, roleKeys, rpcUrls: { [CLUSTER]: [] } },
+    { clock: realClock(), log, registry },
+  );
+  const signer = roles.map((role) => signerOf(role, CLUSTER)).find((each) => each !== null);
+  if (signer == null) throw new Error('no key');
   const { address } = signer;
   /** Signs without the caller's own check, like a caller that lies about its plan. */
   const sign = (...instructions: Instruction[]) => {
@@ -54,48 +62,55 @@ async function open(policy: SignerPolicy) {
     return signer.signTransaction(encodeMessage(message), () => undefined);
   };
   const receiptOf = (seed: string) => deriveWithSeed(address, seed, TOKEN_PROGRAM);
-  const create = (seed: string, rent = 2_000_000n) => [
+  const allocate = (seed: string, rent: bigint) => [
     transferLamports(address, receiptOf(seed), rent),
     allocateWithSeed(receiptOf(seed), address, seed, 165),
     initializeTokenAccount(receiptOf(seed), mint, address),
   ];
+  /** Creates the receipt of a commit, or of a refund. */
+  const create = (id: string, rent = 2_000_000n) => allocate(`${id.padEnd(22, '_')}.c`, rent);
+  const createBack = (id: string) => allocate(`${id.padEnd(22, '_')}.r`, 2_000_000n);
   const transfer = { mint, authority: fund, signers: [address], amount: 5n, decimals: 6 };
-  const commit = (change: Partial<typeof transfer & { destination: string }> = {}) =>
+  const commit = (change: Partial<typeof transfer & { source: string; destination: string }> = {}) =>
     transferChecked({ ...transfer, source, destination: vault, ...change });
   const refund = (change: Partial<typeof transfer & { source: string; destination: string }> = {}) =>
     transferChecked({ ...transfer, source: vault, destination: own, ...change });
   const createOwn = createAssociatedAccount(address, own, wallet, mint);
-  return { address, registry, sign, receiptOf, create, commit, refund, createOwn };
+  return { address, registry, sign, receiptOf, allocate, create, createBack, commit, refund, createOwn };
 }
 
 describe('the signer of Solana', () => {
   test('signs commits into the listed vault and refunds to the associated account of a wallet', async () => {
-    const { sign, create, commit, refund, createOwn } = await open(policyOf());
+    const { sign, create, createBack, commit, refund, createOwn } = await open(policyOf());
     await sign(setComputeUnitLimit(2_000), setComputeUnitPrice(10n), ...create('a'), commit(), memo('a'));
-    await sign(...create('b'), createOwn, refund(), memo('b'));
+    await sign(...createBack('b'), createOwn, refund(), memo('b'));
   });
 
   test('refuses a fund that the policy file does not list', async () => {
-    const { sign, create, commit, refund, createOwn } = await open(policyOf());
+    const { sign, create, createBack, commit, refund, createOwn } = await open(policyOf());
     const wrong = { authority: thief };
     await expect(sign(...create('a'), commit(wrong))).rejects.toThrow('does not list the fund');
-    await expect(sign(...create('b'), createOwn, refund(wrong))).rejects.toThrow('does not list the fund');
+    await expect(sign(...createBack('b'), createOwn, refund(wrong))).rejects.toThrow(
+      'does not list the fund',
+    );
   });
 
   test('refuses a destination other than a listed vault or the associated account of a wallet', async () => {
-    const { sign, address, create, commit, refund, createOwn } = await open(policyOf());
+    const { sign, address, create, createBack, commit, refund, createOwn } = await open(policyOf());
     const destination = associatedAccount(thief, mint);
     await expect(sign(...create('a'), commit({ destination }))).rejects.toThrow('does not list the vault');
-    await expect(sign(...create('b'), refund({ destination: thief }))).rejects.toThrow(
+    await expect(sign(...createBack('b'), refund({ destination: thief }))).rejects.toThrow(
       'not the associated account',
     );
-    await expect(sign(...create('c'), refund({ destination }))).rejects.toThrow('not the associated account');
+    await expect(sign(...createBack('c'), refund({ destination }))).rejects.toThrow(
+      'not the associated account',
+    );
     // The account is created, but it is not the associated account of the wallet that the instruction names.
     const other = createAssociatedAccount(address, thief, wallet, mint);
-    await expect(sign(...create('d'), other, refund({ destination: thief }))).rejects.toThrow(
+    await expect(sign(...createBack('d'), other, refund({ destination: thief }))).rejects.toThrow(
       'not the associated account',
     );
-    await expect(sign(...create('e'), createOwn, refund({ source: thief }))).rejects.toThrow(
+    await expect(sign(...createBack('e'), createOwn, refund({ source: thief }))).rejects.toThrow(
       'does not list the vault',
     );
   });
@@ -109,12 +124,23 @@ describe('the signer of Solana', () => {
     const roles = new Map([['refund' as const, { ...LISTED, dailyAmounts: new Map([[mint, 4n]]) }]]);
     const limited = await open(policyOf({ roles }));
     await limited.sign(...limited.create('a'), limited.commit());
-    await expect(limited.sign(...limited.create('b'), limited.createOwn, limited.refund())).rejects.toThrow(
-      `refund on Solana would spend up to 5 of ${mint}`,
-    );
+    await expect(
+      limited.sign(...limited.createBack('b'), limited.createOwn, limited.refund()),
+    ).rejects.toThrow(`refund on solana_devnet would spend up to 5 of ${mint}`);
     const elsewhere = new Map([['refund' as const, { ...LISTED, targets: new Set([fund]) }]]);
-    const { sign, create, createOwn, refund } = await open(policyOf({ roles: elsewhere }));
-    await expect(sign(...create('a'), createOwn, refund())).rejects.toThrow('does not list the vault');
+    const { sign, createBack, createOwn, refund } = await open(policyOf({ roles: elsewhere }));
+    await expect(sign(...createBack('a'), createOwn, refund())).rejects.toThrow('does not list the vault');
+  });
+
+  test('takes nothing from a vault by a commit, and puts nothing into one by a refund', async () => {
+    const other = newAddress();
+    const { sign, create, createBack, commit, refund, createOwn } = await open(
+      policyOf({ targets: new Set([fund, vault, other]) }),
+    );
+    await expect(sign(...create('a'), commit({ source: other }))).rejects.toThrow('from the vault');
+    await expect(sign(...createBack('b'), createOwn, refund({ source }))).rejects.toThrow(
+      'does not list the vault',
+    );
   });
 
   test('counts what it refuses', async () => {
@@ -144,9 +170,9 @@ describe('daily limits', () => {
     await commits.sign(...commits.create('a'), commits.commit());
     await expect(commits.sign(...commits.create('b'), commits.commit())).rejects.toThrow('of fees');
     const refunds = await fees(4_000_000n);
-    await expect(refunds.sign(...refunds.create('a'), refunds.createOwn, refunds.refund())).rejects.toThrow(
-      '4044280 of fees',
-    );
+    await expect(
+      refunds.sign(...refunds.createBack('a'), refunds.createOwn, refunds.refund()),
+    ).rejects.toThrow('4044280 of fees');
     const { sign } = await fees(12_000n);
     await sign(memo('one'));
     await sign(memo('two'));
@@ -184,11 +210,11 @@ describe.each([
   });
 
   test('new accounts belong to the operator, and closed ones pay their rent to it', async () => {
-    const { sign, address, receiptOf, create, commit } = await open(policy);
-    const fundAccount = [create('f')[0], create('f')[1]].flatMap((each) => each ?? []);
+    const { sign, address, receiptOf, allocate, commit } = await open(policy);
+    const fundAccount = allocate('f', 2_000_000n).slice(0, 2);
     await sign(...fundAccount, initializeMultisig(receiptOf('f'), 1, [address, thief]));
     await sign(closeAccount(receiptOf('a'), address));
-    const [payment, allocation] = create('b') as [Instruction, Instruction];
+    const [payment, allocation] = allocate('b', 1n) as [Instruction, Instruction];
     const foreign = initializeTokenAccount(receiptOf('b'), mint, thief);
     await expect(sign(payment, allocation, foreign, commit())).rejects.toThrow(NOT_USED);
     await expect(sign(initializeTokenAccount(thief, mint, address))).rejects.toThrow(NOT_USED);
@@ -216,11 +242,53 @@ describe.each([
       await expect(sign(...wrong)).rejects.toThrow('a receipt of its own');
   });
 
+  test('a receipt needs its transfer, because it shows that the participation was paid', async () => {
+    const { sign, create, createBack } = await open(policy);
+    for (const receipt of [create('a'), createBack('a')])
+      await expect(sign(...receipt)).rejects.toThrow('a receipt needs its transfer');
+  });
+
   test('accounts of wallets are created only for the transfer into them', async () => {
     const { sign, address, create, commit, createOwn } = await open(policy);
     await expect(sign(createOwn)).rejects.toThrow(NOT_USED);
     const other = createAssociatedAccount(address, associatedAccount(thief, mint), thief, mint);
     await expect(sign(...create('a'), other, commit())).rejects.toThrow(NOT_USED);
+  });
+
+  test('a key signs transfers of its roles only, and the receipt shows the role', async () => {
+    const commits = await open(policy, ['commit']);
+    await commits.sign(...commits.create('a'), commits.commit());
+    await commits.sign(closeAccount(commits.receiptOf('a'), commits.address));
+    await expect(
+      commits.sign(...commits.createBack('b'), commits.createOwn, commits.refund()),
+    ).rejects.toThrow('it is not the refund key');
+    const refunds = await open(policy, ['refund']);
+    await refunds.sign(...refunds.createBack('a'), refunds.createOwn, refunds.refund());
+    await refunds.sign(closeAccount(refunds.receiptOf('a'), refunds.address));
+    await expect(refunds.sign(...refunds.create('b'), refunds.commit())).rejects.toThrow(
+      'it is not the commit key',
+    );
+    // A receipt of the wrong direction does not help.
+    await expect(commits.sign(...commits.create('c'), commits.createOwn, commits.refund())).rejects.toThrow(
+      'does not go to the account of a wallet',
+    );
+    await expect(refunds.sign(...refunds.createBack('c'), refunds.commit())).rejects.toThrow(
+      'not the associated account of a wallet',
+    );
+    for (const seed of ['a', `${'a'.repeat(22)}.x`, `${'a'.repeat(22)}.rc`])
+      await expect(commits.sign(...commits.allocate(seed, 1n), commits.commit())).rejects.toThrow(
+        'the receipt of a participation',
+      );
+  });
+
+  test('a receipt does not hide another seed', async () => {
+    const { sign, create, commit } = await open(policy);
+    const [payment, allocation, initialization] = create('a') as [Instruction, Instruction, Instruction];
+    const data = Buffer.from(allocation.data);
+    data.writeBigUInt64LE(1n, 36);
+    await expect(sign(payment, { ...allocation, data }, initialization, commit())).rejects.toThrow(NOT_USED);
+    const short = { ...allocation, data: data.subarray(0, 40) };
+    await expect(sign(payment, short, initialization, commit())).rejects.toThrow(NOT_USED);
   });
 
   test('nobody else signs', async () => {

@@ -17,28 +17,38 @@ import {
 import { type ChainPolicy, policyOf, type RolePolicy } from './policy.ts';
 import { MAX_RENT, SigningRefused } from './receipt-policy.ts';
 import { feeOf } from './receipt-transaction.ts';
+import type { SendingRole } from './role.ts';
 import type { SpendLedger } from './spend-ledger.ts';
 
 const ACCOUNT_RENT = 2_039_280n;
 
-/** A message, as the rules see it. `created` are the accounts that it allocates for the operator. */
+/** What a key may sign. */
+export type SolanaRules = {
+  roles: readonly SendingRole[];
+  /** The cluster whose policy and limits apply. */
+  cluster: string;
+  /** Null lists everything and has no limits. */
+  policy: ChainPolicy | null;
+  ledger: SpendLedger;
+};
+
+/** A message, as the rules see it. `created` are the accounts that it allocates for the operator, with their seeds. */
 type Message = {
   operator: string;
   all: WireInstruction[];
   moves: WireInstruction[];
-  created: ReadonlySet<string>;
+  created: ReadonlyMap<string, string>;
 };
 
 /**
  * Throws `SigningRefused` unless the message does only what settlement does: it creates receipts and funds, closes receipts,
- * and transfers tokens of a fund, each transfer with a receipt of its own. The policy file, which the database cannot change,
- * must list the fund, and tokens may move only into a listed vault, or from such a vault to the associated token account of a
- * wallet. Throws `Blocked` above a daily limit. A policy of null lists everything and has no limits.
+ * and transfers tokens of a fund, each transfer with a receipt of its own and in a role of the key. The policy file, which the
+ * database cannot change, must list the fund, and tokens may move only into a listed vault, or from such a vault to the
+ * associated token account of a wallet. Throws `Blocked` above a daily limit.
  */
 export function assertSolanaPolicy(
   operator: string,
-  policy: ChainPolicy | null,
-  ledger: SpendLedger,
+  { roles, cluster, policy, ledger }: SolanaRules,
   bytes: Uint8Array,
 ): void {
   const { keys, signers, instructions } = parseTransaction(encodeTransaction(bytes, []));
@@ -46,19 +56,26 @@ export function assertSolanaPolicy(
     throw new SigningRefused('another account has to sign');
   const all = instructions.map((each) => resolveInstruction(keys, each));
   const moves = all.filter(isMove);
-  const created = new Set(all.filter(isAllocation).map(({ accounts: [account = ''] }) => account));
+  const created = new Map(
+    all.filter(isAllocation).map(({ accounts: [account = ''], data }) => [account, seedOf(data)]),
+  );
   const message = { operator, all, moves, created };
   for (const each of all) assertUsual(message, each);
   const [move] = moves;
   // A receipt can be created only once, so at most one of several messages with the same receipt succeeds.
   if (moves.length > 0 && (moves.length > 1 || created.size !== 1))
     throw new SigningRefused('a transfer needs a receipt of its own');
+  // A receipt alone would show a payment that was never made.
+  if (move === undefined && [...created.values()].some((seed) => RECEIPT_SEED.test(seed)))
+    throw new SigningRefused('a receipt needs its transfer');
+  const [role = 'commit'] = move === undefined ? roles : [...created.values()].map(roleOf);
+  if (!roles.includes(role)) throw new SigningRefused(`it is not the ${role} key on ${cluster}`);
+  if (move !== undefined) assertDirection(role, move, all);
   if (policy === null) return;
-  const role = move === undefined ? 'commit' : roleOf(policy, move);
-  if (move !== undefined) assertListed(policyOf(policy, role), move, all);
-  const [receipt = createHash('sha256').update(bytes).digest('hex')] = created;
+  if (move !== undefined) assertListed(role, policyOf(policy, role), move);
+  const [receipt = createHash('sha256').update(bytes).digest('hex')] = created.keys();
   const amounts = new Map(move === undefined ? [] : [[mintOf(move), move.data.readBigUInt64LE(1)]]);
-  const spending = { key: `${role} on Solana`, id: receipt, fee: readCost(all), amounts };
+  const spending = { key: `${role} on ${cluster}`, id: receipt, fee: readCost(all), amounts };
   ledger.reserve(spending, policyOf(policy, role));
 }
 
@@ -67,6 +84,10 @@ type Rule = (message: Message, instruction: WireInstruction) => boolean;
 const TRANSFER_CHECKED = 12;
 const ALLOCATE_WITH_SEED = 9;
 const TRANSFER_LAMPORTS = 2;
+/** The length of an allocation with an empty seed. */
+const MIN_ALLOCATION_BYTES = 84;
+/** The seed that `receiptSeed` returns: a participation's id, and the direction. */
+const RECEIPT_SEED = /^[\w-]{22}\.([cr])$/;
 
 /**
  * The allowed instructions of the system program: creating accounts of the operator and paying the rent of
@@ -76,12 +97,15 @@ const SYSTEM_RULES: Readonly<Record<number, Rule>> = {
   [TRANSFER_LAMPORTS]: ({ created }, { accounts: [, to = ''], data }) =>
     created.has(to) && data.readBigUInt64LE(4) <= MAX_RENT,
   [ALLOCATE_WITH_SEED]: ({ operator }, { accounts: [, base], data }) =>
-    base === operator && data.subarray(-32).equals(keyOf(TOKEN_PROGRAM)),
+    base === operator &&
+    data.length >= MIN_ALLOCATION_BYTES &&
+    data.subarray(-32).equals(keyOf(TOKEN_PROGRAM)) &&
+    data.readBigUInt64LE(36) === BigInt(seedOf(data).length),
 };
 
 /**
  * The allowed instructions of the token program: close an account (9), initialise an account (18), initialise
- * a multisig (19) and transfer. `assertListed` checks the transfers.
+ * a multisig (19) and transfer. `assertDirection` and `assertListed` check the transfers.
  */
 const TOKEN_RULES: Readonly<Record<number, Rule>> = {
   9: ({ operator }, { accounts: [, to] }) => to === operator,
@@ -120,19 +144,41 @@ function mintOf({ accounts: [, mint = ''] }: WireInstruction): string {
   return mint;
 }
 
-/** A transfer into a listed account is a commit; every other transfer is a refund. */
-function roleOf(policy: ChainPolicy, { accounts: [, , to = ''] }: WireInstruction): 'commit' | 'refund' {
-  return policyOf(policy, 'commit').targets.has(to) ? 'commit' : 'refund';
+/** The seed stands between the base, its own length, the size of the account and the owner. */
+function seedOf(data: Buffer): string {
+  return data.subarray(44, -40).toString('latin1');
 }
 
-function assertListed({ targets }: RolePolicy, move: WireInstruction, all: WireInstruction[]): void {
-  const [from = '', mint = '', to = '', fund = ''] = move.accounts;
+/**
+ * Returns the role of a transfer by the seed of its receipt. The chain derives the receipt from this seed, so a transfer in one
+ * role never has the receipt of the other.
+ */
+function roleOf(seed: string): SendingRole {
+  const [, direction] = RECEIPT_SEED.exec(seed) ?? [];
+  if (direction === undefined) throw new SigningRefused('a transfer needs the receipt of a participation');
+  return direction === 'c' ? 'commit' : 'refund';
+}
+
+/** Only refunds go to the associated account of a wallet, and name it. */
+function assertDirection(role: SendingRole, move: WireInstruction, all: WireInstruction[]): void {
+  const [, mint = '', to = ''] = move.accounts;
+  const creating = all.filter(({ program }) => program === ASSOCIATED_TOKEN_PROGRAM);
+  if (role === 'commit' && creating.length > 0)
+    throw new SigningRefused('a commit does not go to the account of a wallet');
+  const names = ({ accounts: [, account, wallet = ''] }: WireInstruction) =>
+    account === to && associatedAccount(wallet, mint) === to;
+  if (role === 'refund' && !creating.some(names))
+    throw new SigningRefused(`${to} is not the associated account of a wallet`);
+}
+
+/** Commits go from a wallet into a listed vault, refunds come out of one. */
+function assertListed(role: SendingRole, { targets }: RolePolicy, { accounts }: WireInstruction): void {
+  const [from = '', , to = '', fund = ''] = accounts;
   if (!targets.has(fund)) throw new SigningRefused(`OPERATOR_POLICY_FILE does not list the fund ${fund}`);
-  if (targets.has(to)) return;
-  if (!targets.has(from)) throw new SigningRefused(`OPERATOR_POLICY_FILE does not list the vault ${to}`);
-  const creates = ({ program, accounts: [, account, wallet = ''] }: WireInstruction) =>
-    program === ASSOCIATED_TOKEN_PROGRAM && account === to && associatedAccount(wallet, mint) === to;
-  if (!all.some(creates)) throw new SigningRefused(`${to} is not the associated account of a wallet`);
+  const vault = role === 'commit' ? to : from;
+  if (!targets.has(vault)) throw new SigningRefused(`OPERATOR_POLICY_FILE does not list the vault ${vault}`);
+  if (role === 'commit' && targets.has(from))
+    throw new SigningRefused(`a commit does not take tokens from the vault ${from}`);
 }
 
 /** Returns the fee and the rent that a transaction can cost, in lamports. */

@@ -5,53 +5,23 @@ import type { Registry } from 'prom-client';
 import { isSignedByEd25519 } from '../chain/solana/ed25519.ts';
 import type { Clock } from '../clock.ts';
 import { ed25519Key } from '../ed25519-key.ts';
-import type { Log } from '../log.ts';
 import { invalidResponse } from '../outbound/failure.ts';
 import type { OperatorKey } from './key.ts';
 import { openKmsEd25519 } from './kms.ts';
-import type { ChainPolicy } from './policy.ts';
-import { watchRefusals } from './refusals.ts';
-import { assertSolanaPolicy } from './solana-policy.ts';
-import { openSpendLedger } from './spend-ledger.ts';
 
-/** The operator's key on Solana, held locally or in KMS. */
+/** A key on Solana, held locally or in KMS. */
 export type SolanaSigner = {
   address: string;
   /** Returns the signed transaction. `assertAllowed` sees the bytes first and throws unless they may be signed. */
   signTransaction(message: Uint8Array, assertAllowed: (message: Uint8Array) => void): Promise<Buffer>;
 };
 
-/**
- * Refusals are counted in `registry` and logged in `log`. Commands pass neither, because they print the
- * refusal.
- */
-type Parts = { clock: Clock; log?: Log; registry?: Registry };
-
-/** Opens the key with its policy. A policy file without a Solana cluster allows nothing on Solana. */
-export async function openSolanaSigner(key: OperatorKey, parts: Parts): Promise<SolanaSigner> {
-  const { clock, log, registry } = parts;
-  const { address, signTransaction } = await openKey(key, clock, registry);
-  const policy = key.policy == null ? null : (key.policy.get('solana') ?? NOTHING);
-  const ledger = openSpendLedger(key.spendFolder ?? null, clock);
-  const watch =
-    log === undefined || registry === undefined
-      ? <T>(signing: Promise<T>) => signing
-      : watchRefusals({ log, registry }, address);
-  return {
-    address,
-    signTransaction: (message, assertAllowed) =>
-      watch(
-        signTransaction(message, (bytes) => {
-          assertAllowed(bytes);
-          assertSolanaPolicy(address, policy, ledger, bytes);
-        }),
-      ),
-  };
-}
-
-const NOTHING: ChainPolicy = { targets: new Set(), dailyFee: null, dailyAmounts: null };
-
-async function openKey(key: OperatorKey, clock: Clock, registry?: Registry): Promise<SolanaSigner> {
+/** Opens a key without its policy. Only `openSolanaSigners` may sign with it. */
+export async function openSolanaKey(
+  key: OperatorKey,
+  clock: Clock,
+  registry?: Registry,
+): Promise<SolanaSigner> {
   if (key.kind === 'local') return localSolanaSigner(key.privateKey);
   const { publicKey, sign: signRemotely } = await openKmsEd25519(key.key, clock, registry);
   return createSolanaSigner(publicKey, async (message) => {

@@ -7,6 +7,7 @@ import { readTokenAccount } from '../chain/solana/token-accounts.ts';
 import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import type { OfferContract } from '../offers/stored-offer.ts';
+import { SENDING_ROLES } from '../operator/role.ts';
 import type { ApprovalReader } from './approval.ts';
 import { evmApprovalReader } from './evm-approval.ts';
 import { solanaApprovalReader } from './solana-approval.ts';
@@ -45,7 +46,7 @@ export function openFundingChain(ctx: Context, contract: OfferContract): Funding
  * which moves nothing and uses up no allowance.
  */
 async function assertOutsideWallet(
-  { solanaOperator }: Context,
+  { solanaSignerOf }: Context,
   chain: SolanaChain,
   { address, vault }: OfferContract,
   wallet: string,
@@ -56,6 +57,7 @@ async function assertOutsideWallet(
     if (owner === undefined) throw new ApiError('contract_not_found', { address: vault });
     return owner;
   });
-  if ([vaultOwner, address, solanaOperator?.address].includes(wallet))
+  const operators = SENDING_ROLES.map((role) => solanaSignerOf(role, chain.name)?.address);
+  if ([vaultOwner, address, ...operators].includes(wallet))
     throw invalidField('wallet_address', 'belongs to the fund and cannot invest in it');
 }

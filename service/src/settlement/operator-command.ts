@@ -170,14 +170,10 @@ async function planRotation(
   if (!isValid) throw new UsageError(`operator rotate requires --to, the address of the new key on ${name}`);
   const roles = SENDING_ROLES.filter((each) => role === undefined || each === role);
   if (roles.length === 0) throw new UsageError('--role must be commit or refund');
-  if (role !== undefined && solana.length > 0)
-    throw new UsageError(
-      `operator rotate does not take --role on ${name}: one key commits and refunds there`,
-    );
   await runCommand(config, async ({ db }) => {
     const plans = [
       ...evm.map((chain) => planEvmRotation(db, chain, to.toLowerCase() as Hex, roles)),
-      ...solana.map((chain) => planSolanaRotation(db, chain, to)),
+      ...solana.map((chain) => planSolanaRotation(db, chain, to, roles)),
     ];
     for (const plan of await Promise.all(plans)) {
       console.log(JSON.stringify(plan, null, 2));

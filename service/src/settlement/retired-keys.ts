@@ -44,8 +44,9 @@ export async function listRetiredWorkers(
 
 /**
  * Returns a worker per cluster and replaced Solana key that has open transactions. Stored bytes can be resent
- * and judged without the key. If all attempts of a transaction expire, the current key settles its row, after
- * looking for a receipt of the replaced key.
+ * and judged without the key. If all attempts of a transaction expire, the current key of the role settles its
+ * row, after looking for a receipt of the replaced key. A current key that has lost a role has a worker already,
+ * which signs nothing more in that role.
  */
 export async function listRetiredSolanaWorkers(
   ctx: Context,
@@ -53,7 +54,8 @@ export async function listRetiredSolanaWorkers(
 ): Promise<SettlementWorker[]> {
   return (await listUnfinishedKeys(ctx.db)).flatMap(({ chain: name, address }) => {
     const chain = ctx.chains.allSolana().find((each) => each.name === name);
-    if (chain === undefined || address === ctx.solanaOperator?.address) return [];
-    return [createSolanaWorker(ctx, chain, { address, signer: null }, gauges)];
+    const isCurrent = listSenders(ctx.solanaSignerOf, name).some(({ signer }) => signer.address === address);
+    if (chain === undefined || isCurrent) return [];
+    return [createSolanaWorker(ctx, chain, { address, signer: null, roles: [] }, gauges)];
   });
 }

@@ -58,10 +58,15 @@ export async function planEvmRotation(
 }
 
 /**
- * Plans how the roles move to another operator key on a Solana cluster. On Solana, the signers of a fund
- * never change.
+ * Plans how one role, or both, move to another key on a Solana cluster. On Solana, the signers of a fund
+ * never change, and each of them can act in both roles.
  */
-export async function planSolanaRotation(db: Db, chain: SolanaChain, to: string): Promise<RotationPlan> {
+export async function planSolanaRotation(
+  db: Db,
+  chain: SolanaChain,
+  to: string,
+  roles: readonly SendingRole[],
+): Promise<RotationPlan> {
   const addresses = (await listFunds(db, chain.name)).map(({ fund }) => String(fund));
   const accounts = await readAccounts(chain, addresses, { commitment: 'finalized' });
   const funds = addresses.map((fund, i) => {
@@ -72,9 +77,14 @@ export async function planSolanaRotation(db: Db, chain: SolanaChain, to: string)
   const grant = ({ fund }: RotationPlan['funds'][number]) =>
     `${to} cannot sign for the fund ${fund}, whose signers never change: rotate to its standby key, or create a new fund for its offers.`;
   const balance = await readBalance(chain, to);
-  const former = (await listSigners(db, chain.name)).filter((address) => address !== to);
+  const isOneRole = roles.length === 1;
+  const known = isOneRole ? await listSendersOf(db, chain.name, roles) : await listSigners(db, chain.name);
+  const former = known.filter((address) => address !== to);
+  const place = isOneRole
+    ? `Name the key of ${to} as "${roles[0]}" of "${chain.name}" in OPERATOR_KEYS_FILE`
+    : `Set SOLANA_OPERATOR_KEY, SOLANA_OPERATOR_KEY_FILE or SOLANA_OPERATOR_KMS_KEY to the key of ${to}`;
   return finishPlan(db, chain.name, { to, balance, funds, grant, former }, () => [
-    `Set SOLANA_OPERATOR_KEY, SOLANA_OPERATOR_KEY_FILE or SOLANA_OPERATOR_KMS_KEY to the key of ${to} on every node, and restart the nodes. Transactions of the old key are followed without that key: a participation stays with the old key until its transactions have landed or expired, and the receipts of all signers are checked before the new key signs.`,
+    `${place} on every node, and restart the nodes. Transactions of the old key are followed without that key: a participation stays with the old key until its transactions have landed or expired, and the receipts of all signers are checked before the new key signs.`,
   ]);
 }
 

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { startInterval } from '../jobs/interval.ts';
 import type { FollowTimings } from '../operator/follow.ts';
 import type { ReceiptTimings } from '../operator/receipt-follow.ts';
-import { SENDING_ROLES } from '../operator/role.ts';
+import { SENDING_ROLES, type SendingRole } from '../operator/role.ts';
 import { listSenders } from '../operator/signers.ts';
 import { SETTLEMENT_CHANNEL } from '../participations/wake.ts';
 import { type AlertGauges, createAlertGauges, createAlerts } from './alerts.ts';
@@ -69,11 +69,14 @@ export async function startSettlement(
  * Returns the chains on which this process lacks a key for commits or refunds. A replaced key sends nothing
  * new, so its worker does not count.
  */
-function listUnserved({ chains, signerOf, solanaOperator }: Context): string[] {
-  const lacksKey = (chain: string) => SENDING_ROLES.some((role) => signerOf(role, chain) === null);
+function listUnserved({ chains, signerOf, solanaSignerOf }: Context): string[] {
+  const lackKey =
+    (keyOf: (role: SendingRole, chain: string) => unknown) =>
+    ({ name }: { name: string }) =>
+      SENDING_ROLES.some((role) => keyOf(role, name) === null);
   const unserved = [
-    ...chains.all().filter(({ name }) => lacksKey(name)),
-    ...(solanaOperator === null ? chains.allSolana() : []),
+    ...chains.all().filter(lackKey(signerOf)),
+    ...chains.allSolana().filter(lackKey(solanaSignerOf)),
   ];
   return unserved.map(({ name }) => name);
 }
@@ -119,13 +122,13 @@ async function startEvm(ctx: Context, gauges: AlertGauges, timings: FollowTiming
 }
 
 async function startSolana(ctx: Context, gauges: AlertGauges, timings: ReceiptTimings) {
-  const signer = ctx.solanaOperator;
   const retired = await listRetiredSolanaWorkers(ctx, gauges);
-  const { address } = signer ?? { address: null };
   const workers = ctx.chains
     .allSolana()
     .flatMap((chain) =>
-      address === null ? [] : [createSolanaWorker(ctx, chain, { address, signer }, gauges, timings)],
+      listSenders(ctx.solanaSignerOf, chain.name).map(({ signer, roles }) =>
+        createSolanaWorker(ctx, chain, { address: signer.address, signer, roles }, gauges, timings),
+      ),
     );
   return [
     ...workers.map((worker) => startLoop(worker, runRound)),

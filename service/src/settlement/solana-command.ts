@@ -17,20 +17,23 @@ import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { runCommand } from '../operations/run-command.ts';
 import { adoptForeignTransactions, listForeignTransactions } from '../operator/foreign-transactions.ts';
 import { type CloseParts, closeReceipts, planClosing } from '../operator/receipt-close.ts';
-import { openSolanaSigner, type SolanaSigner } from '../operator/solana-signer.ts';
+import { listSenders } from '../operator/signers.ts';
+import type { SolanaSigner } from '../operator/solana-signer.ts';
+import { openSolanaSigners } from '../operator/solana-signers.ts';
 import { compareVaults } from './solana-vaults.ts';
 
 export const SOLANA_HELP: CommandHelp = {
   usage: [
-    'solana fund create SLUG --standby ADDRESS [--chain solana_mainnet|solana_devnet] [--dry-run]',
+    'solana fund create SLUG --standby ADDRESS [--refund ADDRESS] [--chain solana_mainnet|solana_devnet] [--dry-run]',
     'solana adopt CHAIN [--dry-run]',
     'solana close CHAIN [--dry-run]',
     'solana vaults CHAIN',
   ],
   description:
-    "fund create creates the fund account of an offer on Solana and prints its address, the `address` in the offer file: a multisig account of which the operator or a standby key alone can sign. Its signers never change, so keep the standby key offline and safe. The operator's key pays the rent. Running the command again prints the same address. adopt lets settlement continue after transactions at the funds that this service did not send (the alert foreign_transaction): find out first who signed them. close closes the receipts of participations that were settled more than SOLANA_RECEIPT_DAYS days ago and returns their rent to the operator; restore no backup older than that afterwards. vaults compares the balance of every vault with what participations have paid, and prints what its owner moved besides.",
+    "fund create creates the fund account of an offer on Solana and prints its address, the `address` in the offer file: a multisig account of which the operator's keys or a standby key alone can sign. Its signers never change, so choose the keys of both roles first, and keep the standby key offline and safe. The commit key pays the rent. Running the command again prints the same address. adopt lets settlement continue after transactions at the funds that this service did not send (the alert foreign_transaction): find out first who signed them. close closes the receipts of participations that were settled more than SOLANA_RECEIPT_DAYS days ago and returns their rent to the keys that created them; restore no backup older than that afterwards. vaults compares the balance of every vault with what participations have paid, and prints what its owner moved besides.",
   options: {
-    '--standby ADDRESS': 'The second key that can sign for the fund.',
+    '--standby ADDRESS': 'The key that can sign for the fund if a key of the operator is lost.',
+    '--refund ADDRESS': 'The refund key, if this process does not have it.',
     '--chain CHAIN': 'The cluster of the fund, solana_mainnet or solana_devnet. Default: solana_mainnet.',
     '--dry-run': 'Only print what would happen: sign, send and change nothing.',
   },
@@ -49,6 +52,7 @@ export async function runSolana(config: Config, args: string[]): Promise<void> {
     args,
     options: {
       standby: { type: 'string' },
+      refund: { type: 'string' },
       chain: { type: 'string', default: 'solana_mainnet' },
       'dry-run': { type: 'boolean', default: false },
     },
@@ -67,16 +71,27 @@ export async function runSolana(config: Config, args: string[]): Promise<void> {
     throw new UsageError(
       'solana requires one of the commands fund create SLUG, adopt, close and vaults CHAIN',
     );
-  const { standby } = values;
+  const { standby, refund } = values;
   if (standby === undefined || decodeBase58(standby, 32) === null)
     throw new UsageError('solana fund create requires --standby, the address of a second key in base58');
+  if (refund !== undefined && decodeBase58(refund, 32) === null)
+    throw new UsageError('--refund must be the address of the refund key in base58');
   if (!SOLANA_CHAIN_NAMES.some((name) => name === values.chain))
     throw new UsageError(`--chain must be one of ${SOLANA_CHAIN_NAMES.join(', ')}`);
-  const signer = await openSigner(config);
-  if (standby === signer.address) throw new UsageError("--standby must differ from the operator's key");
   await withChain(config, values.chain, async (chain) => {
-    if (!values['dry-run']) return console.log(await createFund(chain, signer, slug, standby));
-    const { fund, isCreated } = await findFund(chain, signer.address, slug, standby);
+    const signerOf = await openSolanaSigners(config, { clock: realClock() });
+    const signer = signerOf('commit', chain.name);
+    if (signer === null) throw keyMissing('commit', chain.name);
+    const refunding = refund ?? signerOf('refund', chain.name)?.address;
+    if (refunding === undefined)
+      throw new UsageError(
+        `solana fund create requires --refund, because this process has no refund key on ${chain.name}`,
+      );
+    if ([signer.address, refunding].includes(standby))
+      throw new UsageError("--standby must differ from the operator's keys");
+    const others = [refunding, standby].filter((each) => each !== signer.address);
+    if (!values['dry-run']) return console.log(await createFund(chain, signer, slug, others));
+    const { fund, isCreated } = await findFund(chain, slug, [signer.address, ...others]);
     console.log(isCreated ? `${fund} exists already` : `${fund} would be created`);
   });
 }
@@ -103,17 +118,21 @@ const ON_CHAIN: Readonly<Record<string, { run: Run; plan: Run | null }>> = {
   },
   close: {
     run: (config, name) =>
-      withReceipts(config, name, async (parts) => {
-        const { closed, kept } = await closeReceipts(parts, config.solanaReceiptDays);
-        console.log(`Closed ${closed} receipts. Kept ${kept} that hold tokens or belong to another key.`);
-      }),
+      sumReceipts(
+        config,
+        name,
+        (parts) => closeReceipts(parts, config.solanaReceiptDays),
+        ({ closed, kept }) =>
+          `Closed ${closed} receipts. Kept ${kept} that hold tokens or belong to another key.`,
+      ),
     plan: (config, name) =>
-      withReceipts(config, name, async (parts) => {
-        const { closed, kept } = await planClosing(parts, config.solanaReceiptDays);
-        console.log(
+      sumReceipts(
+        config,
+        name,
+        (parts) => planClosing(parts, config.solanaReceiptDays),
+        ({ closed, kept }) =>
           `${closed} receipts would be closed, and ${kept} kept that hold tokens or belong to another key.`,
-        );
-      }),
+      ),
   },
   vaults: {
     plan: null,
@@ -127,21 +146,34 @@ const ON_CHAIN: Readonly<Record<string, { run: Run; plan: Run | null }>> = {
   },
 };
 
-async function withReceipts(
+type Closing = { closed: number; kept: number };
+
+/** Runs `work` for the receipts of every key of this process, and prints the sum. */
+async function sumReceipts(
   config: Config,
   name: string,
-  work: (parts: CloseParts) => Promise<void>,
+  work: (parts: CloseParts) => Promise<Closing>,
+  describe: (sum: Closing) => string,
 ): Promise<void> {
-  const signer = await openSigner(config);
-  await withChain(config, name, (chain) => runCommand(config, ({ db }) => work({ db, chain, signer })));
+  await withChain(config, name, async (chain) => {
+    const senders = listSenders(await openSolanaSigners(config, { clock: realClock() }), name);
+    if (senders.length === 0) throw keyMissing('commit or refund', name);
+    await runCommand(config, async ({ db }) => {
+      const sum = { closed: 0, kept: 0 };
+      for (const { signer } of senders) {
+        const { closed, kept } = await work({ db, chain, signer });
+        sum.closed += closed;
+        sum.kept += kept;
+      }
+      console.log(describe(sum));
+    });
+  });
 }
 
-async function openSigner({ solanaKey }: Config): Promise<SolanaSigner> {
-  if (solanaKey === null)
-    throw new ConfigError([
-      'SOLANA_OPERATOR_KEY: is required by solana; set SOLANA_OPERATOR_KEY, SOLANA_OPERATOR_KEY_FILE or SOLANA_OPERATOR_KMS_KEY',
-    ]);
-  return openSolanaSigner(solanaKey, { clock: realClock() });
+function keyMissing(role: string, chain: string): ConfigError {
+  return new ConfigError([
+    `SOLANA_OPERATOR_KEY: is required by solana; set SOLANA_OPERATOR_KEY, SOLANA_OPERATOR_KEY_FILE or SOLANA_OPERATOR_KMS_KEY, or name a ${role} key of ${chain} in OPERATOR_KEYS_FILE`,
+  ]);
 }
 
 async function withChain(
@@ -158,37 +190,40 @@ async function withChain(
 }
 
 /**
- * Returns the address of an offer's fund and whether the fund exists. Throws `UsageError` if the fund has
+ * Returns the address of an offer's fund and whether the fund exists. The first signer creates it. Throws `UsageError` if the fund has
  * other signers.
  */
 async function findFund(
   chain: SolanaChain,
-  operator: string,
   slug: string,
-  standby: string,
+  signers: readonly string[],
 ): Promise<{ fund: string; isCreated: boolean; height: bigint }> {
-  const fund = deriveWithSeed(operator, fundSeed(slug), TOKEN_PROGRAM);
+  const fund = deriveWithSeed(signers[0] ?? '', fundSeed(slug), TOKEN_PROGRAM);
   const { slot, height } = await readEpoch(chain);
   const [account = null] = await readAccounts(chain, [fund], { commitment: 'finalized', minSlot: slot });
   const known = readMultisig(account);
-  const isOurs = known?.required === 1 && [operator, standby].every((each) => known.signers.includes(each));
+  const isOurs = known?.required === 1 && signers.every((each) => known.signers.includes(each));
   if (known !== null && !isOurs)
     throw new UsageError(`the fund ${fund} exists with other signers: ${known.signers.join(', ')}`);
   return { fund, isCreated: known !== null, height };
 }
 
-/** Creates the fund account unless it exists. Returns its address once the account is final. */
+/**
+ * Creates the fund account unless it exists: `signer` and each of the others can sign for it. Returns its address once the
+ * account is final.
+ */
 export async function createFund(
   chain: SolanaChain,
   signer: SolanaSigner,
   slug: string,
-  standby: string,
+  others: readonly string[],
 ): Promise<string> {
+  const signers = [signer.address, ...others];
   for (let lastValidHeight: bigint | null = null; ; await sleep(POLL_INTERVAL_MS)) {
-    const { fund, isCreated, height } = await findFund(chain, signer.address, slug, standby);
+    const { fund, isCreated, height } = await findFund(chain, slug, signers);
     if (isCreated) return fund;
     if (lastValidHeight === null || height > lastValidHeight)
-      lastValidHeight = await sendFund(chain, signer, fund, fundSeed(slug), [signer.address, standby]);
+      lastValidHeight = await sendFund(chain, signer, fund, fundSeed(slug), signers);
   }
 }
 

@@ -3,6 +3,7 @@ import { providerViews } from '../chain/solana/client.ts';
 import type { Context } from '../context.ts';
 import { type Heartbeat, keepKeyAlive } from '../operator/key-start.ts';
 import { followReceipts, type ReceiptTimings } from '../operator/receipt-follow.ts';
+import type { SendingRole } from '../operator/role.ts';
 import type { SolanaSigner } from '../operator/solana-signer.ts';
 import { solanaApprovalReader } from '../participations/solana-approval.ts';
 import type { AlertGauges } from './alerts.ts';
@@ -19,6 +20,8 @@ import { createWorker, type SettlementWorker } from './worker.ts';
 
 export type SolanaWorker = SettlementWorker & SolanaParts;
 
+type WorkerKey = { address: string; signer: SolanaSigner | null; roles: readonly SendingRole[] };
+
 export const RECEIPT_TIMINGS: ReceiptTimings = { resendSeconds: 2, renewSeconds: 20 };
 
 const MAX_UNMINED_TRANSACTIONS = 400;
@@ -27,13 +30,13 @@ const WATCH_INTERVAL_MS = 1_000;
 const CAPPED_PRICE_ALERT_SECONDS = 60;
 
 /**
- * Creates the worker that settles on a Solana cluster. Without a signer, the worker only follows the
- * transactions that `address` has sent.
+ * Creates the worker that settles on a Solana cluster in the roles of one key. Without a signer, the worker only
+ * follows the transactions that `address` has sent.
  */
 export function createSolanaWorker(
   ctx: Context,
   chain: SolanaChain,
-  { address, signer }: { address: string; signer: SolanaSigner | null },
+  { address, signer, roles }: WorkerKey,
   gauges: AlertGauges,
   timings: ReceiptTimings = RECEIPT_TIMINGS,
 ): SolanaWorker {
@@ -43,7 +46,7 @@ export function createSolanaWorker(
     const reportCappedPrice = (message: string) =>
       worker.alerts.raise('fee_cap', message, CAPPED_PRICE_ALERT_SECONDS);
     const maxPrice = config.solanaMaxPrice;
-    const account = { db, log, clock, random, chain, key, signer, maxPrice, reportCappedPrice };
+    const account = { db, log, clock, random, chain, key, signer, roles, maxPrice, reportCappedPrice };
     const watch = createWatchState();
     const isForeign = (id: string) => watch.foreignIds.has(id);
     const parts: SolanaParts = { ...worker, account, timings, isForeign, expiries: new Map() };
@@ -57,8 +60,7 @@ function createSolanaDriver(parts: SolanaParts, watch: WatchState): SettlementDr
   const heartbeat: Heartbeat = { at: null };
   return {
     key: account.key,
-    // A fund is a multisig that needs one signature (see `readFund`), so one key both commits and refunds.
-    roles: ['commit', 'refund'],
+    roles: account.roles,
     blockTimeSeconds: account.chain.facts.blockTimeSeconds,
     watchIntervalMs: WATCH_INTERVAL_MS,
     maxUnmined: MAX_UNMINED_TRANSACTIONS,

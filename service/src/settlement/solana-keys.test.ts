@@ -95,7 +95,7 @@ describe('one row', () => {
 
     // The worker of a replaced key only follows transactions. Watching the funds is left to the current key's
     // worker.
-    const parts = { address: operator.address, signer: null };
+    const parts = { address: operator.address, signer: null, roles: [] };
     const retired = createSolanaWorker(
       sale.app.ctx,
       sale.app.ctx.chains.solana(CHAIN),
@@ -139,7 +139,7 @@ test('a cluster without a key raises an alert, even if a replaced key is still f
   const registry = new Registry();
   const settlement = await startSettlement({
     ...ctx,
-    solanaOperator: null,
+    solanaSignerOf: () => null,
     metrics: { ...ctx.metrics, registry },
   });
   const raised = async (reason: string) =>
@@ -167,11 +167,7 @@ test('a cluster without a key raises an alert, even if a replaced key is still f
 
 describe('a key', () => {
   const forgetHeights = ({ address }: SolanaSigner) =>
-    sale.app.ctx.db
-      .updateTable('operator_keys')
-      .set({ first_height: null, alive_height: null })
-      .where('address', '=', address)
-      .execute();
+    sale.app.ctx.db.deleteFrom('operator_key_uses').where('address', '=', address).execute();
 
   beforeAll(() => {
     sale.land(faucetKey, [transferLamports(faucetKey.address, standby.address, 1_000_000_000n)]);
@@ -202,7 +198,7 @@ describe('a key', () => {
     await complete(operator);
     const id = await sale.participate(await sale.buyer('fail back'), 6n * UNIT);
     await forgetHeights(standby);
-    const keys = await db.selectFrom('operator_keys').selectAll().execute();
+    const uses = await db.selectFrom('operator_key_uses').selectAll().execute();
     await solanaWorker(sale, { signer: standby }).settle();
     await waitOut(standby);
     expect(await sale.statusOf(id)).not.toBe('pending');
@@ -216,12 +212,8 @@ describe('a key', () => {
     await db.updateTable('participations').set(reset).where('id', '=', id).execute();
     await db.deleteFrom('operator_attempts').where('transaction_id', '=', commit_id).execute();
     await db.deleteFrom('operator_transactions').where('id', '=', commit_id).execute();
-    for (const { address, first_height, alive_height } of keys)
-      await db
-        .updateTable('operator_keys')
-        .set({ first_height, alive_height })
-        .where('address', '=', address)
-        .execute();
+    await db.deleteFrom('operator_key_uses').execute();
+    await db.insertInto('operator_key_uses').values(uses).execute();
     const waiting = await sale.participate(await sale.buyer('also waits'), 2n * UNIT);
     await solanaWorker(sale).settle();
     expect(await sale.statusOf(waiting)).toBe('pending');

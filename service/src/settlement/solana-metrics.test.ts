@@ -18,7 +18,7 @@ beforeAll(() => {
   const { ctx } = sale.app;
   const limits = { targets: new Set<string>(), dailyFee: 10n ** 9n, dailyAmounts: new Map([[MINT, 500n]]) };
   const refund = { ...limits, dailyAmounts: new Map([[MINT, 40n]]) };
-  const policy = new Map([['solana' as const, { ...limits, roles: new Map([['refund' as const, refund]]) }]]);
+  const policy = new Map([[CHAIN, { ...limits, roles: new Map([['refund' as const, refund]]) }]]);
   const solanaKey = { kind: 'local' as const, privateKey: Buffer.alloc(32), policy };
   registerSettlementGauges(ctx, [CHAIN]);
   registerKeyGauges({ ...ctx, config: { ...ctx.config, solanaKey } });

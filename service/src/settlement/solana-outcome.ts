@@ -13,6 +13,8 @@ import { rememberExpiry } from './solana-exclusion.ts';
 import { orderOf, type SolanaParts } from './solana-parts.ts';
 import { listRowsOf, unassignRefund } from './store.ts';
 
+const ROLE_OF_KIND = { commit: 'commit', remit: 'refund' } as const;
+
 /** Translates the outcome of a receipt transaction into the status of its participation. */
 export function createReceiptHandlers(parts: SolanaParts): ReceiptHandlers {
   const { ctx, account } = parts;
@@ -34,7 +36,8 @@ export function createReceiptHandlers(parts: SolanaParts): ReceiptHandlers {
     },
     renew: async (lease, transaction) => {
       const { id, kind } = transaction;
-      if (account.signer === null) return;
+      // A key that has lost the role leaves the row to the key that has it, once all attempts have expired.
+      if (account.signer === null || !account.roles.includes(ROLE_OF_KIND[kind])) return;
       const [row] = await freezeSanctioned(ctx, await listRowsOf(ctx.db, kind, id));
       // A foreign transaction that names the row may already have settled it, under the receipt of another key.
       if (row === undefined || parts.isForeign(row.id)) return;

@@ -6,6 +6,7 @@ import { Blocked } from '../operator/blocked.ts';
 import { assertKeyStarted } from '../operator/key-start.ts';
 import { SigningRefused } from '../operator/receipt-policy.ts';
 import { assertReceiptsFunded, SimulationFailed, sendReceipt } from '../operator/receipt-sender.ts';
+import type { SendingRole } from '../operator/role.ts';
 import { submitRows } from './commit.ts';
 import { postpone } from './postpone.ts';
 import { listFunds } from './reconcile-store.ts';
@@ -30,7 +31,7 @@ const FOREIGN_ROW_DELAY_SECONDS = 30;
  */
 export async function sendCommits(parts: SolanaParts, rows: readonly SettlementRow[]): Promise<number> {
   const { ctx } = parts;
-  await assertMaySend(parts, rows);
+  await assertMaySend(parts, 'commit', rows);
   await assertVaultsUsable(parts, rows);
   const queue = createBoundedQueue({ concurrency: MAX_CONCURRENT_SENDS, maxWaiting: rows.length });
   // A wallet's rows are sent in order, so that the oldest row has the first claim on the wallet's allowance.
@@ -47,10 +48,14 @@ export async function sendCommits(parts: SolanaParts, rows: readonly SettlementR
   return rows.length;
 }
 
-async function assertMaySend(parts: SolanaParts, rows: readonly SettlementRow[]): Promise<void> {
+async function assertMaySend(
+  parts: SolanaParts,
+  role: SendingRole,
+  rows: readonly SettlementRow[],
+): Promise<void> {
   const funds = [...new Set(rows.map(({ fund }) => fund))];
   await Promise.all(funds.map((fund) => readFund(parts, fund)));
-  await assertKeyStarted(parts.account, parts.lease(), async () => {
+  await assertKeyStarted(parts.account, parts.lease(), role, async () => {
     const known = await listFunds(parts.ctx.db, parts.account.chain.name);
     const signers = known.map(({ fund }) => listReceiptSigners(parts, String(fund)));
     return (await Promise.all(signers)).flat();
@@ -74,7 +79,7 @@ export async function sendRefunds(parts: SolanaParts, listed: SettlementRow[]): 
   const { ctx } = parts;
   const rows = await skipLanded(parts, 'remit', listed);
   if (rows.length === 0) return listed.length;
-  await assertMaySend(parts, rows);
+  await assertMaySend(parts, 'refund', rows);
   const orders = rows.map((row) => ({ row, order: orderOf('remit', row) }));
   const [vaults, accounts] = await Promise.all([
     readTokenAccounts(

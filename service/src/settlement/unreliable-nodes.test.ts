@@ -146,7 +146,7 @@ describe('a node of another chain', () => {
 
   test('makes offer apply refuse the offer', async () => {
     second.lie(claimMainnet);
-    const keys = { addressOf: () => null, solanaOperator: null };
+    const keys = { addressOf: () => null, solanaOperatorsOf: () => [] };
     const parts = { chains: sale.app.ctx.chains, digits: new Map(), ...keys };
     const file = { slug: 'a-sale', contracts: [{ chain: 'ethereum_sepolia' }] };
     const problems = await checkContracts(parts, file as never);

@@ -18,6 +18,7 @@ import type { Config } from '../../src/config.ts';
 import { ed25519Key } from '../../src/ed25519-key.ts';
 import type { Offer } from '../../src/offers/catalogue.ts';
 import type { ReceiptTimings } from '../../src/operator/receipt-follow.ts';
+import { SENDING_ROLES, type SendingRole } from '../../src/operator/role.ts';
 import type { SolanaSigner } from '../../src/operator/solana-signer.ts';
 import { type Round, runRound } from '../../src/settlement/round.ts';
 import { createSolanaWorker, RECEIPT_TIMINGS } from '../../src/settlement/solana-driver.ts';
@@ -227,18 +228,19 @@ type WorkerChange = {
   timings?: Partial<ReceiptTimings>;
   node?: number;
   signer?: SolanaSigner;
+  roles?: readonly SendingRole[];
   chain?: SolanaChain;
 };
 
 /** Creates a settlement worker whose rounds the test runs itself. */
 export function solanaWorker({ app }: Pick<SolanaSale, 'app'>, change: WorkerChange = {}) {
   const { ctx } = app;
-  const own = change.signer ?? ctx.solanaOperator;
+  const own = change.signer ?? ctx.solanaSignerOf('commit', 'solana_devnet');
   if (own === null) throw new Error('the app has no operator key on Solana');
   const worker = createSolanaWorker(
     { ...ctx, node: change.node ?? ctx.node },
     change.chain ?? ctx.chains.solana('solana_devnet'),
-    { address: own.address, signer: own },
+    { address: own.address, signer: own, roles: change.roles ?? SENDING_ROLES },
     gaugesOf(app),
     { ...RECEIPT_TIMINGS, ...change.timings },
   );
@@ -274,9 +276,12 @@ export async function backUpRow({ app }: Pick<SolanaSale, 'app'>, id: string): P
     db.selectFrom('participations').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
   const { id: _, ...columns } = await read();
   return async () => {
-    const { commit_id } = await read();
+    const { commit_id, remit_id } = await read();
     await db.updateTable('participations').set(columns).where('id', '=', id).execute();
-    await db.deleteFrom('operator_attempts').where('transaction_id', '=', commit_id).execute();
-    await db.deleteFrom('operator_transactions').where('id', '=', commit_id).execute();
+    for (const sent of [commit_id, remit_id]) {
+      if (sent === null || [columns.commit_id, columns.remit_id].includes(sent)) continue;
+      await db.deleteFrom('operator_attempts').where('transaction_id', '=', sent).execute();
+      await db.deleteFrom('operator_transactions').where('id', '=', sent).execute();
+    }
   };
 }

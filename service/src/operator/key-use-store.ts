@@ -1,0 +1,58 @@
+import { sql } from 'kysely';
+import type { Db } from '../db/pool.ts';
+import type { KeyId } from './account.ts';
+import type { SendingRole } from './role.ts';
+
+/**
+ * Records that a key is in use in these roles at `height`. Skips roles in which its last use was more than `grace` blocks ago.
+ * Returns the roles that were recorded.
+ */
+export async function extendKeyUse(
+  tx: Db,
+  { chain, address }: KeyId,
+  roles: readonly SendingRole[],
+  height: bigint,
+  grace: bigint,
+): Promise<SendingRole[]> {
+  const { rows } = await sql<{ role: SendingRole }>`
+    update operator_key_uses set alive_height = greatest(alive_height, ${height})
+    where chain = ${chain} and address = ${address} and role = any(${roles})
+      and alive_height >= ${height - grace} returning role`.execute(tx);
+  return rows.map(({ role }) => role);
+}
+
+/** Records that a key is in use in these roles from `height` on and may sign from `firstHeight` on. */
+export async function startKeyUse(
+  tx: Db,
+  { chain, address }: KeyId,
+  roles: readonly SendingRole[],
+  height: bigint,
+  firstHeight: bigint,
+): Promise<void> {
+  await sql`
+    insert into operator_key_uses (chain, address, role, first_height, alive_height)
+    select ${chain}::text, ${address}::text, role, ${firstHeight}::bigint, ${height}::bigint
+    from unnest(${roles}::text[]) as role
+    on conflict (chain, address, role) do update
+      set first_height = excluded.first_height, alive_height = excluded.alive_height`.execute(tx);
+}
+
+/**
+ * Returns the block height from which a key may sign in a role. It must not sign while a key that was started later in the
+ * same role may have transactions in progress, that is, until `expiry` blocks after the last use of that later key.
+ */
+export async function readFirstHeight(
+  tx: Db,
+  { chain, address }: KeyId,
+  role: SendingRole,
+  expiry: bigint,
+): Promise<bigint | null> {
+  const { rows } = await sql<{ height: bigint | null }>`
+    select greatest(k.first_height, (
+      select max(o.alive_height) + ${expiry}::bigint from operator_key_uses o
+      where o.chain = k.chain and o.role = k.role and o.address <> k.address
+        and (o.first_height, o.address) > (k.first_height, k.address))) as height
+    from operator_key_uses k
+    where k.chain = ${chain} and k.address = ${address} and k.role = ${role}`.execute(tx);
+  return rows[0]?.height ?? null;
+}

@@ -1,0 +1,114 @@
+import type { Registry } from 'prom-client';
+import { SOLANA_CHAIN_NAMES, type SolanaChainName } from '../chain/chains.ts';
+import type { Clock } from '../clock.ts';
+import { type Config, ConfigError } from '../config.ts';
+import type { Log } from '../log.ts';
+import type { OperatorKey } from './key.ts';
+import type { ChainPolicy } from './policy.ts';
+import { watchRefusals } from './refusals.ts';
+import { SENDING_ROLES, type SendingRole } from './role.ts';
+import { assertSolanaPolicy, type SolanaRules } from './solana-policy.ts';
+import { openSolanaKey, type SolanaSigner } from './solana-signer.ts';
+import { openSpendLedger } from './spend-ledger.ts';
+
+/** Returns the signer of a role on a Solana cluster, or null if this process has no key for it. */
+export type SolanaSignerOf = (role: SendingRole, chain: string) => SolanaSigner | null;
+
+/** The configured keys of Solana, and the clusters on which they are used. */
+type SolanaKeys = Pick<Config, 'solanaKey' | 'roleKeys' | 'rpcUrls'>;
+
+/**
+ * Refusals are counted in `registry` and logged in `log`. Commands pass neither, because they print the
+ * refusal.
+ */
+type Parts = { clock: Clock; log?: Log; registry?: Registry };
+
+/** A key, the clusters on which it signs, and the roles that it has there. */
+type HeldKey = { key: OperatorKey; signer: SolanaSigner; clusters: Map<SolanaChainName, SendingRole[]> };
+
+const NOTHING: ChainPolicy = { targets: new Set(), dailyFee: null, dailyAmounts: null };
+
+/** Returns the key of a role: its key for this cluster, else the Solana operator key. */
+export function solanaKeyFor(
+  { roleKeys, solanaKey }: Pick<SolanaKeys, 'solanaKey' | 'roleKeys'>,
+  role: SendingRole,
+  chain: string,
+): OperatorKey | null {
+  return roleKeys.find((each) => each.role === role && each.chain === chain)?.key ?? solanaKey;
+}
+
+/**
+ * Opens the keys of all clusters that have an RPC URL, with their policy. A key signs only in its roles. Throws `ConfigError`
+ * if a key could evade its policy by way of another cluster.
+ */
+export async function openSolanaSigners(keys: SolanaKeys, parts: Parts): Promise<SolanaSignerOf> {
+  const held = await holdKeys(keys, parts);
+  const [first] = held.values();
+  // All signers share one ledger, because a limit applies to a role, no matter which of its keys signs.
+  const ledger = openSpendLedger(first?.key.spendFolder ?? null, parts.clock);
+  const guarded = new Map([...held].map(([address, each]) => [address, guard(each, ledger, parts)]));
+  return (role, chain) => {
+    const found = [...held.values()].find(({ clusters }) =>
+      clusters.get(chain as SolanaChainName)?.includes(role),
+    );
+    return found === undefined ? null : (guarded.get(found.signer.address) ?? null);
+  };
+}
+
+/** Opens every key once. Returns the keys by address. */
+async function holdKeys(keys: SolanaKeys, { clock, registry }: Parts): Promise<Map<string, HeldKey>> {
+  const opened = new Map<OperatorKey, SolanaSigner>();
+  const held = new Map<string, HeldKey>();
+  for (const chain of SOLANA_CHAIN_NAMES.filter((name) => keys.rpcUrls[name] !== undefined))
+    for (const role of SENDING_ROLES) {
+      const key = solanaKeyFor(keys, role, chain);
+      if (key === null) continue;
+      const signer = opened.get(key) ?? (await openSolanaKey(key, clock, registry));
+      opened.set(key, signer);
+      const own = held.get(signer.address) ?? { key, signer, clusters: new Map() };
+      own.clusters.set(chain, [...(own.clusters.get(chain) ?? []), role]);
+      held.set(signer.address, own);
+    }
+  return held;
+}
+
+function guard(held: HeldKey, ledger: SolanaRules['ledger'], { log, registry }: Parts): SolanaSigner {
+  const { address, signTransaction } = held.signer;
+  const rules = { ...rulesOf(held), ledger };
+  const watch =
+    log === undefined || registry === undefined
+      ? <T>(signing: Promise<T>) => signing
+      : watchRefusals({ log, registry }, address);
+  return {
+    address,
+    signTransaction: (message, assertAllowed) =>
+      watch(
+        signTransaction(message, (bytes) => {
+          assertAllowed(bytes);
+          assertSolanaPolicy(address, rules, bytes);
+        }),
+      ),
+  };
+}
+
+/**
+ * Returns what a key may sign. A signed message does not name its cluster: what a key signs for one cluster could be sent to
+ * another. So a key that is used on several must have the same roles and the same policy on all of them. A policy file that
+ * lists none of its clusters allows nothing.
+ */
+function rulesOf({ key, signer: { address }, clusters }: HeldKey): Omit<SolanaRules, 'ledger'> {
+  const names = [...clusters.keys()];
+  const [roles = [], ...others] = clusters.values();
+  const listed = names.filter((name) => key.policy?.has(name));
+  if (others.some((each) => each.join() !== roles.join()))
+    throw new ConfigError([
+      `OPERATOR_KEYS_FILE: the key ${address} has different roles on ${names.join(' and ')}; name other keys for one of them, because a signature for one cluster is valid on the other`,
+    ]);
+  if (listed.length > 1)
+    throw new ConfigError([
+      `OPERATOR_POLICY_FILE: lists ${listed.join(' and ')}, but the key ${address} signs on both; name other keys for one of them in OPERATOR_KEYS_FILE, because a signature for one cluster is valid on the other`,
+    ]);
+  const [cluster = names[0] ?? ''] = listed;
+  const policy = key.policy == null ? null : (key.policy.get(cluster) ?? NOTHING);
+  return { roles, cluster, policy };
+}
