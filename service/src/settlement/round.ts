@@ -55,6 +55,16 @@ export async function followRetired(worker: SettlementWorker): Promise<Round> {
 }
 
 /**
+ * Follows like `followRetired`, without the key. Then releases the lease, because another node may have the key,
+ * and only that node can settle with it.
+ */
+export async function followWithoutKey(worker: SettlementWorker): Promise<Round> {
+  const round = await followRetired(worker);
+  await worker.release();
+  return round;
+}
+
+/**
  * Runs `work` under the lease and publishes the alerts that it raises. Returns false if another node holds
  * the lease. A `Blocked` error only becomes an alert. Any other error becomes an alert and is rethrown.
  */

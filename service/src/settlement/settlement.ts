@@ -13,7 +13,7 @@ import { registerSettlementGauges } from './gauges.ts';
 import { registerKeyGauges } from './key-gauges.ts';
 import { startReconciling } from './reconcile-pass.ts';
 import { listRetiredSolanaWorkers, listRetiredWorkers } from './retired-keys.ts';
-import { followRetired, type Round, runRound } from './round.ts';
+import { followRetired, followWithoutKey, type Round, runRound } from './round.ts';
 import { createSolanaWorker, RECEIPT_TIMINGS } from './solana-driver.ts';
 import type { SettlementWorker } from './worker.ts';
 
@@ -132,7 +132,7 @@ async function startSolana(ctx: Context, gauges: AlertGauges, timings: ReceiptTi
     );
   return [
     ...workers.map((worker) => startLoop(worker, runRound)),
-    ...retired.map((worker) => startLoop(worker, followRetired)),
+    ...retired.map((worker) => startLoop(worker, followWithoutKey)),
   ];
 }
 

@@ -2,6 +2,7 @@ import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
 import { toHex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startKms } from '../../test/support/kms.ts';
+import { gaugesOf } from '../../test/support/sale.ts';
 import { MINT } from '../../test/support/solana-instructions.ts';
 import {
   backUpRow,
@@ -22,6 +23,8 @@ import { buildReceiptMessage } from '../operator/receipt-message.ts';
 import type { SendingRole } from '../operator/role.ts';
 import { localSolanaSigner } from '../operator/solana-signer.ts';
 import { requestRemit } from '../participations/remit.ts';
+import { followWithoutKey } from './round.ts';
+import { createSolanaWorker } from './solana-driver.ts';
 
 const CHAIN = 'solana_devnet';
 const { operator, standby } = solanaRoles;
@@ -179,6 +182,14 @@ describe('after an installation with one key has got a refund key', () => {
     await run(refunds);
     expect(await sale.statusOf(id)).toBe('remitted');
   });
+});
+
+test('a node without a key follows its transactions, and leaves its lease to the node that has it', async () => {
+  const { ctx } = sale.app;
+  const key = { address: operator.address, signer: null, roles: [] };
+  const follower = createSolanaWorker(ctx, ctx.chains.solana(CHAIN), key, gaugesOf(sale.app));
+  expect(await followWithoutKey(follower)).toBe('idle');
+  expect(await worker('commit', { node: ctx.node + 1 }).round()).not.toBe('away');
 });
 
 test('offer checks without keys know the keys of all roles by the nodes that use them', async () => {
