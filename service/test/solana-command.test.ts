@@ -24,7 +24,9 @@ const dataDir = mkdtempSync(join(tmpdir(), 'causeway-solana-command-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 /** Runs `causeway solana` as an operator does, while slots pass. */
-const run = (...args: string[]) => runWith({}, ...args);
+const run = (...args: string[]) =>
+  runWith({ SOLANA_OPERATOR_KEY: solanaRoles.operator.privateKey }, ...args);
+const runWithoutKey = (...args: string[]) => runWith({}, ...args);
 
 async function runWith(settings: Record<string, string>, ...args: string[]) {
   sale.solana.chain.setSlotMs(20);
@@ -33,7 +35,6 @@ async function runWith(settings: Record<string, string>, ...args: string[]) {
       CAUSEWAY_DATA: dataDir,
       DATABASE_URL: await databaseUrlOf(sale.app),
       RPC_URL_SOLANA_DEVNET: sale.solana.nodes[0]?.url ?? '',
-      SOLANA_OPERATOR_KEY: solanaRoles.operator.privateKey,
       ...settings,
     });
   } finally {
@@ -74,8 +75,12 @@ test('close keeps receipts that a backup could need, and closes older ones', asy
       sale.app.ctx.db,
     );
   const before = await dump();
-  expect(await run('close', 'solana_devnet', '--dry-run')).toMatchObject({
-    ...{ code: 0, text: expect.stringMatching(/^[12] receipts would be closed, and 0 kept/) },
+  for (const runAs of [run, runWithoutKey])
+    expect(await runAs('close', 'solana_devnet', '--dry-run')).toMatchObject({
+      ...{ code: 0, text: expect.stringMatching(/^[12] receipts would be closed, and 0 kept/) },
+    });
+  expect(await runWithoutKey('close', 'solana_devnet')).toMatchObject({
+    ...{ code: 2, text: expect.stringContaining('SOLANA_OPERATOR_KEY: is required') },
   });
   expect(await dump()).toEqual(before);
   const { code, text } = await run('close', 'solana_devnet');
@@ -108,8 +113,19 @@ test('fund create and adopt print what they would do, and change nothing', async
     'solana_devnet',
     '--dry-run',
   ];
-  expect(await run(...create)).toMatchObject({ code: 0, text: expect.stringContaining('would be created') });
-  expect(await run('adopt', 'solana_devnet', '--dry-run')).toMatchObject({
+  const planned = await run(...create);
+  expect(planned).toMatchObject({ code: 0, text: expect.stringContaining('would be created') });
+  const { address } = solanaRoles.operator;
+  const named = ['--commit', address, '--refund', address];
+  expect(await runWithoutKey(...create, ...named)).toEqual(planned);
+  expect(await runWithoutKey(...create)).toMatchObject({
+    ...{ code: 2, text: expect.stringContaining('requires --commit, because this process has no commit key') },
+  });
+  const foreign = await run(...create.slice(0, -1), '--commit', solanaKey('other').address);
+  expect(foreign).toMatchObject({ code: 2, text: expect.stringContaining('--commit is not the commit key') });
+  const keyless = await runWithoutKey(...create.slice(0, -1), ...named);
+  expect(keyless).toMatchObject({ code: 2, text: expect.stringContaining('SOLANA_OPERATOR_KEY: is required') });
+  expect(await runWithoutKey('adopt', 'solana_devnet', '--dry-run')).toMatchObject({
     ...{ code: 0, text: expect.stringContaining('1 transaction would be adopted') },
   });
   expect(await run('vaults', 'solana_devnet', '--dry-run')).toMatchObject({ code: 2 });
@@ -121,8 +137,9 @@ test('fund create makes the keys of both roles and the standby key signers', asy
   const standby = solanaKey('standby').address;
   writeFileSync(secret, JSON.stringify([...seedOf('refund')]));
   writeFileSync(keys, JSON.stringify({ solana_devnet: { refund: { file: secret } } }));
+  const settings = { SOLANA_OPERATOR_KEY: solanaRoles.operator.privateKey, OPERATOR_KEYS_FILE: keys };
   const create = ['fund', 'create', 'split-sale', '--chain', 'solana_devnet', '--standby'];
-  const { code, text } = await runWith({ OPERATOR_KEYS_FILE: keys }, ...create, standby);
+  const { code, text } = await runWith(settings, ...create, standby);
   expect({ code, text }).toEqual({ code: 0, text: expect.stringMatching(/^\w{32,44}\n$/) });
   const account = sale.solana.chain.svm.account(keyOf(text.trim()));
   const signers = readMultisig(
@@ -132,7 +149,7 @@ test('fund create makes the keys of both roles and the standby key signers', asy
     required: 1,
     signers: [solanaRoles.operator.address, solanaKey('refund').address, standby],
   });
-  const taken = await runWith({ OPERATOR_KEYS_FILE: keys }, ...create, solanaKey('refund').address);
+  const taken = await runWith(settings, ...create, solanaKey('refund').address);
   expect(taken).toMatchObject({ code: 2, text: expect.stringContaining("must differ from the operator's keys") });
 });
 

@@ -5,6 +5,9 @@ import type { Random } from '../http/ids.ts';
 import type { Log } from '../log.ts';
 import type { Signer } from './signer.ts';
 
+/** A key on one chain, known by its address only: its transactions can be read, but nothing can be signed. */
+export type ReadOnlyAccount = { db: Db; chain: EvmChain; signer: Pick<Signer, 'address'> };
+
 /** The operator's key on one chain, with everything needed to send from it. */
 export type OperatorAccount = {
   db: Db;
@@ -43,6 +46,6 @@ export function feeLimits(
 /** Identifies the nonce sequence of one key on one chain. */
 export type KeyId = { chain: string; address: string };
 
-export function keyId({ chain, signer }: OperatorAccount): KeyId {
+export function keyId({ chain, signer }: Pick<ReadOnlyAccount, 'chain' | 'signer'>): KeyId {
   return { chain: chain.name, address: signer.address };
 }

@@ -2,7 +2,7 @@ import { readBlocks } from '../chain/evm/blocks.ts';
 import { readFinality } from '../chain/evm/finality.ts';
 import { readReceipts } from '../chain/evm/receipts.ts';
 import type { Db } from '../db/pool.ts';
-import { keyId, type OperatorAccount } from './account.ts';
+import { keyId, type ReadOnlyAccount } from './account.ts';
 import { findNextNonce, revokeLease } from './lease-store.ts';
 import { readNonce } from './nonces.ts';
 import { listOpen, markDisplaced } from './store.ts';
@@ -28,7 +28,7 @@ export class NotDeepEnough extends Error {
  * one of our nonces: then both our old transaction and the one that replaces it could be mined.
  */
 export async function adoptChainNonce(
-  account: OperatorAccount,
+  account: ReadOnlyAccount,
   comparedBlock: bigint,
   release: (tx: Db, transaction: OpenTransaction) => Promise<void>,
 ): Promise<bigint> {
@@ -49,7 +49,7 @@ export async function adoptChainNonce(
 export type ChainNonce = { count: bigint; nextNonce: bigint; displaced: OpenTransaction[] };
 
 /** Reads what `adoptChainNonce` would adopt. Throws the errors that `adoptChainNonce` would throw. */
-export async function readChainNonce(account: OperatorAccount, comparedBlock: bigint): Promise<ChainNonce> {
+export async function readChainNonce(account: ReadOnlyAccount, comparedBlock: bigint): Promise<ChainNonce> {
   const count = await readNonce(account, 'latest');
   const displaced = await listDisplaced(account, count);
   await assertCompared(account, count, comparedBlock);
@@ -62,7 +62,7 @@ export async function readChainNonce(account: OperatorAccount, comparedBlock: bi
  * Returns open transactions whose nonce was used by another transaction: the nonce is below the chain's
  * transaction count, but no attempt of the open transaction was mined.
  */
-async function listDisplaced(account: OperatorAccount, count: bigint): Promise<OpenTransaction[]> {
+async function listDisplaced(account: ReadOnlyAccount, count: bigint): Promise<OpenTransaction[]> {
   const displaced: OpenTransaction[] = [];
   for (const transaction of await listOpen(account.db, keyId(account))) {
     if (transaction.nonce >= count) continue;
@@ -73,7 +73,7 @@ async function listDisplaced(account: OperatorAccount, count: bigint): Promise<O
   return displaced;
 }
 
-async function assertCompared(account: OperatorAccount, count: bigint, block: bigint): Promise<void> {
+async function assertCompared(account: ReadOnlyAccount, count: bigint, block: bigint): Promise<void> {
   const next = await findNextNonce(account.db, keyId(account));
   if (next === null || next >= count) return;
   const compared = block < 0n ? 0n : await readNonce(account, block);
@@ -82,7 +82,7 @@ async function assertCompared(account: OperatorAccount, count: bigint, block: bi
 }
 
 async function assertDeepEnough(
-  account: OperatorAccount,
+  account: ReadOnlyAccount,
   displaced: readonly OpenTransaction[],
 ): Promise<void> {
   const nonces = displaced.filter(({ kind }) => kind !== 'fill').map(({ nonce }) => nonce);

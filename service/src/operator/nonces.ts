@@ -1,7 +1,7 @@
 import { numberToHex } from 'viem/utils';
 import { readQuantity } from '../chain/evm/quantity.ts';
 import type { Db } from '../db/pool.ts';
-import type { OperatorAccount } from './account.ts';
+import type { OperatorAccount, ReadOnlyAccount } from './account.ts';
 import { holdLease, type Lease, LeaseLost } from './lease.ts';
 import { advanceNextNonce } from './lease-store.ts';
 
@@ -39,7 +39,7 @@ export async function readPendingNonce({ chain, signer }: OperatorAccount): Prom
 }
 
 /** Reads how many transactions of the key the chain contains as of `block`. */
-export function readNonce({ chain, signer }: OperatorAccount, block: 'latest' | bigint): Promise<bigint> {
+export function readNonce({ chain, signer }: ReadOnlyAccount, block: 'latest' | bigint): Promise<bigint> {
   const tag = block === 'latest' ? block : numberToHex(block);
   return readQuantity(chain, 'eth_getTransactionCount', [signer.address, tag]);
 }

@@ -12,7 +12,10 @@ import { type ClosableReceipt, listClosable, markReceiptsClosed } from './receip
 import { SigningRefused } from './receipt-policy.ts';
 import type { SolanaSigner } from './solana-signer.ts';
 
-export type CloseParts = { db: Db; chain: SolanaChain; signer: SolanaSigner };
+type CloseParts = { db: Db; chain: SolanaChain; signer: SolanaSigner };
+
+/** How many receipts were closed, and how many had to be kept. */
+export type Closing = { closed: number; kept: number };
 
 /** How many receipts fit into one transaction. */
 const BATCH_RECEIPTS = 27;
@@ -26,10 +29,7 @@ const CLOSE_ACCOUNT = 9;
  * the backup, so `days` must exceed the age of every backup that could be restored. Returns how many receipts
  * were closed and how many had to be kept.
  */
-export async function closeReceipts(
-  parts: CloseParts,
-  days: number,
-): Promise<{ closed: number; kept: number }> {
+export async function closeReceipts(parts: CloseParts, days: number): Promise<Closing> {
   const { db, chain, signer } = parts;
   const totals = { closed: 0, kept: 0 };
   for (let after = FIRST_ID; ; ) {
@@ -45,11 +45,11 @@ export async function closeReceipts(
   }
 }
 
-/** Returns how many receipts `closeReceipts` would close and keep now. Signs nothing and changes nothing. */
+/** Returns how many receipts `closeReceipts` would close and keep now. Signs nothing and needs no private key. */
 export async function planClosing(
-  { db, chain, signer: { address } }: CloseParts,
+  { db, chain, address }: Omit<CloseParts, 'signer'> & { address: string },
   days: number,
-): Promise<{ closed: number; kept: number }> {
+): Promise<Closing> {
   const totals = { closed: 0, kept: 0 };
   for (let after = FIRST_ID; ; ) {
     const { slot, height } = await readEpoch(chain);

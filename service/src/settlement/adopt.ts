@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import type { OperatorAccount } from '../operator/account.ts';
+import type { ReadOnlyAccount } from '../operator/account.ts';
 import { adoptChainNonce, type ChainNonce, readChainNonce } from '../operator/adopt.ts';
 import { wakeSettlement } from '../participations/wake.ts';
 import { abandonTransaction } from './abandon.ts';
@@ -24,9 +24,9 @@ export class NotReconciled extends Error {
  * Resumes settlement after the operator's key was used elsewhere. Throws `NotReconciled` while foreign
  * transactions have settled participations of this database, which would otherwise be settled a second time.
  * Throws `NotDeepEnough` while foreign transactions are not final, because they have not been compared with
- * the database yet. Returns the next nonce.
+ * the database yet. Returns the next nonce. Signs nothing, so it needs no private key.
  */
-export async function adoptNonce(parts: Parts, account: OperatorAccount): Promise<bigint> {
+export async function adoptNonce(parts: Parts, account: ReadOnlyAccount): Promise<bigint> {
   const { db, chain } = account;
   const toBlock = await assertReconciled(account);
   const nextNonce = await adoptChainNonce(account, toBlock, (tx, displaced) =>
@@ -37,12 +37,12 @@ export async function adoptNonce(parts: Parts, account: OperatorAccount): Promis
 }
 
 /** Returns what `adoptNonce` would do, or throws what it would throw. */
-export async function planAdoption(account: OperatorAccount): Promise<ChainNonce> {
+export async function planAdoption(account: ReadOnlyAccount): Promise<ChainNonce> {
   return readChainNonce(account, await assertReconciled(account));
 }
 
 /** Throws `NotReconciled` if the chain and the database differ. Returns the last block that was compared. */
-async function assertReconciled({ db, chain }: OperatorAccount): Promise<bigint> {
+async function assertReconciled({ db, chain }: ReadOnlyAccount): Promise<bigint> {
   const { lost, differences, toBlock } = await planReconcile(db, chain);
   if (lost.length > 0 || differences.length > 0) throw new NotReconciled(chain.name);
   return toBlock;

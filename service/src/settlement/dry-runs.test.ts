@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { userInfo } from 'node:os';
+import { roles } from '@causeway/sandbox/seed/keys.ts';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { expectAudited } from '../../test/support/audited.ts';
 import { commandConfig, saleWorker, UNIT } from '../../test/support/sale.ts';
 import { forgetTransaction, sendForeignTransaction, useSale } from '../../test/support/settlement.ts';
 import type { Config } from '../config.ts';
 import { runOffer } from '../offers/offer-command.ts';
-import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
 import { runParticipation } from '../participations/participation-command.ts';
 import { recordRefundLimit, requestRefunds } from '../participations/request-refunds.ts';
 import { runOperator } from './operator-command.ts';
@@ -14,9 +14,10 @@ import { runSettlement } from './settlement-command.ts';
 
 const sale = useSale();
 let config: Config;
+/** The commands run on a machine without any private key. */
 beforeAll(async () => {
-  const privateKey = Buffer.from(deriveSandboxKey('operator').slice(2), 'hex');
-  config = { ...(await commandConfig(sale)), operatorKey: { kind: 'local', privateKey } };
+  const noKeys = { operatorKey: null, supplierKey: null, solanaKey: null, roleKeys: [], retiredKeys: [] };
+  config = { ...(await commandConfig(sale)), ...noKeys };
 });
 afterEach(() => {
   process.exitCode = undefined;
@@ -195,7 +196,12 @@ test('operator reconcile and adopt', async () => {
   await runOperator(config, ['reconcile', 'ethereum_sepolia', '--yes']);
   await sendForeignTransaction(sale);
   await sale.mine(70);
-  expect(await dryRun(runOperator, 'adopt', 'ethereum_sepolia')).toContain('would be');
+  const { address } = roles.operator;
+  const adoption = await dryRun(runOperator, 'adopt', 'ethereum_sepolia');
+  const [, planned] =
+    /^The next nonce of (?:\S+) on ethereum_sepolia would be (\d+)\.$/m.exec(adoption) ?? [];
+  expect(adoption).toContain(`of ${address.toLowerCase()} on`);
+  expect(Number(planned)).toBe(await sale.chain.direct.getTransactionCount({ address }));
   await sale.app.ctx.pool.query('update participations set amount = amount + 1 where id = $1', [id]);
   expect(await dryRun(runOperator, 'reconcile', 'ethereum_sepolia')).toContain('pause offer');
   await sale.app.ctx.pool.query('update participations set amount = amount - 1 where id = $1', [id]);

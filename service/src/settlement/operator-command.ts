@@ -4,16 +4,16 @@ import { decodeBase58 } from '../chain/address.ts';
 import type { EvmChain } from '../chain/evm/client.ts';
 import { type Chains, openChains } from '../chain/open-chains.ts';
 import { realClock } from '../clock.ts';
-import { type Config, ConfigError } from '../config.ts';
+import type { Config } from '../config.ts';
+import type { Db } from '../db/pool.ts';
 import { createLog } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { runCommand } from '../operations/run-command.ts';
-import { feeLimits } from '../operator/account.ts';
 import { NotDeepEnough } from '../operator/adopt.ts';
 import { SENDING_ROLES } from '../operator/role.ts';
 import { listSenders, openSigners } from '../operator/signers.ts';
-import { readNonces, readOperatorStatus, readSolanaStatus } from '../operator/status.ts';
+import { readKeys, readNonces, readOperatorStatus, readSolanaStatus } from '../operator/status.ts';
 import { adoptNonce, NotReconciled, planAdoption } from './adopt.ts';
 import { runReconcile, verifyReport, writeReport } from './reconcile-command.ts';
 import { runReplace } from './replace-command.ts';
@@ -32,7 +32,7 @@ export const OPERATOR_HELP: CommandHelp = {
     'operator rotate CHAIN --to ADDRESS [--role commit|refund]',
   ],
   description:
-    "status prints, for every configured chain and every key that has signed on it, its balance, its nonce on chain, the next nonce the service will use, and the number of open transactions. nonces prints every key that has signed on a chain, with its nonces, its lease and its open transactions. bump has the oldest unmined transaction replaced by one with higher fees, within the caps; cancel has it replaced by an empty transfer with the same nonce. Both are carried out by the node that holds the key's lease and need no private key here. Either version may be mined: the participations of a cancelled commit return to pending once the cancellation is final, and are committed again unless the offer is paused or they are cancelled. reconcile compares the commits and refunds in the final blocks of a chain with the database, prints a plan and writes it after confirmation: it adopts transactions of the operator's keys that the database has lost, for example in a restore, and pauses the offers with any other difference. With --report it compares everything on one or all chains, EVM and Solana, prints a signed JSON document with the totals of every fund and the differences of every offer, exits with 1 on any difference and changes nothing. verify checks the signature of such a document offline. rotate prints the plan for a new operator key and changes nothing: the roles and the gas that it lacks, what to configure, and what the old keys have to finish; it exits with 1 until the new key can take over. adopt resumes settlement after another program has used the key: it continues every key of this process from the chain's nonce once the foreign transactions are final and reconciled.",
+    "status prints, for every configured chain and every key that has signed on it, its balance, its nonce on chain, the next nonce the service will use, and the number of open transactions. nonces prints every key that has signed on a chain, with its nonces, its lease and its open transactions. bump has the oldest unmined transaction replaced by one with higher fees, within the caps; cancel has it replaced by an empty transfer with the same nonce. Both are carried out by the node that holds the key's lease and need no private key here. Either version may be mined: the participations of a cancelled commit return to pending once the cancellation is final, and are committed again unless the offer is paused or they are cancelled. reconcile compares the commits and refunds in the final blocks of a chain with the database, prints a plan and writes it after confirmation: it adopts transactions of the operator's keys that the database has lost, for example in a restore, and pauses the offers with any other difference. With --report it compares everything on one or all chains, EVM and Solana, prints a signed JSON document with the totals of every fund and the differences of every offer, exits with 1 on any difference and changes nothing. verify checks the signature of such a document offline. rotate prints the plan for a new operator key and changes nothing: the roles and the gas that it lacks, what to configure, and what the old keys have to finish; it exits with 1 until the new key can take over. adopt resumes settlement after another program has used the key: it continues every key of this process, or without keys every key that has signed on the chain, from the chain's nonce once the foreign transactions are final and reconciled. No command needs a private key.",
   options: {
     '--from-block N': 'The first block to compare. Default: shortly before the last known transaction.',
     '--nonce N': 'The nonce of the transaction to replace. Default: the oldest unmined one.',
@@ -200,30 +200,32 @@ async function showStatus(config: Config, chains: Chains): Promise<void> {
 
 async function adopt(config: Config, chains: Chains, name: string, values: Values): Promise<void> {
   const chain = openEvm(chains, name);
-  const log = createLog({ level: 'silent', pretty: false });
-  const { registry } = createMetrics();
-  const { signerOf, retired } = await openSigners(config, { clock: realClock(), log, registry });
-  const senders = listSenders(signerOf, name).map(({ signer }) => signer);
-  if (senders.length === 0)
-    throw new ConfigError([
-      'OPERATOR_KEY: is required by operator adopt; set OPERATOR_KEY, OPERATOR_KEY_FILE or OPERATOR_KMS_KEY, or name commit and refund keys in OPERATOR_KEYS_FILE',
-    ]);
   await runCommand(config, async (ctx) => {
-    const known = new Set((await readNonces(ctx.db, chain)).map(({ address }) => address));
-    const replaced = [...new Set(retired.map(({ signer }) => signer))].filter(
-      ({ address }) => known.has(address) && senders.every((sender) => sender.address !== address),
-    );
-    for (const signer of [...senders, ...replaced]) {
-      const account = { ...ctx, log, signer, ...feeLimits(config, name), chain };
+    const addresses = await listAdoptable(config, ctx.db, name);
+    if (addresses.length === 0) console.log(`No key has signed on ${name}.`);
+    for (const address of addresses) {
+      const account = { ...ctx, chain, signer: { address } };
       if (values['dry-run'] === true) {
         const { nextNonce, displaced } = await planAdoption(account);
-        console.log(`The next nonce of ${signer.address} on ${name} would be ${nextNonce}.`);
+        console.log(`The next nonce of ${address} on ${name} would be ${nextNonce}.`);
         for (const { nonce, kind } of displaced)
           console.log(`The ${kind} with nonce ${nonce} would be sent again.`);
       } else {
         const next = await adoptNonce(ctx, account);
-        console.log(`The next nonce of ${signer.address} on ${name} is ${next}.`);
+        console.log(`The next nonce of ${address} on ${name} is ${next}.`);
       }
     }
   });
+}
+
+/** Returns the keys of this process on a chain or, without any, every key that has signed on it. */
+async function listAdoptable(config: Config, db: Db, chain: string): Promise<Hex[]> {
+  const log = createLog({ level: 'silent', pretty: false });
+  const { registry } = createMetrics();
+  const { signerOf, retired } = await openSigners(config, { clock: realClock(), log, registry });
+  const current = listSenders(signerOf, chain).map(({ signer }) => signer.address);
+  const known = (await readKeys(db, chain)).map(({ address }) => address as Hex);
+  if (current.length === 0) return known;
+  const replaced = retired.map(({ signer }) => signer.address).filter((address) => known.includes(address));
+  return [...new Set([...current, ...replaced])];
 }

@@ -16,15 +16,17 @@ import { rehearse } from '../db/rehearse.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { runCommand } from '../operations/run-command.ts';
 import { adoptForeignTransactions, listForeignTransactions } from '../operator/foreign-transactions.ts';
-import { type CloseParts, closeReceipts, planClosing } from '../operator/receipt-close.ts';
+import { type Closing, closeReceipts, planClosing } from '../operator/receipt-close.ts';
 import { listSenders } from '../operator/signers.ts';
+import { SENDING_ROLES } from '../operator/role.ts';
 import type { SolanaSigner } from '../operator/solana-signer.ts';
 import { openSolanaSigners } from '../operator/solana-signers.ts';
+import { readKeys } from '../operator/status.ts';
 import { compareVaults } from './solana-vaults.ts';
 
 export const SOLANA_HELP: CommandHelp = {
   usage: [
-    'solana fund create SLUG --standby ADDRESS [--refund ADDRESS] [--chain solana_mainnet|solana_devnet] [--dry-run]',
+    'solana fund create SLUG --standby ADDRESS [--commit ADDRESS] [--refund ADDRESS] [--chain solana_mainnet|solana_devnet] [--dry-run]',
     'solana adopt CHAIN [--dry-run]',
     'solana close CHAIN [--dry-run]',
     'solana vaults CHAIN',
@@ -33,6 +35,7 @@ export const SOLANA_HELP: CommandHelp = {
     "fund create creates the fund account of an offer on Solana and prints its address, the `address` in the offer file: a multisig account of which the operator's keys or a standby key alone can sign. Its signers never change, so choose the keys of both roles first, and keep the standby key offline and safe. The commit key pays the rent. Running the command again prints the same address. adopt lets settlement continue after transactions at the funds that this service did not send (the alert foreign_transaction): find out first who signed them. close closes the receipts of participations that were settled more than SOLANA_RECEIPT_DAYS days ago and returns their rent to the keys that created them; restore no backup older than that afterwards. vaults compares the balance of every vault with what participations have paid, and prints what its owner moved besides.",
   options: {
     '--standby ADDRESS': 'The key that can sign for the fund if a key of the operator is lost.',
+    '--commit ADDRESS': 'The commit key, if this process does not have it. Then only --dry-run works.',
     '--refund ADDRESS': 'The refund key, if this process does not have it.',
     '--chain CHAIN': 'The cluster of the fund, solana_mainnet or solana_devnet. Default: solana_mainnet.',
     '--dry-run': 'Only print what would happen: sign, send and change nothing.',
@@ -52,6 +55,7 @@ export async function runSolana(config: Config, args: string[]): Promise<void> {
     args,
     options: {
       standby: { type: 'string' },
+      commit: { type: 'string' },
       refund: { type: 'string' },
       chain: { type: 'string', default: 'solana_mainnet' },
       'dry-run': { type: 'boolean', default: false },
@@ -71,29 +75,52 @@ export async function runSolana(config: Config, args: string[]): Promise<void> {
     throw new UsageError(
       'solana requires one of the commands fund create SLUG, adopt, close and vaults CHAIN',
     );
-  const { standby, refund } = values;
+  await planOrCreateFund(config, slug, values);
+}
+
+type FundOptions = {
+  standby?: string | undefined;
+  commit?: string | undefined;
+  refund?: string | undefined;
+  chain: string;
+  'dry-run': boolean;
+};
+
+async function planOrCreateFund(config: Config, slug: string, options: FundOptions): Promise<void> {
+  const { standby } = options;
   if (standby === undefined || decodeBase58(standby, 32) === null)
     throw new UsageError('solana fund create requires --standby, the address of a second key in base58');
-  if (refund !== undefined && decodeBase58(refund, 32) === null)
-    throw new UsageError('--refund must be the address of the refund key in base58');
-  if (!SOLANA_CHAIN_NAMES.some((name) => name === values.chain))
+  for (const role of SENDING_ROLES) {
+    const given = options[role];
+    if (given !== undefined && decodeBase58(given, 32) === null)
+      throw new UsageError(`--${role} must be the address of the ${role} key in base58`);
+  }
+  if (!SOLANA_CHAIN_NAMES.some((name) => name === options.chain))
     throw new UsageError(`--chain must be one of ${SOLANA_CHAIN_NAMES.join(', ')}`);
-  await withChain(config, values.chain, async (chain) => {
+  await withChain(config, options.chain, async (chain) => {
     const signerOf = await openSolanaSigners(config, { clock: realClock() });
     const signer = signerOf('commit', chain.name);
-    if (signer === null) throw keyMissing('commit', chain.name);
-    const refunding = refund ?? signerOf('refund', chain.name)?.address;
-    if (refunding === undefined)
-      throw new UsageError(
-        `solana fund create requires --refund, because this process has no refund key on ${chain.name}`,
-      );
-    if ([signer.address, refunding].includes(standby))
+    const [commit, refund] = SENDING_ROLES.map(
+      (role) => options[role] ?? signerOf(role, chain.name)?.address ?? addressMissing(role, chain.name),
+    ) as [string, string];
+    if ([commit, refund].includes(standby))
       throw new UsageError("--standby must differ from the operator's keys");
-    const others = [refunding, standby].filter((each) => each !== signer.address);
-    if (!values['dry-run']) return console.log(await createFund(chain, signer, slug, others));
-    const { fund, isCreated } = await findFund(chain, slug, [signer.address, ...others]);
-    console.log(isCreated ? `${fund} exists already` : `${fund} would be created`);
+    const others = [refund, standby].filter((each) => each !== commit);
+    if (options['dry-run']) {
+      const { fund, isCreated } = await findFund(chain, slug, [commit, ...others]);
+      return console.log(isCreated ? `${fund} exists already` : `${fund} would be created`);
+    }
+    if (signer === null) throw keyMissing('commit', chain.name);
+    if (signer.address !== commit)
+      throw new UsageError(`--commit is not the commit key ${signer.address} of this process`);
+    console.log(await createFund(chain, signer, slug, others));
   });
+}
+
+function addressMissing(role: string, chain: string): never {
+  throw new UsageError(
+    `solana fund create requires --${role}, because this process has no ${role} key on ${chain}`,
+  );
 }
 
 type Run = (config: Config, chain: string) => Promise<void>;
@@ -117,22 +144,32 @@ const ON_CHAIN: Readonly<Record<string, { run: Run; plan: Run | null }>> = {
       }),
   },
   close: {
-    run: (config, name) =>
-      sumReceipts(
-        config,
-        name,
-        (parts) => closeReceipts(parts, config.solanaReceiptDays),
-        ({ closed, kept }) =>
-          `Closed ${closed} receipts. Kept ${kept} that hold tokens or belong to another key.`,
-      ),
-    plan: (config, name) =>
-      sumReceipts(
-        config,
-        name,
-        (parts) => planClosing(parts, config.solanaReceiptDays),
-        ({ closed, kept }) =>
-          `${closed} receipts would be closed, and ${kept} kept that hold tokens or belong to another key.`,
-      ),
+    run: async (config, name) => {
+      const senders = await listOwnSenders(config, name);
+      if (senders.length === 0) throw keyMissing('commit or refund', name);
+      await withChain(config, name, (chain) =>
+        runCommand(config, async ({ db }) => {
+          const { closed, kept } = await sumClosings(senders, (signer) =>
+            closeReceipts({ db, chain, signer }, config.solanaReceiptDays),
+          );
+          console.log(`Closed ${closed} receipts. Kept ${kept} that hold tokens or belong to another key.`);
+        }),
+      );
+    },
+    plan: async (config, name) => {
+      const senders = await listOwnSenders(config, name);
+      await withChain(config, name, (chain) =>
+        runCommand(config, async ({ db }) => {
+          const keys = senders.length > 0 ? senders : await readKeys(db, name);
+          const { closed, kept } = await sumClosings(keys, ({ address }) =>
+            planClosing({ db, chain, address }, config.solanaReceiptDays),
+          );
+          console.log(
+            `${closed} receipts would be closed, and ${kept} kept that hold tokens or belong to another key.`,
+          );
+        }),
+      );
+    },
   },
   vaults: {
     plan: null,
@@ -146,28 +183,20 @@ const ON_CHAIN: Readonly<Record<string, { run: Run; plan: Run | null }>> = {
   },
 };
 
-type Closing = { closed: number; kept: number };
+/** Returns the keys of this process on a cluster. */
+async function listOwnSenders(config: Config, chain: string): Promise<SolanaSigner[]> {
+  const signerOf = await openSolanaSigners(config, { clock: realClock() });
+  return listSenders(signerOf, chain).map(({ signer }) => signer);
+}
 
-/** Runs `work` for the receipts of every key of this process, and prints the sum. */
-async function sumReceipts(
-  config: Config,
-  name: string,
-  work: (parts: CloseParts) => Promise<Closing>,
-  describe: (sum: Closing) => string,
-): Promise<void> {
-  await withChain(config, name, async (chain) => {
-    const senders = listSenders(await openSolanaSigners(config, { clock: realClock() }), name);
-    if (senders.length === 0) throw keyMissing('commit or refund', name);
-    await runCommand(config, async ({ db }) => {
-      const sum = { closed: 0, kept: 0 };
-      for (const { signer } of senders) {
-        const { closed, kept } = await work({ db, chain, signer });
-        sum.closed += closed;
-        sum.kept += kept;
-      }
-      console.log(describe(sum));
-    });
-  });
+async function sumClosings<K>(keys: readonly K[], close: (key: K) => Promise<Closing>): Promise<Closing> {
+  const sum = { closed: 0, kept: 0 };
+  for (const key of keys) {
+    const { closed, kept } = await close(key);
+    sum.closed += closed;
+    sum.kept += kept;
+  }
+  return sum;
 }
 
 function keyMissing(role: string, chain: string): ConfigError {
