@@ -40,9 +40,9 @@ export async function listPending(
 }
 
 /**
- * Returns pending rows that are older than their offer allows, counted from when they were prepared or last
- * resumed after a freeze. Frozen rows wait for an operator and do not expire. Looks only at the oldest rows of each
- * offer, because this runs before every commit.
+ * Returns due pending rows that are older than their offer allows, counted from when they were prepared or last
+ * resumed after a freeze. Frozen rows wait for an operator and do not expire. The rows that were checked longest ago come
+ * first, so that rows that cannot fail yet do not hide the others.
  */
 export async function listExpired(
   db: Db,
@@ -54,10 +54,10 @@ export async function listExpired(
     select ${SETTLEMENT_COLUMNS} from offers o cross join lateral (
       select * from participations w
       where w.offer_id = o.id and w.chain = ${chain} and w.status = 'pending' and w.frozen_reason is null
-        and w.ending_reason is null
+        and w.ending_reason is null and w.check_at <= now()
         and greatest(w.prepared_at, w.resumed_at) < ${expiryOf(limits, sql`o.pending_hours`)}
-      order by greatest(w.prepared_at, w.resumed_at) limit ${limit}) p
-    order by p.inserted_at, p.id limit ${limit}`.execute(db);
+      order by w.check_at, w.id limit ${limit}) p
+    order by p.check_at, p.id limit ${limit}`.execute(db);
   return rows.map(toSettlementRow);
 }
 

@@ -3,6 +3,8 @@ import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
 import { saleWorker, UNIT } from '../../test/support/sale.ts';
 import { expectDatabaseToMatchFund, stopFund, useSale } from '../../test/support/settlement.ts';
+import { listExpired } from './pending-store.ts';
+import { postponeRows } from './store.ts';
 
 const sale = useSale();
 afterEach(() => sale.resumeMining());
@@ -46,11 +48,10 @@ describe('a pending participation', () => {
   test('does not expire while it is frozen', async () => {
     const { id } = await sale.participate(sale.buyer(0), 5n * UNIT);
     const freeze = (reason: string | null) =>
-      sql`update participations set frozen_reason = ${reason} where id = ${id}`.execute(sale.app.ctx.db);
+      sql`update participations set frozen_reason = ${reason}, check_at = now() where id = ${id}`.execute(
+        sale.app.ctx.db,
+      );
     await freeze('hold');
-    await sql`update participations set check_at = now() + interval '1 day' where id = ${id}`.execute(
-      sale.app.ctx.db,
-    );
     sale.app.clock.advance(25 * HOURS);
     await saleWorker(sale).round();
     expect(await sale.statusOf(id)).toBe('pending');
@@ -58,6 +59,26 @@ describe('a pending participation', () => {
     await saleWorker(sale).round();
     expect(await sale.reasonOf(id)).toBe('expired');
   });
+});
+
+test('expired rows that cannot fail yet do not hide other expired rows', async () => {
+  const { db, clock } = sale.app.ctx;
+  const ids: string[] = [];
+  for (const buyer of [0, 1]) ids.push((await sale.participate(sale.buyer(buyer), 5n * UNIT)).id);
+  sale.app.clock.advance(25 * HOURS);
+  const next = async () => {
+    const rows = await listExpired(db, 'ethereum_sepolia', { clock, defaultHours: 24 }, 1);
+    await postponeRows(
+      db,
+      rows.map(({ id }) => id),
+      60,
+    );
+    return rows.map(({ id }) => id);
+  };
+  expect([...(await next()), ...(await next())].sort()).toEqual(ids.sort());
+  expect(await next()).toEqual([]);
+  await saleWorker(sale).settle();
+  for (const id of ids) expect(await sale.reasonOf(id)).toBe('expired');
 });
 
 describe('a limited supply', () => {
