@@ -37,7 +37,7 @@ export async function postpone(
  * a round, and delay other funds.
  */
 export async function skipFundIfBlocked(
-  { alerts, skippedFunds }: WorkerParts,
+  parts: WorkerParts,
   role: SendingRole,
   rows: readonly SettlementRow[],
   send: () => Promise<number>,
@@ -46,11 +46,20 @@ export async function skipFundIfBlocked(
     return await send();
   } catch (error) {
     if (!(error instanceof Blocked && FUND_REASONS.has(error.reason))) throw error;
-    alerts.raise(error.reason, error.message, BLOCKED_FUND_DELAY_SECONDS + ALERT_OVERLAP_SECONDS);
-    const until = performance.now() + BLOCKED_FUND_DELAY_SECONDS * 1000;
-    for (const { fund } of rows) skippedFunds[role].set(fund, until);
+    parts.alerts.raise(error.reason, error.message, BLOCKED_FUND_DELAY_SECONDS + ALERT_OVERLAP_SECONDS);
+    skipFunds(parts, role, rows);
     return rows.length;
   }
+}
+
+/** Skips the funds of the rows for some seconds, so that other funds get a turn. */
+export function skipFunds(
+  { skippedFunds }: WorkerParts,
+  role: SendingRole,
+  rows: readonly SettlementRow[],
+): void {
+  const until = performance.now() + BLOCKED_FUND_DELAY_SECONDS * 1000;
+  for (const { fund } of rows) skippedFunds[role].set(fund, until);
 }
 
 /** Stops skipping the funds whose time is over. Called when a round begins. */

@@ -2,9 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
 import { expect, test } from 'vitest';
 import { MINT } from '../../test/support/solana-instructions.ts';
-import { FINALITY_SLOTS, solanaWorker, UNIT, useSolanaSale, VAULT } from '../../test/support/solana-sale.ts';
+import {
+  FINALITY_SLOTS,
+  FUND,
+  solanaWorker,
+  UNIT,
+  useSolanaSale,
+  VAULT,
+} from '../../test/support/solana-sale.ts';
 import { associatedAccount, keyOf } from '../chain/solana/addresses.ts';
+import { SigningRefused } from '../operator/receipt-policy.ts';
 import { localSolanaSigner, type SolanaSigner } from '../operator/solana-signer.ts';
+import { requestRemit } from '../participations/remit.ts';
 import { rememberExpiry } from './solana-exclusion.ts';
 
 const sale = useSolanaSale();
@@ -51,6 +60,33 @@ test('commits of several wallets are sent at once, within a bound, and those of 
   await solanaWorker(sale).settle();
   expect(await Promise.all(ids.map((id) => sale.statusOf(id)))).toEqual(ids.map(() => 'completed'));
   expect(sale.balanceOf(VAULT) - before).toBe(37n * UNIT);
+});
+
+test('a fund none of whose rows can be signed is skipped for a while, so that other funds get a turn', async () => {
+  const ids: string[] = [];
+  for (let i = 0; i < 8; i++) ids.push(await sale.participate(await sale.buyer(`refused ${i}`), UNIT));
+  const statuses = () => Promise.all(ids.map((id) => sale.statusOf(id)));
+  const signTransaction = () => Promise.reject(new SigningRefused('the test says so'));
+  const refusing = () =>
+    solanaWorker(sale, { signer: { ...localSolanaSigner(solanaRoles.operator.seed), signTransaction } });
+  const commits = refusing();
+  await commits.round();
+  expect(await statuses()).toEqual(ids.map(() => 'pending'));
+  expect([...commits.worker.skippedFunds.commit.keys()]).toEqual([FUND]);
+  await solanaWorker(sale).settle();
+  sale.mine(FINALITY_SLOTS + 1);
+  await solanaWorker(sale).settle();
+  expect(await statuses()).toEqual(ids.map(() => 'completed'));
+  for (const id of ids) await requestRemit(sale.app.ctx, id);
+  const refunds = refusing();
+  await refunds.round();
+  expect([...refunds.worker.skippedFunds.refund.keys()]).toEqual([FUND]);
+  const usual = solanaWorker(sale);
+  await usual.settle();
+  sale.mine(FINALITY_SLOTS + 1);
+  await usual.settle();
+  expect(await statuses()).toEqual(ids.map(() => 'remitted'));
+  expect([...usual.worker.skippedFunds.refund.keys()]).toEqual([]);
 });
 
 test('expiries of rows that nothing asks for any more are forgotten', () => {

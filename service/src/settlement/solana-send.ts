@@ -2,13 +2,13 @@ import { readAccounts } from '../chain/solana/reads.ts';
 import { readTokenAccount, type TokenAccount } from '../chain/solana/token-accounts.ts';
 import { groupBy } from '../group-by.ts';
 import { createBoundedQueue } from '../jobs/bounded-queue.ts';
-import { Blocked } from '../operator/blocked.ts';
+import { Blocked, type BlockedReason } from '../operator/blocked.ts';
 import { assertKeyStarted } from '../operator/key-start.ts';
 import { SigningRefused } from '../operator/receipt-policy.ts';
 import { assertReceiptsFunded, SimulationFailed, sendReceipt } from '../operator/receipt-sender.ts';
 import type { SendingRole } from '../operator/role.ts';
 import { submitRows } from './commit.ts';
-import { postpone } from './postpone.ts';
+import { postpone, skipFunds } from './postpone.ts';
 import { listFunds } from './reconcile-store.ts';
 import { failRefund, submitRefunds } from './refund.ts';
 import { skipLanded } from './solana-landed.ts';
@@ -23,6 +23,11 @@ const MAX_CONCURRENT_SENDS = 4;
 const FAILING_ROW_DELAY_SECONDS = 15;
 const BLOCKED_REFUND_DELAY_SECONDS = 15;
 const FOREIGN_ROW_DELAY_SECONDS = 30;
+/**
+ * If none of at least this many rows can be sent, their fund is skipped for some seconds. Thousands of such rows would
+ * otherwise be tried again and again, before newer rows of other funds.
+ */
+const FAILING_BATCH_ROWS = 8;
 
 /**
  * Commits each row in its own transaction, because a batch would fail as a whole. Sends several rows at a
@@ -39,12 +44,16 @@ export async function sendCommits(parts: SolanaParts, rows: readonly SettlementR
   const sent = await Promise.allSettled(
     [...wallets.values()].map((own) =>
       queue.run(async () => {
+        let count = 0;
         for (const row of own)
-          await sendRow(parts, 'commit', row, (tx, id) => submitRows(ctx, tx, id, [row]));
+          if (await sendRow(parts, 'commit', row, (tx, id) => submitRows(ctx, tx, id, [row]))) count++;
+        return count;
       }),
     ),
   );
   for (const each of sent) if (each.status === 'rejected') throw each.reason;
+  const isAnySent = sent.some((each) => each.status === 'fulfilled' && each.value > 0);
+  if (!isAnySent && rows.length >= FAILING_BATCH_ROWS) skipFunds(parts, 'commit', rows);
   return rows.length;
 }
 
@@ -92,6 +101,7 @@ export async function sendRefunds(parts: SolanaParts, listed: SettlementRow[]): 
     ),
   ]);
   let spent = 0n;
+  let sent = 0;
   for (const [i, { row, order }] of orders.entries()) {
     const fault = findRefundFault(row, accounts[i] ?? null);
     if (fault !== null) {
@@ -105,8 +115,9 @@ export async function sendRefunds(parts: SolanaParts, listed: SettlementRow[]): 
       continue;
     }
     spent += row.amount;
-    await sendRow(parts, 'remit', row, (tx, id) => submitRefunds(ctx, tx, id, [row]));
+    if (await sendRow(parts, 'remit', row, (tx, id) => submitRefunds(ctx, tx, id, [row]))) sent++;
   }
+  if (sent === 0 && rows.length >= FAILING_BATCH_ROWS) skipFunds(parts, 'refund', rows);
   return listed.length;
 }
 
@@ -147,28 +158,41 @@ function findVaultBlock(
 
 /**
  * Sends one row. Postpones it if the transaction would fail or must not be signed: a later step reads its
- * accounts again.
+ * accounts again. Returns whether the row was sent.
  */
 async function sendRow(
   parts: SolanaParts,
   kind: 'commit' | 'remit',
   row: SettlementRow,
   apply: Parameters<typeof sendReceipt>[3],
-): Promise<void> {
+): Promise<boolean> {
   const { ctx, account, lease } = parts;
   await readFund(parts, row.fund);
   if (parts.isForeign(row.id)) {
     const message = `participation ${row.id} waits until a foreign transaction that names it is adopted`;
-    return postpone(parts, [row], FOREIGN_ROW_DELAY_SECONDS, { reason: 'foreign_transaction', message });
+    await postpone(parts, [row], FOREIGN_ROW_DELAY_SECONDS, { reason: 'foreign_transaction', message });
+    return false;
   }
   try {
     parts.expiries.delete(row.id);
     const isSent = await sendReceipt(account, lease(), orderOf(kind, row), apply);
     if (!isSent) await postponeRows(ctx.db, [row.id], FAILING_ROW_DELAY_SECONDS);
+    return isSent;
   } catch (error) {
-    if (error instanceof SigningRefused) return postpone(parts, [row], FAILING_ROW_DELAY_SECONDS, error);
-    if (!(error instanceof SimulationFailed)) throw error;
-    const message = `a ${kind} for participation ${row.id} would fail: ${JSON.stringify(error.error)}`;
-    await postpone(parts, [row], FAILING_ROW_DELAY_SECONDS, { reason: 'reverts', message });
+    if (!(error instanceof SigningRefused || error instanceof SimulationFailed)) throw error;
+    await postpone(parts, [row], FAILING_ROW_DELAY_SECONDS, describeFailure(kind, row, error));
+    return false;
   }
+}
+
+function describeFailure(
+  kind: 'commit' | 'remit',
+  { id }: SettlementRow,
+  error: SigningRefused | SimulationFailed,
+): { reason: BlockedReason; message: string } {
+  if (error instanceof SigningRefused) return error;
+  return {
+    reason: 'reverts',
+    message: `a ${kind} for participation ${id} would fail: ${JSON.stringify(error.error)}`,
+  };
 }
