@@ -167,7 +167,9 @@ test('the policy file limits the operator key to its contracts, and a wrong file
   const vault = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
   const limits = { daily_fee: '5', daily_amounts: { [vault]: '6' } };
   expect(load(JSON.stringify({ solana_mainnet: { contracts: [vault], ...limits } }))).toEqual(
-    new Map([['solana_mainnet', { targets: new Set([vault]), dailyFee: 5n, dailyAmounts: new Map([[vault, 6n]]) }]]),
+    new Map([
+      ['solana_mainnet', { targets: new Set([vault]), dailyFee: 5n, dailyAmounts: new Map([[vault, 6n]]) }],
+    ]),
   );
   const roles = { refund: { daily_amounts: { [fund]: '7' } }, supplier: { daily_permissions: '8' } };
   const targets = new Set([fund.toLowerCase()]);
@@ -235,7 +237,11 @@ test('the keys file gives roles and chains keys of their own, with the policy, a
     { role: 'refund', chain: null, key: { kind: 'local', privateKey: Buffer.alloc(32, 0x22) } },
     { role: 'commit', chain: 'base_mainnet', key: { kind: 'kms', key: { keyId: 'alias/commit' } } },
   ]);
-  for (const { key } of load(JSON.stringify(keys))) expect(key.policy?.get(8453)?.targets.size).toBe(0);
+  for (const { key } of load(JSON.stringify(keys))) expect(key?.policy?.get(8453)?.targets.size).toBe(0);
+  const address = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
+  expect(load(JSON.stringify({ commit: { address } }))).toEqual([
+    { role: 'commit', chain: null, key: null, address: address.toLowerCase() },
+  ]);
   expect(() => load(JSON.stringify(keys), {})).toThrow('AWS_REGION: is required with a KMS key');
   for (const wrong of [
     '',
@@ -244,6 +250,9 @@ test('the keys file gives roles and chains keys of their own, with the policy, a
     '{"commit": "0x11"}',
     '{"commit": {"key": "0x11"}}',
     '{"commit": {"kms": "a", "file": "b"}}',
+    '{"commit": {"address": "0x11"}}',
+    `{"quote": {"address": "${address}"}}`,
+    `{"solana_mainnet": {"commit": {"address": "${address}"}}}`,
     '{"solana_mainnet": {"supplier": {"kms": "a"}}}',
     '{"solana": {"commit": {"kms": "a"}}}',
     '{"base_mainnet": {"owner": {"kms": "a"}}}',

@@ -24,8 +24,7 @@ const dataDir = mkdtempSync(join(tmpdir(), 'causeway-solana-command-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 /** Runs `causeway solana` as an operator does, while slots pass. */
-const run = (...args: string[]) =>
-  runWith({ SOLANA_OPERATOR_KEY: solanaRoles.operator.privateKey }, ...args);
+const run = (...args: string[]) => runWith({ SOLANA_OPERATOR_KEY: solanaRoles.operator.privateKey }, ...args);
 const runWithoutKey = (...args: string[]) => runWith({}, ...args);
 
 async function runWith(settings: Record<string, string>, ...args: string[]) {
@@ -119,12 +118,18 @@ test('fund create and adopt print what they would do, and change nothing', async
   const named = ['--commit', address, '--refund', address];
   expect(await runWithoutKey(...create, ...named)).toEqual(planned);
   expect(await runWithoutKey(...create)).toMatchObject({
-    ...{ code: 2, text: expect.stringContaining('requires --commit, because this process has no commit key') },
+    ...{
+      code: 2,
+      text: expect.stringContaining('requires --commit, because this process has no commit key'),
+    },
   });
   const foreign = await run(...create.slice(0, -1), '--commit', solanaKey('other').address);
   expect(foreign).toMatchObject({ code: 2, text: expect.stringContaining('--commit is not the commit key') });
   const keyless = await runWithoutKey(...create.slice(0, -1), ...named);
-  expect(keyless).toMatchObject({ code: 2, text: expect.stringContaining('SOLANA_OPERATOR_KEY: is required') });
+  expect(keyless).toMatchObject({
+    code: 2,
+    text: expect.stringContaining('SOLANA_OPERATOR_KEY: is required'),
+  });
   expect(await runWithoutKey('adopt', 'solana_devnet', '--dry-run')).toMatchObject({
     ...{ code: 0, text: expect.stringContaining('1 transaction would be adopted') },
   });
@@ -150,7 +155,10 @@ test('fund create makes the keys of both roles and the standby key signers', asy
     signers: [solanaRoles.operator.address, solanaKey('refund').address, standby],
   });
   const taken = await runWith(settings, ...create, solanaKey('refund').address);
-  expect(taken).toMatchObject({ code: 2, text: expect.stringContaining("must differ from the operator's keys") });
+  expect(taken).toMatchObject({
+    code: 2,
+    text: expect.stringContaining("must differ from the operator's keys"),
+  });
 });
 
 test.each([['close', 'ethereum_sepolia'], ['vaults'], ['close', 'solana_devnet', 'twice']])(

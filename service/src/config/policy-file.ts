@@ -8,8 +8,8 @@ type Policy = NonNullable<OperatorKey['policy']>;
 type ChainPolicy = Policy extends ReadonlyMap<unknown, infer P> ? P : never;
 type RolePolicy = Omit<ChainPolicy, 'roles'>;
 
-const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
-const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+export const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+export const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 const AMOUNT = /^\d{1,78}$/;
 const LIMITS = ['contracts', 'daily_fee', 'daily_amounts'];
 

@@ -3,14 +3,15 @@ import { EVM_CHAIN_NAMES, SOLANA_CHAIN_NAMES } from '../chain/chains.ts';
 import type { OperatorKey, RoleKey } from '../operator/key.ts';
 import { isKeyRole, KEY_ROLES, SENDING_ROLES } from '../operator/role.ts';
 import { readKeyFile, readKmsKey, readSolanaKeyFile, withLimits } from './operator-settings.ts';
+import { EVM_ADDRESS, SOLANA_ADDRESS } from './policy-file.ts';
 import type { Source } from './read.ts';
 
 const SETTING = 'OPERATOR_KEYS_FILE';
 
 /**
  * Reads `OPERATOR_KEYS_FILE`: a JSON object whose members are roles, which apply to all EVM chains, or chains that
- * contain roles. It names files and KMS keys and holds no secret itself. If the file does not parse, the process does
- * not start.
+ * contain roles. It names files, KMS keys and, for keys of other nodes, addresses, and holds no secret itself. If the
+ * file does not parse, the process does not start.
  */
 export function readRoleKeys(source: Source): RoleKey[] {
   const file = source.read(SETTING);
@@ -37,10 +38,12 @@ function readRole(source: Source, role: string, chain: string | null, value: unk
   if (!isKeyRole(role)) throw new InvalidMember(`${role} is not one of ${KEY_ROLES.join(', ')} or a chain`);
   const [[member = '', reference] = [], ...more] = entriesOf(value);
   if (more.length > 0 || typeof reference !== 'string' || reference === '')
-    throw new InvalidMember(`${role} needs one of file and kms`);
+    throw new InvalidMember(`${role} needs one of file, kms and address`);
   const isSolana = SOLANA_CHAIN_NAMES.some((name) => name === chain);
   if (isSolana && !SENDING_ROLES.some((each) => each === role))
     throw new InvalidMember(`${role} is not a role on ${chain}`);
+  if (member === 'address')
+    return [{ role, chain, key: null, address: readAddress(role, isSolana, reference) }];
   const readFile = isSolana ? readSolanaKeyFile : readKeyFile;
   const key = withLimits(source, openReference(source, readFile, member, reference));
   return key === null ? [] : [{ role, chain, key }];
@@ -54,7 +57,16 @@ function openReference(
 ): OperatorKey | null {
   if (member === 'file') return readFile(source, SETTING, reference);
   if (member === 'kms') return readKmsKey(source, reference);
-  throw new InvalidMember(`${member} is not one of file and kms`);
+  throw new InvalidMember(`${member} is not one of file, kms and address`);
+}
+
+/** Reads the address of a key that only other nodes have. */
+function readAddress(role: string, isSolana: boolean, address: string): string {
+  if (!SENDING_ROLES.some((each) => each === role))
+    throw new InvalidMember(`${role} needs one of file and kms, because every node signs in this role`);
+  if (!(isSolana ? SOLANA_ADDRESS : EVM_ADDRESS).test(address))
+    throw new InvalidMember(`${address} is not an address`);
+  return isSolana ? address : address.toLowerCase();
 }
 
 function chainOf(name: string): string {

@@ -79,7 +79,7 @@ const KEYS = {
   ),
   OPERATOR_KEYS_FILE: setting(
     parsers.path,
-    'A JSON file that gives roles keys of their own, on all EVM chains, on one, or on a Solana cluster: `{"refund": {"kms": "alias/refund"}, "base_mainnet": {"commit": {"file": "/run/secrets/commit"}}, "solana_mainnet": {"refund": {"kms": "alias/solana-refund"}}}`. Roles: `commit` (also revokes wallets on allow-lists), `refund`, `quote` (tokenized swaps), `supplier`. A role without a key uses the operator key, the supplier `SUPPLIER_KEY`. Solana has `commit` and `refund` only, with Ed25519 keys. Each key signs for its roles only.',
+    'A JSON file that gives roles keys of their own, on all EVM chains, on one, or on a Solana cluster: `{"refund": {"kms": "alias/refund"}, "base_mainnet": {"commit": {"file": "/run/secrets/commit"}}, "solana_mainnet": {"refund": {"kms": "alias/solana-refund"}}}`. Roles: `commit` (also revokes wallets on allow-lists), `refund`, `quote` (tokenized swaps), `supplier`. A role without a key uses the operator key, the supplier `SUPPLIER_KEY`. Solana has `commit` and `refund` only, with Ed25519 keys. `{"address": "0x…"}` in place of a `commit` or `refund` key says that only other nodes have it. Each key signs for its roles only.',
     { defaultNote: 'the operator key has every role' },
   ),
   OPERATOR_KMS_ENDPOINT: setting(

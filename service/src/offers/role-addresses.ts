@@ -7,7 +7,7 @@ import { UsageError } from '../operations/command.ts';
 import { type OperatorKey, readKeyAddress } from '../operator/key.ts';
 import { KEY_ROLES, type KeyRole, SENDING_ROLES } from '../operator/role.ts';
 import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
-import { keyFor } from '../operator/signers.ts';
+import { findRemoteAddress, keyFor } from '../operator/signers.ts';
 import { localSolanaSigner, openSolanaKey } from '../operator/solana-signer.ts';
 import { solanaKeyFor } from '../operator/solana-signers.ts';
 import { listOperators, readKeys } from '../operator/status.ts';
@@ -37,7 +37,9 @@ export async function findKeyAddresses(
   for (const chain of EVM_CHAIN_NAMES)
     for (const role of KEY_ROLES) {
       const key = keyFor(ctx.config, role, chain);
-      const address = given.get(role) ?? (key === null ? null : await addressOf(key));
+      const configured =
+        key === null ? (findRemoteAddress(ctx.config, role, chain) as Hex | null) : await addressOf(key);
+      const address = given.get(role) ?? configured;
       found.set(`${role} ${chain}`, address ?? (await findCommonAddress(ctx, role, given.size > 0)));
     }
   const operators = new Map<string, string[]>();
@@ -65,7 +67,9 @@ function readNamed(named: readonly string[]): Map<KeyRole, Hex> {
 async function findSolanaOperators({ db, clock, config }: Parts, chain: string): Promise<string[]> {
   const keys = new Set(SENDING_ROLES.flatMap((role) => solanaKeyFor(config, role, chain) ?? []));
   const signers = await Promise.all([...keys].map((key) => openSolanaKey(key, clock)));
-  if (signers.length > 0) return [...new Set(signers.map(({ address }) => address))];
+  const remote = SENDING_ROLES.flatMap((role) => findRemoteAddress(config, role, chain) ?? []);
+  const addresses = new Set([...signers.map(({ address }) => address), ...remote]);
+  if (addresses.size > 0) return [...addresses];
   const held = (await readKeys(db, chain)).filter(({ holder }) => holder !== null);
   if (held.length > 0) return held.map(({ address }) => address);
   const [latest] = (await listOperators(db)).solana;

@@ -6,8 +6,14 @@ import type { SignerPolicy } from './policy.ts';
 import type { KeyRole, SendingRole } from './role.ts';
 import { localSigner, type Signer } from './signer.ts';
 
-/** The key of one role, on one chain or, if `chain` is null, on all chains. */
-export type RoleKey = { role: KeyRole; chain: string | null; key: OperatorKey };
+/**
+ * The key of one role, on one chain or, if `chain` is null, on all EVM chains. A key of null is one that only other nodes
+ * have.
+ */
+export type RoleKey = { role: KeyRole; chain: string | null } & (
+  | { key: OperatorKey }
+  | { key: null; address: string }
+);
 
 /** A replaced key, and the roles that it had. */
 export type RetiredKey = { key: OperatorKey; roles: readonly SendingRole[] };

@@ -98,6 +98,15 @@ test('each role can have a KMS key of its own, and only that one signs for it', 
   expect(kms.state.seen).toEqual(['Sign supplier']);
 });
 
+test('a role whose key only other nodes have does not fall back to the operator key', async () => {
+  const elsewhere = { role: 'refund' as const, chain: null, key: null, address: addressOf('refund') };
+  const { signerOf } = await open({ operatorKey: local('commit'), roleKeys: [elsewhere] });
+  expect(signerOf('refund', CHAIN)).toBeNull();
+  const operator = signerOf('commit', CHAIN);
+  await operator?.signTransaction(call('commit'));
+  await expect(operator?.signTransaction(call('refund'))).rejects.toThrow('to act as the refund key');
+});
+
 test('a replaced key signs in the roles that it is listed with, and no order or permission', async () => {
   const retiredKeys = [
     { key: local('refund'), roles: ['refund'] as const },

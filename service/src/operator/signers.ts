@@ -29,14 +29,29 @@ export type SigningKeys = {
 type Parts = { clock: Clock; log: Log; registry: Registry };
 
 /**
- * Returns the key of a role: its key for this chain, else its key for all chains, else the operator key. The
- * supplier does not fall back to the operator key, because contracts know the supplier by its own address.
+ * Returns the key of a role on an EVM chain: its key for this chain, else its key for all chains, else the operator key.
+ * The supplier does not fall back to the operator key, because contracts know the supplier by its own address.
  */
 export function keyFor(keys: SigningKeys, role: KeyRole, chain: string): OperatorKey | null {
-  const own = (name: string | null) =>
-    keys.roleKeys.find((each) => each.role === role && each.chain === name);
-  const common = role === 'supplier' ? keys.supplierKey : keys.operatorKey;
-  return (own(chain) ?? own(null))?.key ?? common;
+  const own = findRoleKey(keys.roleKeys, role, chain);
+  if (own !== undefined) return own.key;
+  return role === 'supplier' ? keys.supplierKey : keys.operatorKey;
+}
+
+/** Returns what `OPERATOR_KEYS_FILE` says about a role on a chain. Only EVM chains share keys. */
+export function findRoleKey(roleKeys: readonly RoleKey[], role: KeyRole, chain: string): RoleKey | undefined {
+  const own = (name: string | null) => roleKeys.find((each) => each.role === role && each.chain === name);
+  return own(chain) ?? (EVM_CHAIN_NAMES.some((name) => name === chain) ? own(null) : undefined);
+}
+
+/** Returns the address of a role's key if, according to `OPERATOR_KEYS_FILE`, only other nodes have that key. */
+export function findRemoteAddress(
+  { roleKeys }: Pick<SigningKeys, 'roleKeys'>,
+  role: KeyRole,
+  chain: string,
+): string | null {
+  const own = findRoleKey(roleKeys, role, chain);
+  return own?.key === null ? own.address : null;
 }
 
 /**

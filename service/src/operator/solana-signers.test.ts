@@ -42,6 +42,10 @@ test('a role has its key of the cluster, else the operator key, on clusters with
   expect(signerOf('commit', DEVNET)).toBeNull();
   const alone = await open({ roleKeys, rpcUrls: { [MAINNET]: [] } });
   expect(alone('commit', MAINNET)).toBeNull();
+  const elsewhere = { role: 'refund' as const, chain: MAINNET, key: null, address: addressOf(refund) };
+  const without = await open({ solanaKey: operator, roleKeys: [elsewhere], rpcUrls: { [MAINNET]: [] } });
+  expect(without('refund', MAINNET)).toBeNull();
+  expect(without('commit', MAINNET)?.address).toBe(addressOf(operator));
 });
 
 describe('a key on two clusters, whose signatures are valid on both', () => {

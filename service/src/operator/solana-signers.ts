@@ -7,6 +7,7 @@ import type { OperatorKey } from './key.ts';
 import type { ChainPolicy } from './policy.ts';
 import { watchRefusals } from './refusals.ts';
 import { SENDING_ROLES, type SendingRole } from './role.ts';
+import { findRoleKey } from './signers.ts';
 import { assertSolanaPolicy, type SolanaRules } from './solana-policy.ts';
 import { openSolanaKey, type SolanaSigner } from './solana-signer.ts';
 import { openSpendLedger } from './spend-ledger.ts';
@@ -34,7 +35,8 @@ export function solanaKeyFor(
   role: SendingRole,
   chain: string,
 ): OperatorKey | null {
-  return roleKeys.find((each) => each.role === role && each.chain === chain)?.key ?? solanaKey;
+  const own = findRoleKey(roleKeys, role, chain);
+  return own === undefined ? solanaKey : own.key;
 }
 
 /**

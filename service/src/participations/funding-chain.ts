@@ -8,6 +8,7 @@ import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import type { OfferContract } from '../offers/stored-offer.ts';
 import { SENDING_ROLES } from '../operator/role.ts';
+import { findRemoteAddress } from '../operator/signers.ts';
 import type { ApprovalReader } from './approval.ts';
 import { evmApprovalReader } from './evm-approval.ts';
 import { solanaApprovalReader } from './solana-approval.ts';
@@ -46,7 +47,7 @@ export function openFundingChain(ctx: Context, contract: OfferContract): Funding
  * which moves nothing and uses up no allowance.
  */
 async function assertOutsideWallet(
-  { solanaSignerOf }: Context,
+  { solanaSignerOf, config }: Context,
   chain: SolanaChain,
   { address, vault }: OfferContract,
   wallet: string,
@@ -57,7 +58,9 @@ async function assertOutsideWallet(
     if (owner === undefined) throw new ApiError('contract_not_found', { address: vault });
     return owner;
   });
-  const operators = SENDING_ROLES.map((role) => solanaSignerOf(role, chain.name)?.address);
+  const operators = SENDING_ROLES.map(
+    (role) => solanaSignerOf(role, chain.name)?.address ?? findRemoteAddress(config, role, chain.name),
+  );
   if ([vaultOwner, address, ...operators].includes(wallet))
     throw invalidField('wallet_address', 'belongs to the fund and cannot invest in it');
 }

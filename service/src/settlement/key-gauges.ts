@@ -132,11 +132,8 @@ async function readHeadAges({ name, rpc }: AnyChain, { rpcUrls }: Config, now: n
 }
 
 /** Returns the limits of the roles that send transactions. All keys have the same policy file. */
-function listLimits(
-  { operatorKey, roleKeys, solanaKey }: Config,
-  { name, facts: { chainId } }: AnyChain,
-) {
-  const key = (chainId === null ? solanaKey : operatorKey) ?? roleKeys[0]?.key;
+function listLimits({ operatorKey, roleKeys, solanaKey }: Config, { name, facts: { chainId } }: AnyChain) {
+  const key = (chainId === null ? solanaKey : operatorKey) ?? roleKeys.find((each) => each.key !== null)?.key;
   const policy = key?.policy?.get(chainId ?? name);
   if (policy === undefined) return [];
   return SENDING_ROLES.map((role) => ({ role, ...policyOf(policy, role) }));

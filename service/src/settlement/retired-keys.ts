@@ -1,8 +1,8 @@
 import { ConfigError } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { FollowTimings } from '../operator/follow.ts';
-import type { SendingRole } from '../operator/role.ts';
-import { listSenders } from '../operator/signers.ts';
+import { SENDING_ROLES, type SendingRole } from '../operator/role.ts';
+import { findRemoteAddress, listSenders } from '../operator/signers.ts';
 import { listUnfinishedKeys } from '../operator/status.ts';
 import type { AlertGauges } from './alerts.ts';
 import { createEvmWorker } from './evm-driver.ts';
@@ -13,7 +13,8 @@ const ROLE_OF_KIND = { commit: 'commit', revoke: 'commit', remit: 'refund', fill
 
 /**
  * Returns a worker per chain and replaced key that still has transactions to follow. Throws `ConfigError` if
- * such a key is not configured, because nobody would resend its transactions or notice their outcome. Also
+ * such a key is not configured, because nobody would resend its transactions or notice their outcome, unless
+ * `OPERATOR_KEYS_FILE` says that other nodes have the key. Also
  * throws for a current key that has lost a role, because it could no longer replace the transactions that it
  * has sent in that role.
  */
@@ -25,7 +26,8 @@ export async function listRetiredWorkers(
   const workers: SettlementWorker[] = [];
   for (const { chain, address, count, kinds } of await listUnfinishedKeys(ctx.db)) {
     const evm = ctx.chains.all().find(({ name }) => name === chain);
-    if (evm === undefined) continue;
+    const isElsewhere = SENDING_ROLES.some((role) => findRemoteAddress(ctx.config, role, chain) === address);
+    if (evm === undefined || isElsewhere) continue;
     const current = listSenders(ctx.signerOf, chain).find((sender) => sender.signer.address === address);
     const retired = ctx.retiredSigners.filter(({ signer }) => signer.address === address);
     const held = [current ?? [], retired].flat();

@@ -148,6 +148,27 @@ test('a start refuses a key that has lost the role of unfinished transactions, u
   await started.stop();
 });
 
+test('a node without the commit key starts if the keys file says that other nodes have it', async () => {
+  const { ctx } = sale.app;
+  const { id } = await sale.participate(sale.buyer(1), 2n * UNIT);
+  const { registry } = createMetrics();
+  const alone = {
+    ...{ ...ctx, metrics: { ...ctx.metrics, registry } },
+    signerOf: (role: string) => (role === 'refund' ? signerOf('refund') : null),
+  };
+  await expect(startSettlement(alone)).rejects.toThrow('must list the replaced operator key');
+  registry.clear();
+  const address = roles.operator.address.toLowerCase();
+  const elsewhere = { role: 'commit' as const, chain: null, key: null, address };
+  const roleKeys = [...ctx.config.roleKeys, elsewhere];
+  const started = await startSettlement({ ...alone, config: { ...ctx.config, roleKeys } });
+  expect(await registry.metrics()).not.toMatch(/operator_key_missing[^}]*\} [1-9]/);
+  await started.stop();
+  expect(await sale.statusOf(id)).toBe('pending');
+  await worker('commit').settle();
+  expect(await sale.statusOf(id)).toBe('completed');
+});
+
 test('a start and a rotation name the role that a fund has not granted', async () => {
   const { ctx } = sale.app;
   const found: unknown[] = [];

@@ -3,7 +3,7 @@ import { startInterval } from '../jobs/interval.ts';
 import type { FollowTimings } from '../operator/follow.ts';
 import type { ReceiptTimings } from '../operator/receipt-follow.ts';
 import { SENDING_ROLES, type SendingRole } from '../operator/role.ts';
-import { listSenders } from '../operator/signers.ts';
+import { findRemoteAddress, listSenders } from '../operator/signers.ts';
 import { SETTLEMENT_CHANNEL } from '../participations/wake.ts';
 import { type AlertGauges, createAlertGauges, createAlerts } from './alerts.ts';
 import { countUnsettled } from './backlog-store.ts';
@@ -66,14 +66,14 @@ export async function startSettlement(
 }
 
 /**
- * Returns the chains on which this process lacks a key for commits or refunds. A replaced key sends nothing
- * new, so its worker does not count.
+ * Returns the chains on which this process lacks a key for commits or refunds that no other node has. A replaced
+ * key sends nothing new, so its worker does not count.
  */
-function listUnserved({ chains, signerOf, solanaSignerOf }: Context): string[] {
+function listUnserved({ chains, signerOf, solanaSignerOf, config }: Context): string[] {
   const lackKey =
     (keyOf: (role: SendingRole, chain: string) => unknown) =>
     ({ name }: { name: string }) =>
-      SENDING_ROLES.some((role) => keyOf(role, name) === null);
+      SENDING_ROLES.some((role) => (keyOf(role, name) ?? findRemoteAddress(config, role, name)) === null);
   const unserved = [
     ...chains.all().filter(lackKey(signerOf)),
     ...chains.allSolana().filter(lackKey(solanaSignerOf)),

@@ -17,8 +17,8 @@ import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { runCommand } from '../operations/run-command.ts';
 import { adoptForeignTransactions, listForeignTransactions } from '../operator/foreign-transactions.ts';
 import { type Closing, closeReceipts, planClosing } from '../operator/receipt-close.ts';
-import { listSenders } from '../operator/signers.ts';
 import { SENDING_ROLES } from '../operator/role.ts';
+import { findRemoteAddress, listSenders } from '../operator/signers.ts';
 import type { SolanaSigner } from '../operator/solana-signer.ts';
 import { openSolanaSigners } from '../operator/solana-signers.ts';
 import { readKeys } from '../operator/status.ts';
@@ -100,9 +100,10 @@ async function planOrCreateFund(config: Config, slug: string, options: FundOptio
   await withChain(config, options.chain, async (chain) => {
     const signerOf = await openSolanaSigners(config, { clock: realClock() });
     const signer = signerOf('commit', chain.name);
-    const [commit, refund] = SENDING_ROLES.map(
-      (role) => options[role] ?? signerOf(role, chain.name)?.address ?? addressMissing(role, chain.name),
-    ) as [string, string];
+    const [commit, refund] = SENDING_ROLES.map((role) => {
+      const configured = signerOf(role, chain.name)?.address ?? findRemoteAddress(config, role, chain.name);
+      return options[role] ?? configured ?? addressMissing(role, chain.name);
+    }) as [string, string];
     if ([commit, refund].includes(standby))
       throw new UsageError("--standby must differ from the operator's keys");
     const others = [refund, standby].filter((each) => each !== commit);
@@ -160,7 +161,7 @@ const ON_CHAIN: Readonly<Record<string, { run: Run; plan: Run | null }>> = {
       const senders = await listOwnSenders(config, name);
       await withChain(config, name, (chain) =>
         runCommand(config, async ({ db }) => {
-          const keys = senders.length > 0 ? senders : await readKeys(db, name);
+          const keys: { address: string }[] = senders.length > 0 ? senders : await readKeys(db, name);
           const { closed, kept } = await sumClosings(keys, ({ address }) =>
             planClosing({ db, chain, address }, config.solanaReceiptDays),
           );
