@@ -98,3 +98,28 @@ test('every command that refunds keeps to the limit of its OS user', async () =>
   await expect(runParticipation(config, ['retry', more.id])).rejects.toThrow('may refund alone');
   expect(await sale.statusOf(more.id)).toBe('remit_failed');
 });
+
+test('an interrupted request leaves whole batches behind, and the next one requests the remaining refunds', async () => {
+  const { ctx } = sale.app;
+  const { rows } = await ctx.pool.query(
+    `insert into participations select (jsonb_populate_record(p, jsonb_build_object('id', gen_random_uuid(), 'holds_approval', false))).*
+    from participations p, generate_series(1, 501) where p.id = $1 returning id`,
+    [await completeOne()],
+  );
+  const copies = rows.map(({ id }) => id as string);
+  const progress: number[] = [];
+  const interrupt = (done: number) => {
+    progress.push(done);
+    throw new Error('interrupted');
+  };
+  const operator = { name: 'erin', limitUsd: null };
+  await expect(requestRefunds(ctx, operator, copies, interrupt)).rejects.toThrow('interrupted');
+  expect(progress).toEqual([500]);
+  expect(await requestRefunds(ctx, operator, copies)).toBe(1);
+  expect(await requestRefunds(ctx, operator, copies)).toBe(0);
+  const { rows: requested } = await ctx.pool.query(
+    `select count(*)::int as n from participations where id = any($1) and status = 'remit_submitted'`,
+    [copies],
+  );
+  expect(requested[0].n).toBe(501);
+});
