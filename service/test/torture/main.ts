@@ -16,6 +16,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(randomInt(2 ** 31)) },
     clients: { type: 'string', default: '6' },
     fund: { type: 'string' },
+    keys: { type: 'string' },
     chain: { type: 'string', default: 'evm' },
   },
 });
@@ -23,7 +24,8 @@ const kills = Number(values.kills);
 const seed = Number(values.seed);
 const generation = (values.fund === undefined ? seed % 2 === 0 : values.fund === '1') ? 1 : 2;
 if (values.chain !== 'evm' && values.chain !== 'solana') throw new Error('--chain must be evm or solana');
-const chain = values.chain === 'solana' ? await startSolana() : await startEvm(generation);
+const keys = (values.keys === undefined ? seed % 2 === 0 : values.keys === '1') ? 1 : 2;
+const chain = values.chain === 'solana' ? await startSolana(keys) : await startEvm(generation);
 console.log(
   `torture: ${kills} kills on ${chain.name}, seed ${seed} (repeat with --seed ${seed} ${chain.flags})`,
 );

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
 import { NO_FAULTS, type NodeFaults } from '@causeway/sandbox/simulators/solana/node.ts';
@@ -32,21 +35,24 @@ const MAX_FORGOTTEN = 3;
 /** How many of the latest approvals are sent again. Older ones have expired. */
 const MAX_RESENT = 60;
 
-/** Starts an embedded Solana chain with two nodes. */
-export async function startSolana(): Promise<TortureChain> {
+/** Starts an embedded Solana chain with two nodes. With two keys, the standby key refunds. */
+export async function startSolana(keys: 1 | 2): Promise<TortureChain> {
   const solana = await startSolanaChain({ slotMs: SLOT_MS, finalityLag: FINALITY_SLOTS, nodes: 2 });
   const { chain, nodes } = solana;
   chain.mine(2 * FINALITY_SLOTS);
+  const folder = mkdtempSync(join(tmpdir(), 'causeway-torture-keys-'));
+  if (keys === 2) setLamports(solana, solanaRoles.standby.address);
   const approvals: WireTransaction[] = [];
   const resend = () => {
     for (const approval of approvals.slice(-MAX_RESENT)) chain.submit(approval);
   };
   return {
     name: NAME,
-    flags: '--chain solana',
+    flags: `--chain solana --keys ${keys}`,
     variables: {
       RPC_URL_SOLANA_DEVNET: nodes.map(({ url }, i) => `${url}#provider=node-${i}`).join(','),
       SOLANA_OPERATOR_KEY: solanaRoles.operator.privateKey,
+      ...(keys === 2 && { OPERATOR_KEYS_FILE: writeRefundKey(folder) }),
       // No participation may end because of a single node that lies.
       SETTLEMENT_QUORUM_USD: '0',
     },
@@ -87,8 +93,19 @@ export async function startSolana(): Promise<TortureChain> {
     countUndone: async () => 0,
     checkBooks: ({ ctx }, rows, wallets) => checkSolanaBooks(ctx, solana, rows, wallets),
     report: (ctx, db) => buildSolanaReport(db, ctx.chains.solana(NAME)),
-    close: () => solana.stop(),
+    close: async () => {
+      await solana.stop();
+      rmSync(folder, { recursive: true });
+    },
   };
+}
+
+/** Writes a keys file that gives refunds the standby key. Returns its path. */
+function writeRefundKey(folder: string): string {
+  const [keys, file] = [join(folder, 'keys.json'), join(folder, 'refund.json')];
+  writeFileSync(file, JSON.stringify([...solanaRoles.standby.seed]));
+  writeFileSync(keys, JSON.stringify({ [NAME]: { refund: { file } } }));
+  return keys;
 }
 
 async function disturb(
