@@ -1,4 +1,5 @@
 import type { CSSProperties, ReactNode } from 'react';
+import type { ClassNames } from './ui/class-names.ts';
 
 /** The colours and sizes of `styles.css`, named as their variables without `--cw-`. */
 export type AppearanceVariable =
@@ -12,16 +13,26 @@ export type Appearance = {
   theme?: 'light' | 'dark' | undefined;
   /** CSS values, for example `{ accent: 'light-dark(#0a6a3c, #6fdba1)', radius: '4px' }`. */
   variables?: Readonly<Partial<Record<AppearanceVariable, string>>> | undefined;
+  /** Classes for the parts of all components, such as `{ button: 'btn' }`. Define them outside your components. */
+  classNames?: ClassNames | undefined;
 };
 
 /** Applies an appearance to its children with an element that has no box of its own. */
 export function AppearanceScope({ appearance, children }: { appearance: Appearance; children: ReactNode }) {
-  const { theme, variables = {} } = appearance;
-  const named = Object.entries(variables).map(([name, value]) => [`--cw-${name}`, value]);
-  const style = { display: 'contents', ...Object.fromEntries(named) } as CSSProperties;
+  const style = { display: 'contents', ...Object.fromEntries(propertiesOf(appearance)) } as CSSProperties;
   return (
-    <div data-theme={theme} style={style}>
+    <div data-theme={appearance.theme} style={style}>
       {children}
     </div>
   );
+}
+
+/** Applies an appearance to an element that is not inside an `AppearanceScope`. */
+export function applyAppearance(element: HTMLElement, appearance: Appearance = {}): void {
+  if (appearance.theme !== undefined) element.dataset.theme = appearance.theme;
+  for (const [name, value] of propertiesOf(appearance)) element.style.setProperty(name, value);
+}
+
+function propertiesOf({ variables = {} }: Appearance): [name: string, value: string][] {
+  return Object.entries(variables).map(([name, value]) => [`--cw-${name}`, value]);
 }

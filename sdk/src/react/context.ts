@@ -3,6 +3,7 @@ import type { Causeway } from '../client.ts';
 import type { FlowOptions, TrustedContracts } from '../flows/flow.ts';
 import type { PublicClient, Wallet } from '../flows/wallet.ts';
 import type { Chain } from '../wire.ts';
+import type { Appearance } from './appearance.tsx';
 import type { EventHub } from './hooks/event-hub.ts';
 import type { QueryCache } from './hooks/query-cache.ts';
 import type { IdentityLauncher } from './identity/identity-launchers.ts';
@@ -21,6 +22,7 @@ export type CausewayContext = {
   /** The id of the user that this page last saw, shared by all uses of `useSession`. */
   lastUser: { current: string | undefined };
   signInUrl: string;
+  appearance: Appearance | undefined;
   supportUrl: string | undefined;
   rpcUrls: RpcUrls | undefined;
   trusted: TrustedContracts | undefined;

@@ -8,6 +8,8 @@ import { Context, type RpcUrls } from './context.ts';
 import { createEventHub } from './hooks/event-hub.ts';
 import { createQueryCache, type QueryCache } from './hooks/query-cache.ts';
 import { type IdentityLauncher, sumsubIdentity } from './identity/identity-launchers.ts';
+import type { Messages } from './ui/messages.ts';
+import { createUi, UiContext } from './ui/ui.tsx';
 import { useConnections } from './wallets/connections.ts';
 import { connectionOf, type HostWallet, type WalletConnector } from './wallets/connector.ts';
 
@@ -45,6 +47,10 @@ export type CausewayProviderProps = {
   batching?: FlowOptions<never>['batching'];
   /** The theme and the colours of the components. Default: those of the page around them. */
   appearance?: Appearance | undefined;
+  /** How numbers and dates are written, and how users type amounts, such as `de` or `fr-CH`. Default: `en-GB`. */
+  locale?: string | undefined;
+  /** Translations by English text, for example `{ Invest: 'Investieren' }`. Define them outside your components. */
+  messages?: Messages | undefined;
   children: ReactNode;
 };
 
@@ -85,6 +91,8 @@ export function CausewayProvider({
   publicClient,
   batching,
   appearance,
+  locale,
+  messages,
   children,
 }: CausewayProviderProps) {
   const cache = useMemo(() => {
@@ -102,11 +110,16 @@ export function CausewayProvider({
     discoverWallets,
   });
   const lastUser = useRef<string | undefined>(undefined);
-  const launcher = useMemo(() => identity ?? sumsubIdentity(), [identity]);
+  const launcher = useMemo(
+    () => identity ?? sumsubIdentity({ language: locale?.split('-')[0] }),
+    [identity, locale],
+  );
+  const classNames = appearance?.classNames;
+  const ui = useMemo(() => createUi({ locale, messages, classNames }), [locale, messages, classNames]);
   const value = useMemo(
     () => ({
       ...{ client, cache, events, connectors: wallets, identity: launcher },
-      ...{ prefix, lastUser, signInUrl, supportUrl, rpcUrls, trusted, publicClient, batching },
+      ...{ prefix, lastUser, signInUrl, supportUrl, appearance, rpcUrls, trusted, publicClient, batching },
       ...{ hostConnection, discoverWallets, connected, connect, disconnect },
     }),
     [
@@ -118,6 +131,7 @@ export function CausewayProvider({
       prefix,
       signInUrl,
       supportUrl,
+      appearance,
       rpcUrls,
       trusted,
       publicClient,
@@ -130,5 +144,9 @@ export function CausewayProvider({
     ],
   );
   const content = appearance ? <AppearanceScope {...{ appearance }}>{children}</AppearanceScope> : children;
-  return <Context.Provider value={value}>{content}</Context.Provider>;
+  return (
+    <Context.Provider value={value}>
+      <UiContext.Provider value={ui}>{content}</UiContext.Provider>
+    </Context.Provider>
+  );
 }

@@ -3,7 +3,8 @@ import { formatAmount } from '../../amounts.ts';
 import type { Wallet } from '../../flows/wallet.ts';
 import type { Chain } from '../../wire.ts';
 import { AddressText, Skeleton } from '../ui/elements.tsx';
-import { groupDigits, truncateDecimals } from '../ui/format.ts';
+import { truncateDecimals } from '../ui/format.ts';
+import { type Ui, useUi } from '../ui/ui.tsx';
 import { ConnectWalletDialog } from '../wallets/connect-wallet-dialog.tsx';
 import type { Protocol } from '../wallets/connector.ts';
 import type { Amount, Limits } from './use-amount.ts';
@@ -20,13 +21,14 @@ type ChoiceProps = {
 
 /** A select that is disabled if there is only one choice. */
 function ChoiceField({ label, value, choices, disabled, onChange }: ChoiceProps) {
+  const { cx } = useUi();
   const id = useId();
   return (
-    <div className="cw-field">
+    <div className={cx('cw-field')}>
       <label htmlFor={id}>{label}</label>
       <select
         id={id}
-        className="cw-input"
+        className={cx('cw-input')}
         value={value}
         disabled={disabled || choices.length < 2}
         onChange={(event) => onChange(event.target.value)}
@@ -43,20 +45,21 @@ function ChoiceField({ label, value, choices, disabled, onChange }: ChoiceProps)
 
 /** Lets the user choose the network and the asset to pay with. */
 export function DeploymentFields(props: { choice: DeploymentChoice<Chain>; disabled: boolean }) {
+  const { t } = useUi();
   const { choice, disabled } = props;
   const { deployment, chains, assets, setChain, setAsset } = choice;
   if (deployment === undefined) return null;
   return (
     <div className="cw-fields">
       <ChoiceField
-        label="Network"
+        label={t('Network')}
         value={deployment.chain}
         choices={chains}
         {...{ disabled }}
         onChange={setChain}
       />
       <ChoiceField
-        label="Pay with"
+        label={t('Pay with')}
         value={deployment.assetId}
         choices={assets}
         {...{ disabled }}
@@ -70,11 +73,12 @@ type SlippageProps = { value: number; choices: readonly number[]; onChange(bps: 
 
 /** Selects the maximum slippage in basis points. */
 export function SlippageField({ value, choices, onChange }: SlippageProps) {
+  const { format, t } = useUi();
   return (
     <ChoiceField
-      label="Maximum slippage"
+      label={t('Maximum slippage')}
       value={String(value)}
-      choices={choices.map((bps) => ({ value: String(bps), label: `${(bps / 100).toFixed(2)}%` }))}
+      choices={choices.map((bps) => ({ value: String(bps), label: format.percent(bps) }))}
       disabled={false}
       onChange={(bps) => onChange(Number(bps))}
     />
@@ -83,29 +87,30 @@ export function SlippageField({ value, choices, onChange }: SlippageProps) {
 
 /** Shows the connected wallet, or a button to connect one. */
 export function WalletField(props: { wallet: Wallet | undefined; protocol?: Protocol; disabled: boolean }) {
+  const { cx, t } = useUi();
   const { wallet, protocol = 'ethereum', disabled } = props;
   const [isOpen, setIsOpen] = useState(false);
   return (
-    <div className="cw-field">
-      <span className="cw-label">Wallet</span>
+    <div className={cx('cw-field')}>
+      <span className={cx('cw-label')}>{t('Wallet')}</span>
       {wallet === undefined ? (
         <button
           type="button"
-          className="cw-button cw-button-main cw-button-wide"
+          className={cx('cw-button cw-button-main cw-button-wide')}
           onClick={() => setIsOpen(true)}
         >
-          Connect wallet
+          {t('Connect wallet')}
         </button>
       ) : (
-        <div className="cw-panel cw-wallet-panel cw-row cw-spread">
+        <div className={cx('cw-panel cw-wallet-panel cw-row cw-spread')}>
           <AddressText address={wallet.address} />
           <button
             type="button"
-            className="cw-button cw-button-quiet cw-button-small"
+            className={cx('cw-button cw-button-quiet cw-button-small')}
             disabled={disabled}
             onClick={() => setIsOpen(true)}
           >
-            Change
+            {t('Change')}
           </button>
         </div>
       )}
@@ -127,36 +132,36 @@ type AmountProps = {
 
 /** An amount input with the wallet's balance and a button to use all of it. */
 export function AmountField({ amount, limits, hasWallet, disabled }: AmountProps) {
+  const { cx, format, rich, t } = useUi();
   const id = useId();
   const { balance, maximum, decimals, code } = limits;
   const spendable =
     balance === undefined || maximum === undefined ? balance : balance < maximum ? balance : maximum;
   return (
-    <div className="cw-field">
+    <div className={cx('cw-field')}>
       <div className="cw-row cw-spread">
-        <label htmlFor={id}>Amount</label>
-        <span className="cw-small cw-muted cw-numbers">
-          {hasWallet && (
-            <>
-              Balance{' '}
-              {balance === undefined ? (
-                <Skeleton width="8ch" />
-              ) : (
-                <span title={formatAmount(balance, decimals)}>
-                  {groupDigits(truncateDecimals(formatAmount(balance, decimals), 4))} {code}
-                </span>
-              )}
-            </>
-          )}
+        <label htmlFor={id}>{t('Amount')}</label>
+        <span className={cx('cw-small cw-muted cw-numbers')}>
+          {hasWallet &&
+            rich('Balance {amount}', {
+              amount:
+                balance === undefined ? (
+                  <Skeleton width="8ch" />
+                ) : (
+                  <span title={formatAmount(balance, decimals)}>
+                    {format.digits(truncateDecimals(formatAmount(balance, decimals), 4))} {code}
+                  </span>
+                ),
+            })}
         </span>
       </div>
-      <div className="cw-amount-box">
+      <div className={cx('cw-amount-box')}>
         <input
           id={id}
-          className="cw-amount-input"
+          className={cx('cw-amount-input')}
           inputMode="decimal"
           autoComplete="off"
-          placeholder="0.00"
+          placeholder={format.toInput('0.00')}
           value={amount.text}
           disabled={disabled}
           aria-invalid={amount.problem !== null}
@@ -166,28 +171,31 @@ export function AmountField({ amount, limits, hasWallet, disabled }: AmountProps
         <span className="cw-unit">{code}</span>
         <button
           type="button"
-          className="cw-button cw-button-small"
+          className={cx('cw-button cw-button-small')}
           disabled={disabled || spendable === undefined || spendable === 0n}
-          onClick={() => amount.setText(formatAmount(spendable ?? 0n, decimals))}
+          onClick={() => amount.setText(format.toInput(formatAmount(spendable ?? 0n, decimals)))}
         >
-          Max
+          {t('Max')}
         </button>
       </div>
       <p
-        className={`cw-problem ${amount.problem === null ? '' : 'cw-problem-bad'}`}
+        className={cx(`cw-problem ${amount.problem === null ? '' : 'cw-problem-bad'}`)}
         id={`${id}-problem`}
         aria-live="polite"
       >
-        {amount.problem ?? hintOf(limits)}
+        {amount.problem ?? hintOf(limits, { t, format })}
       </p>
     </div>
   );
 }
 
 /** Returns the limit to show before anything is typed. */
-function hintOf({ minimum, maximum, decimals, code }: Limits): string {
+function hintOf(
+  { minimum, maximum, decimals, code }: Limits,
+  { t, format }: Pick<Ui, 't' | 'format'>,
+): string {
   const show = (units: bigint) =>
-    `${groupDigits(truncateDecimals(formatAmount(units, decimals), 2))} ${code}`;
-  if (minimum !== undefined && minimum > 0n) return `Minimum ${show(minimum)}`;
-  return maximum === undefined ? '' : `Up to ${show(maximum)}`;
+    `${format.digits(truncateDecimals(formatAmount(units, decimals), 2))} ${code}`;
+  if (minimum !== undefined && minimum > 0n) return t('Minimum {amount}', { amount: show(minimum) });
+  return maximum === undefined ? '' : t('Up to {amount}', { amount: show(maximum) });
 }

@@ -5,7 +5,7 @@ import { useBlockers } from '../identity/use-blockers.ts';
 import { useRequirementRows } from '../identity/use-requirement-rows.ts';
 import { useOfferState } from '../offers/offer-state.tsx';
 import { Empty, Loading, Skeleton } from '../ui/elements.tsx';
-import { formatDateTime } from '../ui/format.ts';
+import { useUi } from '../ui/ui.tsx';
 
 /** Shows its children once the offer is open and the user is eligible; until then, shows what blocks the user. */
 export function CheckoutGate({
@@ -17,16 +17,22 @@ export function CheckoutGate({
   optionId: string;
   children: ReactNode;
 }) {
+  const { format, t } = useUi();
   const state = useOfferState(offer);
   const { isAllDone, rows, error } = useRequirementRows(offer.id, optionId);
   const { blockers, isLoading } = useBlockers(offer.id, optionId);
-  if (state === 'ended') return <Empty title="This offer has ended">Take a look at our other offers.</Empty>;
+  if (state === 'ended')
+    return <Empty title={t('This offer has ended')}>{t('Take a look at our other offers.')}</Empty>;
   if (state === 'upcoming')
-    return <Empty title="This offer isn't open yet">Opens on {formatDateTime(offer.starts_at ?? '')}.</Empty>;
+    return (
+      <Empty title={t("This offer isn't open yet")}>
+        {t('Opens on {date}.', { date: format.dateTime(offer.starts_at ?? '') })}
+      </Empty>
+    );
   if ((rows === undefined && error === undefined) || isLoading)
     return (
       <div className="cw-stack">
-        <Loading what="the checkout" />
+        <Loading>{t('Loading the checkout…')}</Loading>
         <Skeleton height="18em" />
       </div>
     );

@@ -1,5 +1,6 @@
 import type { FlowView } from '../hooks/use-flow.ts';
 import { ErrorNotice } from '../ui/error-notice.tsx';
+import { useUi } from '../ui/ui.tsx';
 import { useFocusOnMount } from '../ui/use-focus-on-mount.ts';
 import { FlowProgress } from './flow-progress.tsx';
 import type { Step } from './phases.ts';
@@ -18,6 +19,7 @@ export function FlowPanel<Phase extends string>(props: Props<Phase>) {
 }
 
 function ActiveFlowPanel<Phase extends string>({ run, steps, onRetry, retryLabel }: Props<Phase>) {
+  const { cx, t } = useUi();
   const { state, hashes, canRetry, reset } = run;
   const panel = useFocusOnMount<HTMLDivElement>();
   return (
@@ -27,8 +29,8 @@ function ActiveFlowPanel<Phase extends string>({ run, steps, onRetry, retryLabel
         <>
           <ErrorNotice error={state.error} onRetry={canRetry ? onRetry : undefined} retryLabel={retryLabel} />
           {!canRetry && hashes.length > 0 && <TransactionHash hash={hashes.at(-1) ?? ''} />}
-          <button type="button" className="cw-button cw-button-quiet" onClick={reset}>
-            {canRetry ? 'Edit order' : 'Start over'}
+          <button type="button" className={cx('cw-button cw-button-quiet')} onClick={reset}>
+            {t(canRetry ? 'Edit order' : 'Start over')}
           </button>
         </>
       )}
@@ -38,9 +40,10 @@ function ActiveFlowPanel<Phase extends string>({ run, steps, onRetry, retryLabel
 
 /** Shows a transaction hash in full, so that it can be copied. */
 export function TransactionHash({ hash }: { hash: string }) {
+  const { cx, t } = useUi();
   return (
-    <p className="cw-small cw-muted">
-      Transaction <code className="cw-hash">{hash}</code>
+    <p className={cx('cw-small cw-muted')}>
+      {t('Transaction')} <code className="cw-hash">{hash}</code>
     </p>
   );
 }

@@ -1,5 +1,6 @@
 import type { FlowState } from '../hooks/use-flow.ts';
 import { Spinner } from '../ui/elements.tsx';
+import { useUi } from '../ui/ui.tsx';
 import type { Step } from './phases.ts';
 
 /** Shows the steps of a flow and announces what the current one is waiting for. */
@@ -10,12 +11,13 @@ export function FlowProgress<Phase extends string>({
   steps: readonly Step<Phase>[];
   state: FlowState<Phase, unknown>;
 }) {
+  const { cx, t } = useUi();
   const phase = state.step === 'running' || state.step === 'failed' ? state.phase : undefined;
   const current = state.step === 'done' ? steps.length : Math.max(0, indexOf(steps, phase));
-  const text = phase === undefined ? 'Starting…' : steps[current]?.phases[phase];
+  const text = t((phase && steps[current]?.phases[phase]) ?? 'Starting…');
   return (
     <div className="cw-progress">
-      <ol className="cw-steps">
+      <ol className={cx('cw-steps')}>
         {steps.map(({ name }, index) => {
           const position =
             index < current
@@ -28,15 +30,15 @@ export function FlowProgress<Phase extends string>({
           return (
             <li
               key={name}
-              className={`cw-step cw-step-${position}`}
+              className={cx(`cw-step cw-step-${position}`)}
               aria-current={position === 'now' ? 'step' : undefined}
             >
               <span className="cw-step-mark" aria-hidden="true">
                 {position === 'past' ? '✓' : position === 'stopped' ? '!' : index + 1}
               </span>
-              {name}
-              {position === 'past' && <span className="cw-hidden"> (done)</span>}
-              {position === 'stopped' && <span className="cw-hidden"> (stopped here)</span>}
+              {t(name)}
+              {position === 'past' && <span className="cw-hidden"> {t('(done)')}</span>}
+              {position === 'stopped' && <span className="cw-hidden"> {t('(stopped here)')}</span>}
             </li>
           );
         })}

@@ -1,6 +1,6 @@
 import type { OfferDetails, SwapOutputToken, SwapPreview } from '../../wire.ts';
 import { FactList } from '../ui/fact-list.tsx';
-import { formatTokenAmount } from '../ui/format.ts';
+import { useUi } from '../ui/ui.tsx';
 import type { Deployment } from './use-deployment.ts';
 
 /** Returns a swap's minimum payout in smallest units, rounded up in favour of the user. */
@@ -23,6 +23,7 @@ export function FundSummary(props: {
   preview: SwapPreview | undefined;
   slippageBps: number;
 }) {
+  const { format, t } = useUi();
   const { offer, deployment, output, preview, slippageBps } = props;
   const received = outputUnit(offer, output);
   const show = (format: (preview: SwapPreview) => string) => (preview === undefined ? '–' : format(preview));
@@ -31,17 +32,20 @@ export function FundSummary(props: {
       className="cw-summary"
       facts={[
         [
-          'You pay',
+          t('You pay'),
           show(({ pay_input_amount, fee }) =>
-            formatTokenAmount(BigInt(pay_input_amount) + BigInt(fee), deployment),
+            format.tokenAmount(BigInt(pay_input_amount) + BigInt(fee), deployment),
           ),
         ],
-        ['Fee included', show(({ fee }) => formatTokenAmount(fee, deployment))],
+        [t('Fee included'), show(({ fee }) => format.tokenAmount(fee, deployment))],
         [
-          'You receive',
-          show(({ receive_output_amount }) => formatTokenAmount(receive_output_amount, received)),
+          t('You receive'),
+          show(({ receive_output_amount }) => format.tokenAmount(receive_output_amount, received)),
         ],
-        ['Minimum received', show((shown) => formatTokenAmount(minReceived(shown, slippageBps), received))],
+        [
+          t('Minimum received'),
+          show((shown) => format.tokenAmount(minReceived(shown, slippageBps), received)),
+        ],
       ]}
     />
   );

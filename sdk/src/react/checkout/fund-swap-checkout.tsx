@@ -1,9 +1,10 @@
 import type { SwapResult } from '../../flows/outcome.ts';
 import type { FundSwapOffer } from '../../offers.ts';
 import { BlockerNotice } from '../identity/blocker-notice.tsx';
-import { type BlockProps, joinClasses } from '../ui/class-names.ts';
+import type { BlockProps } from '../ui/class-names.ts';
 import { Empty, Skeleton } from '../ui/elements.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
+import { useUi } from '../ui/ui.tsx';
 import { AllowWalletPanel } from '../wallets/allow-wallet-panel.tsx';
 import { AmountField, DeploymentFields, SlippageField, WalletField } from './checkout-fields.tsx';
 import { CheckoutGate } from './checkout-gate.tsx';
@@ -37,12 +38,13 @@ export type FundSwapCheckoutProps = BlockProps & {
  * ```
  */
 export function FundSwapCheckout({ offer, onDone, className }: FundSwapCheckoutProps) {
+  const { cx, t } = useUi();
   const option = offer.options[0];
   return (
-    <section className={joinClasses('cw cw-card cw-checkout', className)}>
-      <h2 className="cw-title">Swap into {offer.asset.code}</h2>
+    <section className={cx('cw cw-card cw-checkout', className)}>
+      <h2 className={cx('cw-title')}>{t('Swap into {asset}', { asset: offer.asset.code })}</h2>
       {option === undefined ? (
-        <Empty title="This fund isn't open yet" />
+        <Empty title={t("This fund isn't open yet")} />
       ) : (
         <CheckoutGate offer={offer} optionId={option.id}>
           <FundForm offer={offer} onDone={onDone} />
@@ -54,10 +56,11 @@ export function FundSwapCheckout({ offer, onDone, className }: FundSwapCheckoutP
 
 /** Shows the swap form once the fund is running and the wallet is allowed. */
 function FundForm({ offer, onDone }: FundSwapCheckoutProps) {
+  const { t } = useUi();
   const swap = useFundSwap({ offer, onDone });
   const { choice, wallet, status, authorization, blockers, state } = swap;
   const { deployment } = choice;
-  if (deployment === undefined) return <Empty title="This fund isn't available on any network yet" />;
+  if (deployment === undefined) return <Empty title={t("This fund isn't available on any network yet")} />;
   if (state.step === 'done')
     return (
       <SwapDone
@@ -96,12 +99,13 @@ function FundForm({ offer, onDone }: FundSwapCheckoutProps) {
 }
 
 function FundStopped({ choice }: { choice: DeploymentChoice }) {
+  const { cx, t } = useUi();
   return (
     <div className="cw-stack">
       <DeploymentFields choice={choice} disabled={false} />
-      <div className="cw-notice cw-tone-attention" role="status">
-        <p className="cw-notice-title">Swaps are paused</p>
-        <p>The fund has paused swaps on this network. We'll update this page when they resume.</p>
+      <div className={cx('cw-notice cw-tone-attention')} role="status">
+        <p className={cx('cw-notice-title')}>{t('Swaps are paused')}</p>
+        <p>{t("The fund has paused swaps on this network. We'll update this page when they resume.")}</p>
       </div>
     </div>
   );
@@ -110,6 +114,7 @@ function FundStopped({ choice }: { choice: DeploymentChoice }) {
 type FormProps = { offer: FundSwapOffer; deployment: Deployment; swap: FundSwapState };
 
 function SwapForm({ offer, deployment, swap }: FormProps) {
+  const { cx, t } = useUi();
   const { choice, wallet, amount, limits, slippageBps, preview, output } = swap;
   return (
     <form
@@ -128,17 +133,21 @@ function SwapForm({ offer, deployment, swap }: FormProps) {
         <ErrorNotice error={preview.error} onRetry={() => void preview.refresh()} />
       )}
       {swap.isPartial && (
-        <label className="cw-check">
+        <label className={cx('cw-check')}>
           <input
             type="checkbox"
             checked={swap.allowPartial}
             onChange={(event) => swap.setAllowPartial(event.target.checked)}
           />
-          The fund can only take part of this right now. Swap that part.
+          {t('The fund can only take part of this right now. Swap that part.')}
         </label>
       )}
-      <button type="submit" className="cw-button cw-button-main cw-button-wide" disabled={!swap.canSwap}>
-        Swap
+      <button
+        type="submit"
+        className={cx('cw-button cw-button-main cw-button-wide')}
+        disabled={!swap.canSwap}
+      >
+        {t('Swap')}
       </button>
     </form>
   );

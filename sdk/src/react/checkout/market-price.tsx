@@ -1,9 +1,11 @@
 import type { CausewayError } from '../../error.ts';
 import { useQuote, useTradingStatus } from '../hooks/use-tokenized.ts';
 import { Skeleton, StatusBadge } from '../ui/elements.tsx';
-import { describeError } from '../ui/error-messages.ts';
+import { titleOf } from '../ui/error-messages.ts';
 import { ErrorNotice } from '../ui/error-notice.tsx';
-import { formatDateTime, formatPrice, formatUsd, groupDigits, truncateDecimals } from '../ui/format.ts';
+import { truncateDecimals } from '../ui/format.ts';
+import type { Message } from '../ui/messages.ts';
+import { useUi } from '../ui/ui.tsx';
 
 const STATUS_INTERVAL_MS = 10_000;
 const QUOTE_INTERVAL_MS = 3_000;
@@ -19,6 +21,7 @@ const CLOSED_CODES = new Set([
 
 /** Shows the live price of one token and whether the market is open. */
 export function MarketPrice({ symbol }: { symbol: string }) {
+  const { cx, format, t } = useUi();
   const { data: status, error: statusError } = useTradingStatus(
     { symbol, side: 'buy' },
     { pollIntervalMs: STATUS_INTERVAL_MS },
@@ -32,7 +35,7 @@ export function MarketPrice({ symbol }: { symbol: string }) {
     <div className="cw-market">
       <p className="cw-market-price cw-numbers" title={quote?.price}>
         {quote !== undefined ? (
-          formatPrice(truncateDecimals(quote.price, 4))
+          format.price(truncateDecimals(quote.price, 4))
         ) : error === undefined ? (
           <Skeleton width="6ch" />
         ) : (
@@ -42,25 +45,28 @@ export function MarketPrice({ symbol }: { symbol: string }) {
       <p role="status">
         {status !== undefined ? (
           <StatusBadge tone={status.tradable ? 'good' : 'neutral'}>
-            {status.tradable ? 'Market open' : closedTitle(error)}
+            {t(status.tradable ? 'Market open' : closedTitle(error))}
           </StatusBadge>
         ) : statusError === undefined ? (
           <Skeleton width="10ch" />
         ) : (
-          <StatusBadge tone="attention">Market status unavailable</StatusBadge>
+          <StatusBadge tone="attention">{t('Market status unavailable')}</StatusBadge>
         )}
       </p>
-      <p className="cw-muted cw-small cw-market-lines">
+      <p className={cx('cw-muted cw-small cw-market-lines')}>
         {error === undefined
-          ? `Live price per ${symbol}`
+          ? t('Live price per {symbol}', { symbol })
           : quote === undefined || isClosed
-            ? `No ${symbol} price right now`
-            : `Last known price per ${symbol}`}
+            ? t('No {symbol} price right now', { symbol })
+            : t('Last known price per {symbol}', { symbol })}
         {status?.tradable && status.gross_max_notional_value !== null && (
           <>
             <br />
-            Up to {formatUsd(truncateDecimals(status.gross_max_notional_value, 2))} or{' '}
-            {groupDigits(truncateDecimals(status.gross_max_tokens ?? '0', 2))} {symbol} per order
+            {t('Up to {amount} or {tokens} {symbol} per order', {
+              amount: format.usd(truncateDecimals(status.gross_max_notional_value, 2)),
+              tokens: format.digits(truncateDecimals(status.gross_max_tokens ?? '0', 2)),
+              symbol,
+            })}
           </>
         )}
       </p>
@@ -68,8 +74,8 @@ export function MarketPrice({ symbol }: { symbol: string }) {
   );
 }
 
-function closedTitle(error: CausewayError | undefined): string {
-  return error !== undefined && CLOSED_CODES.has(error.code) ? describeError(error).title : 'Market closed';
+function closedTitle(error: CausewayError | undefined): Message {
+  return (CLOSED_CODES.has(error?.code ?? '') && titleOf(error?.code ?? '')) || 'Market closed';
 }
 
 /**
@@ -77,6 +83,7 @@ function closedTitle(error: CausewayError | undefined): string {
  * status has no reason.
  */
 export function MarketNotice({ symbol, error }: { symbol: string; error: CausewayError | undefined }) {
+  const { cx, format, t } = useUi();
   const { data: status } = useTradingStatus({ symbol, side: 'buy' });
   const { error: quoteError } = useQuote(
     { symbol, side: 'buy', token_amount: '1' },
@@ -85,12 +92,14 @@ export function MarketNotice({ symbol, error }: { symbol: string; error: Causewa
   if (status?.tradable !== false) return error === undefined ? null : <ErrorNotice error={error} />;
   const until = typeof quoteError?.errors.until === 'string' ? quoteError.errors.until : null;
   return (
-    <div className="cw-notice cw-tone-attention" role="status">
-      <p className="cw-notice-title">{closedTitle(quoteError)}</p>
+    <div className={cx('cw-notice cw-tone-attention')} role="status">
+      <p className={cx('cw-notice-title')}>{t(closedTitle(quoteError))}</p>
       <p>
         {until === null
-          ? "You can't buy right now. We'll update this page automatically."
-          : `You can buy again from ${formatDateTime(until)}. We'll update this page automatically.`}
+          ? t("You can't buy right now. We'll update this page automatically.")
+          : t("You can buy again from {date}. We'll update this page automatically.", {
+              date: format.dateTime(until),
+            })}
       </p>
     </div>
   );

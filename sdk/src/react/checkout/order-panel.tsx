@@ -3,8 +3,12 @@ import type { TokenizedPhase } from '../../flows/tokenized-purchase.ts';
 import type { OfferDetails, TokenizedSwapQuote, TokenizedSwapTransaction } from '../../wire.ts';
 import { Countdown } from '../ui/countdown.tsx';
 import { FactList } from '../ui/fact-list.tsx';
-import { formatPrice, formatTokenAmount, groupDigits, truncateDecimals } from '../ui/format.ts';
+import { truncateDecimals } from '../ui/format.ts';
+import { useUi } from '../ui/ui.tsx';
 import type { Deployment } from './use-deployment.ts';
+
+const FEE_NOTE =
+  "{fee} is included in what you pay and comes off before the purchase. You'll see the exact amounts before you confirm in your wallet.";
 
 /** Returns the fee from the offer's terms, as the operator wrote it. */
 function feeTerm({ terms }: OfferDetails): string | undefined {
@@ -18,24 +22,27 @@ export function TokenizedSummary(props: {
   quote: TokenizedSwapQuote | undefined;
   units: bigint | null;
 }) {
+  const { cx, format, t } = useUi();
   const { offer, deployment, quote, units } = props;
   const { code } = offer.asset;
   const fee = feeTerm(offer);
-  const price = quote && `${formatPrice(truncateDecimals(quote.price, 4))} per ${code}`;
+  const price =
+    quote && t('{price} per {asset}', { price: format.price(truncateDecimals(quote.price, 4)), asset: code });
   const tokens = quote && truncateDecimals(formatAmount(quote.token_base_units, quote.asset_decimals), 6);
   return (
     <>
       <FactList
         className="cw-summary"
         facts={[
-          ['You pay', units === null ? '–' : formatTokenAmount(units, deployment)],
-          ['Current price', price ?? '–'],
-          ['You receive about', tokens === undefined ? '–' : `${groupDigits(tokens)} ${code}`],
+          [t('You pay'), units === null ? '–' : format.tokenAmount(units, deployment)],
+          [t('Current price'), price ?? '–'],
+          [t('You receive about'), tokens === undefined ? '–' : `${format.digits(tokens)} ${code}`],
         ]}
       />
-      <p className="cw-muted cw-small">
-        {fee === undefined ? 'The platform fee' : `The platform fee (${fee})`} is included in what you pay and
-        comes off before the purchase. You'll see the exact amounts before you confirm in your wallet.
+      <p className={cx('cw-muted cw-small')}>
+        {t(FEE_NOTE, {
+          fee: fee === undefined ? t('The platform fee') : t('The platform fee ({fee})', { fee }),
+        })}
       </p>
     </>
   );
@@ -51,24 +58,25 @@ export function OrderPanel(props: {
   order: TokenizedSwapTransaction | null;
   phase: TokenizedPhase | undefined;
 }) {
+  const { cx, format, t } = useUi();
   const { offer, deployment, order, phase } = props;
   if (order === null) return null;
   const paid = { code: deployment.code, decimals: order.pay_input_decimals };
   const received = { code: offer.asset.code, decimals: order.receive_output_decimals };
   const isOpen = phase === 'verifying' || phase === 'broadcasting';
   return (
-    <div className="cw-panel cw-stack">
+    <div className={cx('cw-panel cw-stack')}>
       <FactList
         className="cw-summary"
         facts={[
-          ['You pay', formatTokenAmount(order.pay_input_amount, paid)],
-          ['Fee included', formatTokenAmount(order.fee, paid)],
-          ['You receive', formatTokenAmount(order.receive_output_amount, received)],
+          [t('You pay'), format.tokenAmount(order.pay_input_amount, paid)],
+          [t('Fee included'), format.tokenAmount(order.fee, paid)],
+          [t('You receive'), format.tokenAmount(order.receive_output_amount, received)],
         ]}
       />
       {isOpen && (
-        <p className="cw-small">
-          <Countdown to={order.expires_at} label="Price valid for" over="This price has expired." />
+        <p className={cx('cw-small')}>
+          <Countdown to={order.expires_at} label={t('Price valid for')} over={t('This price has expired.')} />
         </p>
       )}
     </div>

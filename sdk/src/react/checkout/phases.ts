@@ -1,9 +1,10 @@
 import type { FundSwapPhase } from '../../flows/fund-swap.ts';
 import type { TokenSalePhase } from '../../flows/token-sale.ts';
 import type { TokenizedPhase } from '../../flows/tokenized-purchase.ts';
+import type { Message } from '../ui/messages.ts';
 
 /** A step shown to the user; it covers one or more phases of a flow. */
-export type Step<Phase extends string> = { name: string; phases: Partial<Record<Phase, string>> };
+export type Step<Phase extends string> = { name: Message; phases: Partial<Record<Phase, Message>> };
 
 const SWITCHING_NETWORK = 'Switching your wallet to the right network…';
 

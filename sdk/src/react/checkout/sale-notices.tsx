@@ -3,7 +3,7 @@ import type { Wallet } from '../../flows/wallet.ts';
 import { isSameAddress } from '../../same-address.ts';
 import type { OfferDetails, OptionAddress } from '../../wire.ts';
 import { AddressText } from '../ui/elements.tsx';
-import { formatTokenAmount } from '../ui/format.ts';
+import { useUi } from '../ui/ui.tsx';
 import { WalletStep } from '../wallets/wallet-step.tsx';
 import { WalletField } from './checkout-fields.tsx';
 import type { UnfinishedSale } from './unfinished-sale.ts';
@@ -18,19 +18,21 @@ export function UnregisteredWalletNotice(props: {
   wallet: Wallet;
   registered: readonly OptionAddress[];
 }) {
+  const { cx, rich, t } = useUi();
   const { offer, optionId, wallet, registered } = props;
   return (
-    <div className="cw-notice cw-tone-attention">
-      <p className="cw-notice-title">This wallet isn't registered for this option</p>
+    <div className={cx('cw-notice cw-tone-attention')}>
+      <p className={cx('cw-notice-title')}>{t("This wallet isn't registered for this option")}</p>
       <p>
-        Switch to{' '}
-        {registered.map(({ id, address }, index) => (
-          <span key={id}>
-            {index > 0 && ' or '}
-            <AddressText address={address} />
-          </span>
-        ))}
-        , or register <AddressText address={wallet.address} /> too.
+        {rich('Switch to {registered}, or register {wallet} too.', {
+          registered: registered.map(({ id, address }, index) => (
+            <span key={id}>
+              {index > 0 && ` ${t('or')} `}
+              <AddressText address={address} />
+            </span>
+          )),
+          wallet: <AddressText address={wallet.address} />,
+        })}
       </p>
       <WalletStep
         {...{ offer, optionId, wallet }}
@@ -52,24 +54,29 @@ export function UnfinishedSaleNotice(props: {
   onContinue(): void;
   onDiscard(): void;
 }) {
+  const { cx, format, rich, t } = useUi();
   const { offer, unfinished, wallet, onContinue, onDiscard } = props;
   const { amount, assetId, chain } = unfinished;
   const asset = offer.funding_assets.find(({ id }) => id === assetId);
-  const approved = formatTokenAmount(amount, {
+  const approved = format.tokenAmount(amount, {
     decimals: asset?.fractional_digits ?? 0,
     code: asset?.code ?? assetId,
   });
   const isSameWallet = wallet !== undefined && isSameAddress(wallet.address, unfinished.wallet);
   return (
-    <div className="cw-notice cw-tone-attention cw-stack" role="status">
-      <p className="cw-notice-title">You have an unfinished purchase</p>
+    <div className={cx('cw-notice cw-tone-attention cw-stack')} role="status">
+      <p className={cx('cw-notice-title')}>{t('You have an unfinished purchase')}</p>
       <p>
-        You approved {approved} on {CHAINS[chain].name}. Continue to finish it without another approval.
+        {t('You approved {amount} on {network}. Continue to finish it without another approval.', {
+          ...{ amount: approved, network: CHAINS[chain].name },
+        })}
       </p>
       {!isSameWallet && (
         <>
           <p>
-            Connect the wallet <AddressText address={unfinished.wallet} /> to continue.
+            {rich('Connect the wallet {wallet} to continue.', {
+              wallet: <AddressText address={unfinished.wallet} />,
+            })}
           </p>
           <WalletField {...{ wallet, protocol: CHAINS[chain].protocol }} disabled={false} />
         </>
@@ -77,14 +84,14 @@ export function UnfinishedSaleNotice(props: {
       <div className="cw-row cw-wrap">
         <button
           type="button"
-          className="cw-button cw-button-main"
+          className={cx('cw-button cw-button-main')}
           disabled={!isSameWallet}
           onClick={onContinue}
         >
-          Continue
+          {t('Continue')}
         </button>
-        <button type="button" className="cw-button cw-button-quiet" onClick={onDiscard}>
-          Discard
+        <button type="button" className={cx('cw-button cw-button-quiet')} onClick={onDiscard}>
+          {t('Discard')}
         </button>
       </div>
     </div>

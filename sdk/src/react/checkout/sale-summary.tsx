@@ -1,7 +1,8 @@
 import { formatAmount, parseAmount } from '../../amounts.ts';
 import type { Chain, OfferDetails } from '../../wire.ts';
 import { FactList } from '../ui/fact-list.tsx';
-import { formatPrice, formatTokenAmount, groupDigits, isWebUrl, truncateDecimals } from '../ui/format.ts';
+import { isWebUrl, truncateDecimals } from '../ui/format.ts';
+import { useUi } from '../ui/ui.tsx';
 import type { Deployment } from './use-deployment.ts';
 
 /** Shows what the user pays and about how many tokens they receive. */
@@ -11,6 +12,7 @@ export function SaleSummary(props: {
   deployment: Deployment<Chain>;
   units: bigint | null;
 }) {
+  const { cx, format, rich, t } = useUi();
   const { offer, option, deployment, units } = props;
   const { code } = offer.asset;
   const tokens = units === null ? null : estimateTokens(units, deployment.decimals, option.price_usd);
@@ -19,21 +21,33 @@ export function SaleSummary(props: {
       <FactList
         className="cw-summary"
         facts={[
-          ['You pay', units === null ? '–' : formatTokenAmount(units, deployment)],
-          ['Price', option.price_usd === null ? '–' : `${formatPrice(option.price_usd)} per ${code}`],
-          ['You receive about', tokens === null ? '–' : `${groupDigits(tokens)} ${code}`],
+          [t('You pay'), units === null ? '–' : format.tokenAmount(units, deployment)],
+          [
+            t('Price'),
+            option.price_usd === null
+              ? '–'
+              : t('{price} per {asset}', { price: format.price(option.price_usd), asset: code }),
+          ],
+          [t('You receive about'), tokens === null ? '–' : `${format.digits(tokens)} ${code}`],
         ]}
       />
-      <p className="cw-muted cw-small">
-        You approve exactly this amount. Your money stays in your wallet until the sale accepts it.
+      <p className={cx('cw-muted cw-small')}>
+        {t('You approve exactly this amount. Your money stays in your wallet until the sale accepts it.')}
         {isWebUrl(option.sale_agreement_url) && (
           <>
             {' '}
-            By investing you accept the{' '}
-            <a className="cw-link" href={option.sale_agreement_url} target="_blank" rel="noreferrer">
-              sale agreement
-            </a>
-            .
+            {rich('By investing you accept the {agreement}.', {
+              agreement: (
+                <a
+                  className={cx('cw-link')}
+                  href={option.sale_agreement_url}
+                  target="_blank"
+                  rel="noreferrer"
+                >
+                  {t('sale agreement')}
+                </a>
+              ),
+            })}
           </>
         )}
       </p>

@@ -2,8 +2,9 @@ import { useEffect, useState } from 'react';
 import type { TokenSaleOffer } from '../../offers.ts';
 import type { Participation } from '../../wire.ts';
 import { BlockerNotice } from '../identity/blocker-notice.tsx';
-import { type BlockProps, joinClasses } from '../ui/class-names.ts';
+import type { BlockProps } from '../ui/class-names.ts';
 import { AddressText, Empty } from '../ui/elements.tsx';
+import { useUi } from '../ui/ui.tsx';
 import { AmountField, DeploymentFields, WalletField } from './checkout-fields.tsx';
 import { CheckoutGate } from './checkout-gate.tsx';
 import { FlowPanel } from './flow-panel.tsx';
@@ -13,6 +14,9 @@ import { SaleDone } from './sale-done.tsx';
 import { UnfinishedSaleNotice, UnregisteredWalletNotice } from './sale-notices.tsx';
 import { SaleSummary } from './sale-summary.tsx';
 import { useTokenSale } from './use-token-sale.ts';
+
+const SOLANA_NOTE =
+  "Your wallet names the account that may take this amount. It is this sale's fund, {address}.";
 
 export type TokenSaleCheckoutProps = BlockProps & {
   offer: TokenSaleOffer;
@@ -39,6 +43,7 @@ export type TokenSaleCheckoutProps = BlockProps & {
  * ```
  */
 export function TokenSaleCheckout(props: TokenSaleCheckoutProps) {
+  const { cx, t } = useUi();
   const { offer, optionId, onOptionChange, onDone, className } = props;
   const [chosen, setChosen] = useState(optionId ?? offer.options[0]?.id);
   useEffect(() => {
@@ -50,10 +55,10 @@ export function TokenSaleCheckout(props: TokenSaleCheckoutProps) {
   };
   const option = offer.options.find(({ id }) => id === chosen);
   return (
-    <section className={joinClasses('cw cw-card cw-checkout', className)}>
-      <h2 className="cw-title">Invest</h2>
+    <section className={cx('cw cw-card cw-checkout', className)}>
+      <h2 className={cx('cw-title')}>{t('Invest')}</h2>
       {option === undefined ? (
-        <Empty title="Nothing to invest in yet">Please choose another offer.</Empty>
+        <Empty title={t('Nothing to invest in yet')}>{t('Please choose another offer.')}</Empty>
       ) : (
         <>
           {offer.options.length > 1 && <OptionPicker offer={offer} value={option.id} onChange={choose} />}
@@ -73,10 +78,11 @@ type FormProps = {
 };
 
 function SaleForm({ offer, option, onDone }: FormProps) {
+  const { cx, rich, t } = useUi();
   const sale = useTokenSale({ offer, optionId: option.id, onDone });
   const { state, hashes, choice, protocol, wallet, amount, limits, blockers, unfinished, canBuy } = sale;
   const { deployment } = choice;
-  if (deployment === undefined) return <Empty title="This sale isn't available on any network yet" />;
+  if (deployment === undefined) return <Empty title={t("This sale isn't available on any network yet")} />;
   if (sale.participation !== undefined)
     return <SaleDone {...{ offer, hashes }} participation={sale.participation} onAgain={sale.reset} />;
   const isIdle = state.step === 'idle';
@@ -108,13 +114,12 @@ function SaleForm({ offer, option, onDone }: FormProps) {
           <AmountField {...{ amount, limits, hasWallet: wallet !== undefined }} disabled={false} />
           <SaleSummary {...{ offer, option, deployment }} units={amount.units} />
           {protocol === 'solana' && (
-            <p className="cw-small cw-muted">
-              Your wallet names the account that may take this amount. It is this sale's fund,{' '}
-              <AddressText address={deployment.contract.address} />.
+            <p className={cx('cw-small cw-muted')}>
+              {rich(SOLANA_NOTE, { address: <AddressText address={deployment.contract.address} /> })}
             </p>
           )}
-          <button type="submit" className="cw-button cw-button-main cw-button-wide" disabled={!canBuy}>
-            Invest
+          <button type="submit" className={cx('cw-button cw-button-main cw-button-wide')} disabled={!canBuy}>
+            {t('Invest')}
           </button>
         </>
       )}
@@ -122,7 +127,7 @@ function SaleForm({ offer, option, onDone }: FormProps) {
         run={sale}
         steps={TOKEN_SALE_STEPS}
         onRetry={unfinished === null ? sale.retry : sale.resume}
-        retryLabel={unfinished === null ? 'Try again' : 'Continue'}
+        retryLabel={t(unfinished === null ? 'Try again' : 'Continue')}
       />
     </form>
   );

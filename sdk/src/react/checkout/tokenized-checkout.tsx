@@ -2,8 +2,9 @@ import type { SwapResult } from '../../flows/outcome.ts';
 import type { TokenizedOffer } from '../../offers.ts';
 import type { TokenizedSwapTransaction } from '../../wire.ts';
 import { BlockerNotice } from '../identity/blocker-notice.tsx';
-import { type BlockProps, joinClasses } from '../ui/class-names.ts';
+import type { BlockProps } from '../ui/class-names.ts';
 import { Empty } from '../ui/elements.tsx';
+import { useUi } from '../ui/ui.tsx';
 import { AmountField, DeploymentFields, SlippageField, WalletField } from './checkout-fields.tsx';
 import { CheckoutGate } from './checkout-gate.tsx';
 import { FlowPanel } from './flow-panel.tsx';
@@ -38,13 +39,14 @@ export type TokenizedCheckoutProps = BlockProps & {
  * ```
  */
 export function TokenizedCheckout({ offer, onDone, className }: TokenizedCheckoutProps) {
+  const { cx, t } = useUi();
   const option = offer.options[0];
   const { deployment } = useDeployment(offer);
   return (
-    <section className={joinClasses('cw cw-card cw-checkout', className)}>
-      <h2 className="cw-title">Buy {offer.asset.code}</h2>
+    <section className={cx('cw cw-card cw-checkout', className)}>
+      <h2 className={cx('cw-title')}>{t('Buy {asset}', { asset: offer.asset.code })}</h2>
       {option === undefined || deployment === undefined ? (
-        <Empty title="This asset can't be traded yet" />
+        <Empty title={t("This asset can't be traded yet")} />
       ) : (
         <>
           <MarketPrice symbol={offer.asset.code} />
@@ -58,6 +60,7 @@ export function TokenizedCheckout({ offer, onDone, className }: TokenizedCheckou
 }
 
 function TradeForm({ offer, onDone }: TokenizedCheckoutProps) {
+  const { cx, t } = useUi();
   const purchase = useTokenizedPurchase({ offer, onDone });
   const { choice, wallet, amount, limits, quote, isTradable, slippageBps, blockers, order, state } = purchase;
   const { deployment } = choice;
@@ -97,10 +100,10 @@ function TradeForm({ offer, onDone }: TokenizedCheckoutProps) {
           <TokenizedSummary {...{ offer, deployment, quote: quote.data, units: amount.units }} />
           <button
             type="submit"
-            className="cw-button cw-button-main cw-button-wide"
+            className={cx('cw-button cw-button-main cw-button-wide')}
             disabled={!purchase.canBuy}
           >
-            Buy {offer.asset.code}
+            {t('Buy {asset}', { asset: offer.asset.code })}
           </button>
         </>
       ) : (

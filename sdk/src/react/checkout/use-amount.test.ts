@@ -2,7 +2,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { formatAmount } from '../../amounts.ts';
 import { groupDigits } from '../ui/format.ts';
-import { checkAmount } from './use-amount.ts';
+import { createUi } from '../ui/ui.tsx';
+import { checkAmount as checkIn } from './use-amount.ts';
+
+const english = createUi();
+const checkAmount = (text: string, given: Parameters<typeof checkIn>[1]) => checkIn(text, given, english);
 
 const limits = { decimals: 6, code: 'USDC', balance: undefined };
 

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { parseAmount } from '../../amounts.ts';
-import { formatTokenAmount } from '../ui/format.ts';
+import type { Message } from '../ui/messages.ts';
+import { type Ui, useUi } from '../ui/ui.tsx';
 
 export type Limits = {
   decimals: number;
@@ -22,7 +23,7 @@ export type Amount = {
 /** Holds the amount a user types and validates it against the limits. */
 export function useAmount(limits: Limits): Amount {
   const [text, setText] = useState('');
-  const { units, problem } = checkAmount(text, limits);
+  const { units, problem } = checkAmount(text, limits, useUi());
   return {
     text,
     setText,
@@ -31,29 +32,30 @@ export function useAmount(limits: Limits): Amount {
   };
 }
 
-/** Parses an amount, which may group digits with spaces or commas; rejects anything ambiguous. */
-export function checkAmount(text: string, limits: Limits): { units: bigint | null; problem: string | null } {
+/** Parses an amount as users of the locale write it, with or without digit groups; rejects anything ambiguous. */
+export function checkAmount(
+  text: string,
+  limits: Limits,
+  { t, format }: Pick<Ui, 't' | 'format'>,
+): { units: bigint | null; problem: string | null } {
   const { decimals, code, balance, minimum, maximum } = limits;
-  const parsed = parseAmount(withoutGroups(text), decimals);
+  const decimal = format.fromInput(text);
+  const parsed = parseAmount(decimal, decimals);
   if (parsed === null) {
-    const isTooPrecise = parseAmount(withoutGroups(text), 77) !== null;
+    const isTooPrecise = parseAmount(decimal, 77) !== null;
     const problem = isTooPrecise
-      ? `${code} has at most ${decimals} decimal places.`
-      : 'Enter an amount, for example 250.50.';
+      ? t('{code} has at most {decimals} decimal places.', { code, decimals })
+      : t('Enter an amount, for example {example}.', { example: format.toInput('250.50') });
     return { units: null, problem };
   }
   const units = BigInt(parsed);
-  const show = (value: bigint) => formatTokenAmount(value, limits);
-  const fail = (problem: string) => ({ units, problem });
+  const fail = (problem: Message, limit = 0n) => ({
+    units,
+    problem: t(problem, { amount: format.tokenAmount(limit, limits) }),
+  });
   if (units === 0n) return fail('Enter an amount above zero.');
-  if (minimum !== undefined && units < minimum) return fail(`The minimum is ${show(minimum)}.`);
-  if (maximum !== undefined && units > maximum) return fail(`You can pay up to ${show(maximum)} right now.`);
-  if (balance !== undefined && units > balance) return fail(`Your balance is ${show(balance)}.`);
+  if (minimum !== undefined && units < minimum) return fail('The minimum is {amount}.', minimum);
+  if (maximum !== undefined && units > maximum) return fail('You can pay up to {amount} right now.', maximum);
+  if (balance !== undefined && units > balance) return fail('Your balance is {amount}.', balance);
   return { units, problem: null };
-}
-
-/** Turns `1,250.5` and `1 250.5` into `1250.5`; leaves `1,25` unchanged, which then fails to parse. */
-function withoutGroups(text: string): string {
-  const trimmed = text.trim();
-  return /^\d{1,3}([, ]\d{3})+(\.\d*)?$/.test(trimmed) ? trimmed.replace(/[, ]/g, '') : trimmed;
 }

@@ -1,24 +1,32 @@
 import type { Check, KycLevel } from '../../wire.ts';
 import { useCausewayContext } from '../context.ts';
+import { useUi } from '../ui/ui.tsx';
 import { isFinal } from './blockers.ts';
 import { IdentityStep } from './identity-step.tsx';
 
 /** Explains what stops the user from investing, with an action that resolves it or else a support contact. */
 export function BlockerNotice({ blockers, onProgress }: { blockers: readonly Check[]; onProgress(): void }) {
+  const { cx, t, check } = useUi();
   const { supportUrl } = useCausewayContext();
   if (blockers.length === 0) return null;
   const isRejected = isFinal(blockers);
   const needsContact = blockers.some(({ next }) => next?.type === 'contact');
   const identity = isRejected ? undefined : blockers.find(({ next }) => next?.type === 'identity');
   return (
-    <div className={`cw-notice cw-tone-${isRejected ? 'bad' : 'attention'}`} role="status" data-blockers="">
-      <p className="cw-notice-title">{isRejected ? "Why you can't invest" : 'Before you can invest'}</p>
-      {[...new Set(blockers.map(({ message }) => message))].map((message) => (
+    <div
+      className={cx(`cw-notice cw-tone-${isRejected ? 'bad' : 'attention'}`)}
+      role="status"
+      data-blockers=""
+    >
+      <p className={cx('cw-notice-title')}>
+        {t(isRejected ? "Why you can't invest" : 'Before you can invest')}
+      </p>
+      {[...new Set(blockers.map(({ code, message }) => check(code, message)))].map((message) => (
         <p key={message}>{message}</p>
       ))}
       {needsContact && supportUrl !== undefined && (
-        <a className="cw-button" href={supportUrl}>
-          Contact support
+        <a className={cx('cw-button')} href={supportUrl}>
+          {t('Contact support')}
         </a>
       )}
       {identity !== undefined && (

@@ -3,8 +3,10 @@ import type { NewDocumentSubmission, UserPii } from '../../wire.ts';
 import { usePii } from '../hooks/use-user.ts';
 import { Loading, Skeleton } from '../ui/elements.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
+import type { Message } from '../ui/messages.ts';
+import { useUi } from '../ui/ui.tsx';
 
-type Field = { name: string; label: string; type?: 'date'; autoComplete?: string; isWide?: boolean };
+type Field = { name: string; label: Message; type?: 'date'; autoComplete?: string; isWide?: boolean };
 
 /** Field names are those of the signing provider's template. */
 const FIELDS: readonly Field[] = [
@@ -18,6 +20,8 @@ const FIELDS: readonly Field[] = [
   { name: 'Date', label: 'Date', type: 'date' },
   { name: 'Signature', label: 'Signature (type your name)', isWide: true },
 ];
+const FORM_NOTE =
+  "You'll sign the form through the link we email you. We pass on what you enter here and don't store it.";
 /** Fields that do not apply to a company. */
 const PERSON_ONLY = new Set(['DOB', 'Country Of Citizenship']);
 
@@ -30,12 +34,13 @@ type Props = {
 
 /** The tax form, prefilled with the user's known details. Only the signing provider stores what the user enters. */
 export function DocumentForm({ isSending, isResend, onSend, onCancel }: Props) {
+  const { t } = useUi();
   const { data: pii, error, refresh } = usePii();
   if (pii === undefined && error !== undefined) return <ErrorNotice error={error} onRetry={refresh} />;
   if (pii === undefined)
     return (
       <div className="cw-form">
-        <Loading what="your details" />
+        <Loading>{t('Loading your details…')}</Loading>
         <Skeleton height="24em" />
       </div>
     );
@@ -43,6 +48,7 @@ export function DocumentForm({ isSending, isResend, onSend, onCancel }: Props) {
 }
 
 function PrefilledForm({ pii, isSending, isResend, onSend, onCancel }: Props & { pii: UserPii }) {
+  const { cx, t } = useUi();
   const id = useId();
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.querySelector('input')?.focus(), []);
@@ -57,12 +63,12 @@ function PrefilledForm({ pii, isSending, isResend, onSend, onCancel }: Props & {
     <form className="cw-form" ref={form} onSubmit={send}>
       <div className="cw-fields">
         {fields.map(({ name, label, type, autoComplete, isWide }) => (
-          <div key={name} className={`cw-field ${isWide ? 'cw-field-wide' : ''}`}>
-            <label htmlFor={`${id}${name}`}>{label}</label>
+          <div key={name} className={cx(`cw-field ${isWide ? 'cw-field-wide' : ''}`)}>
+            <label htmlFor={`${id}${name}`}>{t(label)}</label>
             <input
               id={`${id}${name}`}
               name={name}
-              className="cw-input"
+              className={cx('cw-input')}
               type={type ?? 'text'}
               autoComplete={autoComplete ?? 'off'}
               defaultValue={prefilled[name] ?? ''}
@@ -71,15 +77,13 @@ function PrefilledForm({ pii, isSending, isResend, onSend, onCancel }: Props & {
           </div>
         ))}
       </div>
-      <p className="cw-muted cw-small">
-        You'll sign the form through the link we email you. We pass on what you enter here and don't store it.
-      </p>
+      <p className={cx('cw-muted cw-small')}>{t(FORM_NOTE)}</p>
       <div className="cw-row cw-wrap">
-        <button type="submit" className="cw-button cw-button-main" disabled={isSending}>
-          {isSending ? 'Sending…' : isResend ? 'Resend form' : 'Email me the form'}
+        <button type="submit" className={cx('cw-button cw-button-main')} disabled={isSending}>
+          {t(isSending ? 'Sending…' : isResend ? 'Resend form' : 'Email me the form')}
         </button>
-        <button type="button" className="cw-button cw-button-quiet" onClick={onCancel}>
-          Cancel
+        <button type="button" className={cx('cw-button cw-button-quiet')} onClick={onCancel}>
+          {t('Cancel')}
         </button>
       </div>
     </form>

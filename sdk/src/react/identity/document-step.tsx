@@ -4,6 +4,8 @@ import type { DocumentSubmission, NewDocumentSubmission } from '../../wire.ts';
 import { useCauseway } from '../context.ts';
 import { useInvalidate } from '../hooks/use-query.ts';
 import { ErrorNotice } from '../ui/error-notice.tsx';
+import type { Message } from '../ui/messages.ts';
+import { useUi } from '../ui/ui.tsx';
 import { DocumentForm } from './document-form.tsx';
 
 type Props = {
@@ -15,6 +17,7 @@ type Props = {
 
 /** Collects the form's fields, has the form emailed, resends it, and starts over if it expired or was declined. */
 export function DocumentStep({ documentType, status, isNext, onProgress }: Props) {
+  const { cx, t } = useUi();
   const [isOpen, setIsOpen] = useState(false);
   const { submit, submission, sent, isSending, error } = useSubmission(documentType, onProgress);
   const send = async (fields: NewDocumentSubmission) => {
@@ -22,19 +25,20 @@ export function DocumentStep({ documentType, status, isNext, onProgress }: Props
   };
   const isWaiting = status.status === 'in_progress';
   const action = actionLabel(status);
+  const explanation = explain(status, submission);
   return (
     <div className="cw-requirement-step">
-      <p className="cw-small" role="status">
-        {explain(status, submission)}
+      <p className={cx('cw-small')} role="status">
+        {explanation !== null && t(explanation)}
       </p>
       {!isOpen && action !== null && (
         <button
           type="button"
-          className={`cw-button ${isNext ? 'cw-button-main' : ''} ${isWaiting ? 'cw-button-quiet' : ''}`}
+          className={cx(`cw-button ${isNext ? 'cw-button-main' : ''} ${isWaiting ? 'cw-button-quiet' : ''}`)}
           disabled={isSending}
           onClick={() => (isWaiting && sent !== undefined ? submit(sent) : setIsOpen(true))}
         >
-          {action}
+          {t(action)}
         </button>
       )}
       {isOpen && (
@@ -76,8 +80,8 @@ function useSubmission(documentType: 'tax_certification', onProgress: () => void
   return { submit, submission, sent, isSending, error };
 }
 
-function actionLabel({ status }: DescribedStatus): string | null {
-  const labels: Partial<Record<DescribedStatus['status'], string>> = {
+function actionLabel({ status }: DescribedStatus): Message | null {
+  const labels: Partial<Record<DescribedStatus['status'], Message>> = {
     not_started: 'Fill in the form',
     in_progress: 'Resend form',
     action_needed: 'Renew form',
@@ -86,7 +90,7 @@ function actionLabel({ status }: DescribedStatus): string | null {
   return labels[status] ?? null;
 }
 
-function explain({ status }: DescribedStatus, submission: DocumentSubmission | undefined): string {
+function explain({ status }: DescribedStatus, submission: DocumentSubmission | undefined): Message | null {
   switch (status) {
     case 'not_started':
       return submission === undefined
@@ -99,6 +103,6 @@ function explain({ status }: DescribedStatus, submission: DocumentSubmission | u
     case 'rejected':
       return "You declined the form, or it doesn't apply to you. You can start a new one at any time.";
     case 'completed':
-      return '';
+      return null;
   }
 }

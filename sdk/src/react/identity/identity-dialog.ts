@@ -1,21 +1,28 @@
+import { type Appearance, applyAppearance } from '../appearance.tsx';
+
+/** The texts and the look of the dialog, which is outside the provider's elements. */
+export type IdentityDialog = { title: string; close: string; appearance: Appearance | undefined };
+
 /** Shows a third-party flow in a native dialog; resolves when the dialog closes. */
 export function openIdentityDialog(
   signal: AbortSignal,
+  { title: label, close: closeLabel, appearance }: IdentityDialog,
   render: (container: HTMLElement) => (() => void) | undefined,
 ): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   const dialog = document.createElement('dialog');
   dialog.className = 'cw cw-dialog cw-identity-dialog';
-  dialog.setAttribute('aria-label', 'Identity verification');
+  applyAppearance(dialog, appearance);
+  dialog.setAttribute('aria-label', label);
   const bar = document.createElement('div');
   bar.className = 'cw-dialog-head';
   const title = document.createElement('h2');
   title.className = 'cw-dialog-title';
-  title.textContent = 'Identity verification';
+  title.textContent = label;
   const close = document.createElement('button');
   close.type = 'button';
   close.className = 'cw-button cw-button-quiet';
-  close.textContent = 'Close';
+  close.textContent = closeLabel;
   close.onclick = () => dialog.close();
   bar.append(title, close);
   const container = document.createElement('div');

@@ -1,5 +1,5 @@
 import type { KycLevel } from '../../wire.ts';
-import { openIdentityDialog } from './identity-dialog.ts';
+import { type IdentityDialog, openIdentityDialog } from './identity-dialog.ts';
 
 export type IdentityRequest = {
   level: KycLevel;
@@ -7,6 +7,7 @@ export type IdentityRequest = {
   refreshToken(): Promise<string>;
   /** Closes the flow when aborted. */
   signal: AbortSignal;
+  dialog: IdentityDialog;
 };
 
 /** Shows the identity provider's flow; `open` resolves when the user leaves it, finished or not. */
@@ -26,11 +27,11 @@ export type IdentityLauncher = { open(token: string, request: IdentityRequest): 
  */
 export function hostedIdentity(urlTemplate: string): IdentityLauncher {
   return {
-    open: (token, { signal }) =>
-      openIdentityDialog(signal, (container) => {
+    open: (token, { signal, dialog }) =>
+      openIdentityDialog(signal, dialog, (container) => {
         const frame = document.createElement('iframe');
         frame.className = 'cw-identity-frame';
-        frame.title = 'Identity verification';
+        frame.title = dialog.title;
         frame.allow = 'camera; microphone; fullscreen';
         frame.src = urlTemplate.replaceAll('{kyc_token}', encodeURIComponent(token));
         container.append(frame);
@@ -66,9 +67,9 @@ export function sumsubIdentity({
   language?: string | undefined;
 } = {}): IdentityLauncher {
   return {
-    open: async (token, { refreshToken, signal }) => {
+    open: async (token, { refreshToken, signal, dialog }) => {
       const sdk = await loadWebSdk();
-      await openIdentityDialog(signal, (container) => {
+      await openIdentityDialog(signal, dialog, (container) => {
         container.id = 'cw-identity-container';
         const flow = sdk
           .init(token, refreshToken)

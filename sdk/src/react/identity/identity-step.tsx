@@ -3,6 +3,8 @@ import type { DescribedStatus } from '../../requirements.ts';
 import type { KycLevel } from '../../wire.ts';
 import { useCausewayContext } from '../context.ts';
 import { ErrorNotice } from '../ui/error-notice.tsx';
+import type { Message } from '../ui/messages.ts';
+import { useUi } from '../ui/ui.tsx';
 
 type IdentityType = 'identity_verification' | 'kyc_approved' | 'accreditation' | 'jurisdiction';
 
@@ -17,20 +19,21 @@ type Props = { type: IdentityType; status: DescribedStatus; isNext: boolean; onP
 
 /** Explains the state of the verification and opens the identity provider's flow. */
 export function IdentityStep({ type, status, isNext, onProgress }: Props) {
+  const { cx, t } = useUi();
   const { open, isOpen, error } = useIdentity(type, status, onProgress);
   const text = explain(type, status);
   const action = actionLabel(status);
   return (
     <div className="cw-requirement-step">
-      {text !== '' && <p className="cw-small">{text}</p>}
+      {text !== null && <p className={cx('cw-small')}>{t(text)}</p>}
       {action !== null && (
         <button
           type="button"
-          className={`cw-button ${isNext ? 'cw-button-main' : ''}`}
+          className={cx(`cw-button ${isNext ? 'cw-button-main' : ''}`)}
           disabled={isOpen}
           onClick={open}
         >
-          {isOpen ? 'Opening…' : action}
+          {t(isOpen ? 'Opening…' : action)}
         </button>
       )}
       {error !== null && <ErrorNotice error={error} />}
@@ -39,7 +42,8 @@ export function IdentityStep({ type, status, isNext, onProgress }: Props) {
 }
 
 function useIdentity(type: IdentityType, { kyc_level, kyc_reset }: DescribedStatus, onProgress: () => void) {
-  const { client, identity } = useCausewayContext();
+  const { t } = useUi();
+  const { client, identity, appearance } = useCausewayContext();
   const [isOpen, setIsOpen] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const running = useRef<AbortController | null>(null);
@@ -56,7 +60,8 @@ function useIdentity(type: IdentityType, { kyc_level, kyc_reset }: DescribedStat
       const { token } = await client.kyc.token({ level_name: level, reset }, { signal });
       // Does not pass `reset`: renewing the token must not reset the applicant in the middle of the flow.
       const refreshToken = async () => (await client.kyc.token({ level_name: level }, { signal })).token;
-      await identity.open(token, { level, refreshToken, signal });
+      const dialog = { title: t('Identity verification'), close: t('Close'), appearance };
+      await identity.open(token, { level, refreshToken, signal, dialog });
     } catch (failed) {
       if (!signal.aborted) setError(failed);
     } finally {
@@ -69,18 +74,18 @@ function useIdentity(type: IdentityType, { kyc_level, kyc_reset }: DescribedStat
   return { open, isOpen, error };
 }
 
-function actionLabel({ status, kyc_reset }: DescribedStatus): string | null {
+function actionLabel({ status, kyc_reset }: DescribedStatus): Message | null {
   if (status === 'not_started') return 'Start verification';
   if (status !== 'action_needed') return null;
   return kyc_reset ? 'Verify again' : 'Continue';
 }
 
-function explain(type: IdentityType, { status, action, kyc_reset }: DescribedStatus): string {
+function explain(type: IdentityType, { status, action, kyc_reset }: DescribedStatus): Message | null {
   const isJurisdiction = type === 'jurisdiction';
   switch (status) {
     case 'not_started':
     case 'completed':
-      return '';
+      return null;
     case 'in_progress':
       return "We're reviewing your details. This usually takes a few minutes, and you can close this page.";
     case 'rejected':

@@ -1,9 +1,10 @@
 import { useEffect, useId } from 'react';
 import type { OfferDetails } from '../../wire.ts';
-import { type BlockProps, joinClasses } from '../ui/class-names.ts';
+import type { BlockProps } from '../ui/class-names.ts';
 import { Loading, Skeleton, StatusBadge } from '../ui/elements.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { REQUIREMENT_LABELS, STATUS_LABELS } from '../ui/labels.ts';
+import { type Translate, useUi } from '../ui/ui.tsx';
 import { WalletStep } from '../wallets/wallet-step.tsx';
 import { BlockerNotice } from './blocker-notice.tsx';
 import { isFinal } from './blockers.ts';
@@ -37,6 +38,7 @@ export type RequirementsChecklistProps = BlockProps & {
  * ```
  */
 export function RequirementsChecklist(props: RequirementsChecklistProps) {
+  const { cx } = useUi();
   const { offer, optionId, onCompleted, className } = props;
   const { rows, error, done, isAllDone, expectChange, refresh } = useRequirementRows(offer.id, optionId);
   const { blockers, isLoading } = useBlockers(offer.id, optionId);
@@ -54,7 +56,7 @@ export function RequirementsChecklist(props: RequirementsChecklistProps) {
   const sorted = rows?.toSorted((a, b) => rank(a) - rank(b));
   const next = rows?.find(({ status }) => ['not_started', 'action_needed'].includes(status.status));
   return (
-    <section className={joinClasses('cw cw-card cw-checklist', className)} aria-busy={rows === undefined}>
+    <section className={cx('cw cw-card cw-checklist', className)} aria-busy={rows === undefined}>
       <Head total={rows?.length} done={done} {...{ isBlocked, canInvest }} />
       {rows === undefined && error !== undefined && <ErrorNotice error={error} onRetry={refresh} />}
       {rows === undefined && error === undefined && <ChecklistSkeleton />}
@@ -63,7 +65,7 @@ export function RequirementsChecklist(props: RequirementsChecklistProps) {
           <BlockerNotice blockers={shown} onProgress={expectChange} />
         </div>
       )}
-      <ol className="cw-list">
+      <ol className={cx('cw-list')}>
         {sorted?.map((row) => (
           <Row
             key={row.requirement.id}
@@ -92,26 +94,29 @@ function rank({ status }: RequirementRow): number {
 type HeadProps = { total: number | undefined; done: number; isBlocked: boolean; canInvest: boolean };
 
 function Head({ total, done, isBlocked, canInvest }: HeadProps) {
+  const { cx, t } = useUi();
   const titleId = useId();
   return (
     <div className="cw-checklist-head">
-      <h2 className="cw-title" id={titleId}>
-        Before you invest
+      <h2 className={cx('cw-title')} id={titleId}>
+        {t('Before you invest')}
       </h2>
       <p className={isBlocked || done === total ? 'cw-strong' : 'cw-muted'} role="status">
-        {progressText({ total, done, isBlocked, canInvest })}
+        {progressText({ total, done, isBlocked, canInvest }, t)}
       </p>
-      {total !== 0 && <progress className="cw-bar" max={total ?? 1} value={done} aria-labelledby={titleId} />}
+      {total !== 0 && (
+        <progress className={cx('cw-bar')} max={total ?? 1} value={done} aria-labelledby={titleId} />
+      )}
     </div>
   );
 }
 
-function progressText({ total, done, isBlocked, canInvest }: HeadProps): string {
+function progressText({ total, done, isBlocked, canInvest }: HeadProps, t: Translate): string {
   if (total === undefined) return '\u00a0';
-  if (isBlocked) return "You can't invest in this option.";
+  if (isBlocked) return t("You can't invest in this option.");
   if (canInvest)
-    return total === 0 ? 'No checks needed. You can invest now.' : 'All done. You can invest now.';
-  return total === 0 ? '\u00a0' : `${done} of ${total} done`;
+    return t(total === 0 ? 'No checks needed. You can invest now.' : 'All done. You can invest now.');
+  return total === 0 ? '\u00a0' : t('{done} of {total} done', { done, total });
 }
 
 type RowProps = {
@@ -129,19 +134,21 @@ type RowProps = {
 };
 
 function Row(props: RowProps) {
+  const ui = useUi();
+  const { cx, t } = ui;
   const { requirement, status } = props.row;
   const [name, reason] = REQUIREMENT_LABELS[requirement.type];
   const [tone, label] = STATUS_LABELS[status.status];
   return (
-    <li className="cw-requirement" data-requirement={requirement.type} data-status={status.status}>
+    <li className={cx('cw-requirement')} data-requirement={requirement.type} data-status={status.status}>
       <div className="cw-requirement-line">
         <div className="cw-grow">
-          <p className="cw-strong">{name}</p>
-          <p className="cw-muted cw-small">
-            {requirement.type === 'jurisdiction' ? describeJurisdiction(requirement.details) : reason}
+          <p className={cx('cw-strong')}>{t(name)}</p>
+          <p className={cx('cw-muted cw-small')}>
+            {requirement.type === 'jurisdiction' ? describeJurisdiction(requirement.details, ui) : t(reason)}
           </p>
         </div>
-        <StatusBadge tone={tone}>{label}</StatusBadge>
+        <StatusBadge tone={tone}>{t(label)}</StatusBadge>
       </div>
       {/*
        * Hides the step instead of removing it, so that a dialog it has opened stays until the user closes it.
@@ -185,12 +192,13 @@ function Step(props: RowProps) {
 }
 
 function ChecklistSkeleton() {
+  const { cx, t } = useUi();
   return (
     <>
-      <Loading what="requirements" />
-      <ul className="cw-list" aria-hidden="true">
+      <Loading>{t('Loading requirements…')}</Loading>
+      <ul className={cx('cw-list')} aria-hidden="true">
         {['a', 'b', 'c'].map((key) => (
-          <li key={key} className="cw-requirement">
+          <li key={key} className={cx('cw-requirement')}>
             <Skeleton height="4.4em" />
           </li>
         ))}

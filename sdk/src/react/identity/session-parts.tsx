@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useCausewayContext } from '../context.ts';
 import { signOutUrl, useSession } from '../hooks/use-session.ts';
+import { useUi } from '../ui/ui.tsx';
 
 /**
  * Shows its children to signed-in users only. It decides what to show, not what the user may do: the service checks every
@@ -56,16 +57,13 @@ export type SignOutButtonProps = {
  * const button = <SignOutButton returnTo="/goodbye">Leave</SignOutButton>;
  * ```
  */
-export function SignOutButton({
-  returnTo,
-  className = 'cw-button',
-  children = 'Sign out',
-}: SignOutButtonProps) {
+export function SignOutButton({ returnTo, className, children }: SignOutButtonProps) {
+  const { cx, t } = useUi();
   const { prefix } = useCausewayContext();
   return (
     <form method="post" action={signOutUrl(prefix, returnTo)} className="cw">
-      <button type="submit" className={className}>
-        {children}
+      <button type="submit" className={className ?? cx('cw-button')}>
+        {children ?? t('Sign out')}
       </button>
     </form>
   );

@@ -1,6 +1,7 @@
 import { type ReactNode, useSyncExternalStore } from 'react';
 import { useCausewayContext } from '../context.ts';
-import { type BlockProps, joinClasses } from '../ui/class-names.ts';
+import type { BlockProps } from '../ui/class-names.ts';
+import { useUi } from '../ui/ui.tsx';
 
 export type SignInCardProps = BlockProps & {
   title?: string | undefined;
@@ -23,20 +24,21 @@ const subscribeToNothing = () => () => undefined;
  * const card = <SignInCard title="Invest with Harbour">It takes about two minutes.</SignInCard>;
  * ```
  */
-export function SignInCard({ title = 'Sign in to invest', returnTo, children, className }: SignInCardProps) {
+export function SignInCard({ title, returnTo, children, className }: SignInCardProps) {
+  const { cx, t } = useUi();
   const { signInUrl } = useCausewayContext();
   const current = useSyncExternalStore(subscribeToNothing, currentPath, () => '/');
   const [path, query = ''] = signInUrl.split('?');
   const params = new URLSearchParams(query);
   params.set('return_to', returnTo ?? current);
   return (
-    <section className={joinClasses('cw cw-card cw-sign-in', className)}>
-      <h2 className="cw-title">{title}</h2>
-      <div className="cw-muted">
-        {children ?? 'Verify your identity, documents and wallets once. We keep them safe.'}
+    <section className={cx('cw cw-card cw-sign-in', className)}>
+      <h2 className={cx('cw-title')}>{title ?? t('Sign in to invest')}</h2>
+      <div className={cx('cw-muted')}>
+        {children ?? t('Verify your identity, documents and wallets once. We keep them safe.')}
       </div>
-      <a className="cw-button cw-button-main cw-button-wide" href={`${path}?${params}`}>
-        Sign in or register
+      <a className={cx('cw-button cw-button-main cw-button-wide')} href={`${path}?${params}`}>
+        {t('Sign in or register')}
       </a>
     </section>
   );

@@ -3,8 +3,9 @@ import type { Offer } from '../../wire.ts';
 import { useOffer } from '../hooks/use-offers.ts';
 import { Skeleton } from '../ui/elements.tsx';
 import { type Fact, FactList } from '../ui/fact-list.tsx';
-import { formatPrice, formatUsd, slugToTitle } from '../ui/format.ts';
+import { slugToTitle } from '../ui/format.ts';
 import { OFFER_TYPE_LABELS } from '../ui/labels.ts';
+import { type Ui, useUi } from '../ui/ui.tsx';
 import { OfferStateBadge } from './offer-state.tsx';
 
 /**
@@ -20,6 +21,7 @@ export function OfferCard({
   href: string | undefined;
   onOpen: ((offer: Offer) => void) | undefined;
 }) {
+  const { cx, format, t } = useUi();
   const { data: details } = useOffer(offer.slug);
   const open = (event: MouseEvent) => {
     if (onOpen === undefined || event.metaKey || event.ctrlKey || event.shiftKey) return;
@@ -28,12 +30,12 @@ export function OfferCard({
   };
   const name = details?.name ?? slugToTitle(offer.slug);
   return (
-    <article className="cw-card cw-offer-card">
+    <article className={cx('cw-card cw-offer-card')}>
       <OfferBanner offer={offer} />
       <div className="cw-offer-card-body">
         <img className="cw-logo" src={offer.logo_url} alt="" width={48} height={48} />
         <div className="cw-row">
-          <span className="cw-kind">{OFFER_TYPE_LABELS[offer.type]}</span>
+          <span className="cw-kind">{t(OFFER_TYPE_LABELS[offer.type])}</span>
           <OfferStateBadge offer={offer} />
         </div>
         <h3 className="cw-offer-card-title">
@@ -49,8 +51,8 @@ export function OfferCard({
             </a>
           )}
         </h3>
-        <p className="cw-muted cw-two-lines">{offer.tagline ?? details?.about?.trim() ?? '\u00a0'}</p>
-        <FactList className="cw-facts" facts={factsOf(offer)} />
+        <p className={cx('cw-muted cw-two-lines')}>{offer.tagline ?? details?.about?.trim() ?? '\u00a0'}</p>
+        <FactList className="cw-facts" facts={factsOf(offer, { t, format })} />
       </div>
     </article>
   );
@@ -65,7 +67,7 @@ export function OfferBanner({ offer }: { offer: Pick<Offer, 'banner_url'> }) {
   );
 }
 
-function factsOf({ options, type }: Offer): readonly Fact[] {
+function factsOf({ options, type }: Offer, { t, format }: Pick<Ui, 't' | 'format'>): readonly Fact[] {
   const lowest = (values: readonly (string | null)[]) => {
     const set = values.filter((value) => value !== null);
     return set.length === 0 ? null : set.reduce((a, b) => (Number(b) < Number(a) ? b : a));
@@ -74,16 +76,17 @@ function factsOf({ options, type }: Offer): readonly Fact[] {
   const minimum = lowest(options.map(({ minimum_purchase_usd }) => minimum_purchase_usd));
   return [
     price === null
-      ? ['Price', type === 'tokenized::swap' ? 'Market price' : 'Set daily']
-      : [options.length > 1 ? 'Price from' : 'Price', formatPrice(price)],
-    ['Minimum', minimum === null ? 'None' : formatUsd(minimum)],
+      ? [t('Price'), t(type === 'tokenized::swap' ? 'Market price' : 'Set daily')]
+      : [t(options.length > 1 ? 'Price from' : 'Price'), format.price(price)],
+    [t('Minimum'), minimum === null ? t('None') : format.usd(minimum)],
   ];
 }
 
 export function OfferCardSkeleton() {
+  const { cx, t } = useUi();
   return (
     <li aria-hidden="true">
-      <div className="cw-card cw-offer-card">
+      <div className={cx('cw-card cw-offer-card')}>
         <div className="cw-banner" />
         <div className="cw-offer-card-body">
           <span className="cw-logo" />
@@ -93,12 +96,15 @@ export function OfferCardSkeleton() {
           <h3 className="cw-offer-card-title">
             <Skeleton width="70%" />
           </h3>
-          <p className="cw-muted cw-two-lines">
+          <p className={cx('cw-muted cw-two-lines')}>
             <Skeleton />
           </p>
           <FactList
             className="cw-facts"
-            facts={['Price', 'Minimum'].map((term) => [term, <Skeleton key={term} width="6ch" />])}
+            facts={(['Price', 'Minimum'] as const).map((term) => [
+              t(term),
+              <Skeleton key={term} width="6ch" />,
+            ])}
           />
         </div>
       </div>

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react';
 import type { Offer } from '../../wire.ts';
 import { StatusBadge } from '../ui/elements.tsx';
 import { OFFER_STATE_LABELS } from '../ui/labels.ts';
+import { useUi } from '../ui/ui.tsx';
 
 type Schedule = Pick<Offer, 'starts_at' | 'ends_at'>;
 export type OfferState = 'upcoming' | 'open' | 'ended';
@@ -37,6 +38,7 @@ export function useOfferState(offer: Schedule): OfferState {
 }
 
 export function OfferStateBadge({ offer }: { offer: Schedule }) {
+  const { t } = useUi();
   const [tone, label] = OFFER_STATE_LABELS[useOfferState(offer)];
-  return <StatusBadge tone={tone}>{label}</StatusBadge>;
+  return <StatusBadge tone={tone}>{t(label)}</StatusBadge>;
 }

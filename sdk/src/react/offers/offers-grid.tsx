@@ -1,9 +1,10 @@
 import type { ReactNode } from 'react';
 import type { Offer } from '../../wire.ts';
 import { useOffers } from '../hooks/use-offers.ts';
-import { type BlockProps, joinClasses } from '../ui/class-names.ts';
+import type { BlockProps } from '../ui/class-names.ts';
 import { Empty, Loading } from '../ui/elements.tsx';
 import { listFallback } from '../ui/list-fallback.tsx';
+import { useUi } from '../ui/ui.tsx';
 import { OfferCard, OfferCardSkeleton } from './offer-card.tsx';
 
 export type OffersGridProps = BlockProps & {
@@ -28,17 +29,18 @@ export type OffersGridProps = BlockProps & {
  * ```
  */
 export function OffersGrid({ hrefOf, onOpen, type, empty, className }: OffersGridProps): ReactNode {
+  const { cx, t } = useUi();
   const { data, error, isLoading, refresh, hasMore, loadMore } = useOffers();
   const offers = data?.filter((offer) => type === undefined || offer.type === type);
   const fallback = listFallback({
-    ...{ items: offers, error, onRetry: refresh, className },
-    empty: empty ?? <Empty title="No offers right now">New ones will appear here.</Empty>,
+    ...{ items: offers, error, onRetry: refresh, className: cx('cw', className) },
+    empty: empty ?? <Empty title={t('No offers right now')}>{t('New ones will appear here.')}</Empty>,
   });
   if (fallback !== null) return fallback;
   return (
-    <div className={joinClasses('cw', className)}>
-      {isLoading && <Loading what="offers" />}
-      <ul className="cw-grid" aria-busy={isLoading}>
+    <div className={cx('cw', className)}>
+      {isLoading && <Loading>{t('Loading offers…')}</Loading>}
+      <ul className={cx('cw-grid')} aria-busy={isLoading}>
         {offers?.map((offer) => (
           <li key={offer.id}>
             <OfferCard offer={offer} href={hrefOf?.(offer)} onOpen={onOpen} />
@@ -46,8 +48,8 @@ export function OffersGrid({ hrefOf, onOpen, type, empty, className }: OffersGri
         )) ?? ['a', 'b', 'c'].map((key) => <OfferCardSkeleton key={key} />)}
       </ul>
       {hasMore && (
-        <button type="button" className="cw-button cw-button-wide" onClick={loadMore}>
-          Show more offers
+        <button type="button" className={cx('cw-button cw-button-wide')} onClick={loadMore}>
+          {t('Show more offers')}
         </button>
       )}
     </div>

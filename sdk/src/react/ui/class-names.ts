@@ -1,10 +1,55 @@
+/** The parts of the components that take classes of the host. Each has the SDK's class `cw-` with its name, too. */
+export type AppearancePart =
+  | (
+      | 'card'
+      | 'checkout'
+      | 'checklist'
+      | 'sign-in'
+      | 'offer-card'
+      | 'offer-header'
+      | 'part'
+      | 'dialog'
+      | 'panel'
+    )
+  | ('headline' | 'title' | 'subtitle' | 'tagline' | 'prose' | 'link' | 'muted' | 'strong' | 'small')
+  | ('button' | 'button-main' | 'button-quiet' | 'button-danger' | 'button-small' | 'button-wide')
+  | ('field' | 'label' | 'input' | 'amount-box' | 'amount-input' | 'problem' | 'option' | 'choice' | 'check')
+  | (
+      | 'notice'
+      | 'notice-title'
+      | 'badge'
+      | 'chip'
+      | 'empty'
+      | 'skeleton'
+      | 'spinner'
+      | 'steps'
+      | 'step'
+      | 'bar'
+    )
+  | (
+      | 'grid'
+      | 'list'
+      | 'list-row'
+      | 'requirement'
+      | 'facts'
+      | 'summary'
+      | 'terms'
+      | 'milestone'
+      | 'faq'
+      | 'countdown'
+    );
+
+/** Classes by part, for example `{ 'button-main': 'btn btn-primary' }`. */
+export type ClassNames = Readonly<Partial<Record<AppearancePart, string>>>;
+
 /** Props of the components that render a block of their own. */
 export type BlockProps = {
-  /** Classes to add to the outermost element. The SDK's own classes have one name each, such as `cw-button`. */
+  /** Classes to add to the outermost element. For the parts inside, use `appearance.classNames`. */
   className?: string | undefined;
 };
 
 /** Joins the SDK's classes with those of the host, which come last. */
-export function joinClasses(own: string, added: string | undefined): string {
-  return added === undefined ? own : `${own} ${added}`;
+export function joinClasses(own: string, classNames: ClassNames, added?: string | undefined): string {
+  const ofParts = own.split(' ').map((name) => classNames[name.replace(/^cw-/, '') as AppearancePart]);
+  return [own, ...ofParts, added].filter((name) => name).join(' ');
 }

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react';
+import { useUi } from './ui.tsx';
 
 export type CountdownProps = {
   /** The end time, as an ISO timestamp. */
@@ -10,7 +11,7 @@ export type CountdownProps = {
   onOver?: (() => void) | undefined;
 };
 
-type Parts = readonly (readonly [value: string, unit: string])[];
+type Parts = readonly (readonly [value: string, unit: 'd' | 'h' | 'm' | 's'])[];
 const PLACEHOLDER: Parts = [
   ['–', 'd'],
   ['––', 'h'],
@@ -29,22 +30,23 @@ const PLACEHOLDER: Parts = [
  * ```
  */
 export function Countdown({ to, label, over = null, onOver }: CountdownProps) {
+  const { cx, t } = useUi();
   const end = Date.parse(to);
   const now = useNow(end);
   const isOver = now !== null && now >= end;
   useEffect(() => {
     if (isOver) onOver?.();
   }, [isOver]);
-  if (isOver) return <span className="cw-countdown">{over}</span>;
+  if (isOver) return <span className={cx('cw-countdown')}>{over}</span>;
   const parts = now === null ? PLACEHOLDER : partsOf(end - now);
   return (
-    <span className="cw-countdown">
+    <span className={cx('cw-countdown')}>
       {label !== undefined && <span className="cw-countdown-label">{label} </span>}
       <time dateTime={to} title={new Date(end).toUTCString()} className="cw-countdown-parts">
         {parts.map(([value, unit]) => (
           <span key={unit} className="cw-countdown-part">
             <b>{value}</b>
-            <span>{unit}</span>
+            <span>{t(unit)}</span>
           </span>
         ))}
       </time>

@@ -1,10 +1,11 @@
 import type { ReactNode } from 'react';
+import type { Tone } from './labels.ts';
+import { useUi } from './ui.tsx';
 
 /**
  * The colour of a badge or notice. The text must convey the same meaning, because not every reader sees
  * colours.
  */
-export type Tone = 'neutral' | 'busy' | 'good' | 'attention' | 'bad';
 
 const MARKS: Record<Tone, string> = { neutral: '○', busy: '◔', good: '✓', attention: '!', bad: '✕' };
 
@@ -25,8 +26,9 @@ export function StatusBadge({
   tone?: Tone | undefined;
   children: ReactNode;
 }) {
+  const { cx } = useUi();
   return (
-    <span className={`cw-badge cw-tone-${tone}`}>
+    <span className={cx(`cw-badge cw-tone-${tone}`)}>
       <span className="cw-badge-mark" aria-hidden="true">
         {MARKS[tone]}
       </span>
@@ -52,9 +54,10 @@ export function Skeleton({
   width?: string | undefined;
   height?: string | undefined;
 }) {
+  const { cx } = useUi();
   return (
     <span
-      className="cw-skeleton"
+      className={cx('cw-skeleton')}
       aria-hidden="true"
       style={{ width, ...(height !== undefined && { height }) }}
     >
@@ -64,10 +67,10 @@ export function Skeleton({
 }
 
 /** Announces loading to screen readers, for which skeletons are hidden. */
-export function Loading({ what }: { what: string }) {
+export function Loading({ children }: { children: string }) {
   return (
     <span className="cw-hidden" role="status">
-      Loading {what}…
+      {children}
     </span>
   );
 }
@@ -93,15 +96,17 @@ export function AddressText({ address }: { address: string }) {
 
 /** A message shown in place of missing content. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  const { cx } = useUi();
   return (
-    <div className="cw-empty">
+    <div className={cx('cw-empty')}>
       <p className="cw-empty-title">{title}</p>
-      {children !== undefined && <div className="cw-muted">{children}</div>}
+      {children !== undefined && <div className={cx('cw-muted')}>{children}</div>}
     </div>
   );
 }
 
 /** A progress indicator; put text beside it for screen readers. */
 export function Spinner() {
-  return <span className="cw-spinner" aria-hidden="true" />;
+  const { cx } = useUi();
+  return <span className={cx('cw-spinner')} aria-hidden="true" />;
 }

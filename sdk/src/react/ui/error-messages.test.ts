@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { CausewayError } from '../../error.ts';
 import { FlowError } from '../../flows/flow.ts';
-import { describeError, referenceOf } from './error-messages.ts';
+import { describeError as describeIn, referenceOf } from './error-messages.ts';
+import { createUi } from './ui.tsx';
+
+const describeError = (error: unknown) => describeIn(error, createUi().t);
 
 const failure = (code: string, errors = {}) =>
   new CausewayError({ code, status: 422, message: 'as the service says', eventId: 'req-1', errors });

@@ -28,7 +28,7 @@ type Known = Exclude<ErrorCode, Unexpected> | FlowCode | LocalCode;
 
 const NEW_APPROVAL = 'Start again. Your wallet will ask for a new approval.';
 
-const MESSAGES: Record<Known, readonly [title: string, advice: string]> = {
+const MESSAGES = {
   network_error: ["We can't connect right now", 'Check your connection and try again.'],
   timeout: ['This is taking too long', 'Please try again in a moment.'],
   unexpected_reply: ['We got an unexpected response', 'Please try again in a moment.'],
@@ -150,7 +150,17 @@ const MESSAGES: Record<Known, readonly [title: string, advice: string]> = {
     'Check your balance before you send another one.',
   ],
   aborted: ['Stopped', 'Nothing more was sent. You can try again.'],
-};
+} as const satisfies Record<Known, readonly [title: string, advice: string]>;
+
+const FALLBACKS = {
+  invalid: 'Some details are missing or invalid',
+  checkEntries: 'Check your entries.',
+  failed: "That didn't work",
+  tryAgain: 'Please try again.',
+} as const;
+
+/** Every text in the tables above. */
+export type ErrorMessage = (typeof MESSAGES)[Known][0 | 1] | (typeof FALLBACKS)[keyof typeof FALLBACKS];
 
 const SIGN_IN_CODES = new Set(['unauthorized', 'not_signed_in', 'user_token_required', 'insufficient_scope']);
 
@@ -159,18 +169,26 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
+/** Returns what happened, undefined for unknown codes. */
+export function titleOf(code: string): ErrorMessage | undefined {
+  return Object.hasOwn(MESSAGES, code) ? MESSAGES[code as Known][0] : undefined;
+}
+
 /** Returns what happened and what to do next; falls back to the error's own message for unknown codes. */
-export function describeError(error: unknown): ErrorDescription {
+export function describeError(error: unknown, t: (message: ErrorMessage) => string): ErrorDescription {
   const code = codeOf(error);
   const needsSignIn = SIGN_IN_CODES.has(code);
   if (Object.hasOwn(MESSAGES, code)) {
     const [title, advice] = MESSAGES[code as Known];
-    return { title, advice, needsSignIn };
+    return { title: t(title), advice: t(advice), needsSignIn };
   }
   if (code === 'validation_failed')
-    return { title: 'Some details are missing or invalid', advice: describeFields(error), needsSignIn };
+    return {
+      ...{ title: t(FALLBACKS.invalid), needsSignIn },
+      advice: describeFields(error) || t(FALLBACKS.checkEntries),
+    };
   const message = error instanceof Error ? error.message : '';
-  return { title: "That didn't work", advice: message || 'Please try again.', needsSignIn };
+  return { title: t(FALLBACKS.failed), advice: message || t(FALLBACKS.tryAgain), needsSignIn };
 }
 
 /** Returns the event id of a service error, or of the service error that stopped a flow. */
@@ -183,8 +201,5 @@ export function referenceOf(error: unknown): string | undefined {
 function describeFields(error: unknown): string {
   const inner = isCausewayError(error) ? error : error instanceof Error ? error.cause : undefined;
   const fields = isCausewayError(inner) ? Object.entries(inner.errors) : [];
-  return (
-    fields.map(([field, problem]) => `${field}: ${[problem].flat().join(', ')}`).join('. ') ||
-    'Check your entries.'
-  );
+  return fields.map(([field, problem]) => `${field}: ${[problem].flat().join(', ')}`).join('. ');
 }

@@ -1,6 +1,7 @@
 import { useContext } from 'react';
 import { Context } from '../context.ts';
 import { describeError, referenceOf } from './error-messages.ts';
+import { useUi } from './ui.tsx';
 
 /**
  * Shows what went wrong, what to do next and the support reference; announced to screen readers.
@@ -18,32 +19,33 @@ import { describeError, referenceOf } from './error-messages.ts';
 export function ErrorNotice({
   error,
   onRetry,
-  retryLabel = 'Try again',
+  retryLabel,
 }: {
   error: unknown;
   onRetry?: (() => void) | undefined;
   retryLabel?: string | undefined;
 }) {
+  const { cx, t } = useUi();
   const signInUrl = useContext(Context)?.signInUrl;
-  const { title, advice, needsSignIn } = describeError(error);
+  const { title, advice, needsSignIn } = describeError(error, t);
   const reference = referenceOf(error);
   return (
-    <div className="cw-notice cw-tone-bad" role="alert">
-      <p className="cw-notice-title">{title}</p>
+    <div className={cx('cw-notice cw-tone-bad')} role="alert">
+      <p className={cx('cw-notice-title')}>{title}</p>
       {advice !== '' && <p>{advice}</p>}
       {reference !== undefined && (
         <p className="cw-reference">
-          Reference: <code>{reference}</code>
+          {t('Reference:')} <code>{reference}</code>
         </p>
       )}
       {needsSignIn && signInUrl !== undefined ? (
-        <a className="cw-button" href={signInUrl}>
-          Sign in
+        <a className={cx('cw-button')} href={signInUrl}>
+          {t('Sign in')}
         </a>
       ) : (
         onRetry !== undefined && (
-          <button type="button" className="cw-button" onClick={() => onRetry()}>
-            {retryLabel}
+          <button type="button" className={cx('cw-button')} onClick={() => onRetry()}>
+            {retryLabel ?? t('Try again')}
           </button>
         )
       )}

@@ -1,15 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  formatDate,
-  formatDateTime,
-  formatPrice,
-  formatTokenAmount,
-  formatUsd,
-  groupDigits,
-  slugToTitle,
-  truncateDecimals,
-} from './format.ts';
+import { formatsOf, formatUsd, groupDigits, slugToTitle, truncateDecimals } from './format.ts';
+
+const english = formatsOf('en-GB');
 
 test('groupDigits adds commas to the whole part and changes nothing else', () => {
   fc.assert(
@@ -32,12 +25,12 @@ test('formatUsd is exact and shows cents only if there are any', () => {
   ]);
 });
 
-test('formatTokenAmount groups digits and appends the token code', () => {
-  expect(formatTokenAmount(1_250_500_000n, { decimals: 6, code: 'USDC' })).toBe('1,250.5 USDC');
+test('token amounts group digits and appends the token code', () => {
+  expect(english.tokenAmount(1_250_500_000n, { decimals: 6, code: 'USDC' })).toBe('1,250.5 USDC');
 });
 
-test('formatPrice always shows cents', () => {
-  expect(['1', '1.5', '0.125', '1000'].map(formatPrice)).toEqual(['$1.00', '$1.50', '$0.125', '$1,000.00']);
+test('prices always show cents', () => {
+  expect(['1', '1.5', '0.125', '1000'].map(english.price)).toEqual(['$1.00', '$1.50', '$0.125', '$1,000.00']);
 });
 
 test('truncateDecimals never makes a number larger', () => {
@@ -48,8 +41,8 @@ test('truncateDecimals never makes a number larger', () => {
 });
 
 test('dates and times are formatted in UTC', () => {
-  expect(formatDate('2026-01-02T23:59:59.000000Z')).toBe('2 Jan 2026');
-  expect(formatDateTime('2026-01-02T03:04:05.678901Z')).toBe('2 Jan 2026, 03:04 UTC');
+  expect(english.date('2026-01-02T23:59:59.000000Z')).toBe('2 Jan 2026');
+  expect(english.dateTime('2026-01-02T03:04:05.678901Z')).toBe('2 Jan 2026, 03:04 UTC');
 });
 
 test('slugToTitle capitalises each word', () => {

@@ -1,5 +1,87 @@
 import { formatAmount } from '../../amounts.ts';
 
+export const DEFAULT_LOCALE = 'en-GB';
+
+type Unit = { decimals: number; code: string };
+
+/** Formats exactly, from decimal strings and never through floating point, in the way of a locale. */
+export type Formats = {
+  /** Groups the digits of a decimal string: `1250000.5` becomes `1,250,000.5`. */
+  digits(decimal: string): string;
+  /** Formats smallest units as an amount with its token code: `1500000` with 6 decimals becomes `1.5 USDC`. */
+  tokenAmount(units: bigint | string, unit: Unit): string;
+  /** Formats dollars, with cents only if there are any: `1000` becomes `$1,000`, `1.5` becomes `$1.50`. */
+  usd(decimal: string): string;
+  /** Formats dollars, always with cents: `1` becomes `$1.00`. */
+  price(decimal: string): string;
+  /** Formats basis points: `50` becomes `0.50%`. */
+  percent(bps: number): string;
+  /** Formats in UTC, so that the server and every browser render the same text. */
+  date(iso: string): string;
+  dateTime(iso: string): string;
+  /** Turns a decimal string into what a user would type: without groups. */
+  toInput(decimal: string): string;
+  /** Turns what a user types into a decimal string; leaves anything ambiguous unchanged, which then fails to parse. */
+  fromInput(text: string): string;
+};
+
+const DATE = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const;
+const TIME = { hour: '2-digit', minute: '2-digit' } as const;
+
+export function formatsOf(locale: string): Formats {
+  const partsOf = (options: Intl.NumberFormatOptions) =>
+    new Intl.NumberFormat(locale, { numberingSystem: 'latn', ...options }).formatToParts(12345.5);
+  const separator = (type: 'group' | 'decimal', fallback: string) =>
+    partsOf({ useGrouping: true }).find((part) => part.type === type)?.value ?? fallback;
+  const group = separator('group', ',');
+  const point = separator('decimal', '.');
+  const digits = (decimal: string) => {
+    const [whole = '', fraction] = decimal.split('.');
+    const grouped = whole.replace(/\B(?=(\d{3})+$)/g, group);
+    return fraction === undefined ? grouped : `${grouped}${point}${fraction}`;
+  };
+  // Where the locale puts the symbol: `$1` or `1 $`.
+  const [before = '', after = ''] = partsOf({
+    ...{ style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' },
+  })
+    .map(({ type, value }) => (type === 'currency' || type === 'literal' ? value : '\0'))
+    .join('')
+    .split(/\0+/);
+  const dollars = (whole: string, cents: string) =>
+    `${before}${digits(cents === '' ? whole : `${whole}.${cents.padEnd(2, '0')}`)}${after}`;
+  const centsOf = (fraction: string) => fraction.replace(/0+$/, '');
+  const date = new Intl.DateTimeFormat(locale, DATE);
+  const dateTime = new Intl.DateTimeFormat(locale, { ...DATE, ...TIME });
+  return {
+    digits,
+    tokenAmount: (units, { decimals, code }) => `${digits(formatAmount(units, decimals))} ${code}`,
+    usd: (decimal) => {
+      const [whole = '0', fraction = ''] = decimal.split('.');
+      return dollars(whole, centsOf(fraction));
+    },
+    price: (decimal) => {
+      const [whole = '0', fraction = ''] = decimal.split('.');
+      return dollars(whole, centsOf(fraction) || '00');
+    },
+    percent: (bps) => `${digits((bps / 100).toFixed(2))}%`,
+    date: (iso) => date.format(new Date(iso)),
+    dateTime: (iso) => `${dateTime.format(new Date(iso))} UTC`,
+    toInput: (decimal) => decimal.replace('.', point),
+    fromInput: (text) => fromInput(text.trim(), point),
+  };
+}
+
+/** Accepts `1250.5`, `1,250.5` and `1 250.5`, or with a decimal comma `1250,5`, `1.250,5` and `1 250,5`. */
+function fromInput(text: string, point: string): string {
+  const isComma = point === ',';
+  const isPlain = isComma ? /^\d*(,\d*)?$/ : /^\d*(\.\d*)?$/;
+  const isGrouped = isComma ? /^\d{1,3}([.\s’']\d{3})+(,\d*)?$/ : /^\d{1,3}([,\s’']\d{3})+(\.\d*)?$/;
+  if (!isPlain.test(text) && !isGrouped.test(text)) return isComma ? text.replaceAll('.', ' ') : text;
+  return text.replace(isComma ? /[.\s’']/g : /[,\s’']/g, '').replace(',', '.');
+}
+
+const ENGLISH = formatsOf(DEFAULT_LOCALE);
+
 /**
  * Groups the digits of a decimal string: `1250000.5` becomes `1,250,000.5`.
  *
@@ -11,17 +93,7 @@ import { formatAmount } from '../../amounts.ts';
  * ```
  */
 export function groupDigits(decimal: string): string {
-  const [whole = '', fraction] = decimal.split('.');
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
-  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
-}
-
-/** Formats smallest units as an amount with its token code: `1500000` with 6 decimals becomes `1.5 USDC`. */
-export function formatTokenAmount(
-  units: bigint | string,
-  { decimals, code }: { decimals: number; code: string },
-): string {
-  return `${groupDigits(formatAmount(units, decimals))} ${code}`;
+  return ENGLISH.digits(decimal);
 }
 
 /**
@@ -35,15 +107,7 @@ export function formatTokenAmount(
  * ```
  */
 export function formatUsd(decimal: string): string {
-  const [whole = '0', fraction = ''] = decimal.split('.');
-  const digits = fraction.replace(/0+$/, '');
-  return `$${groupDigits(digits === '' ? whole : `${whole}.${digits.padEnd(2, '0')}`)}`;
-}
-
-/** Formats dollars, always with cents: `1` becomes `$1.00`. */
-export function formatPrice(decimal: string): string {
-  const usd = formatUsd(decimal);
-  return usd.includes('.') ? usd : `${usd}.00`;
+  return ENGLISH.usd(decimal);
 }
 
 /** Truncates rather than rounds, so that the result never exceeds the value. */
@@ -59,24 +123,6 @@ export function slugToTitle(slug: string): string {
     .split('-')
     .map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`)
     .join(' ');
-}
-
-const DATE = new Intl.DateTimeFormat('en-GB', {
-  ...{ day: 'numeric', month: 'short', year: 'numeric' },
-  timeZone: 'UTC',
-});
-const DATE_TIME = new Intl.DateTimeFormat('en-GB', {
-  ...{ day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' },
-  timeZone: 'UTC',
-});
-
-/** Formats in UTC, so that the server and every browser render the same text. */
-export function formatDate(iso: string): string {
-  return DATE.format(new Date(iso));
-}
-
-export function formatDateTime(iso: string): string {
-  return `${DATE_TIME.format(new Date(iso))} UTC`;
 }
 
 /**

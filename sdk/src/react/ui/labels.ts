@@ -1,26 +1,28 @@
 import type { StatusWord } from '../../requirements.ts';
 import type { Offer, Participation, Requirement } from '../../wire.ts';
-import type { Tone } from './elements.tsx';
 
-export const OFFER_TYPE_LABELS: Record<Offer['type'], string> = {
+export type Tone = 'neutral' | 'busy' | 'good' | 'attention' | 'bad';
+type Label = readonly [Tone, label: string];
+
+export const OFFER_TYPE_LABELS = {
   'platform::token_sale': 'Token sale',
   'fund::swap': 'Fund',
   'tokenized::swap': 'Tokenized asset',
-};
+} as const satisfies Record<Offer['type'], string>;
 
-export const OFFER_STATE_LABELS: Record<'upcoming' | 'open' | 'ended', readonly [Tone, label: string]> = {
+export const OFFER_STATE_LABELS = {
   upcoming: ['attention', 'Opens soon'],
   open: ['good', 'Open'],
   ended: ['neutral', 'Ended'],
-};
+} as const satisfies Record<'upcoming' | 'open' | 'ended', Label>;
 
-export const MILESTONE_LABELS: Record<'completed' | 'active' | 'upcoming', readonly [Tone, label: string]> = {
+export const MILESTONE_LABELS = {
   completed: ['good', 'Completed'],
   active: ['busy', 'In progress'],
   upcoming: ['neutral', 'Planned'],
-};
+} as const satisfies Record<'completed' | 'active' | 'upcoming', Label>;
 
-export const REQUIREMENT_LABELS: Record<Requirement['type'], readonly [name: string, reason: string]> = {
+export const REQUIREMENT_LABELS = {
   identity_verification: ['Confirm who you are', 'The law requires us to know our investors.'],
   kyc_approved: ['Verify your identity', "You'll need your passport or ID card, and a selfie."],
   accreditation: [
@@ -31,18 +33,17 @@ export const REQUIREMENT_LABELS: Record<Requirement['type'], readonly [name: str
   whitelisted_wallet: ['Register a wallet for this offer', 'Only registered wallets can invest.'],
   document: ['Sign your tax form', 'Certifies where you pay tax (form W-8BEN or W-8BEN-E).'],
   jurisdiction: ['Country of residence', 'Local rules decide who can invest.'],
-};
+} as const satisfies Record<Requirement['type'], readonly [name: string, reason: string]>;
 
-export const STATUS_LABELS: Record<StatusWord, readonly [Tone, label: string]> = {
+export const STATUS_LABELS = {
   not_started: ['neutral', 'To do'],
   in_progress: ['busy', 'In progress'],
   action_needed: ['attention', 'Action needed'],
   completed: ['good', 'Done'],
   rejected: ['bad', 'Not accepted'],
-};
+} as const satisfies Record<StatusWord, Label>;
 
-type ParticipationLabel = readonly [Tone, label: string, explanation: string];
-export const PARTICIPATION_LABELS: Record<Participation['status'], ParticipationLabel> = {
+export const PARTICIPATION_LABELS = {
   prepared: ['busy', 'Confirming approval', 'Waiting for the network to confirm your approval.'],
   pending: ['busy', 'Accepted', "Your approval is confirmed. We'll collect the payment shortly."],
   submitted: ['busy', 'Collecting', "We're collecting the payment from your wallet."],
@@ -55,7 +56,16 @@ export const PARTICIPATION_LABELS: Record<Participation['status'], Participation
     'Refund delayed',
     "Your refund hasn't gone through yet. We'll try again automatically.",
   ],
-};
+} as const satisfies Record<Participation['status'], readonly [...Label, explanation: string]>;
+
+/** Every text in the tables above. */
+export type LabelMessage =
+  | (typeof OFFER_TYPE_LABELS)[keyof typeof OFFER_TYPE_LABELS]
+  | (typeof OFFER_STATE_LABELS)[keyof typeof OFFER_STATE_LABELS][1]
+  | (typeof MILESTONE_LABELS)[keyof typeof MILESTONE_LABELS][1]
+  | (typeof REQUIREMENT_LABELS)[keyof typeof REQUIREMENT_LABELS][0 | 1]
+  | (typeof STATUS_LABELS)[keyof typeof STATUS_LABELS][1]
+  | (typeof PARTICIPATION_LABELS)[keyof typeof PARTICIPATION_LABELS][1 | 2];
 
 /** Returns whether a participation can still change without the user doing anything. */
 export function isInProgress(status: Participation['status']): boolean {

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
-import { type BlockProps, joinClasses } from './class-names.ts';
 import { ErrorNotice } from './error-notice.tsx';
 
-type ListState = BlockProps & {
+type ListState = {
+  className: string;
   items: readonly unknown[] | undefined;
   error: unknown;
   onRetry: () => void;
@@ -11,12 +11,11 @@ type ListState = BlockProps & {
 
 /** Returns what to show instead of a list that failed to load or is empty, or null if the list can be shown. */
 export function listFallback({ items, error, onRetry, empty, className }: ListState): ReactNode {
-  const root = joinClasses('cw', className);
   if (items === undefined && error !== undefined)
     return (
-      <div className={root}>
+      <div className={className}>
         <ErrorNotice error={error} onRetry={onRetry} />
       </div>
     );
-  return items?.length === 0 ? <div className={root}>{empty}</div> : null;
+  return items?.length === 0 ? <div className={className}>{empty}</div> : null;
 }

@@ -2,6 +2,7 @@ import { useEffect, useId, useRef, useState } from 'react';
 import type { Wallet } from '../../flows/wallet.ts';
 import { useWallet } from '../hooks/use-wallet.ts';
 import { AddressText, Spinner } from '../ui/elements.tsx';
+import { useUi } from '../ui/ui.tsx';
 import type { Protocol, WalletConnector } from './connector.ts';
 
 export type ConnectWalletDialogProps = {
@@ -10,6 +11,9 @@ export type ConnectWalletDialogProps = {
   onClose(): void;
   onConnected?: ((wallet: Wallet) => void) | undefined;
 };
+
+const INSTALL_NOTE =
+  "Install a wallet extension and reload this page, or open this page in your wallet app's browser.";
 
 type Progress = { connector: WalletConnector; error: unknown | null } | null;
 
@@ -34,6 +38,7 @@ type Progress = { connector: WalletConnector; error: unknown | null } | null;
  * ```
  */
 export function ConnectWalletDialog({ protocol, open, onClose, onConnected }: ConnectWalletDialogProps) {
+  const { cx, t } = useUi();
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   const { wallet, connectors, connect, disconnect, openDialog } = useWallet(protocol);
@@ -66,7 +71,7 @@ export function ConnectWalletDialog({ protocol, open, onClose, onConnected }: Co
   return (
     <dialog
       ref={dialog}
-      className="cw cw-dialog"
+      className={cx('cw cw-dialog')}
       aria-labelledby={titleId}
       onClose={onClose}
       onClick={(event) => event.target === dialog.current && dialog.current.close()}
@@ -74,26 +79,30 @@ export function ConnectWalletDialog({ protocol, open, onClose, onConnected }: Co
     >
       <div className="cw-dialog-head">
         <h2 className="cw-dialog-title" id={titleId}>
-          {wallet === undefined ? 'Connect wallet' : 'Your wallet'}
+          {t(wallet === undefined ? 'Connect wallet' : 'Your wallet')}
         </h2>
-        <button type="button" className="cw-button cw-button-quiet" onClick={() => dialog.current?.close()}>
-          Close
+        <button
+          type="button"
+          className={cx('cw-button cw-button-quiet')}
+          onClick={() => dialog.current?.close()}
+        >
+          {t('Close')}
         </button>
       </div>
       {wallet === undefined ? (
         <Choices protocol={protocol} connectors={connectors} progress={progress} onChoose={choose} />
       ) : (
         <div className="cw-stack">
-          <p className="cw-panel">
+          <p className={cx('cw-panel')}>
             <AddressText address={wallet.address} />
           </p>
           {onConnected !== undefined && (
-            <button type="button" className="cw-button cw-button-main cw-button-wide" onClick={use}>
-              Use this wallet
+            <button type="button" className={cx('cw-button cw-button-main cw-button-wide')} onClick={use}>
+              {t('Use this wallet')}
             </button>
           )}
-          <button type="button" className="cw-button cw-button-wide" onClick={disconnect}>
-            Switch wallet
+          <button type="button" className={cx('cw-button cw-button-wide')} onClick={disconnect}>
+            {t('Switch wallet')}
           </button>
         </div>
       )}
@@ -107,15 +116,20 @@ function Choices(props: {
   progress: Progress;
   onChoose(connector: WalletConnector): void;
 }) {
+  const { cx, t } = useUi();
   const { protocol, connectors, progress, onChoose } = props;
   const isBusy = progress !== null && progress.error === null;
   if (connectors.length === 0)
     return (
       <div className="cw-stack">
-        <p className="cw-strong">No {protocol === 'solana' ? 'Solana ' : ''}wallet found in this browser</p>
-        <p className="cw-muted">
-          Install a wallet extension and reload this page, or open this page in your wallet app's browser.
+        <p className={cx('cw-strong')}>
+          {t(
+            protocol === 'solana'
+              ? 'No Solana wallet found in this browser'
+              : 'No wallet found in this browser',
+          )}
         </p>
+        <p className={cx('cw-muted')}>{t(INSTALL_NOTE)}</p>
       </div>
     );
   return (
@@ -123,7 +137,7 @@ function Choices(props: {
       <ul className="cw-choices">
         {connectors.map((one) => (
           <li key={one.id}>
-            <button type="button" className="cw-choice" disabled={isBusy} onClick={() => onChoose(one)}>
+            <button type="button" className={cx('cw-choice')} disabled={isBusy} onClick={() => onChoose(one)}>
               {one.icon === undefined ? (
                 <span className="cw-choice-icon" aria-hidden="true">
                   {one.name.charAt(0)}
@@ -137,16 +151,18 @@ function Choices(props: {
           </li>
         ))}
       </ul>
-      <p className="cw-muted cw-small" aria-live="polite">
+      <p className={cx('cw-muted cw-small')} aria-live="polite">
         {isBusy
-          ? `Confirm the connection in ${progress.connector.name}.`
-          : 'Connecting shares your address with this page. Nothing moves without your approval.'}
+          ? t('Confirm the connection in {wallet}.', { wallet: progress.connector.name })
+          : t('Connecting shares your address with this page. Nothing moves without your approval.')}
       </p>
       {progress !== null && progress.error !== null && (
-        <p className="cw-notice cw-tone-bad" role="alert">
+        <p className={cx('cw-notice cw-tone-bad')} role="alert">
           {isRejection(progress.error)
-            ? `You declined the request in ${progress.connector.name}. Choose a wallet to try again.`
-            : `${progress.connector.name} couldn't connect. Unlock it and try again.`}
+            ? t('You declined the request in {wallet}. Choose a wallet to try again.', {
+                wallet: progress.connector.name,
+              })
+            : t("{wallet} couldn't connect. Unlock it and try again.", { wallet: progress.connector.name })}
         </p>
       )}
     </div>

@@ -5,6 +5,8 @@ import type { OfferDetails } from '../../wire.ts';
 import { useConnectedWallets } from '../hooks/use-user.ts';
 import { AddressText, Spinner } from '../ui/elements.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
+import type { Message } from '../ui/messages.ts';
+import { useUi } from '../ui/ui.tsx';
 import { ConnectWalletDialog } from './connect-wallet-dialog.tsx';
 import type { Protocol } from './connector.ts';
 import { useBindWallet } from './use-bind-wallet.ts';
@@ -25,6 +27,7 @@ type Props = {
 
 /** Connects a wallet, proves with a signature that the user owns it, and binds it to the option. */
 export function WalletStep(props: Props) {
+  const { cx, t } = useUi();
   const { offer, optionId, protocol, maximum, wallet, status, isNext, onProgress } = props;
   const [isChoosing, setIsChoosing] = useState(false);
   const { bind, state, wallet: chosen } = useBindWallet({ offer, optionId, onDone: onProgress });
@@ -39,15 +42,15 @@ export function WalletStep(props: Props) {
   return (
     <div className="cw-requirement-step">
       {isDone && mine.length > 0 && (
-        <p className="cw-small cw-row cw-wrap">
+        <p className={cx('cw-small cw-row cw-wrap')}>
           {mine.map(({ id, address }) => (
-            <span key={id} className="cw-chip">
+            <span key={id} className={cx('cw-chip')}>
               <AddressText address={address} />
             </span>
           ))}
           {maximum > 1 && (
-            <span className="cw-muted">
-              {mine.length} of {maximum}
+            <span className={cx('cw-muted')}>
+              {t('{count} of {maximum}', { count: mine.length, maximum })}
             </span>
           )}
         </p>
@@ -55,24 +58,24 @@ export function WalletStep(props: Props) {
       {canAdd && (
         <button
           type="button"
-          className={`cw-button ${isNext ? 'cw-button-main' : ''} ${isDone ? 'cw-button-quiet' : ''}`}
+          className={cx(`cw-button ${isNext ? 'cw-button-main' : ''} ${isDone ? 'cw-button-quiet' : ''}`)}
           disabled={isBusy}
           onClick={() => (wallet === undefined ? setIsChoosing(true) : bind(wallet))}
         >
-          {labelOf(isDone, maximum, wallet)}
+          {t(labelOf(isDone, maximum, wallet))}
         </button>
       )}
-      <p className="cw-small cw-progress-text" role="status">
+      <p className={cx('cw-small cw-progress-text')} role="status">
         {isBusy && (
           <>
-            <Spinner /> {state.phase === undefined ? 'Starting…' : BIND_PHASES[state.phase]}
+            <Spinner /> {t(state.phase === undefined ? 'Starting…' : BIND_PHASES[state.phase])}
           </>
         )}
       </p>
       {state.step === 'failed' && (
         <ErrorNotice
           error={state.error}
-          retryLabel="Sign again"
+          retryLabel={t('Sign again')}
           onRetry={chosen === undefined ? undefined : () => bind(chosen)}
         />
       )}
@@ -86,7 +89,7 @@ export function WalletStep(props: Props) {
   );
 }
 
-function labelOf(isDone: boolean, maximum: number, wallet: Wallet | undefined): string {
+function labelOf(isDone: boolean, maximum: number, wallet: Wallet | undefined): Message {
   if (wallet !== undefined) return 'Register this wallet';
   if (!isDone) return 'Connect wallet';
   return maximum > 1 ? 'Add another wallet' : 'Use a different wallet';

@@ -1,0 +1,57 @@
+import { createContext, type ReactNode, useContext } from 'react';
+import type { Check } from '../../wire.ts';
+import { type ClassNames, joinClasses } from './class-names.ts';
+import { DEFAULT_LOCALE, type Formats, formatsOf } from './format.ts';
+import type { Message, Messages } from './messages.ts';
+
+/** Returns the host's translation of a message; `{name}` in it becomes the value of that name. */
+export type Translate = (message: Message, values?: Readonly<Record<string, string | number>>) => string;
+
+/** How the components speak and look: in the host's language and formats, with the host's classes. */
+export type Ui = {
+  locale: string;
+  t: Translate;
+  /** Like `t`, for values that are elements. */
+  rich(message: Message, values: Readonly<Record<string, ReactNode>>): ReactNode;
+  /** Returns the host's text for a failed check, or else the service's own. */
+  check(code: Check['code'], text: string): string;
+  format: Formats;
+  /** Returns the SDK's classes, followed by those that the host has given to the same parts. */
+  cx(own: string, added?: string | undefined): string;
+};
+
+type UiSettings = {
+  locale?: string | undefined;
+  messages?: Messages | undefined;
+  classNames?: ClassNames | undefined;
+};
+
+const PLACEHOLDER = /\{(\w+)\}/;
+
+export function createUi({ locale = DEFAULT_LOCALE, messages = {}, classNames = {} }: UiSettings = {}): Ui {
+  const translate = (message: Message): string => messages[message] ?? message;
+  return {
+    locale,
+    t: (message, values = {}) =>
+      translate(message).replaceAll(new RegExp(PLACEHOLDER, 'g'), (whole, name: string) =>
+        String(values[name] ?? whole),
+      ),
+    rich: (message, values) =>
+      translate(message)
+        .split(PLACEHOLDER)
+        // Every second part is the name of a value.
+        .map((part, index) => (index % 2 === 0 ? part : <Slot key={part}>{values[part]}</Slot>)),
+    check: (code, text) => messages[`check:${code}`] ?? text,
+    format: formatsOf(locale),
+    cx: (own, added) => joinClasses(own, classNames, added),
+  };
+}
+
+function Slot({ children }: { children: ReactNode }): ReactNode {
+  return children;
+}
+
+/** English without a provider, because some components work without one. */
+export const UiContext = createContext<Ui>(createUi());
+
+export const useUi = (): Ui => useContext(UiContext);
