@@ -5,10 +5,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import Fastify from 'fastify';
+import { createElement, type FunctionComponent, isValidElement } from 'react';
+import { renderToString } from 'react-dom/server';
 import type { Hex } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { freePort } from '../../service/src/http/free-port.ts';
 import { createCauseway } from '../src/index.ts';
+import { CausewayProvider } from '../src/react/index.ts';
 import { createSignIn, type Session } from '../src/server/index.ts';
 import { createTestWallet } from '../src/testing/index.ts';
 import { newBrowser } from './browser.ts';
@@ -17,6 +20,8 @@ import { type Sandbox, startSandbox } from './sandbox.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
+/** The guides whose React code this test renders. `guides.test.ts` of the service runs the others. */
+const GUIDES = ['react', 'wallets', 'theming'];
 /** Globals that examples may use. */
 const AMBIENT = `
 import type { Causeway } from '@causeway/sdk';
@@ -78,6 +83,8 @@ async function collectExamples(): Promise<string> {
     if (name !== undefined) quickstart.set(name, code);
   }
   const all = readme.filter(({ code }) => ![...quickstart.values()].includes(code));
+  for (const guide of GUIDES)
+    all.push(...examplesIn(await readFile(join(root, `docs/${guide}.md`), 'utf8'), guide));
   const exported = new Map(['useState', 'useEffect', 'useMemo', 'StrictMode'].map((name) => [name, 'react']));
   for (const [entry, file] of await entryPoints())
     for (const [name, found] of await documentedExports(file)) {
@@ -94,6 +101,7 @@ async function collectExamples(): Promise<string> {
   for (const [name, code] of [...quickstart, ['app.ts', APP] as const])
     await writeFile(join(folder, name), code);
   await writeFile(join(folder, 'ambient.d.ts'), AMBIENT);
+  await writeFile(join(folder, 'styles.d.ts'), "declare module '*.css';\n");
   const compilerOptions = {
     ...{ noUnusedLocals: false, noUnusedParameters: false, incremental: false, tsBuildInfoFile: null },
     types: ['node', 'react'],
@@ -116,6 +124,25 @@ describe('the documentation', () => {
       ({ stdout }) => String(stdout).replaceAll(/^.*artifacts\/sdk-examples-\w+\//gm, ''),
     );
     expect(output).toBe('');
+  });
+
+  test('has guides whose components render', async () => {
+    const causeway = createCauseway({ baseUrl: sandbox.url, accessToken: process.env.TOKEN ?? '' });
+    Object.assign(globalThis, { causeway, wallet: undefined });
+    const rendered = new Map<string, string>();
+    for (const [name, { of, language }] of examples) {
+      if (language !== 'tsx' || !GUIDES.includes(of)) continue;
+      const module = (await import(/* @vite-ignore */ join(folder, name))) as Record<string, unknown>;
+      for (const [exported, value] of Object.entries(module)) {
+        if (!isValidElement(value) && !/^[A-Z]/.test(exported)) continue;
+        const children = isValidElement(value) ? value : createElement(value as FunctionComponent);
+        const html = renderToString(createElement(CausewayProvider, { client: causeway, children }));
+        rendered.set(`${name}: ${exported}`, html);
+      }
+    }
+    expect(new Set([...rendered.keys()].map((name) => /-(\w+)\./.exec(name)?.[1]))).toEqual(new Set(GUIDES));
+    expect(rendered.size).toBeGreaterThan(8);
+    expect([...rendered].filter(([, html]) => html === '')).toEqual([]);
   });
 
   test('has examples that run without errors', async () => {

@@ -19,7 +19,8 @@ const SANDBOX_GUIDES = [
   'docs/partners.md',
   'docs/operators.md',
   'docs/offers.md',
-  'docs/python.md',
+  'docs/languages.md',
+  'docs/redirects.md',
 ];
 /** A guide that starts the sandbox itself. */
 const TESTING_GUIDE = 'docs/testing.md';

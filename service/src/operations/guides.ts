@@ -8,8 +8,12 @@ const FOLDER = new URL('../../../docs/', import.meta.url);
 /** The pages made from the files in `docs/`, by file name without its extension. */
 export const GUIDES: Record<string, DocsLink> = {
   partners: { href: '/docs/guides/partners', name: 'Partner guide' },
-  sdk: { href: '/docs/guides/sdk', name: 'SDK' },
-  python: { href: '/docs/guides/python', name: 'Python' },
+  react: { href: '/docs/guides/react', name: 'React' },
+  wallets: { href: '/docs/guides/wallets', name: 'Wallets' },
+  theming: { href: '/docs/guides/theming', name: 'Theming' },
+  redirects: { href: '/docs/guides/redirects', name: 'Redirects and CORS' },
+  languages: { href: '/docs/guides/languages', name: 'Other languages' },
+  sdk: { href: '/docs/guides/sdk', name: 'SDK guarantees' },
   testing: { href: '/docs/guides/testing', name: 'Testing' },
   errors: { href: '/docs/errors', name: 'Errors' },
   operators: { href: '/docs/guides/operators', name: 'Operators' },
