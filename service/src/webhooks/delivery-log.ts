@@ -12,7 +12,7 @@ import { type EndpointContext, readEndpoint, requireEnabled } from './endpoint.t
 import type { WebhookAttempt, WebhookDelivery } from './schema.ts';
 
 const FILTERS = ['state', 'event_id'] as const;
-const RETENTION_MS = 30 * 86_400_000;
+export const DELIVERY_RETENTION_MS = 30 * 86_400_000;
 
 export async function listDeliveries(
   ctx: EndpointContext,
@@ -75,7 +75,7 @@ export async function resendDelivery(
 
 /** Deletes finished deliveries that were created more than 30 days ago, and the deliveries of deleted endpoints. */
 export async function deleteOldDeliveries({ db, clock }: Pick<Context, 'db' | 'clock'>): Promise<void> {
-  await store.deleteOldDeliveries(db, toTimestamp((Math.floor(clock.now()) - RETENTION_MS) * 1000));
+  await store.deleteOldDeliveries(db, toTimestamp((Math.floor(clock.now()) - DELIVERY_RETENTION_MS) * 1000));
 }
 
 async function findDelivery(db: Db, partnerId: string, id: string): Promise<store.DeliveryRow> {

@@ -10,17 +10,24 @@ export type MissedEvent = {
   delivery_id: string | null;
 };
 
-type Range = { since: string; until: string; firstId: string; lastId: string };
+type Range = {
+  since: string;
+  until: string;
+  firstId: string;
+  lastId: string;
+  /** The deliveries of all events from this time on still exist. */
+  loggedSince: string;
+};
 
 /**
  * Returns events in the range, up to the endpoint's cursor, that the endpoint subscribes to and whose
- * delivery failed, was skipped or never existed. Ids limit the range, because they begin with the time and
- * are indexed.
+ * delivery failed, was skipped or never existed. Leaves out events that are so old that their delivery may have been
+ * deleted, because they may have been delivered. Ids limit the range, because they begin with the time and are indexed.
  */
 export async function listMissedEvents(
   tx: Db,
   endpointId: string,
-  { since, until, firstId, lastId }: Range,
+  { since, until, firstId, lastId, loggedSince }: Range,
   limit: number,
 ): Promise<MissedEvent[]> {
   const { rows } = await sql<MissedEvent>`
@@ -29,7 +36,8 @@ export async function listMissedEvents(
       left join webhook_deliveries d on d.endpoint_id = w.id and d.event_id = e.id
     where w.id = ${endpointId} and e.id between ${firstId}::uuid and ${lastId}::uuid
       and e.inserted_at between ${since}::timestamptz and ${until}::timestamptz
-      and (d.id is null or d.state in ('failed', 'skipped')) and ${WANTED}
+      and (d.state in ('failed', 'skipped') or (d.id is null and e.inserted_at >= ${loggedSince}::timestamptz))
+      and ${WANTED}
     order by e.sequence limit ${limit}`.execute(tx);
   return rows;
 }

@@ -2,6 +2,7 @@ import { invalidField } from '../errors.ts';
 import type { Caller } from '../http/access.ts';
 import { newId } from '../http/ids.ts';
 import { toTimestamp } from '../http/wire.ts';
+import { DELIVERY_RETENTION_MS } from './delivery-log.ts';
 import { insertDeliveries } from './delivery-store.ts';
 import { type EndpointContext, requireEnabled } from './endpoint.ts';
 import { listMissedEvents, restartDeliveries } from './recovery-store.ts';
@@ -10,11 +11,12 @@ import type { RecoveryRange, WebhookRecovery } from './schema.ts';
 const MAX_RECOVERED = 10_000;
 const INSERT_BATCH_SIZE = 1_000;
 const LATEST_TIME = Date.parse('9999-12-31T23:59:59Z');
-const ID_TOLERANCE_MS = 10_000;
+/** How much clocks may differ: the time in an id from the event's timestamp, and the clocks of nodes. */
+const CLOCK_TOLERANCE_MS = 10_000;
 
 /**
  * Resends the events of a time range that the endpoint missed. Leaves out events that were delivered or are
- * waiting for delivery.
+ * waiting for delivery, and events older than the delivery log, unless the log still has their failed delivery.
  */
 export async function recoverDeliveries(
   ctx: EndpointContext,
@@ -55,9 +57,9 @@ function readBounds({ clock }: EndpointContext, range: RecoveryRange) {
     since: toTimestamp(since * 1000),
     // The end is a time in milliseconds, and includes all microseconds of that millisecond.
     until: toTimestamp(Math.floor(until) * 1000 + 999),
-    // Widens the range of ids, because the time in an id can differ slightly from the event's timestamp.
-    firstId: idAt(since - ID_TOLERANCE_MS, '0'),
-    lastId: idAt(until + ID_TOLERANCE_MS, 'f'),
+    firstId: idAt(since - CLOCK_TOLERANCE_MS, '0'),
+    lastId: idAt(until + CLOCK_TOLERANCE_MS, 'f'),
+    loggedSince: toTimestamp(Math.floor(clock.now() - DELIVERY_RETENTION_MS + CLOCK_TOLERANCE_MS) * 1000),
   };
 }
 
