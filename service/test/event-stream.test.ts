@@ -93,7 +93,8 @@ test.skipIf(!existsSync(PROXIES.nginx.command))(
       for (let n = 0; n < 5; n++) {
         sent.push(...(await append(1)));
         await placeEvents(app.ctx.db);
-        // nginx would hold back events of this size until it has 4 KiB.
+        // Without the header X-Accel-Buffering, nginx would hold back events of this size until it has 4 KiB. It does
+        // so only for HTTP/1.0, its default: it forwards every chunk of a chunked HTTP/1.1 reply at once.
         await until(() => ids).toEqual(sent);
       }
       stream.destroy();

@@ -13,10 +13,10 @@ type Proxy = {
 };
 
 /**
- * nginx notices that a node has stopped only when the node refuses a connection. `upstream`: additional
- * directives for the upstream block.
+ * nginx notices that a node has stopped only when the node refuses a connection. `upstream` and `location`: additional
+ * directives for these blocks. Without them nginx sends HTTP/1.0 and buffers replies.
  */
-const nginx = (upstream: string): Proxy => ({
+const nginx = (upstream: string, location: string): Proxy => ({
   command: '/usr/sbin/nginx',
   package: 'nginx-light',
   args: (file) => ['-e', 'stderr', '-c', file],
@@ -38,8 +38,7 @@ http {
     listen 127.0.0.1:${port};
     location / {
       proxy_pass http://causeway;
-      proxy_http_version 1.1;
-      proxy_set_header Connection "";
+      ${location}
       proxy_set_header Host $http_host;
       proxy_set_header X-Forwarded-For $remote_addr;
       proxy_set_header X-Forwarded-Proto https;
@@ -78,8 +77,8 @@ backend causeway
 const READINESS_CHECK = 'option httpchk GET /health/ready\n  http-check expect status 200';
 
 export const PROXIES = {
-  nginx: nginx(''),
-  'nginx with keepalive': nginx('keepalive 16;'),
+  nginx: nginx('', ''),
+  'nginx with keepalive': nginx('keepalive 16;', 'proxy_http_version 1.1; proxy_set_header Connection "";'),
   HAProxy: haproxy(`${READINESS_CHECK}\n  default-server check inter 200ms fall 1 rise 1`),
   'HAProxy with late checks': haproxy(`${READINESS_CHECK}\n  default-server check inter 5s fall 3 rise 1`),
   'HAProxy without checks': haproxy(''),
