@@ -121,6 +121,19 @@ test('retries the same bytes with a new timestamp until a 2xx, and follows no re
   await target.close();
 });
 
+test('Retry-After doubles the delay of a retry, however long it is', async () => {
+  const { id } = await create();
+  receiver.answer((_webhook, response) => void response.writeHead(429, { 'retry-after': '86400' }).end());
+  await append('a');
+  const find = async () => (await call('GET', `${ENDPOINTS}/${id}/deliveries`)).json.data[0];
+  await until(async () => (await find())?.last_attempt?.status).toBe(429);
+  const { next_attempt_at, last_attempt } = await find();
+  const delayMs = Date.parse(next_attempt_at) - Date.parse(last_attempt.at);
+  // The first delay is 5 seconds, give or take 20 percent.
+  expect(delayMs).toBeGreaterThanOrEqual(2 * 4_000);
+  expect(delayMs).toBeLessThan(3_600_000);
+});
+
 test('a retry is redacted if the partner has lost the scope since, even if it has the scope again', async () => {
   await node.tokenFor({ scopes: new Set(['wallets:read']) });
   await create();
