@@ -38,7 +38,9 @@ describe('a new user', () => {
         await page.getByText("You haven't invested yet.").waitFor();
         await shoot(page, '03-no-investments');
 
+        const stream = page.waitForResponse('**/v1/events/stream');
         await page.goto(`${app.url}/offers/harbour-quarter?option=accredited`);
+        expect((await stream).status()).toBe(200);
         for (const type of ['identity_verification', 'kyc_approved', 'accreditation', 'document'])
           await user.expectRequirement(page, type, 'not_started');
         await shoot(page, '04-offer');

@@ -1,6 +1,8 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decline, expectDone, row, shoot, startTestApp, type TestApp, verifyIdentity } from './test-app.ts';
 
+const PATH = '?view=offer&slug=harbour-quarter&option=accredited&section=checklist';
 let app: TestApp;
 beforeAll(async () => {
   app = await startTestApp();
@@ -9,8 +11,7 @@ afterAll(() => app?.close());
 
 describe('the requirements checklist', () => {
   test('takes a new user through identity, documents and wallets', async () => {
-    const path = '?view=offer&slug=harbour-quarter&option=accredited&section=checklist';
-    await app.visit(path, async ({ page, email }) => {
+    await app.visit(PATH, async ({ page, email }) => {
       await page.getByText('0 of 7 done').waitFor();
       await shoot(page, 'checklist-start');
       await verifyIdentity(page, 'identity_verification');
@@ -49,9 +50,38 @@ describe('the requirements checklist', () => {
     });
   }, 120_000);
 
+  describe('shows a status that changes elsewhere', () => {
+    /** Opens the checklist, stops the page's clock and with it all polling, and completes the first requirement. */
+    const changeStatus = async (page: Page, email: string) => {
+      await page.clock.install();
+      await page.goto(`${app.server.url}/${PATH}`);
+      await page.getByText('0 of 7 done').waitFor();
+      await page.clock.pauseAt(Date.now() + 2_000);
+      const review = { email, level_name: 'Sorting_KYC_Level', answer: 'GREEN' };
+      await app.sandbox.control('POST', '/sandbox/identity/reviews', review);
+    };
+
+    test('as soon as the event stream reports it', async () => {
+      await app.visit('?view=sign-in', async ({ page, email }) => {
+        const opened = page.waitForResponse('**/v1/events/stream');
+        await changeStatus(page, email);
+        expect((await opened).status()).toBe(200);
+        await expectDone(page, 'identity_verification');
+      });
+    });
+
+    test('by polling if there is no stream', async () => {
+      await app.visit('?view=sign-in', async ({ page, email }) => {
+        await page.route('**/v1/events/stream', (route) => route.abort());
+        await changeStatus(page, email);
+        await page.clock.runFor(15_000);
+        await expectDone(page, 'identity_verification');
+      });
+    });
+  });
+
   test('explains a final rejection and a country that is not allowed', async () => {
-    const path = '?view=offer&slug=harbour-quarter&option=accredited&section=checklist';
-    await app.visit(path, async ({ page, email }) => {
+    await app.visit(PATH, async ({ page, email }) => {
       await page.getByText('0 of 7 done').waitFor();
       const review = (level_name: string, more: object) =>
         app.sandbox.control('POST', '/sandbox/identity/reviews', { email, level_name, ...more });
