@@ -1,4 +1,4 @@
-import { type Insertable, type RawBuilder, sql } from 'kysely';
+import { type Insertable, sql } from 'kysely';
 import { EVENT_VISIBLE } from '../db/event-visible.ts';
 import type { Db } from '../db/pool.ts';
 import type { WebhookAttempts, WebhookDeliveries } from '../db/webhook-tables.ts';
@@ -80,21 +80,23 @@ function toJson(rows: readonly object[]): string {
 
 const IS_DUE = sql`d.next_attempt_at <= now() and (d.lease_until is null or d.lease_until <= now())`;
 
-/** A pending delivery is either started or waiting. There is an index for each of the two. */
-const IS_STARTED = sql`d.state = 'pending' and (d.step > 0 or d.lease_until is not null)`;
-const IS_WAITING = sql`d.state = 'pending' and d.step <= 0 and d.lease_until is null`;
+/** Only the head of a subject may be sent. Triggers mark it: see the migration `webhook_heads`. */
+const IS_HEAD = sql`d.state = 'pending' and d.is_head`;
 
 const IS_RESEND_DUE = sql`d.resend_requested and (d.resend_lease_until is null or d.resend_lease_until <= now())`;
 
 type EndpointWithWork = { id: string; partner_id: string; has_due: boolean; has_resends: boolean };
 
-/** Returns the endpoints with due deliveries or requested resends, except `busy` ones. */
+/**
+ * Returns the endpoints with due deliveries or requested resends, except `busy` ones. The order in the subquery makes
+ * PostgreSQL use the index of heads: it expects `exists` to find a row soon and reads the whole table when there is none.
+ */
 export async function listEndpointsWithWork(db: Db, busy: readonly string[]): Promise<EndpointWithWork[]> {
   const { rows } = await sql<EndpointWithWork>`
     select * from (
       select w.id, w.partner_id,
-        exists (select from webhook_deliveries d where d.endpoint_id = w.id and ${IS_WAITING} and ${IS_DUE})
-          or exists (select from webhook_deliveries d where d.endpoint_id = w.id and ${IS_STARTED} and ${IS_DUE}) as has_due,
+        (select d.id from webhook_deliveries d where d.endpoint_id = w.id and ${IS_HEAD} and ${IS_DUE}
+          order by d.next_attempt_at, d.sequence limit 1) is not null as has_due,
         exists (select from webhook_deliveries d where d.endpoint_id = w.id and ${IS_RESEND_DUE}) as has_resends
       from webhook_endpoints w join partners p on p.id = w.partner_id
       where w.state <> 'disabled' and p.disabled_at is null and w.id <> all(${busy}::uuid[])
@@ -123,91 +125,25 @@ const CLAIMED = sql`d.id as delivery_id, d.endpoint_id, d.attempts, d.step, d.re
   e.inserted_at, ${EVENT_VISIBLE} as visible`;
 
 /**
- * How many deliveries a claim looks at, so that its cost does not grow with the queue. Limits are part of the text:
- * PostgreSQL plans a statement again each time if a limit is a parameter, which takes longer than the claim itself.
- */
-const LOOKAHEAD = sql.raw('1000');
-
-/**
- * How many candidates a claim selects. A claim selects more than it takes, because another node may be
- * claiming some of them.
+ * How many candidates a claim selects. A claim selects more than it takes, because another node may be claiming some of
+ * them. The limit is part of the text: PostgreSQL plans a statement again each time if a limit is a parameter, which takes
+ * longer than the claim itself.
  */
 const MAX_FOUND = sql.raw('32');
 
-/** The queue of a waiting delivery: its subject or, if it has none, a queue of its own. */
-const QUEUE = sql`coalesce(d.subject, d.id::text)`;
-
 /**
- * Whether no delivery about the subject is in progress. Written as a scalar subquery, which is evaluated only
- * until enough deliveries are found.
- */
-function isIdle(endpointId: string, subject: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`(select s.id from webhook_deliveries s where s.endpoint_id = ${endpointId} and s.subject = ${subject}
-    and s.state = 'pending' and (s.step > 0 or s.lease_until is not null) limit 1) is null`;
-}
-
-/** The oldest waiting delivery of a queue. */
-function headOf(endpointId: string, queue: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`(select d.id from webhook_deliveries d where d.endpoint_id = ${endpointId} and ${IS_WAITING}
-    and ${QUEUE} = ${queue} order by d.sequence limit 1)`;
-}
-
-/**
- * Claims due deliveries of an endpoint for one attempt each, oldest first: deliveries that were started
- * before, and the first delivery of each subject that has no started one. A delivery thus waits while another
- * delivery about the same subject is in progress. If all of the oldest deliveries wait, the claim looks for
- * the first delivery of each subject instead, so that a subject with a long queue does not delay the others.
- * If the process dies, the lease ends and the delivery is due again.
+ * Claims due deliveries of an endpoint for one attempt each, those that have been due longest first. A delivery waits while
+ * another delivery about the same subject is in progress, because it is not the head. If the process dies, the lease ends
+ * and the delivery is due again.
  */
 export async function claimDeliveries(db: Db, endpointId: string, limit: number): Promise<ClaimedDelivery[]> {
-  const oldest = await claim(
-    db,
-    limit,
-    sql`(
-      select d.id from webhook_deliveries d
-      where d.endpoint_id = ${endpointId} and ${IS_STARTED} and ${IS_DUE}
-      order by d.next_attempt_at limit ${LOOKAHEAD}
-    ) union all (
-      select o.id from (
-        select d.id, d.sequence, ${QUEUE} as queue from webhook_deliveries d
-        where d.endpoint_id = ${endpointId} and ${IS_WAITING} order by d.sequence limit ${LOOKAHEAD}
-      ) as o
-      where ${isIdle(endpointId, sql`o.queue`)} and o.id = ${headOf(endpointId, sql`o.queue`)}
-      order by o.sequence limit ${MAX_FOUND}
-    )`,
-  );
-  return oldest.length > 0 ? oldest : claimAcrossSubjects(db, endpointId, limit);
-}
-
-/**
- * Claims the first delivery of each subject. Used if all of the oldest deliveries wait for other deliveries
- * about their subject.
- */
-function claimAcrossSubjects(db: Db, endpointId: string, limit: number): Promise<ClaimedDelivery[]> {
-  const waiting = sql`d.endpoint_id = ${endpointId} and ${IS_WAITING}`;
-  return claim(
-    db,
-    limit,
-    sql`with recursive queues as (
-      (select ${QUEUE} as queue from webhook_deliveries d
-        where ${waiting} and ${LOOKAHEAD} = (
-          select count(*) from (select from webhook_deliveries d where ${waiting} limit ${LOOKAHEAD}) as oldest)
-        order by ${QUEUE} limit 1)
-      union all
-      select (select ${QUEUE} from webhook_deliveries d where ${waiting} and ${QUEUE} > q.queue order by ${QUEUE} limit 1)
-      from queues q where q.queue is not null
-    )
-    select ${headOf(endpointId, sql`q.queue`)} from queues q
-    where q.queue is not null and ${isIdle(endpointId, sql`q.queue`)} limit ${MAX_FOUND}`,
-  );
-}
-
-async function claim(db: Db, limit: number, found: RawBuilder<unknown>): Promise<ClaimedDelivery[]> {
   const { rows } = await sql<ClaimedDelivery>`
-    with found (id) as materialized (${found}), due as materialized (
-      select d.id from webhook_deliveries d
-      where d.id in (select id from found) and d.state = 'pending' and ${IS_DUE}
-      order by d.sequence limit ${limit} for update of d skip locked
+    with found as materialized (
+      select d.id from webhook_deliveries d where d.endpoint_id = ${endpointId} and ${IS_HEAD} and ${IS_DUE}
+      order by d.next_attempt_at, d.sequence limit ${MAX_FOUND}
+    ), due as materialized (
+      select d.id from webhook_deliveries d where d.id in (select id from found) and ${IS_HEAD} and ${IS_DUE}
+      order by d.next_attempt_at, d.sequence limit ${limit} for update of d skip locked
     )
     update webhook_deliveries d set attempts = d.attempts + 1, step = d.step + 1, lease_until = now() + ${LEASE},
       retry_until = coalesce(d.retry_until, now() + ${RETRY_PERIOD})

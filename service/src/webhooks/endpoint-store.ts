@@ -104,16 +104,27 @@ export async function disableEndpoint(tx: Db, id: string, reason: DisabledReason
     where id = ${id} and state <> 'disabled'`.execute(tx);
 }
 
+/**
+ * Locks the heads of all subjects. A worker that finishes a head then updates the next delivery about its subject, so the
+ * heads must be locked before the others.
+ */
+async function lockHeads(tx: Db, id: string): Promise<void> {
+  await sql`select from webhook_deliveries where endpoint_id = ${id} and state = 'pending' and is_head
+    order by id for update`.execute(tx);
+}
+
 /** Enables the endpoint. Pending deliveries restart their retry schedule, so that none is abandoned immediately. */
 export async function enableEndpoint(tx: Db, id: string): Promise<void> {
   await sql`update webhook_endpoints set state = 'enabled', disabled_reason = null, failures = 0, failing_since = null
     where id = ${id}`.execute(tx);
+  await lockHeads(tx, id);
   await sql`update webhook_deliveries set step = 0, retry_until = null, next_attempt_at = now()
     where endpoint_id = ${id} and state = 'pending'`.execute(tx);
 }
 
 /** Skips all events that have not been delivered, and moves the cursor to the newest event. */
 export async function skipToNow(tx: Db, id: string): Promise<void> {
+  await lockHeads(tx, id);
   await sql`update webhook_deliveries set state = 'skipped', next_attempt_at = null, lease_until = null
     where endpoint_id = ${id} and state = 'pending'`.execute(tx);
   await sql`update webhook_endpoints w set cursor = coalesce(
