@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createAdmission } from './admission.ts';
 
@@ -7,7 +7,7 @@ import { createAdmission } from './admission.ts';
 function testAdmission({ maxWaitMs = 60_000, onStart = () => {} } = {}) {
   const state = { hasRoom: true, started: [] as string[], refused: [] as string[] };
   const nameOf = (request: IncomingMessage) => request.url ?? '';
-  const admit = createAdmission({
+  const { admit, noticeConnection } = createAdmission({
     maxWaitMs,
     laneOf: (request) => nameOf(request).split(' ', 1)[0] ?? '',
     mayStart: () => state.hasRoom,
@@ -21,7 +21,7 @@ function testAdmission({ maxWaitMs = 60_000, onStart = () => {} } = {}) {
     admit({ url, arrivedAt: performance.now() } as IncomingMessage, response as ServerResponse);
     return response;
   };
-  return { state, send };
+  return { state, send, noticeConnection };
 }
 
 test('a few requests start at once, and a burst starts completely without starving the event loop', async () => {
@@ -82,5 +82,21 @@ test('a request whose client has gone is not started', async () => {
   response.destroyed = true;
   state.hasRoom = true;
   await expect.poll(() => state.started, { interval: 1 }).toEqual(['a 1']);
+  expect(state.refused).toEqual([]);
+});
+
+test('requests wait a few turns while connections arrive, and start even if connections never stop arriving', async () => {
+  const { state, send, noticeConnection } = testAdmission();
+  noticeConnection();
+  for (let n = 0; n < 100; n++) send(`a ${n}`);
+  for (let turn = 0; turn < 10; turn++) {
+    noticeConnection();
+    await nextTurn();
+  }
+  expect(state.started).toEqual([]);
+  while (state.started.length < 100) {
+    noticeConnection();
+    await nextTurn();
+  }
   expect(state.refused).toEqual([]);
 });

@@ -6,6 +6,12 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
  * replies.
  */
 const MAX_STARTS_PER_TURN = 16;
+/**
+ * How many turns in a row may start nothing because a connection has arrived. Node accepts one connection per turn. If
+ * every turn started requests, the other connections would wait in the operating system, where the node cannot see
+ * how long they have waited and cannot refuse them.
+ */
+const MAX_ACCEPT_TURNS = 64;
 const SAMPLE_INTERVAL_MS = 250;
 const DATABASE_RETRY_MS = 1;
 
@@ -31,16 +37,24 @@ type Options = {
   refuse: RequestListener;
 };
 
+type Admission = {
+  admit: RequestListener;
+  /** Call it for every new connection. */
+  noticeConnection(): void;
+};
+
 /**
  * Starts requests at the rate at which the node can serve them. If requests are already waiting, a new one
  * joins the queue of its lane. It is refused at once if serving the lane's share of the queue would take
  * longer than half of `maxWaitMs`.
  */
-export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: Options): RequestListener {
+export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: Options): Admission {
   const lanes = new Map<string | null, Waiting[]>();
   let waitingCount = 0;
   let startsInTurn = 0;
   let isScheduled = false;
+  let hasNewConnection = false;
+  let acceptTurns = 0;
   let startedCount = 0;
   let sampledAt = 0;
   /**
@@ -97,6 +111,13 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
   const runTurn = () => {
     isScheduled = false;
     startsInTurn = 0;
+    if (hasNewConnection && acceptTurns < MAX_ACCEPT_TURNS) {
+      hasNewConnection = false;
+      acceptTurns++;
+      scheduleTurn();
+      return;
+    }
+    acceptTurns = 0;
     if (waitingCount === 0) return;
     const now = performance.now();
     const wasLate = refuseLate(now);
@@ -108,10 +129,11 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
       setTimeout(runTurn, DATABASE_RETRY_MS);
     }
   };
-  return (request, response) => {
+  const admit: RequestListener = (request, response) => {
     const lane = laneOf(request);
     const queue = lanes.get(lane) ?? [];
-    if (queue.length === 0 && startsInTurn < MAX_STARTS_PER_TURN && mayStart(lane)) {
+    const isAccepting = hasNewConnection || acceptTurns > 0;
+    if (queue.length === 0 && !isAccepting && startsInTurn < MAX_STARTS_PER_TURN && mayStart(lane)) {
       startsInTurn++;
       startedCount++;
       scheduleTurn();
@@ -132,4 +154,9 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
     waitingCount++;
     scheduleTurn();
   };
+  const noticeConnection = () => {
+    hasNewConnection = true;
+    scheduleTurn();
+  };
+  return { admit, noticeConnection };
 }

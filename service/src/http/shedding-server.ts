@@ -30,7 +30,7 @@ const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 export function createSheddingServer(ctx: Context, options: ServerOptions, handle: RequestListener): Server {
   const { config, guard, overload } = ctx;
   const refuse = refusal(ctx);
-  const admit = createAdmission({
+  const { admit, noticeConnection } = createAdmission({
     maxWaitMs: config.maxEventLoopLagMs,
     laneOf: (request) =>
       guard.partnerOf(rawHeader(request, 'authorization')?.slice('Bearer '.length) ?? '') ?? null,
@@ -43,7 +43,7 @@ export function createSheddingServer(ctx: Context, options: ServerOptions, handl
     if (request.url?.startsWith('/health') === true) handle(request, response);
     else if (overload.isSaturated()) refuse(request, response);
     else admit(request, response);
-  });
+  }).on('connection', noticeConnection);
 }
 
 /** Returns the caller's request id if it is safe to log, otherwise a new one. */
