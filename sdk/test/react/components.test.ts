@@ -26,7 +26,7 @@ const layoutShift = (page: Page): Promise<number> =>
 
 describe('the offer components', () => {
   test('lead from the grid to the offer without layout shift', async () => {
-    await app.visit('', async ({ page }) => {
+    await app.look('', async ({ page }) => {
       await page.getByRole('link', { name: 'Harbour Quarter' }).waitFor();
       await expect.poll(() => page.getByRole('article').count()).toBeGreaterThan(5);
       await page.getByRole('link', { name: 'Apple (tokenized)' }).waitFor();
@@ -44,7 +44,7 @@ describe('the offer components', () => {
   });
 
   test('are measured by a layout shift check that detects a shift', async () => {
-    await app.visit('', async ({ page }) => {
+    await app.look('', async ({ page }) => {
       await page.getByRole('link', { name: 'Harbour Quarter' }).waitFor();
       await page.evaluate(() => {
         const intruder = document.createElement('div');
@@ -55,22 +55,24 @@ describe('the offer components', () => {
     });
   });
 
-  test.each([
-    ['', 'Tesla (tokenized)'],
-    ['?view=offer&slug=harbour-quarter&option=public', 'You pay'],
-    ['?view=offer&slug=harbour-quarter&option=accredited', '0 of 7 done'],
-    ['?view=offer&slug=apple-tokenized', 'per order'],
-  ])('fit a phone 320 pixels wide: /%s', async (path, text) => {
-    await app.visit('?view=sign-in', async ({ page }) => {
+  test('fit a phone 320 pixels wide', async () => {
+    await app.look(null, async ({ page }) => {
       await page.setViewportSize({ width: 320, height: 640 });
-      await page.goto(`${app.server.url}/${path}`);
-      await page.getByText(text).first().waitFor();
-      const widest = await page.evaluate(() =>
-        Math.max(
-          ...[...document.querySelectorAll('#root *')].map((one) => one.getBoundingClientRect().right),
-        ),
-      );
-      expect(widest).toBeLessThanOrEqual(320);
+      for (const [path, text] of [
+        ['', 'Tesla (tokenized)'],
+        ['?view=offer&slug=harbour-quarter&option=public', 'You pay'],
+        ['?view=offer&slug=harbour-quarter&option=accredited', '0 of 7 done'],
+        ['?view=offer&slug=apple-tokenized', 'per order'],
+      ] as const) {
+        await page.goto(`${app.server.url}/${path}`);
+        await page.getByText(text).first().waitFor();
+        const widest = await page.evaluate(() =>
+          Math.max(
+            ...[...document.querySelectorAll('#root *')].map((one) => one.getBoundingClientRect().right),
+          ),
+        );
+        expect(widest, path).toBeLessThanOrEqual(320);
+      }
     });
   });
 });
@@ -84,7 +86,7 @@ describe('the theme', () => {
   const [light, dark] = ['rgb(255, 255, 255)', 'rgb(22, 27, 36)'];
 
   test('follows the host, and the system only if the host leaves the choice to it', async () => {
-    await app.visit('?view=sign-in', async ({ page }) => {
+    await app.look('?view=sign-in', async ({ page }) => {
       const setRoot = (scheme: string, theme: string) =>
         page.evaluate(
           ([scheme = '', theme = '']) => {
@@ -94,6 +96,7 @@ describe('the theme', () => {
           [scheme, theme],
         );
       await page.locator('.cw-card').waitFor();
+      await shoot(page, 'sign-in');
       await page.emulateMedia({ colorScheme: 'dark' });
       expect(await surface(page)).toBe(dark);
       await setRoot('light', '');
@@ -117,8 +120,7 @@ describe('the hooks', () => {
   };
 
   test('send one request for two components with the same query, even in strict mode', async () => {
-    await app.visit('?view=sign-in', async ({ page }) => {
-      await shoot(page, 'sign-in');
+    await app.look(null, async ({ page }) => {
       const requests = quoteRequests(page);
       let release: () => void = () => undefined;
       const released = new Promise<void>((resolve) => {
@@ -138,7 +140,7 @@ describe('the hooks', () => {
   });
 
   test('do not poll while the page is hidden, and catch up when it is visible again', async () => {
-    await app.visit('?view=sign-in', async ({ page }) => {
+    await app.look(null, async ({ page }) => {
       await page.clock.install();
       const requests = quoteRequests(page);
       await page.goto(`${app.server.url}/?view=probe`);
@@ -164,7 +166,7 @@ describe('the hooks', () => {
   });
 
   test('abort a request when no component uses it any more', async () => {
-    await app.visit('?view=probe', async ({ page }) => {
+    await app.look('?view=probe', async ({ page }) => {
       const failed: string[] = [];
       page.on('requestfailed', (one) => failed.push(one.failure()?.errorText ?? ''));
       await expect.poll(() => page.locator('#a').textContent()).toMatch(/^\d/);
@@ -178,7 +180,7 @@ describe('the hooks', () => {
 
 describe('a failed request', () => {
   test('shows what to do and the reference, and can be retried', async () => {
-    await app.visit('?view=sign-in', async ({ page }) => {
+    await app.look(null, async ({ page }) => {
       const error = {
         type: 'api_error',
         code: 'internal_error',
@@ -199,7 +201,7 @@ describe('a failed request', () => {
   });
 
   test('of a signed-out user links to sign-in', async () => {
-    await app.visit('?view=sign-in', async ({ page }) => {
+    await app.look(null, async ({ page }) => {
       const error = { type: 'api_error', code: 'unauthorized', message: 'x', errors: {}, event_id: 'e' };
       await page.route('**/v1/participations*', (route) => route.fulfill({ status: 401, json: error }));
       await page.goto(`${app.server.url}/?view=participations`);
@@ -220,7 +222,7 @@ describe('the session', () => {
   };
 
   test('decides what is shown, and says if the server does not know', async () => {
-    await app.visit('?view=sign-in', async ({ page }) => {
+    await app.look(null, async ({ page }) => {
       await answer(page, {}, 503);
       await page.goto(`${app.server.url}/?view=session`);
       await page.getByText('error', { exact: true }).waitFor();
@@ -234,26 +236,28 @@ describe('the session', () => {
     });
   });
 
-  test.each([
-    ['Sign out', '/bye'],
-    ['Leave', '/later'],
-  ])('ends with a POST of the page: %s', async (name, path) => {
-    await app.visit('?view=sign-in', async ({ page }) => {
+  test('ends with a POST of the page, by the button and by the hook', async () => {
+    await app.look(null, async ({ page }) => {
       await answer(page, user('ann'));
-      await page.goto(`${app.server.url}/?view=session`);
-      const posted = page.waitForRequest('**/causeway/sign-out*');
-      await page.getByRole('button', { name }).click();
-      const request = await posted;
-      expect([request.method(), new URL(request.url()).searchParams.get('return_to')]).toEqual([
-        'POST',
-        path,
-      ]);
-      expect(request.isNavigationRequest()).toBe(true);
+      for (const [name, path] of [
+        ['Sign out', '/bye'],
+        ['Leave', '/later'],
+      ] as const) {
+        await page.goto(`${app.server.url}/?view=session`);
+        const posted = page.waitForRequest('**/causeway/sign-out*');
+        await page.getByRole('button', { name }).click();
+        const request = await posted;
+        expect([request.method(), new URL(request.url()).searchParams.get('return_to')]).toEqual([
+          'POST',
+          path,
+        ]);
+        expect(request.isNavigationRequest()).toBe(true);
+      }
     });
   });
 
   test('of another user reloads the page, which has the data of the first', async () => {
-    await app.visit('?view=sign-in', async ({ page }) => {
+    await app.look(null, async ({ page }) => {
       await answer(page, user('ann'));
       await page.goto(`${app.server.url}/?view=session`);
       await page.getByText('Hello ann@app.test').waitFor();
@@ -308,7 +312,7 @@ describe('wallets', () => {
   });
 
   test('have a stable disconnect: an effect that depends on it runs once', async () => {
-    await app.visit('?view=disconnecting', async ({ page }) => {
+    await app.look('?view=disconnecting', async ({ page }) => {
       // Strict mode runs every effect twice.
       await expect.poll(() => page.locator('#runs').textContent()).toBe('2');
       await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100)));
@@ -317,7 +321,7 @@ describe('wallets', () => {
   });
 
   test('are not asked to announce themselves if discovery is off', async () => {
-    await app.visit('?view=sign-in', async ({ page, context }) => {
+    await app.look(null, async ({ page, context }) => {
       await context.addInitScript(() => {
         const asked: string[] = [];
         Object.assign(window, { asked });

@@ -13,19 +13,24 @@ export type TestApp = {
   server: PageServer;
   /** Opens the page as a new user whose wallet has gas and 1,000 USDC; fails on any console error. */
   visit(path: string, run: (visit: Visit) => Promise<void>): Promise<void>;
+  /** Like `visit`, as one user without money that tests share if they change nothing. Null opens no page yet. */
+  look(path: string | null, run: (visit: Visit) => Promise<void>): Promise<void>;
   close(): Promise<void>;
 };
 
 /** Starts a sandbox, a page with the components, and a browser. */
 export async function startTestApp(): Promise<TestApp> {
-  const sandbox = await startSandbox({ RATE_LIMIT_OAUTH_TOKEN: '1000' });
+  const sandbox = await startSandbox({ RATE_LIMIT_OAUTH_TOKEN: '1000', RATE_LIMIT_API: '6000' });
   const server = await startPageServer(sandbox.url);
   const browser = await launchChromium();
   await sandbox.control('POST', '/sandbox/venue', { session: 'regular' });
+  const viewer = await newUser(sandbox);
+  const backend = { sandbox, server, browser };
   return {
     sandbox,
     server,
-    visit: (path, run) => visit({ sandbox, server, browser }, path, run),
+    visit: async (path, run) => visit(backend, await newInvestor(sandbox), path, run),
+    look: (path, run) => visit(backend, viewer, path, run),
     close: async () => {
       await browser.close();
       await server.close();
@@ -34,11 +39,15 @@ export async function startTestApp(): Promise<TestApp> {
   };
 }
 
+type User = Omit<Visit, 'page' | 'context'> & { config: PageConfig };
 type Backend = { sandbox: Sandbox; server: PageServer; browser: Browser };
 
-async function visit(backend: Backend, path: string, run: (visit: Visit) => Promise<void>): Promise<void> {
-  const { sandbox, server, browser } = backend;
-  const { userId, email, wallet, config } = await newInvestor(sandbox);
+async function visit(
+  { server, browser }: Backend,
+  { userId, email, wallet, config }: User,
+  path: string | null,
+  run: (visit: Visit) => Promise<void>,
+): Promise<void> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   context.setDefaultTimeout(30_000);
   await context.addInitScript((pageConfig) => Object.assign(window, { pageConfig }), config);
@@ -47,7 +56,7 @@ async function visit(backend: Backend, path: string, run: (visit: Visit) => Prom
   page.on('pageerror', (error) => errors.push(String(error)));
   page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
   try {
-    await page.goto(`${server.url}/${path}`);
+    if (path !== null) await page.goto(`${server.url}/${path}`);
     await run({ page, context, userId, email, wallet }).catch((error: unknown) => {
       if (errors.length > 0) console.error(`errors of the page: ${errors.join('; ')}`);
       throw error;
@@ -59,15 +68,20 @@ async function visit(backend: Backend, path: string, run: (visit: Visit) => Prom
   }
 }
 
-async function newInvestor(sandbox: Sandbox) {
+async function newInvestor(sandbox: Sandbox): Promise<User> {
+  const user = await newUser(sandbox);
+  await sandbox.faucet(user.wallet, undefined, '1000000000000000000');
+  await sandbox.faucet(user.wallet, 'usd-coin', '1000000000');
+  return user;
+}
+
+async function newUser(sandbox: Sandbox): Promise<User> {
   const created = (await sandbox.control('POST', '/sandbox/users', {})) as { id: string; email: string };
   const { id: userId, email } = created;
   const { access_token } = await sandbox.control('POST', '/sandbox/token', { email });
   const { identity_flow_url } = await sandbox.control('GET', '/sandbox');
   const evmKey = generatePrivateKey();
   const { address: wallet } = privateKeyToAccount(evmKey);
-  await sandbox.faucet(wallet, undefined, '1000000000000000000');
-  await sandbox.faucet(wallet, 'usd-coin', '1000000000');
   const solana = sandbox.overview.wallets.find(({ protocol }) => protocol === 'solana');
   const config: PageConfig = {
     ...{ token: String(access_token), identityUrl: String(identity_flow_url), evmKey },
