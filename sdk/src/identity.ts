@@ -10,7 +10,7 @@ export type Kyc = {
 };
 
 export type Pii = {
-  /** Returns the user's personal data; unknown fields are null. */
+  /** Returns the user's personal data. Fields that are not known yet are null. */
   get(options?: RequestOptions): Promise<UserPii>;
 };
 

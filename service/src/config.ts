@@ -72,7 +72,7 @@ export type Config = {
   webhookAllowCidrs: string[] | null;
   /** The URL of the proxy that webhooks pass through. Null = none. */
   webhookProxy: string | null;
-  /** The name of the running command, for the audit log. */
+  /** The running command as the audit log records it: its words, option names and ids, without other values. */
   commandName?: string;
   rateLimits: 'memory' | 'postgres' | 'redis';
   redisUrl: string | null;

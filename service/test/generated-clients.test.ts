@@ -77,7 +77,7 @@ print(
   },
 };
 
-/** The code that every program begins with. */
+/** The code that follows the imports in every program. */
 const PREAMBLE = `
 declare const process: { env: Record<string, string | undefined> };
 const { BASE = '', TOKEN = '' } = process.env;

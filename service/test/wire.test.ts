@@ -20,7 +20,7 @@ afterAll(() => one.close());
 const get = (url: string, headers: Record<string, string> = {}) =>
   one.app.inject({ url, headers: { authorization: `Bearer ${token}`, ...headers } });
 
-/** Sends bytes on a socket and returns the status and the parsed body of the reply. */
+/** Sends bytes on a socket and returns the status, the head and the parsed body of the reply. */
 async function raw(
   ...chunks: string[]
 ): Promise<{ status: number; body: Record<string, unknown>; head: string }> {

@@ -1,7 +1,7 @@
 import type { CSSProperties, ReactNode } from 'react';
 import type { ClassNames } from './ui/class-names.ts';
 
-/** The colours and sizes of `styles.css`, named as their variables without `--cw-`. */
+/** The names of the CSS variables in `styles.css`, without the prefix `--cw-`. */
 export type AppearanceVariable =
   | ('font' | 'surface' | 'surface-sunken' | 'text' | 'text-muted' | 'border' | 'border-strong')
   | ('accent' | 'accent-hover' | 'on-accent' | 'focus' | 'skeleton' | 'shadow' | 'shadow-raised' | 'backdrop')

@@ -82,7 +82,7 @@ async function respond(
   response.end(content);
 }
 
-/** Ignores the Host header, which the client chooses; handlers use the path only. */
+/** Builds the URL without the Host header, which the client chooses. Handlers need only the path and the query. */
 function toWebRequest(
   { method = 'GET', headers }: IncomingMessage,
   target: string,

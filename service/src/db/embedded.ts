@@ -18,7 +18,7 @@ export interface EmbeddedOptions {
 }
 
 export interface Embedded {
-  /** Connects to the database `causeway` as its owner, from any process of the same user on this machine. */
+  /** A URL for the database `causeway` and its owner. It works in any process of the same user on this machine. */
   url: string;
   /** Stops the server and resolves when it has exited. */
   stop(): Promise<void>;

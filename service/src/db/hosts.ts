@@ -63,7 +63,7 @@ export function followPrimary(hosts: Hosts): Pick<pg.PoolConfig, 'Client'> {
 
 type PoolCallback = (error?: Error, client?: pg.PoolClient, release?: (error?: Error) => void) => void;
 
-/** Makes a connection attempt try the other hosts before it fails. */
+/** Makes the pool try the other hosts before a new connection fails. */
 export function retryOnOtherHosts(pool: pg.Pool, hosts: Hosts): void {
   if (hosts.count === 1) return;
   const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;

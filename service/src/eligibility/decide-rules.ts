@@ -10,8 +10,8 @@ export type Rules = Pick<OfferOption, 'id' | 'accreditation_days' | 'requirement
 type Standing = { facts: UserFacts; isHeld: boolean; isSanctioned: boolean; isProven: boolean };
 
 /**
- * Evaluates the checks that need only the database. Treats the checks of the offer's dates, the supply and
- * the chain as passed.
+ * Evaluates the checks of the user and the wallet that read no chain. The offer's dates and supply count as passed, and the
+ * allow-list is not checked.
  */
 export function decideRules(
   option: Rules,

@@ -50,7 +50,7 @@ export async function decideForAll(
 }
 
 /**
- * Repeats the checks that need only the database (hold, sanction, requirements, proof) in the transaction that stores
+ * Repeats the checks that read no chain (hold, sanction, requirements, proof) in the transaction that stores
  * the result. Refuses if eligibility was lost during the chain reads, and makes later changes wait until the
  * transaction ends.
  */

@@ -87,8 +87,8 @@ export function oauthMembers(error: ApiError) {
 }
 
 /**
- * Converts an error from Node's HTTP parser. If the request line alone fills the header buffer, the URL is
- * too long.
+ * Converts an error from Node's HTTP parser. If the header buffer overflows, the error blames the URL when the request line
+ * is too long or has no end, and the headers otherwise.
  */
 export function parserError(error: Error): ApiError {
   const { code, rawPacket } = error as { code?: unknown; rawPacket?: Buffer };

@@ -80,7 +80,7 @@ export function findOption(offer: Offer, optionId: string): OfferOption {
   return option;
 }
 
-/** Returns the deployment on a chain. Throws `chain_not_supported`. */
+/** Returns the deployment on a chain. Throws `chain_not_supported` if there is none. */
 export function contractOn(offer: Offer, chain: string): OfferContract {
   const contract = offer.contracts.find((deployment) => deployment.chain === chain);
   if (contract === undefined)
@@ -88,7 +88,7 @@ export function contractOn(offer: Offer, chain: string): OfferContract {
   return contract;
 }
 
-/** Returns the deployment on an EVM chain. Throws `chain_not_supported`. */
+/** Returns the deployment on an EVM chain. Throws `chain_not_supported` if there is none. */
 export function evmContractOn(offer: Offer, chain: string): EvmContract {
   const contract = contractOn(offer, chain);
   if (chainFacts(contract.chain).protocol !== 'ethereum')

@@ -50,7 +50,7 @@ function recoverKey(hash: Uint8Array, signature: Uint8Array, parity: 0 | 1): Uin
   try {
     return recover(hash, signature, parity, false);
   } catch {
-    // `recover` throws if r or s is out of range.
+    // `recover` throws if r or s is out of range, or if no point on the curve has the x coordinate r.
     return null;
   }
 }

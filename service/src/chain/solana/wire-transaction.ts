@@ -45,7 +45,7 @@ export function parseTransaction(raw: Uint8Array): WireTransaction {
   return { signatures, message, signers: keys.slice(0, signerCount), keys, instructions };
 }
 
-/** Resolves the account numbers of an instruction. Throws `MalformedTransaction` for a number without an account. */
+/** Resolves the account indexes of an instruction. Throws `MalformedTransaction` if an index is out of range. */
 export function resolveInstruction(
   keys: readonly string[],
   { program, accounts, data }: WireTransaction['instructions'][number],
