@@ -118,7 +118,9 @@ export async function enableEndpoint(tx: Db, id: string): Promise<void> {
   await sql`update webhook_endpoints set state = 'enabled', disabled_reason = null, failures = 0, failing_since = null
     where id = ${id}`.execute(tx);
   await lockHeads(tx, id);
-  await sql`update webhook_deliveries set step = 0, retry_until = null, next_attempt_at = now()
+  // An attempt in progress keeps its step, by which its result is recorded.
+  await sql`update webhook_deliveries set step = case when lease_until > now() then step else 0 end, retry_until = null,
+      next_attempt_at = now()
     where endpoint_id = ${id} and state = 'pending'`.execute(tx);
 }
 

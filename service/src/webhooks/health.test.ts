@@ -179,6 +179,18 @@ test('records every attempt while the endpoint is disabled and enabled', async (
   expect(node.logged()).not.toContain('recording a webhook attempt failed');
 });
 
+test('an attempt that fails after the endpoint was enabled again is planned again', async () => {
+  const id = await create();
+  const answers: (() => void)[] = [];
+  receiver.answer((_webhook, response) => void answers.push(() => response.writeHead(500).end()));
+  await append(1);
+  await until(() => answers.length).toBe(1);
+  await call('POST', `${ENDPOINTS}/${id}/disable`, {});
+  await call('POST', `${ENDPOINTS}/${id}/enable`, {});
+  answers[0]?.();
+  await idle();
+});
+
 test('a success that arrives after the endpoint was disabled reports no recovery', async () => {
   const id = await create();
   const answers: (() => void)[] = [];
