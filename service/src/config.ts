@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ChainName, EVM_CHAIN_NAMES, type EvmChainName, SOLANA_CHAIN_NAMES } from './chain/chains.ts';
+import type { ChainName, EvmChainName } from './chain/chains.ts';
 import { checkNames } from './config/names.ts';
 import {
   readOperatorKey,
@@ -18,8 +18,9 @@ import {
   readVenueSettings,
   type VenueSettings,
 } from './config/provider-settings.ts';
-import { LIMIT_NAMES, type LimitName } from './config/rate-limits.ts';
-import { type Environment, openSource, type Read, type Source } from './config/read.ts';
+import type { LimitName } from './config/rate-limits.ts';
+import { type Environment, openSource, type Source } from './config/read.ts';
+import { readLimits, readMaxFees, readRpcUrls } from './config/repeated-settings.ts';
 import { readRoleKeys } from './config/role-keys.ts';
 import { readSandboxExposure } from './config/sandbox-settings.ts';
 import type { OperatorKey, RetiredKey, RoleKey } from './operator/key.ts';
@@ -142,6 +143,17 @@ export class ConfigError extends Error {
 
 /** Reads the configuration of a node. Throws `ConfigError`. Only this file accesses the environment. */
 export function loadConfig(env: Environment = process.env): Config {
+  const { config, problems } = inspectConfig(env);
+  if (problems.length > 0) throw new ConfigError(problems);
+  if (config.secrets.length === 0) config.secrets = [createSandboxSecret(config.dataDir)];
+  return config;
+}
+
+/**
+ * Reads the configuration of a node without creating anything. With problems, the members that they name are null or
+ * empty, whatever their type says.
+ */
+export function inspectConfig(env: Environment = process.env): { config: Config; problems: string[] } {
   const source = openSource(env, env.CAUSEWAY_PROFILE === 'production', 'node');
   const { problems, isProduction } = source;
   const config = { ...readConfig(env, source), sandboxPublic: readSandboxExposure(source) };
@@ -150,15 +162,13 @@ export function loadConfig(env: Environment = process.env): Config {
   if (isProduction && config.demo)
     problems.push('CAUSEWAY_DEMO: must not be on in production; the demo app is part of the sandbox');
   const isUnlisted = source.read('SANCTIONS') === 'none';
-  if (isProduction && !isUnlisted && config.sanctionsFile === null)
+  if (isProduction && !isUnlisted && !env.SANCTIONS_FILE)
     problems.push('SANCTIONS_FILE: is required in production; set SANCTIONS=none to run without a list');
   if (config.rateLimits === 'redis' && config.redisUrl === null)
     problems.push('REDIS_URL: is required by RATE_LIMITS=redis');
   if (isUnlisted && config.sanctionsFile !== null)
     problems.push('SANCTIONS: must not be none together with SANCTIONS_FILE');
-  if (problems.length > 0) throw new ConfigError(problems);
-  if (config.secrets.length === 0) config.secrets = [createSandboxSecret(config.dataDir)];
-  return config;
+  return { config, problems };
 }
 
 /**
@@ -234,30 +244,6 @@ function readConfig(env: Environment, source: Source): Config {
     operatorMaxFee: BigInt(read('OPERATOR_MAX_FEE_GWEI') ?? 0) * 1_000_000_000n,
     warnings: names.warnings,
   };
-}
-
-function readLimits(read: Read): Config['limits'] {
-  const limits = LIMIT_NAMES.map((name) => [name, read(settingName('RATE_LIMIT', name))]);
-  return Object.fromEntries(limits) as Config['limits'];
-}
-
-function readRpcUrls(read: Read): Config['rpcUrls'] {
-  const names = [...EVM_CHAIN_NAMES, ...SOLANA_CHAIN_NAMES];
-  const urls = names.map((chain) => [chain, read(settingName('RPC_URL', chain)) ?? []] as const);
-  return Object.fromEntries(urls.filter(([, list]) => list.length > 0));
-}
-
-function readMaxFees(read: Read): Config['operatorMaxFees'] {
-  const fees = EVM_CHAIN_NAMES.map(
-    (chain) => [chain, read(settingName('OPERATOR_MAX_FEE_GWEI', chain))] as const,
-  );
-  return Object.fromEntries(
-    fees.flatMap(([chain, gwei]) => (gwei === null ? [] : [[chain, BigInt(gwei) * 1_000_000_000n]])),
-  );
-}
-
-function settingName<P extends string, N extends string>(prefix: P, name: N): `${P}_${Uppercase<N>}` {
-  return `${prefix}_${name.toUpperCase()}` as `${P}_${Uppercase<N>}`;
 }
 
 const SECRET_FILE = 'secret';

@@ -1,4 +1,4 @@
-import { type Config, ConfigError, loadCommandConfig, loadConfig } from './config.ts';
+import { type Config, ConfigError, inspectConfig, loadCommandConfig, loadConfig } from './config.ts';
 import { type Command, formatHelp, UsageError } from './operations/command.ts';
 
 type Entry = { summary: string; load(): Promise<Command> };
@@ -10,6 +10,25 @@ const COMMANDS: Record<string, Entry> = {
     load: async () => {
       const { SERVE_HELP, serve } = await import('./serve.ts');
       return { help: SERVE_HELP, run: () => serve(loadConfig()) };
+    },
+  },
+  init: {
+    summary: 'Write an environment file for production with generated secrets',
+    load: async () => {
+      const { INIT_HELP, runInit } = await import('./operations/init-command.ts');
+      return { help: INIT_HELP, run: runInit };
+    },
+  },
+  doctor: {
+    summary: 'Check the settings, the database, the chains and what this installation depends on',
+    load: async () => {
+      const { DOCTOR_HELP, runDoctor } = await import('./doctor/doctor-command.ts');
+      const run = async (args: string[]) => {
+        await runDoctor(inspectConfig(), args);
+        // A check that timed out may still hold a connection.
+        setTimeout(() => process.exit(), 500).unref();
+      };
+      return { help: DOCTOR_HELP, run };
     },
   },
   migrate: {

@@ -122,6 +122,8 @@ const run = (args: string[], env: Record<string, string> = {}) =>
 
 const COMMANDS = [
   'serve',
+  'init',
+  'doctor',
   'migrate',
   'partner',
   'webhook',

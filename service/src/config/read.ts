@@ -1,3 +1,4 @@
+import { hasPlaceholder, PLACEHOLDER } from './placeholder.ts';
 import { SETTINGS, type Setting, type SettingName, type SettingValue } from './settings.ts';
 
 export type Environment = Record<string, string | undefined>;
@@ -15,7 +16,10 @@ export type Source = {
 
 /** Problems name the variable and the expected form, but never repeat a value: it may be a secret. */
 export function openSource(env: Environment, isProduction: boolean, reader: Source['reader']): Source {
-  const problems: string[] = [];
+  // All at once, because a setting may be read only if another one is set.
+  const problems = Object.keys(SETTINGS)
+    .filter((name) => hasPlaceholder(env[name] ?? ''))
+    .map((name) => `${name}: still contains ${PLACEHOLDER}; set your own value`);
   const read: Read = (name) => {
     const setting: Setting = SETTINGS[name];
     const given = env[name] === '' ? undefined : env[name];
@@ -25,6 +29,7 @@ export function openSource(env: Environment, isProduction: boolean, reader: Sour
         problems.push(`${name}: is required in production and must be ${expected(setting, isProduction)}`);
       return null as never;
     }
+    if (hasPlaceholder(text)) return null as never;
     const value = setting.parse(text, isProduction);
     if (value === undefined) problems.push(`${name}: must be ${expected(setting, isProduction)}`);
     return (value ?? null) as never;

@@ -9,16 +9,7 @@ const TIMEOUT_MS = 10_000;
  * server that does not offer STARTTLS is refused, because mails contain sign-in links.
  */
 export function smtpMailer(url: string, from: string, tls: Config['smtpTls']): Mailer {
-  const transport = createTransport({
-    url,
-    requireTLS: tls === 'required',
-    connectionTimeout: TIMEOUT_MS,
-    greetingTimeout: TIMEOUT_MS,
-    socketTimeout: TIMEOUT_MS,
-    dnsTimeout: TIMEOUT_MS,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
+  const transport = openTransport(url, tls);
   const host = from.replace(/>$/, '').split('@').at(-1) ?? 'localhost';
   return {
     send: async (id, { to, ...content }) => {
@@ -32,4 +23,27 @@ export function smtpMailer(url: string, from: string, tls: Config['smtpTls']): M
     },
     close: () => transport.close(),
   };
+}
+
+/** Connects to the server and signs in. Throws if mail cannot be sent. */
+export async function verifySmtp(url: string, tls: Config['smtpTls']): Promise<void> {
+  const transport = openTransport(url, tls);
+  try {
+    await transport.verify();
+  } finally {
+    transport.close();
+  }
+}
+
+function openTransport(url: string, tls: Config['smtpTls']) {
+  return createTransport({
+    url,
+    requireTLS: tls === 'required',
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
+    dnsTimeout: TIMEOUT_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
 }

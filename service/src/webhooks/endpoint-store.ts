@@ -64,6 +64,17 @@ export async function listEndpoints(
   return rows;
 }
 
+export function listEnabled(db: Db, limit: number): Promise<{ id: string; url: string }[]> {
+  return db
+    .selectFrom('webhook_endpoints')
+    .select(['id', 'url'])
+    .where('state', '=', 'enabled')
+    .where('deleted_at', 'is', null)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
 export async function updateEndpoint(
   tx: Db,
   id: string,

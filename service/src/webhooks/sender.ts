@@ -43,6 +43,8 @@ export type WebhookSender = {
   checkUrl: UrlRules['check'];
   /** Posts the body once. Does not follow redirects and never rejects. */
   send(url: string, headers: Record<string, string>, body: string): Promise<SendResult>;
+  /** Sends a HEAD request under the same rules. Returns why no response arrived, or null. Never rejects. */
+  probe(url: string): Promise<SendError | null>;
   /** Ends all requests, which then fail with `stopped`. */
   close(): Promise<void>;
 };
@@ -54,6 +56,8 @@ type Options = {
   proxyUrl?: string | null;
   resolve?: Resolve;
   timeoutMs?: number;
+  /** Called after every attempt. */
+  onResult?(result: SendResult): void;
 };
 
 export function openWebhookSender({
@@ -62,6 +66,7 @@ export function openWebhookSender({
   proxyUrl = null,
   resolve = systemResolver(),
   timeoutMs = TIMEOUT_MS,
+  onResult,
 }: Options): WebhookSender {
   const rules = createUrlRules(createAddressRules(allowCidrs), baseUrl, resolve);
   const stopping = new AbortController();
@@ -86,12 +91,16 @@ export function openWebhookSender({
     send: async (url, headers, text) => {
       const body = Buffer.from(text);
       const startedAt = performance.now();
-      const finish = (result: Partial<SendResult>): SendResult => ({
-        ...{ status: null, error: null, response: null, retryAfterSeconds: null },
-        ...result,
-        durationMs: Math.round(performance.now() - startedAt),
-        address: addresses.get(body) ?? null,
-      });
+      const finish = (part: Partial<SendResult>): SendResult => {
+        const result = {
+          ...{ status: null, error: null, response: null, retryAfterSeconds: null },
+          ...part,
+          durationMs: Math.round(performance.now() - startedAt),
+          address: addresses.get(body) ?? null,
+        };
+        onResult?.(result);
+        return result;
+      };
       const timeout = AbortSignal.timeout(timeoutMs);
       try {
         const signal = AbortSignal.any([timeout, stopping.signal]);
@@ -103,6 +112,17 @@ export function openWebhookSender({
       } catch (error) {
         if (timeout.aborted) return finish({ error: 'timeout' });
         return finish({ error: stopping.signal.aborted ? 'stopped' : sendErrorOf(error) });
+      }
+    },
+    probe: async (url) => {
+      const timeout = AbortSignal.timeout(timeoutMs);
+      try {
+        const signal = AbortSignal.any([timeout, stopping.signal]);
+        const { body } = await request(url, { method: 'HEAD', dispatcher: agent, signal });
+        await body.dump();
+        return null;
+      } catch (error) {
+        return timeout.aborted ? 'timeout' : sendErrorOf(error);
       }
     },
     close: async () => {

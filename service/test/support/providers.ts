@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClock } from '@causeway/sandbox/simulators/clock.ts';
@@ -24,8 +24,11 @@ export type Providers = {
   stop(): Promise<void>;
 };
 
-/** Starts the simulated providers in this process, with their own ports and data folder. */
-export async function startProviders(): Promise<Providers> {
+/**
+ * Starts the simulated providers in this process, with their own ports and data folder. `appToken`: the token that the
+ * identity provider accepts. Default: a sandbox token.
+ */
+export async function startProviders({ appToken }: { appToken?: string } = {}): Promise<Providers> {
   const folder = await mkdtemp(join(tmpdir(), 'causeway-providers-'));
   const control = createControl('secret');
   const clock = createClock({ now_ms: START, running: false });
@@ -35,7 +38,10 @@ export async function startProviders(): Promise<Providers> {
     const subfolder = await mkdtemp(join(folder, name));
     return { folder: subfolder, control, clock, listen, started: {} };
   };
-  const identity = await startIdentity(await environment('identity'));
+  const identityEnvironment = await environment('identity');
+  if (appToken !== undefined)
+    await writeFile(join(identityEnvironment.folder, 'keys.json'), JSON.stringify({ app_token: appToken }));
+  const identity = await startIdentity(identityEnvironment);
   const documents = await startDocuments(await environment('documents'));
   return {
     settings: {

@@ -1,0 +1,7 @@
+/** Marks the values of an environment file that an operator has to replace. */
+export const PLACEHOLDER = 'CHANGE_ME';
+
+/** Returns whether a value, or a part of it, still comes from `env.example`. URLs may have been written in lower case. */
+export function hasPlaceholder(text: string): boolean {
+  return text.toUpperCase().includes(PLACEHOLDER);
+}
