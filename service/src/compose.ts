@@ -20,7 +20,7 @@ import { limitFailures } from './http/failed-authentication.ts';
 import type { Random } from './http/ids.ts';
 import { watchOverload } from './http/overload.ts';
 import { createPartnerBudgets } from './http/partner-budgets.ts';
-import { memoryLimiter, postgresLimiter } from './http/rate-limits.ts';
+import { countRefusals, memoryLimiter, postgresLimiter } from './http/rate-limits.ts';
 import { securityHeaders } from './http/replies.ts';
 import { openSumsub } from './identity/sumsub.ts';
 import { unconfiguredIdentity } from './identity/unconfigured.ts';
@@ -110,7 +110,7 @@ export async function buildContext({
     laneOf: database.laneOf,
     listener,
     node,
-    limiter: limits.limiter,
+    limiter: countRefusals(limits.limiter, (limit) => metrics.rateLimited.inc({ limit })),
     failedAuthentication: limitFailures(config.limits.failed_authentication),
     passwordQueue: createBoundedQueue({ concurrency: 2, maxWaiting: 50 }),
     deadlines,
@@ -128,6 +128,8 @@ export async function buildContext({
     venue,
     webhooks: openWebhookSender({
       ...{ allowCidrs: config.webhookAllowCidrs ?? [], baseUrl, proxyUrl: config.webhookProxy },
+      onResult: ({ status, error }) =>
+        metrics.webhookAttempts.inc({ outcome: error ?? `${Math.floor((status ?? 0) / 100)}xx` }),
     }),
     readiness: createReadiness(
       new Map([

@@ -13,6 +13,10 @@ export type Metrics = {
   registry: Registry;
   /** Counts password hash comparisons, including those against a dummy hash for unknown accounts. */
   passwordChecks: Counter;
+  /** Counts requests that a rate limit refused. */
+  rateLimited: Counter<'limit'>;
+  /** Counts attempts to deliver a webhook, by the class of the status or by why there was no response. */
+  webhookAttempts: Counter<'outcome'>;
   route(method: string, path: string): RouteTimes;
   render(): Promise<string>;
 };
@@ -25,6 +29,18 @@ export function createMetrics(): Metrics {
   const passwordChecks = new Counter({
     name: 'causeway_password_checks_total',
     help: 'Password hash comparisons.',
+    registers: [registry],
+  });
+  const rateLimited = new Counter({
+    name: 'causeway_rate_limited_total',
+    help: 'Requests that a rate limit refused.',
+    labelNames: ['limit'],
+    registers: [registry],
+  });
+  const webhookAttempts = new Counter({
+    name: 'causeway_webhook_attempts_total',
+    help: 'Attempts to deliver a webhook by outcome.',
+    labelNames: ['outcome'],
     registers: [registry],
   });
   const series: Series[] = [];
@@ -55,6 +71,8 @@ export function createMetrics(): Metrics {
   return {
     registry,
     passwordChecks,
+    rateLimited,
+    webhookAttempts,
     route,
     render: async () => `${renderSeries(series)}${await registry.metrics()}`,
   };

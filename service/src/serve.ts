@@ -13,6 +13,7 @@ import { migrate } from './db/migrate.ts';
 import { openPool } from './db/pool.ts';
 import { assertSessions } from './db/session-check.ts';
 import { startDocumentReconciler } from './documents/reconcile.ts';
+import { measureDueSubmissions } from './documents/store.ts';
 import { startSequencer } from './events/sequencer.ts';
 import { startEventTrees } from './events/tree.ts';
 import { prepareDrain } from './http/drain.ts';
@@ -21,11 +22,14 @@ import { listenOrExplain } from './http/listen-failure.ts';
 import { httpOrigin } from './http/origin.ts';
 import { buildServer } from './http/server.ts';
 import { startIdentityReconciler } from './identity/reconcile.ts';
+import { measureDueApplicants } from './identity/store.ts';
 import { startHousekeeping } from './jobs/housekeeping.ts';
 import { createLog, type Log } from './log.ts';
 import { smtpMailer } from './mail/smtp.ts';
+import { measureOutbox } from './mail/store.ts';
 import { startMailWorker } from './mail/worker.ts';
 import { startReminders } from './notices/reminders.ts';
+import { measureNotices } from './notices/store.ts';
 import { startNoticeWorker } from './notices/worker.ts';
 import { oauthPlugin } from './oauth/plugin.ts';
 import { startContractWatch } from './offers/contract-watch.ts';
@@ -34,6 +38,7 @@ import { browserPages } from './operations/browser-pages.ts';
 import type { CommandHelp } from './operations/command.ts';
 import { serveMetrics } from './operations/metrics-server.ts';
 import { referencePlugin } from './operations/reference.ts';
+import { registerServiceMetrics } from './operations/service-metrics.ts';
 import { listSenders } from './operator/signers.ts';
 import { recordRefundLimit } from './participations/request-refunds.ts';
 import { startStatusReports } from './requirements/report-worker.ts';
@@ -45,6 +50,7 @@ import { findSwapProblems } from './tokenized/swap-domain.ts';
 import { startOrderWatch } from './tokenized/watch.ts';
 import { startAllowListWatch } from './wallets/allow-list-watch.ts';
 import { startAllowedCheck } from './wallets/allowed-check.ts';
+import { measureDeliveries } from './webhooks/health-store.ts';
 import { startWebhookWorker } from './webhooks/worker.ts';
 
 export const SERVE_HELP: CommandHelp = {
@@ -115,6 +121,13 @@ async function start(
   ).flat();
   if (wrongChains.length > 0) throw new ConfigError(wrongChains);
 
+  registerServiceMetrics(ctx, {
+    mail: measureOutbox,
+    notices: measureNotices,
+    identity: measureDueApplicants,
+    documents: measureDueSubmissions,
+    webhooks: measureDeliveries,
+  });
   const controls = (await sandbox?.attach(ctx)) ?? null;
   // The workers stop at the same time as the server, which first finishes open requests.
   const running: Started = [];

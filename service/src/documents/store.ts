@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { DocumentSubmissions } from '../db/identity-tables.ts';
 import type { Db } from '../db/pool.ts';
 import { toTimestamp } from '../http/wire.ts';
+import { EMPTY_QUEUE, type QueueState } from '../jobs/queue-state.ts';
 import { OPEN_STATUSES, type Signing, SUBMISSION_STATUSES, type SubmissionStatus } from './provider.ts';
 
 export const DOCUMENTS_CHANNEL = 'document_submissions';
@@ -151,4 +152,12 @@ export async function expireSubmissions(
     openSubmissions: expired.rows.flatMap(({ id }) => (id === null ? [] : [id])),
     isSigned: signed.rows.length > 0,
   };
+}
+
+/** Measures the open submissions that are due for a check. */
+export async function measureDueSubmissions(db: Db): Promise<QueueState> {
+  const { rows } = await sql<QueueState>`select count(*)::int as length,
+    coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as "oldestSeconds"
+    from document_submissions where status = any(${[...OPEN_STATUSES]}) and due_at <= now()`.execute(db);
+  return rows[0] ?? EMPTY_QUEUE;
 }

@@ -12,6 +12,8 @@ export type Overload = {
    * whose partner is not known.
    */
   mayStart(partnerId: string | null): boolean;
+  /** How many statements wait for a connection. */
+  waiting(): number;
   /** Counts a refused request. */
   countShed(): void;
   stop(): void;
@@ -65,6 +67,7 @@ export function watchOverload(
     // Callers without a known partner wait in many lanes, one per network, so the whole queue is checked
     // instead of one lane.
     mayStart: (partnerId) => (partnerId === null ? !isFull() : !isBusy(partnerId)),
+    waiting,
     countShed: () => shed.inc(),
     stop: () => {
       clearInterval(timer);

@@ -1,3 +1,4 @@
+import { LIMITS } from '../config/rate-limits.ts';
 import type { Db } from '../db/pool.ts';
 import { countRequest } from './rate-limit-store.ts';
 
@@ -54,5 +55,23 @@ export function taken(count: number, limit: number, remainingMs: number): Taken 
     limit,
     remaining: Math.max(0, limit - count),
     resetSeconds: Math.max(1, Math.ceil(remainingMs / 1000)),
+  };
+}
+
+/**
+ * Reports refused requests to `count` with the name of the limit. The first word of a key is the name, except in keys of the
+ * general limit, which start with a client id.
+ */
+export function countRefusals(limiter: Limiter, count: (limit: string) => void): Limiter {
+  const report = (taken: Taken, key: string): Taken => {
+    const [word = ''] = taken.allowed ? [] : key.split(' ', 1);
+    if (!taken.allowed) count(Object.hasOwn(LIMITS, word) ? word : 'api');
+    return taken;
+  };
+  return {
+    take: (key, perMinute) => {
+      const taken = limiter.take(key, perMinute);
+      return taken instanceof Promise ? taken.then((later) => report(later, key)) : report(taken, key);
+    },
   };
 }

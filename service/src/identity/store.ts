@@ -3,6 +3,7 @@ import type { UserKind } from '../accounts/user.ts';
 import { notifyAfterCommit } from '../db/notify.ts';
 import type { Db } from '../db/pool.ts';
 import { toTimestamp } from '../http/wire.ts';
+import { EMPTY_QUEUE, type QueueState } from '../jobs/queue-state.ts';
 import type { Review } from './provider.ts';
 
 export const IDENTITY_CHANNEL = 'identity_applicants';
@@ -185,4 +186,12 @@ export async function endApplicant(
   const reviews = await sql`select from identity_reviews
     where user_id = ${userId} and answer is not null limit 1`.execute(tx);
   return { applicantId: applicants.rows[0]?.applicant_id ?? null, isReviewed: reviews.rows.length > 0 };
+}
+
+/** Measures the applicants that are due for a check. */
+export async function measureDueApplicants(db: Db): Promise<QueueState> {
+  const { rows } = await sql<QueueState>`select count(*)::int as length,
+    coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as "oldestSeconds"
+    from identity_applicants where due_at <= now()`.execute(db);
+  return rows[0] ?? EMPTY_QUEUE;
 }

@@ -1,3 +1,4 @@
+import { Counter, Gauge } from 'prom-client';
 import { deleteExpiredLinks } from '../accounts/mail-link-store.ts';
 import { deleteExpiredChallenges } from '../accounts/passkey-store.ts';
 import { deleteExpiredSessions } from '../accounts/session-store.ts';
@@ -24,6 +25,9 @@ const INTERVAL_MS = 10 * 60_000;
 
 export type HousekeepingSteps = Record<string, (ctx: Context) => Promise<unknown>>;
 
+/** Called after each step. */
+type OnStep = (step: string, isDone: boolean) => void;
+
 const STEPS: HousekeepingSteps = {
   'idempotency keys': deleteExpiredIdempotencyKeys,
   'rate limits': deleteExpiredRateLimits,
@@ -46,16 +50,41 @@ const STEPS: HousekeepingSteps = {
 };
 
 /** Deletes expired data. Each step runs even if an earlier step fails, and any number of nodes may run concurrently. */
-export async function runHousekeeping(ctx: Context, steps: HousekeepingSteps = STEPS): Promise<void> {
+export async function runHousekeeping(
+  ctx: Context,
+  steps: HousekeepingSteps = STEPS,
+  onStep: OnStep = () => undefined,
+): Promise<void> {
   for (const [step, run] of Object.entries(steps)) {
     try {
       await run(ctx);
+      onStep(step, true);
     } catch (err) {
       ctx.log.warn({ err, step }, 'housekeeping step failed');
+      onStep(step, false);
     }
   }
 }
 
 export function startHousekeeping(ctx: Context): () => Promise<void> {
-  return startInterval(ctx, INTERVAL_MS, 'housekeeping failed', () => runHousekeeping(ctx));
+  const onStep = countSteps(ctx);
+  return startInterval(ctx, INTERVAL_MS, 'housekeeping failed', () => runHousekeeping(ctx, STEPS, onStep));
+}
+
+function countSteps({ metrics: { registry }, clock }: Context): OnStep {
+  const labelNames = ['step'] as const;
+  const lastRun = new Gauge({
+    name: 'causeway_housekeeping_last_run_timestamp_seconds',
+    help: 'When this node last completed a housekeeping step.',
+    ...{ labelNames, registers: [registry] },
+  });
+  const failures = new Counter({
+    name: 'causeway_housekeeping_failures_total',
+    help: 'Housekeeping steps that failed.',
+    ...{ labelNames, registers: [registry] },
+  });
+  return (step, isDone) => {
+    if (isDone) lastRun.set({ step }, clock.now() / 1000);
+    else failures.inc({ step });
+  };
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { notifyAfterCommit } from '../db/notify.ts';
 import type { Db } from '../db/pool.ts';
+import { EMPTY_QUEUE, type QueueState } from '../jobs/queue-state.ts';
 
 export const MAIL_CHANNEL = 'mail_outbox';
 
@@ -30,4 +31,13 @@ export async function claimDueMail(db: Db): Promise<ClaimedMail | undefined> {
 
 export async function deleteMail(db: Db, id: string): Promise<void> {
   await db.deleteFrom('mail_outbox').where('id', '=', id).execute();
+}
+
+/** Measures the mails that were not sent yet. */
+export async function measureOutbox(db: Db): Promise<QueueState> {
+  const { rows } = await sql<QueueState>`select count(*)::int as length,
+    coalesce(extract(epoch from now() - min(inserted_at)), 0)::float8 as "oldestSeconds" from mail_outbox`.execute(
+    db,
+  );
+  return rows[0] ?? EMPTY_QUEUE;
 }

@@ -2,8 +2,7 @@ import { type Insertable, type RawBuilder, sql } from 'kysely';
 import type { Notices } from '../db/account-tables.ts';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
-
-const RETENTION = '1 year';
+import { EMPTY_QUEUE, type QueueState } from '../jobs/queue-state.ts';
 
 export type WaitingNotice = { id: bigint; user_id: string; kind: string; data: Record<string, unknown> };
 
@@ -64,7 +63,7 @@ export async function deleteNoticesOf(tx: Db, userId: string): Promise<void> {
 }
 
 export async function deleteOldNotices({ db }: { db: Db }): Promise<void> {
-  await deleteInBatches(db, 'notices', sql`handled_at < now() - ${RETENTION}::interval`);
+  await deleteInBatches(db, 'notices', sql`handled_at < now() - interval '1 year'`);
 }
 
 const REMINDER_BATCH_SIZE = 1_000;
@@ -160,4 +159,12 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 function lastOf(rows: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`select at, id from ${rows} where (select count(*) from ${rows}) = ${REMINDER_BATCH_SIZE}
     order by at desc, id desc limit 1`;
+}
+
+/** Measures the notices that have not become a mail yet. */
+export async function measureNotices(db: Db): Promise<QueueState> {
+  const { rows } = await sql<QueueState>`select count(*)::int as length,
+    coalesce(extract(epoch from now() - min(written_at)), 0)::float8 as "oldestSeconds"
+    from notices where handled_at is null`.execute(db);
+  return rows[0] ?? EMPTY_QUEUE;
 }

@@ -18,6 +18,8 @@ export type TokenGuard = Guard & {
   /** If the token is not cached, reads it in the database lane of `network`. Default: the node's own lane. */
   inspect(token: string, network?: string): VerifiedToken | null | Promise<VerifiedToken | null>;
   client(clientId: string): RegisteredClient | undefined | Promise<RegisteredClient | undefined>;
+  /** How many token checks the cache has answered, and how many read the database. */
+  cacheCounts: Readonly<{ hits: number; misses: number }>;
 };
 
 type Dependencies = Pick<Kernel, 'db' | 'laneOf' | 'listener' | 'log'>;
@@ -40,6 +42,7 @@ export async function createGuard(ctx: Dependencies, maxTokens = MAX_TOKENS): Pr
   const { listener } = ctx;
   const tokens = createNotifiedCache<VerifiedToken>(listener, maxTokens);
   const clients = createNotifiedCache<{ client: RegisteredClient; expiresAt: number }>(listener, MAX_CLIENTS);
+  const cacheCounts = { hits: 0, misses: 0 };
   let origins = await listOrigins(ctx.db);
 
   const reloadOrigins = () => {
@@ -61,6 +64,8 @@ export async function createGuard(ctx: Dependencies, maxTokens = MAX_TOKENS): Pr
 
   const findCached = (token: string): VerifiedToken | null | undefined => {
     const cached = tokens.get(token);
+    if (cached === undefined) cacheCounts.misses++;
+    else cacheCounts.hits++;
     if (cached === undefined || cached.expiresAtMs > realTime()) return cached;
     tokens.delete(token);
     return null;
@@ -77,6 +82,7 @@ export async function createGuard(ctx: Dependencies, maxTokens = MAX_TOKENS): Pr
     return loaded?.client;
   };
   return {
+    cacheCounts,
     applyNotification,
     inspect: (token, network = OWN_LANE) => {
       const cached = findCached(token);

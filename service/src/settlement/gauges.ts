@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts';
 import { countOpenTransactions, readKeys } from '../operator/status.ts';
+import { registerScraped, shareRead } from '../scraped-gauge.ts';
 import { listBacklog, listMovedAmounts } from './backlog-store.ts';
 import { listPauses } from './pause-store.ts';
 import { countDifferences, listPasses } from './reconcile-pass-store.ts';
-import { registerScraped, shareRead } from './scraped-gauge.ts';
 
 type Parts = Pick<Context, 'db' | 'metrics'>;
 

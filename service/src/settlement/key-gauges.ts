@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { policyOf } from '../operator/policy.ts';
 import { SENDING_ROLES } from '../operator/role.ts';
 import { coinsOf, daysLeft, readKeyOnChain, readKeys } from '../operator/status.ts';
-import { registerScraped, shareRead } from './scraped-gauge.ts';
+import { registerScraped, shareRead } from '../scraped-gauge.ts';
 
 type Parts = Pick<Context, 'db' | 'metrics' | 'chains' | 'clock' | 'config'>;
 type AnyChain = EvmChain | SolanaChain;

@@ -1,10 +1,13 @@
 import { type Insertable, type RawBuilder, sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 import type { WebhookAttempts, WebhookEndpoints } from '../db/webhook-tables.ts';
+import { EMPTY_QUEUE, type QueueState } from '../jobs/queue-state.ts';
 import { DELIVERED } from './delivery-store.ts';
 
 const MAX_FAILING = sql.raw("interval '5 days'");
 const MIN_FAILURES = 20;
+/** Counting every delivery of a long backlog would be slow, and the order of magnitude is enough. */
+const MAX_COUNTED = 10_000;
 
 /**
  * Returns a statement that records a success for each endpoint that `ids` selects, unless the endpoint was
@@ -86,4 +89,18 @@ export async function markProblem(
 ): Promise<void> {
   await sql`update webhook_endpoints set state = ${problem}, disabled_reason = ${disabledReason},
     problem_reported = true where id = ${id}`.execute(tx);
+}
+
+/** Measures the deliveries to enabled endpoints that have not arrived yet. Reads only the oldest of each endpoint. */
+export async function measureDeliveries(db: Db): Promise<QueueState> {
+  const { rows } = await sql<QueueState>`
+    select coalesce(sum(e.pending), 0)::int as length,
+      coalesce(extract(epoch from now() - min(e.oldest)), 0)::float8 as "oldestSeconds"
+    from (select
+        (select count(*) from (select from webhook_deliveries d
+          where d.endpoint_id = w.id and d.state = 'pending' limit ${MAX_COUNTED}) counted) as pending,
+        (select d.inserted_at from webhook_deliveries d
+          where d.endpoint_id = w.id and d.state = 'pending' order by d.sequence limit 1) as oldest
+      from webhook_endpoints w where w.state <> 'disabled' and w.deleted_at is null) e`.execute(db);
+  return rows[0] ?? EMPTY_QUEUE;
 }

@@ -1,7 +1,12 @@
 import { Pool } from 'undici';
 import { createFairQueue } from '../../jobs/fair-queue.ts';
 import { createCircuitBreaker } from '../../outbound/circuit-breaker.ts';
-import { failureOfError, failureOfStatus, UpstreamFailure } from '../../outbound/failure.ts';
+import {
+  failureOfError,
+  failureOfStatus,
+  UpstreamFailure,
+  type UpstreamFailureKind,
+} from '../../outbound/failure.ts';
 import { sendHttpRequest } from '../../outbound/http-request.ts';
 import { NodeError } from './failures.ts';
 import { providerName } from './provider-name.ts';
@@ -28,8 +33,12 @@ export type Endpoint = {
   /** Stops using the endpoint while it serves another chain, and resumes afterwards. */
   exclude(isExcluded: boolean): void;
   isExcluded(): boolean;
+  /** How many HTTP requests had each outcome. */
+  outcomes: Readonly<Partial<Record<RpcOutcome, number>>>;
   close(): Promise<void>;
 };
+
+export type RpcOutcome = 'answered' | UpstreamFailureKind;
 
 const MAX_CONNECTIONS = 16;
 const FAILURES_TO_OPEN = 3;
@@ -51,6 +60,10 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
     maxWaitMs: MAX_WAIT_MS,
     timeout: () => new UpstreamFailure('no_response', 'no free connection'),
   });
+  const outcomes: Partial<Record<RpcOutcome, number>> = {};
+  const count = (outcome: RpcOutcome) => {
+    outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+  };
   let distrustedUntil = 0;
   let excluded = false;
 
@@ -83,10 +96,12 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
       const text = await postCalls(pool, `${pathname}${search}`, credentials, calls, remaining);
       const replies = readReplies(text, calls.length, classifyError);
       circuit.succeed();
+      count('answered');
       return replies;
     } catch (error) {
       const failure = failureOfError(error);
       recordFailure(failure);
+      count(failure.kind);
       throw failure;
     } finally {
       leave();
@@ -103,6 +118,7 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
       excluded = isExcluded;
     },
     isExcluded: () => excluded,
+    outcomes,
     close: () => pool.destroy(),
   };
 }

@@ -29,6 +29,8 @@ export type Rpc = {
   providers(): Rpc[];
   /** The number of HTTP requests sent so far. */
   sent(): number;
+  /** Returns how many HTTP requests to each endpoint had each outcome, in the configured order. */
+  outcomes(): { provider: string; outcomes: Endpoint['outcomes'] }[];
   close(): Promise<void>;
 };
 
@@ -138,6 +140,7 @@ function createRpc(parts: RpcParts): Pick<Rpc, 'inLane'> {
       });
     },
     survey,
+    outcomes: () => endpoints.map(({ provider, outcomes }) => ({ provider, outcomes })),
     providers: () => {
       const names = new Set(endpoints.map(({ provider }) => provider));
       const endpointsOf = (name: string) => endpoints.filter(({ provider }) => provider === name);

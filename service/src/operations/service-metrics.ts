@@ -1,0 +1,120 @@
+import { Counter, Gauge } from 'prom-client';
+import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import type { QueueState } from '../jobs/queue-state.ts';
+import { registerScraped, shareRead } from '../scraped-gauge.ts';
+import { VERSION } from '../version.ts';
+
+export type Queues = Record<string, (db: Db) => Promise<QueueState>>;
+
+/** Registers the metrics of this node that no feature owns: what it runs, its connections, its caches and the queues. */
+export function registerServiceMetrics(ctx: Context, queues: Queues): void {
+  registerBuildInfo(ctx);
+  registerConnections(ctx);
+  registerCounts(ctx);
+  registerQueues(ctx, queues);
+}
+
+function registerBuildInfo({ metrics: { registry }, config, sealing }: Context): void {
+  const labels = {
+    version: VERSION,
+    node_version: process.version,
+    profile: config.profile,
+    // Not reversible. Nodes with different values seal with different secrets.
+    secret_fingerprint: sealing.fingerprints[0]?.toString('hex').slice(0, 12) ?? '',
+  };
+  const info = new Gauge({
+    name: 'causeway_build_info',
+    help: 'Always 1. The labels say what this node runs and which secret it seals with.',
+    labelNames: Object.keys(labels),
+    registers: [registry],
+  });
+  info.set(labels, 1);
+}
+
+function registerConnections({ metrics: { registry }, pool, overload, config, listener }: Context): void {
+  registerScraped(
+    registry,
+    {
+      name: 'causeway_database_connections',
+      help: 'Connections of this node: in use, idle, and the maximum.',
+      labels: ['state'],
+    },
+    async () => [
+      { labels: { state: 'used' }, value: pool.totalCount - pool.idleCount },
+      { labels: { state: 'idle' }, value: pool.idleCount },
+      { labels: { state: 'max' }, value: config.databasePool },
+    ],
+  );
+  registerScraped(
+    registry,
+    {
+      name: 'causeway_database_waiting',
+      help: 'Statements of this node that wait for a connection.',
+      labels: [],
+    },
+    async () => [{ labels: {}, value: overload.waiting() }],
+  );
+  registerScraped(
+    registry,
+    {
+      name: 'causeway_database_listener_connected',
+      help: '1 if notifications arrive at this node. Otherwise it reads the database for every token.',
+      labels: [],
+    },
+    async () => [{ labels: {}, value: listener.isConnected() ? 1 : 0 }],
+  );
+}
+
+/** Counters that hot paths keep as plain numbers; they are copied when they are scraped. */
+function registerCounts({ metrics: { registry }, guard, chains }: Context): void {
+  new Counter({
+    name: 'causeway_token_cache_requests_total',
+    help: 'Bearer token checks that the cache answered, and those that read the database.',
+    labelNames: ['outcome'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc({ outcome: 'hit' }, guard.cacheCounts.hits);
+      this.inc({ outcome: 'miss' }, guard.cacheCounts.misses);
+    },
+  });
+  new Counter({
+    name: 'causeway_rpc_requests_total',
+    help: 'HTTP requests to RPC endpoints by outcome.',
+    labelNames: ['chain', 'provider', 'endpoint', 'outcome'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { name, rpc } of [...chains.all(), ...chains.allSolana()])
+        for (const [i, { provider, outcomes }] of rpc.outcomes().entries())
+          for (const [outcome, count] of Object.entries(outcomes))
+            this.inc({ chain: name, provider, endpoint: String(i), outcome }, count);
+    },
+  });
+}
+
+function registerQueues({ metrics: { registry }, db }: Context, queues: Queues): void {
+  const read = shareRead(() =>
+    Promise.all(Object.entries(queues).map(async ([queue, measure]) => ({ queue, ...(await measure(db)) }))),
+  );
+  registerScraped(
+    registry,
+    {
+      name: 'causeway_queue_length',
+      help: 'Rows that wait in a queue. All nodes report the same value.',
+      labels: ['queue'],
+    },
+    async () => (await read()).map(({ queue, length }) => ({ labels: { queue }, value: length })),
+  );
+  registerScraped(
+    registry,
+    {
+      name: 'causeway_queue_oldest_seconds',
+      help: 'How long the oldest row of a queue has waited for its turn. All nodes report the same value.',
+      labels: ['queue'],
+    },
+    async () =>
+      (await read()).map(({ queue, oldestSeconds }) => ({ labels: { queue }, value: oldestSeconds })),
+  );
+}
