@@ -50,6 +50,8 @@ export type Config = {
   databaseListenUrl: string | null;
   databasePool: number;
   eventsRetentionDays: number;
+  /** How many days handled notices and orders without a trade are kept. */
+  retention: { noticeDays: number; orderDays: number };
   clock: 'real' | 'test';
   /** Whether other machines may reach the sandbox. */
   sandboxPublic: boolean;
@@ -203,6 +205,10 @@ function readConfig(env: Environment, source: Source): Config {
     databaseListenUrl: read('DATABASE_LISTEN_URL'),
     databasePool: read('DATABASE_POOL'),
     eventsRetentionDays: read('EVENTS_RETENTION_DAYS'),
+    retention: {
+      noticeDays: read('NOTICE_RETENTION_DAYS'),
+      orderDays: read('ORDER_RETENTION_DAYS'),
+    },
     clock: read('CAUSEWAY_CLOCK'),
     sandboxPublic: false,
     secrets: read('CAUSEWAY_SECRET') ?? [],

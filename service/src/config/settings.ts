@@ -20,6 +20,16 @@ const DATABASE = {
   ),
   DATABASE_POOL: setting(integer(2, 500), 'Connections per node.', { default: '10' }),
   EVENTS_RETENTION_DAYS: setting(integer(30, 3650), 'How many days events are kept.', { default: '90' }),
+  NOTICE_RETENTION_DAYS: setting(
+    integer(30, 3650),
+    'How many days the service remembers what it has mailed to a user, so that it mails nothing twice.',
+    { default: '365' },
+  ),
+  ORDER_RETENTION_DAYS: setting(
+    integer(7, 3650),
+    'How many days tokenized orders without a trade are kept. Trades are business records and are kept.',
+    { default: '90' },
+  ),
 };
 
 const SANDBOX = {

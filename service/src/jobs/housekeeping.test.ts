@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../test/support/app.ts';
@@ -31,6 +32,16 @@ describe('housekeeping', () => {
   test('every step succeeds on an empty database', async () => {
     await runHousekeeping(app.ctx);
     expect(app.logged().match(/housekeeping step failed/g)).toHaveLength(1);
+  });
+
+  test('the retention page lists every table', async () => {
+    const { rows } = await sql<{ name: string }>`select relname as name from pg_class
+      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition`.execute(
+      app.ctx.db,
+    );
+    const page = readFileSync(new URL('../../../docs/operate/retention.md', import.meta.url), 'utf8');
+    const listed = [...page.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name);
+    expect([...new Set(listed)].sort()).toEqual(rows.map(({ name }) => name).sort());
   });
 
   test('deletes every expired row of a table with more rows than a batch, and no other', async () => {

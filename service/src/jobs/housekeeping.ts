@@ -18,6 +18,7 @@ import {
 import { erasePiiPastRetention } from '../pii/erasure.ts';
 import { deleteOldOrders } from '../tokenized/retention.ts';
 import { deleteExpiredWalletChallenges } from '../wallets/housekeeping.ts';
+import { maintainAttemptPartitions } from '../webhooks/attempt-partitions.ts';
 import { deleteOldDeliveries } from '../webhooks/delivery-log.ts';
 import { startInterval } from './interval.ts';
 
@@ -45,6 +46,7 @@ const STEPS: HousekeepingSteps = {
   'webhook receipts': deleteOldReceipts,
   events: deleteExpiredEvents,
   'webhook deliveries': deleteOldDeliveries,
+  'webhook attempts': (ctx) => maintainAttemptPartitions(ctx),
   'personal data': erasePiiPastRetention,
   'tokenized orders': deleteOldOrders,
 };

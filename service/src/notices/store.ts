@@ -1,4 +1,5 @@
 import { type Insertable, type RawBuilder, sql } from 'kysely';
+import type { Context } from '../context.ts';
 import type { Notices } from '../db/account-tables.ts';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
@@ -62,8 +63,9 @@ export async function deleteNoticesOf(tx: Db, userId: string): Promise<void> {
   await tx.deleteFrom('notice_opt_outs').where('user_id', '=', userId).execute();
 }
 
-export async function deleteOldNotices({ db }: { db: Db }): Promise<void> {
-  await deleteInBatches(db, 'notices', sql`handled_at < now() - interval '1 year'`);
+export async function deleteOldNotices({ db, config }: Pick<Context, 'db' | 'config'>): Promise<void> {
+  const days = config.retention.noticeDays;
+  await deleteInBatches(db, 'notices', sql`handled_at < now() - make_interval(days => ${days}::int)`);
 }
 
 const REMINDER_BATCH_SIZE = 1_000;

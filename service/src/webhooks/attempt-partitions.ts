@@ -1,0 +1,20 @@
+import { realTime } from '../clock.ts';
+import type { Context } from '../context.ts';
+import { createPartition, dropPartitions } from './attempt-partitions-store.ts';
+import { DELIVERY_RETENTION_MS } from './delivery-log.ts';
+
+/**
+ * Creates the partitions of this month and the next, and drops months that are past their retention. The time of an
+ * attempt is real time, whatever the sandbox clock says.
+ */
+export async function maintainAttemptPartitions(
+  { db }: Pick<Context, 'db'>,
+  nowMs = realTime(),
+): Promise<void> {
+  const now = new Date(nowMs);
+  const monthStart = (offset: number) =>
+    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + offset, 1)).toISOString();
+  await createPartition(db, monthStart(0), monthStart(1));
+  await createPartition(db, monthStart(1), monthStart(2));
+  await dropPartitions(db, new Date(nowMs - DELIVERY_RETENTION_MS));
+}
