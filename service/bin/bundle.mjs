@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /**
  * Packages that are not bundled: they have native parts, load files beside their code, or are rarely needed. Everything
@@ -23,12 +23,15 @@ const sources = [
   'sdk/src',
 ].map((folder) => join(root, folder));
 const bundles = join(root, 'service', 'dist');
+/** The bundle of a release, which has no sources to compare it with, and no sandbox. */
+export const release = join(bundles, 'release');
 
 /**
  * Returns the folder with `main.js`, `simulators.js` and `demo.js`. `npm ci` builds the folder. This function builds it
  * if it is missing: after an installation without scripts, or after a change of the sources.
  */
 export async function bundle() {
+  if (existsSync(release)) return release;
   const folder = join(bundles, fingerprint());
   if (existsSync(folder)) return folder;
   const draft = join(bundles, `draft-${process.pid}`);
@@ -65,7 +68,12 @@ export async function bundleFile(file) {
   return join(folder, 'file.js');
 }
 
-async function build(entryPoints, outdir) {
+/** Bundles the command line into `service/dist/release` of another folder, without the sandbox. */
+export async function bundleRelease(target) {
+  await build({ main: 'service/src/main.ts' }, join(target, 'service/dist/release'), /^@causeway\/sandbox\//);
+}
+
+async function build(entryPoints, outdir, alsoExternal = /^$/) {
   const { build } = await import('esbuild');
   await build({
     absWorkingDir: root,
@@ -82,19 +90,22 @@ async function build(entryPoints, outdir) {
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
     },
-    plugins: [{ name: 'causeway', setup: configureBuild }],
+    plugins: [{ name: 'causeway', setup: (build) => configureBuild(build, alsoExternal) }],
   });
 }
 
-function configureBuild(build) {
+function configureBuild(build, alsoExternal) {
   build.onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
-    kind === 'entry-point' || !EXTERNAL.test(path) ? undefined : { path, external: true },
+    kind === 'entry-point' || !(EXTERNAL.test(path) || alsoExternal.test(path))
+      ? undefined
+      : { path, external: true },
   );
-  // A source that loads neighbouring files must find them in its original folder.
+  // A source that loads neighbouring files must find them in its original folder. All bundles are three folders below
+  // the root, so the path is relative, and a release can be moved.
   build.onLoad({ filter: /(service|sandbox|contracts|demo|sdk)\/.*\.ts$/ }, ({ path }) => ({
     contents: readFileSync(path, 'utf8').replaceAll(
       'import.meta.url',
-      JSON.stringify(pathToFileURL(path).href),
+      `new URL(${JSON.stringify(`../../../${relative(root, path)}`)}, import.meta.url).href`,
     ),
     loader: 'ts',
   }));

@@ -1,11 +1,22 @@
 #!/usr/bin/env node
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { bundle } from './bundle.mjs';
+import { bundle, release } from './bundle.mjs';
 
 process.setSourceMapsEnabled(true);
 const folder = await bundle().catch((error) => {
   console.error(`causeway: ${error.message}`);
   process.exit(2);
 });
+if (folder === release) {
+  // The published package only runs production, so its name alone is enough.
+  if (process.argv.length === 2) process.argv.push('serve');
+  // Refused here, before anything could open a database as a sandbox.
+  if (process.argv[2] === 'serve' && process.env.CAUSEWAY_PROFILE !== 'production') {
+    console.error(
+      'causeway: CAUSEWAY_PROFILE is not production, and this package has no sandbox. Write the settings for production with causeway init; for a sandbox, clone the repository and run npm ci && npm start.',
+    );
+    process.exit(2);
+  }
+}
 await import(pathToFileURL(join(folder, 'main.js')).href);

@@ -1,0 +1,73 @@
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleRelease } from './bundle.mjs';
+
+// Writes the published package to a folder: the bundled service, its files and the few packages that are not bundled,
+// pinned as in the lock file. "npm ci" in the folder completes it; "npm publish" publishes it.
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const target = process.argv[2];
+if (target === undefined) {
+  console.error('usage: node service/bin/release.mjs FOLDER');
+  process.exit(2);
+}
+
+/** The packages that the bundle loads at run time. */
+const RUNTIME = [
+  '@node-rs/argon2',
+  '@redis/client',
+  '@scalar/fastify-api-reference',
+  'pino-pretty',
+  'tiny-secp256k1',
+];
+
+const readJson = (path) => JSON.parse(readFileSync(join(root, path), 'utf8'));
+const { version, license, description, engines } = readJson('package.json');
+const { dependencies } = readJson('service/package.json');
+const manifest = {
+  ...{ name: '@causeway/service', version, license, description, engines, type: 'module' },
+  bin: { causeway: 'service/bin/causeway.mjs' },
+  dependencies: Object.fromEntries(RUNTIME.map((name) => [name, dependencies[name]])),
+};
+
+/** Returns the part of the lock file that the runtime packages need. */
+function lockRuntime() {
+  const { lockfileVersion, packages } = readJson('package-lock.json');
+  const { name, bin } = manifest;
+  const kept = { '': { name, version, license, bin, engines, dependencies: manifest.dependencies } };
+  const visit = (from, dependency, isOptional) => {
+    for (let folder = from; ; folder = folder.replace(/\/?node_modules\/(?:@[^/]+\/)?[^/]+$/, '')) {
+      const path = `${folder}${folder === '' ? '' : '/'}node_modules/${dependency}`;
+      if (packages[path] !== undefined) return keep(path, isOptional);
+      if (folder === '') break;
+    }
+    if (!isOptional) throw new Error(`${dependency} is not in package-lock.json`);
+  };
+  const keep = (path, isOptional) => {
+    if (kept[path] !== undefined) return;
+    const { dev, devOptional, optional, ...entry } = packages[path];
+    kept[path] = isOptional ? { ...entry, optional: true } : entry;
+    for (const each of Object.keys(entry.dependencies ?? {})) visit(path, each, isOptional);
+    for (const each of Object.keys(entry.optionalDependencies ?? {})) visit(path, each, true);
+  };
+  for (const each of RUNTIME) visit('', each, false);
+  return { name, version, lockfileVersion, requires: true, packages: kept };
+}
+
+/** Everything under `service/src` that is not code, which is in the bundle. */
+const isAsset = (path) => !/\.(ts|tsx)$/.test(path);
+
+mkdirSync(target, { recursive: true });
+for (const path of [
+  'LICENSE',
+  'README.md',
+  'CHANGELOG.md',
+  'docs',
+  'service/bin/causeway.mjs',
+  'service/bin/bundle.mjs',
+])
+  cpSync(join(root, path), join(target, path), { recursive: true });
+cpSync(join(root, 'service/src'), join(target, 'service/src'), { recursive: true, filter: isAsset });
+writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+writeFileSync(join(target, 'npm-shrinkwrap.json'), `${JSON.stringify(lockRuntime(), null, 2)}\n`);
+await bundleRelease(target);
