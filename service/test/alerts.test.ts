@@ -42,21 +42,42 @@ test('every metric of a rule is one that the service registers', () => {
   const names = new Set(
     source.flatMap(({ text }) => [...text.matchAll(/'(causeway_\w+)'/g)].map(([, name]) => name)),
   );
-  const used = rules.flatMap(({ expr }) => [...expr.matchAll(/causeway_\w+/g)].map(([name]) => name));
+  const used = rules.flatMap(({ expr }) =>
+    [...expr.matchAll(/causeway_\w+/g)].map(([name]) => name.replace(/_(bucket|count|sum)$/, '')),
+  );
   expect(used.length).toBeGreaterThanOrEqual(rules.length);
   expect(used.filter((name) => !names.has(name))).toEqual([]);
 });
 
-test('every rule links to an existing page, and every page belongs to a rule', () => {
-  const linked = new Set(rules.map(({ annotations }) => annotations.runbook_url));
-  expect([...linked].sort()).toEqual(pages.map(({ name }) => `docs/operate/${name}`).sort());
+const linked = new Set(rules.map(({ annotations }) => annotations.runbook_url));
+
+test('every rule links to an existing page, and the index links to every page', () => {
+  const paths = pages.map(({ name }) => `docs/operate/${name}`);
+  expect([...linked].filter((path) => !paths.includes(path))).toEqual([]);
+  const index = pages.find(({ name }) => name === 'README.md')?.text ?? '';
+  const listed = [...index.matchAll(/\]\(([^)]+)\)/g)].map(([, target]) => target);
+  expect([...new Set([...listed, 'README.md'])].sort()).toEqual(pages.map(({ name }) => name).sort());
 });
 
-test('every page says what the alert means, how to look, what to do and when it is over, and its links work', () => {
+test('every alert page says what the alert means, how to look, what to do and when it is over', () => {
   const headings = ['What it means', 'How to look', 'What to do', 'How to know it is over'];
-  for (const { name, path, text } of pages) {
+  for (const { name, text } of pages.filter((page) => linked.has(`docs/operate/${page.name}`))) {
     const found = [...text.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
     expect([name, found]).toEqual([name, headings]);
+  }
+});
+
+test('every reason for which settlement waits has its section', () => {
+  const source = readFileSync(join(ROOT, 'service/src/operator/blocked.ts'), 'utf8');
+  const reasons = [...source.matchAll(/^ {2}\| '(\w+)'/gm)].map(([, reason]) => reason);
+  const page = pages.find(({ name }) => name === 'settlement-blocked.md')?.text ?? '';
+  const sections = [...page.matchAll(/^### (\w+)$/gm)].map(([, reason]) => reason);
+  expect(reasons.length).toBeGreaterThan(10);
+  expect(sections.sort()).toEqual(reasons.sort());
+});
+
+test('the links of every page work', () => {
+  for (const { name, path, text } of pages) {
     for (const [, target = '', anchor] of text.matchAll(/\]\(([^)#]+)(?:#([^)]+))?\)/g)) {
       const file = join(path, '..', target);
       expect(existsSync(file), `${name} links to ${target}`).toBe(true);
