@@ -19,8 +19,8 @@ import { loadConfig } from '../src/config.ts';
 import { freePort } from '../src/http/free-port.ts';
 import { createMetrics } from '../src/metrics.ts';
 import { installProxies } from './rolling/proxies.ts';
+import { LOCALHOST } from './support/certificates.ts';
 import { readSourceTree } from './support/source-tree.ts';
-import { LOCALHOST } from './support/tls.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const DEPLOY = join(ROOT, 'deploy');

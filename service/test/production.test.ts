@@ -12,13 +12,14 @@ import { sepolia } from 'viem/chains';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../src/http/free-port.ts';
 import { createEmptyDatabase, type TestDatabase } from './setup/database.ts';
+import { AUTHORITY } from './support/certificates.ts';
 import { startTestChain, type TestChain } from './support/chain.ts';
 import { grantRoles, makeFundV2 } from './support/fund-v2.ts';
 import { visitOver } from './support/http-visitor.ts';
 import { type Providers, startProviders } from './support/providers.ts';
 import { runCauseway, startService } from './support/service.ts';
 import { PASSWORD } from './support/site.ts';
-import { AUTHORITY, startTlsProxy } from './support/tls.ts';
+import { startTlsProxy } from './support/tls-proxy.ts';
 import { personWith } from './support/wallets.ts';
 
 const REDIRECT = 'https://partner.example/callback';
@@ -180,7 +181,7 @@ function offerFile(clientId: string, fund: Hex) {
     },
     ...{ logo_url: 'https://assets.test/logo.svg', banner_url: 'https://assets.test/banner.svg' },
     ...{ asset: 'harbour', funding_assets: ['usd-coin'], partners: [clientId] },
-    options: [{ slug: 'standard', price_usd: '1.50' }],
+    options: [{ slug: 'standard', price_usd: '1.50', requirements: [{ type: 'identity_verification' }] }],
     contracts: [{ chain: CHAIN, address: fund, funding_tokens: [{ asset: 'usd-coin', address: usdc() }] }],
     assets: {
       harbour: { code: 'HBR', name: 'Harbour', fractional_digits: 18 },

@@ -8,7 +8,6 @@ import { appendEvents } from '../src/events/event.ts';
 import { type TestApp, testApp } from './support/app.ts';
 import { AUTHORITY, LOCALHOST, OTHER_HOST } from './support/certificates.ts';
 import { bundleNode, killNode, type NodeProgram, startEventNode } from './support/forked-node.ts';
-import { AUTHORITY, LOCALHOST, OTHER_HOST } from './support/tls.ts';
 import { partnerOf } from './support/tokens.ts';
 import { callAs } from './support/webhooks.ts';
 
