@@ -51,7 +51,7 @@ async function violations(page: Page): Promise<string[]> {
 test.each([
   { width: 375, colorScheme: 'light' },
   { width: 1280, colorScheme: 'dark' },
-] as const)('every page is accessible and fits the screen: %o', async (options) => {
+] as const)('every page is accessible and fits the screen: %o', { timeout: 180_000 }, async (options) => {
   for (const path of PAGES) {
     const { page, close } = await open(path, options);
     expect([path, await violations(page)]).toEqual([path, []]);
