@@ -17,7 +17,10 @@ export type RolePolicy = SpendLimits & {
 /** What keys may sign on one chain. A role without its own policy uses the policy of the chain. */
 export type ChainPolicy = RolePolicy & { roles?: ReadonlyMap<KeyRole, RolePolicy> };
 
-/** The policy of each chain, by chain id or, on Solana, by the name of the cluster. Null allows any target on any chain, without limits. */
+/**
+ * The policy of each chain, by chain id or, on Solana, by the name of the cluster. Null allows any target on any chain,
+ * without limits.
+ */
 export type SignerPolicy = ReadonlyMap<number | string, ChainPolicy> | null;
 
 /** What a signer checks before every signature. */

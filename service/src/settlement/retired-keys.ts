@@ -1,7 +1,7 @@
 import { ConfigError } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { FollowTimings } from '../operator/follow.ts';
-import { SENDING_ROLES, type SendingRole } from '../operator/role.ts';
+import { ROLE_OF_KIND, SENDING_ROLES, type SendingRole } from '../operator/role.ts';
 import { findRemoteAddress, listSenders } from '../operator/signers.ts';
 import { listUnfinishedKeys } from '../operator/status.ts';
 import type { AlertGauges } from './alerts.ts';
@@ -9,14 +9,11 @@ import { createEvmWorker } from './evm-driver.ts';
 import { createSolanaWorker } from './solana-driver.ts';
 import type { SettlementWorker } from './worker.ts';
 
-const ROLE_OF_KIND = { commit: 'commit', revoke: 'commit', remit: 'refund', fill: null } as const;
-
 /**
  * Returns a worker per chain and replaced key that still has transactions to follow. Throws `ConfigError` if
  * such a key is not configured, because nobody would resend its transactions or notice their outcome, unless
- * `OPERATOR_KEYS_FILE` says that other nodes have the key. Also
- * throws for a current key that has lost a role, because it could no longer replace the transactions that it
- * has sent in that role.
+ * `OPERATOR_KEYS_FILE` says that other nodes have the key. Also throws for a current key that has lost a role,
+ * because it could no longer replace the transactions that it has sent in that role.
  */
 export async function listRetiredWorkers(
   ctx: Context,

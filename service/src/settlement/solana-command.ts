@@ -220,8 +220,8 @@ async function withChain(
 }
 
 /**
- * Returns the address of an offer's fund and whether the fund exists. The first signer creates it. Throws `UsageError` if the fund has
- * other signers.
+ * Returns the address of an offer's fund and whether the fund exists. The first signer creates it. Throws `UsageError` if
+ * the fund has other signers.
  */
 async function findFund(
   chain: SolanaChain,

@@ -3,6 +3,7 @@ import type { Db } from '../db/pool.ts';
 import type { ReceiptHandlers } from '../operator/receipt-follow.ts';
 import { SigningRefused } from '../operator/receipt-policy.ts';
 import { renewReceipt } from '../operator/receipt-sender.ts';
+import { ROLE_OF_KIND } from '../operator/role.ts';
 import { changeStatus } from '../participations/status.ts';
 import { freezeSanctioned } from '../screening/freeze.ts';
 import { mayEnd } from './agreement.ts';
@@ -12,8 +13,6 @@ import { maySign } from './resign.ts';
 import { rememberExpiry } from './solana-exclusion.ts';
 import { orderOf, type SolanaParts } from './solana-parts.ts';
 import { listRowsOf, unassignRefund } from './store.ts';
-
-const ROLE_OF_KIND = { commit: 'commit', remit: 'refund' } as const;
 
 /** Translates the outcome of a receipt transaction into the status of its participation. */
 export function createReceiptHandlers(parts: SolanaParts): ReceiptHandlers {
