@@ -37,8 +37,11 @@ export async function runAudit(config: Config, args: string[]): Promise<void> {
 
 async function verify(config: Config, files: readonly string[]): Promise<void> {
   const kept = await Promise.all(files.map((file) => readFile(file, 'utf8')));
-  const { entries, checkpoints, problem } = await runCommand(config, (ctx) => verifyAuditLog(ctx, kept));
-  if (problem === null) console.log(`${entries} entries and ${checkpoints} checkpoints verified.`);
+  const { start, entries, checkpoints, problem } = await runCommand(config, (ctx) =>
+    verifyAuditLog(ctx, kept),
+  );
+  const after = start === 0n ? '' : `, after entry ${start}, the last one that was deleted as too old`;
+  if (problem === null) console.log(`${entries} entries and ${checkpoints} checkpoints verified${after}.`);
   else {
     console.log(`The audit log is not intact: ${problem}.`);
     process.exitCode = 1;

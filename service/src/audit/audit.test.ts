@@ -42,6 +42,7 @@ beforeEach(async () => {
       'truncate audit_entries restart identity',
       'truncate audit_checkpoints',
       'truncate audit_former_keys',
+      'truncate audit_start',
     ],
   );
 });
@@ -217,7 +218,7 @@ describe('the audit log', () => {
     await sealUnder(b);
     await keepCheckpointKeys(under(c, b));
     await sealUnder(c);
-    expect(await verifyAuditLog(under(c))).toEqual({ entries: 6n, checkpoints: 3, problem: null });
+    expect(await verifyAuditLog(under(c))).toEqual({ start: 0n, entries: 6n, checkpoints: 3, problem: null });
 
     await keepCheckpointKeys(under(b, stranger));
     await sealUnder(stranger);
@@ -240,7 +241,12 @@ describe('the audit log', () => {
     await keepCheckpointKeys(under(current, removed));
     await seal(2, current, removed);
     await seal(2, current);
-    expect(await verifyAuditLog(under(current))).toEqual({ entries: 10n, checkpoints: 4, problem: null });
+    expect(await verifyAuditLog(under(current))).toEqual({
+      start: 0n,
+      entries: 10n,
+      checkpoints: 4,
+      problem: null,
+    });
 
     // The attacker changes an entry, recomputes the chain, and signs it with the removed secret.
     await recompute();

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { EMPTY_CHAIN } from './chain.ts';
 import { type Checkpoint, type CheckpointKeys, createCheckpointKeys, rawKey } from './checkpoint.ts';
+import { renewStart } from './start.ts';
 import { findLastSealed, listFormerKeys, lockSealing, putFormerKey } from './store.ts';
 
 const PURPOSE = 'audit former key';
@@ -40,6 +41,7 @@ export async function keepCheckpointKeys({ db, sealing }: Parts): Promise<void> 
       const [raw, until] = [rawKey(publicKey), end ?? now];
       await putFormerKey(tx, raw, until, sealing.tag(PURPOSE, tagged(raw, until)));
     }
+    await renewStart({ db: tx, sealing });
   });
 }
 

@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import type { AuditFormerKeys } from '../db/audit-tables.ts';
+import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
 
 export type SealedEntry = { position: bigint; entry: string; leaf_hash: Buffer; chain_hash: Buffer };
@@ -79,6 +80,29 @@ export async function findLastCheckpoint(
     select size, note, extract(epoch from now() - at)::float8 as age_seconds from audit_checkpoints
     order by size desc limit 1`.execute(db);
   return rows[0];
+}
+
+/** Returns the newest checkpoint of entries that are all older than the time, and not of the whole log. */
+export async function findCheckpointBefore(db: Db, before: string): Promise<Checkpoint | undefined> {
+  const { rows } = await sql<Checkpoint>`select size, note from audit_checkpoints where at < ${before}
+    and size < (select max(position) from audit_entries) order by size desc limit 1`.execute(db);
+  return rows[0];
+}
+
+/** Returns where the log begins, or undefined if no entry was deleted. */
+export async function findStart(db: Db): Promise<Checkpoint | undefined> {
+  return db.selectFrom('audit_start').select(['size', 'note']).executeTakeFirst();
+}
+
+export async function putStart(tx: Db, { size, note }: Checkpoint): Promise<void> {
+  await sql`insert into audit_start (size, note) values (${size}, ${note})
+    on conflict (only_row) do update set size = excluded.size, note = excluded.note`.execute(tx);
+}
+
+/** Deletes what comes before the start of the log, in batches. */
+export async function deleteBeforeStart(db: Db, size: bigint): Promise<void> {
+  await deleteInBatches(db, 'audit_entries', sql`position <= ${size}`);
+  await deleteInBatches(db, 'audit_checkpoints', sql`size < ${size}`);
 }
 
 export async function listCheckpoints(db: Db, after: bigint, limit: number): Promise<Checkpoint[]> {

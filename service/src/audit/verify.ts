@@ -1,18 +1,20 @@
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
-import { EMPTY_CHAIN, hashChain, hashEntry } from './chain.ts';
+import { hashChain, hashEntry } from './chain.ts';
 import { type Checkpoint, type CheckpointKeys, openCheckpoint } from './checkpoint.ts';
 import { loadCheckpointKeys } from './former-keys.ts';
+import { readStart } from './start.ts';
 import { listCheckpoints, listSealedEntries, type SealedEntry } from './store.ts';
 
 const BATCH_SIZE = 2_000;
 const UNSIGNED = 'a checkpoint is not signed by this installation';
 
-export type Verification = { entries: bigint; checkpoints: number; problem: string | null };
+/** `start`: how many older entries were deleted. `entries`: how many of the others were verified. */
+export type Verification = { start: bigint; entries: bigint; checkpoints: number; problem: string | null };
 
 /**
- * Recomputes the chain and compares it with every checkpoint in the database and with the `kept` checkpoints,
- * which were stored elsewhere. Names the first entry that was changed, removed or inserted. If someone
+ * Recomputes the chain from the start of the log and compares it with every checkpoint in the database and with the
+ * `kept` checkpoints, which were stored elsewhere. Checkpoints from before the start prove nothing about what remains. Names the first entry that was changed, removed or inserted. If someone
  * rewrote the log and removed its checkpoints, or rolled the database back, only a kept checkpoint reveals
  * it.
  */
@@ -29,10 +31,17 @@ export async function verifyAuditLog(
     next = await checkpoints.next();
     count++;
   };
-  const result = (entries: bigint, problem: string | null) => ({ entries, checkpoints: count, problem });
-
-  let position = 0n;
-  let chain: Buffer = EMPTY_CHAIN;
+  const start = await readStart(ctx);
+  const deleted = start?.size ?? 0n;
+  const result = (position: bigint, problem: string | null) => ({
+    ...{ start: deleted, entries: position - deleted, checkpoints: count, problem },
+  });
+  if (start === null) return result(0n, 'the start of the log is not signed by this installation');
+  let position = start.size;
+  let chain = start.chainHash;
+  for (; !next.done && next.value !== null && next.value.size <= position; await advance())
+    if (next.value.size === position && !next.value.chainHash.equals(chain))
+      return result(position, 'the start of the log differs from a signed checkpoint');
   for (let isMore = true; isMore; ) {
     const batch = await listSealedEntries(db, position, BATCH_SIZE);
     for (const entry of batch) {
@@ -101,7 +110,8 @@ function endsOf({ all }: CheckpointKeys): Checkpoint[] {
   return all.flatMap(({ end }) => (end === null || end.size === 0n ? [] : [end]));
 }
 
-function findProblem(entry: SealedEntry, before: bigint, chain: Buffer): string | null {
+/** Returns what is wrong with an entry that should follow the entry `before`, or null. */
+export function findProblem(entry: SealedEntry, before: bigint, chain: Buffer): string | null {
   const { position, leaf_hash, chain_hash } = entry;
   if (position !== before + 1n) return `entry ${before + 1n} is missing`;
   const leaf = hashEntry(entry.entry);

@@ -5,6 +5,7 @@ export interface AuditTables {
   audit_entries: AuditEntries;
   audit_checkpoints: AuditCheckpoints;
   audit_former_keys: AuditFormerKeys;
+  audit_start: AuditStart;
 }
 
 export interface AuditEntries {
@@ -14,6 +15,14 @@ export interface AuditEntries {
   position: Generated<bigint | null>;
   leaf_hash: Generated<Buffer | null>;
   chain_hash: Generated<Buffer | null>;
+}
+
+/** The entries that were deleted because they were too old. At most one row. */
+export interface AuditStart {
+  only_row: Generated<boolean>;
+  /** How many entries were deleted. */
+  size: bigint;
+  note: string;
 }
 
 export interface AuditFormerKeys {

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { toTimestamp } from '../http/wire.ts';
 import { expireEvents, forgetExpiredEvents } from './store.ts';
 import { extendTrees } from './tree.ts';
+import { pruneNodes } from './tree-store.ts';
 
 const DAY_MS = 86_400_000;
 /**
@@ -22,5 +23,6 @@ export async function deleteExpiredEvents(
   const broken = await extendTrees(ctx);
   while (await expireEvents(db, before, broken));
   await forgetExpiredEvents(db, EXPIRED_IDS_RETENTION);
+  while (await pruneNodes(db));
   if (broken.length > 0) throw new Error(`the event trees of partners ${broken.join(', ')} are broken`);
 }

@@ -60,6 +60,26 @@ export async function readTreeSize(db: Db, partnerId: string): Promise<number> {
   return Number(rows[0]?.size ?? 0n);
 }
 
+const PRUNE_BATCH_SIZE = 5_000;
+/** More levels than any tree has. */
+const MAX_LEVEL = 62;
+
+/**
+ * Deletes nodes that cover only expired events, except the last one of each level: proofs of later events and appending
+ * need no others. Returns whether there may be more to delete.
+ */
+export async function pruneNodes(db: Db): Promise<boolean> {
+  const { numAffectedRows } = await sql`delete from event_tree_nodes where ctid = any(array(
+    select n.ctid from event_trees t
+      cross join lateral (select least(t.size, coalesce(min(e.sequence) - 1, t.size)) as leaves from events e
+        where e.partner_id = t.partner_id and e.sequence is not null) as expired
+      cross join generate_series(0, ${MAX_LEVEL}::int) as depth
+      join event_tree_nodes n on n.partner_id = t.partner_id and n.level = depth
+        and n.index < (expired.leaves >> depth) - 1
+    where (expired.leaves >> depth) > 1 limit ${PRUNE_BATCH_SIZE}))`.execute(db);
+  return Number(numAffectedRows ?? 0n) === PRUNE_BATCH_SIZE;
+}
+
 /** Returns the partners that have events which are not in their tree yet. */
 export async function listPartnersToHash(db: Db): Promise<string[]> {
   const { rows } = await sql<{ partner_id: string }>`

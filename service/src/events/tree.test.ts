@@ -124,4 +124,24 @@ describe('GET /v1/events/{id}/proof', () => {
     const { json } = await get(`/v1/events/${id}/proof`);
     expect(verifyEventProof({ event: json.leaf, proof: json.proof, key: json.key })).not.toBeNull();
   });
+
+  test('a tree of expired events keeps one node per level, from which it grows and proves later events', async () => {
+    const { db } = app.ctx;
+    await deleteExpiredEvents({ ...app.ctx, clock: inTheFuture() });
+    for (const batch of [1, 2, 4, 7, 64]) {
+      const ids = await append(batch);
+      for (const id of ids) {
+        const { json } = await get(`/v1/events/${id}/proof`);
+        expect(verifyEventProof({ event: json.leaf, proof: json.proof, key: json.key })).not.toBeNull();
+      }
+      await deleteExpiredEvents({ ...app.ctx, clock: inTheFuture() });
+      const { rows } = await sql<{ n: number }>`select count(*)::int as n from event_tree_nodes
+        where partner_id = ${partnerOf('partner-one')} group by level`.execute(db);
+      expect(rows.map(({ n }) => n)).toEqual(rows.map(() => 1));
+    }
+  });
 });
+
+function inTheFuture() {
+  return { ...app.ctx.clock, now: () => app.ctx.clock.now() + 100 * DAY_MS };
+}

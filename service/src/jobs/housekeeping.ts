@@ -3,6 +3,7 @@ import { deleteExpiredLinks } from '../accounts/mail-link-store.ts';
 import { deleteExpiredChallenges } from '../accounts/passkey-store.ts';
 import { deleteExpiredSessions } from '../accounts/session-store.ts';
 import { deleteExpiredSignInFailures, deleteUnusedSources } from '../accounts/throttle-store.ts';
+import { deleteOldAuditEntries } from '../audit/retention.ts';
 import type { Context } from '../context.ts';
 import { deleteExpiredEvents } from '../events/retention.ts';
 import { deleteExpiredIdempotencyKeys } from '../http/idempotency-store.ts';
@@ -16,6 +17,7 @@ import {
   deleteUnusedGrants,
 } from '../oauth/housekeeping.ts';
 import { erasePiiPastRetention } from '../pii/erasure.ts';
+import { deleteOldAccesses } from '../pii/retention.ts';
 import { deleteOldOrders } from '../tokenized/retention.ts';
 import { deleteExpiredWalletChallenges } from '../wallets/housekeeping.ts';
 import { maintainAttemptPartitions } from '../webhooks/attempt-partitions.ts';
@@ -49,6 +51,8 @@ const STEPS: HousekeepingSteps = {
   'webhook attempts': (ctx) => maintainAttemptPartitions(ctx),
   'personal data': erasePiiPastRetention,
   'tokenized orders': deleteOldOrders,
+  'audit log': deleteOldAuditEntries,
+  'accesses to personal data': deleteOldAccesses,
 };
 
 /** Deletes expired data. Each step runs even if an earlier step fails, and any number of nodes may run concurrently. */

@@ -1,0 +1,127 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type TestApp, testApp } from '../../test/support/app.ts';
+import { createSealing } from '../sealing.ts';
+import { createCheckpointKeys, signCheckpoint } from './checkpoint.ts';
+import { recordCommand } from './entry.ts';
+import { keepCheckpointKeys } from './former-keys.ts';
+import { deleteOldAuditEntries } from './retention.ts';
+import { sealAuditLog } from './sealer.ts';
+import { findLastCheckpoint, listSealedEntries } from './store.ts';
+import { verifyAuditLog } from './verify.ts';
+
+const DAY_MS = 86_400_000;
+const [OLD, NEW] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+let app: TestApp;
+beforeAll(async () => {
+  app = await testApp();
+});
+afterAll(() => app.close());
+
+/** The service under these secrets, `days` after the entries were written. */
+const under = (days: number, ...secrets: Buffer[]) => ({
+  ...app.ctx,
+  ...(secrets.length > 0 && { sealing: createSealing(secrets, app.ctx.random) }),
+  clock: { ...app.ctx.clock, now: () => Date.now() + days * DAY_MS },
+});
+const afterRetention = (...secrets: Buffer[]) => under(app.ctx.config.retention.auditDays + 1, ...secrets);
+const verify = async (...secrets: Buffer[]) => verifyAuditLog(under(0, ...secrets));
+const positions = async () =>
+  (await listSealedEntries(app.ctx.db, 0n, 1_000)).map(({ position }) => Number(position));
+const attack = (...statements: string[]) =>
+  app.ctx.db.transaction().execute(async (tx) => {
+    await sql`set local session_replication_role = replica`.execute(tx);
+    for (const statement of statements) await sql.raw(statement).execute(tx);
+  });
+/** Writes entries and signs a checkpoint of all of them. */
+const seal = async (count: number, ...secrets: Buffer[]) => {
+  for (let n = 0; n < count; n++) await recordCommand(app.ctx.db, `test ${n}`);
+  await sealAuditLog(under(0, ...secrets), 0);
+};
+
+beforeEach(async () => {
+  await attack('truncate audit_entries restart identity', 'truncate audit_checkpoints');
+  await attack('truncate audit_former_keys', 'truncate audit_start');
+});
+
+describe('entries past their retention', () => {
+  test('are deleted up to a checkpoint, and the rest still verifies, also against a checkpoint kept elsewhere', async () => {
+    await seal(4);
+    const early = (await findLastCheckpoint(app.ctx.db))?.note ?? '';
+    await seal(3);
+    const kept = (await findLastCheckpoint(app.ctx.db))?.note ?? '';
+    await seal(2);
+    await deleteOldAuditEntries(under(10));
+    expect(await positions()).toHaveLength(9);
+    await deleteOldAuditEntries(afterRetention());
+    // The newest entry stays, because the next one continues its chain.
+    expect(await positions()).toEqual([8, 9]);
+    await seal(2);
+    expect(await verifyAuditLog(app.ctx, [early, kept])).toMatchObject({
+      start: 7n,
+      entries: 4n,
+      problem: null,
+    });
+    await deleteOldAuditEntries(afterRetention());
+    expect(await positions()).toEqual([10, 11]);
+    expect((await verify()).problem).toBeNull();
+  });
+
+  test('stay if one of them was changed, because they are evidence', async () => {
+    await seal(4);
+    await seal(2);
+    await attack("update audit_entries set entry = entry || ' ' where position = 2");
+    await expect(deleteOldAuditEntries(afterRetention())).rejects.toThrow('entry 2 was changed');
+    expect(await positions()).toHaveLength(6);
+  });
+
+  test('stay if only their checkpoint was made to look old', async () => {
+    await seal(4);
+    await seal(2);
+    await attack("update audit_checkpoints set at = now() - interval '20 years'");
+    await expect(deleteOldAuditEntries(under(0))).rejects.toThrow('older than entry 1');
+    expect(await positions()).toHaveLength(6);
+  });
+});
+
+describe('somebody with the rights of the database', () => {
+  test('cannot shorten the log: a checkpoint is not a start, and a removed secret signs none', async () => {
+    await seal(4, OLD);
+    const checkpoint = await findLastCheckpoint(app.ctx.db);
+    await seal(2, OLD);
+    await keepCheckpointKeys(under(0, NEW, OLD));
+    const [, , , fourth] = await listSealedEntries(app.ctx.db, 0n, 10);
+    const keys = createCheckpointKeys(createSealing([OLD], app.ctx.random), [], 'causeway/audit-start');
+    const forged = signCheckpoint(keys, { size: 4n, chainHash: fourth?.chain_hash ?? Buffer.alloc(32) });
+    for (const note of [checkpoint?.note ?? '', forged]) {
+      await attack(
+        'delete from audit_start',
+        `insert into audit_start (size, note) values (4, '${note}')`,
+        'delete from audit_entries where position <= 4',
+      );
+      expect((await verify(NEW)).problem).toContain('the start of the log is not signed');
+      await expect(deleteOldAuditEntries(afterRetention(NEW))).rejects.toThrow('not signed');
+    }
+  });
+
+  test('cannot delete more than the signed start allows', async () => {
+    await seal(4);
+    await seal(2);
+    await deleteOldAuditEntries(afterRetention());
+    for (const statement of ['delete from audit_entries', 'delete from audit_checkpoints'])
+      await expect(sql.raw(statement).execute(app.ctx.db)).rejects.toThrow('cannot be changed');
+    await attack('delete from audit_entries where position = 5');
+    expect((await verify()).problem).toContain('entry 5 is missing');
+    await attack('delete from audit_start');
+    expect((await verify()).problem).toContain('entry 1 is missing');
+  });
+});
+
+test('the start of the log verifies after the secret was replaced', async () => {
+  await seal(4, OLD);
+  await seal(2, OLD);
+  await deleteOldAuditEntries(afterRetention(OLD));
+  await keepCheckpointKeys(under(0, NEW, OLD));
+  await seal(1, NEW);
+  expect(await verify(NEW)).toMatchObject({ start: 4n, entries: 3n, problem: null });
+});

@@ -1,0 +1,15 @@
+import type { Context } from '../context.ts';
+import { toTimestamp } from '../http/wire.ts';
+import { deleteAccessesBefore } from './store.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Deletes the record of who read or changed personal data after `AUDIT_RETENTION_DAYS`. */
+export async function deleteOldAccesses({
+  db,
+  clock,
+  config,
+}: Pick<Context, 'db' | 'clock' | 'config'>): Promise<void> {
+  const before = toTimestamp((Math.floor(clock.now()) - config.retention.auditDays * DAY_MS) * 1000);
+  while (await deleteAccessesBefore(db, before));
+}
