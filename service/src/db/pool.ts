@@ -1,10 +1,12 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { createFairQueue, type FairQueue } from '../jobs/fair-queue.ts';
+import { measureCall } from '../tracer.ts';
 import { columnTypes } from './column-types.ts';
 import { commitWithCalls } from './commit-calls.ts';
 import { followPrimary, openHosts, retryOnOtherHosts } from './hosts.ts';
 import { createNotifier, notifyOnCommit } from './notify.ts';
+import { summarizeStatement } from './statement-summary.ts';
 import { nameStatements } from './statements.ts';
 import type { Database } from './tables.ts';
 import { type TransactionTags, tagTransactions } from './tagged-transactions.ts';
@@ -94,7 +96,13 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
     const postgres = new PostgresDialect({ pool: connections(lane) });
     const dialect = notifyOnCommit(commitWithCalls(postgres), notifier);
     return {
-      statements: { query: (statement) => runStatement(pool, queue, lane, statement) },
+      statements: {
+        query: (statement) =>
+          measureCall(
+            () => summarizeStatement(statement.text),
+            () => runStatement(pool, queue, lane, statement),
+          ),
+      },
       db: new Kysely<Database>({ dialect }),
       tagged: (tags) => new Kysely<Database>({ dialect: tagTransactions(dialect, tags) }),
     };

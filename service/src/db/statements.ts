@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
 import type { FairQueue } from '../jobs/fair-queue.ts';
+import { measureCall } from '../tracer.ts';
+import { summarizeStatement } from './statement-summary.ts';
 
 // The limit keeps queries with varying text, such as filters, from filling the server's memory with plans.
 const MAX_NAMED_STATEMENTS = 1_000;
@@ -47,7 +49,10 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
   async function query(text: string, values: readonly unknown[]) {
     const name = nameStatement(statements, text);
     try {
-      return await client.query(name ? { name, text, values: [...values] } : { text, values: [...values] });
+      return await measureCall(
+        () => summarizeStatement(text),
+        () => client.query(name ? { name, text, values: [...values] } : { text, values: [...values] }),
+      );
     } catch (error) {
       isBroken ||= breaksConnection(error);
       throw error;

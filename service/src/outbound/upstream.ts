@@ -2,6 +2,7 @@ import { Counter, type Registry } from 'prom-client';
 import type { Static, TSchema } from 'typebox';
 import { Pool } from 'undici';
 import { isValid } from '../http/validation.ts';
+import { measureCall } from '../tracer.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
 import {
   failureOfError,
@@ -67,7 +68,10 @@ export function openUpstream({ name, url, timeoutMs, registry }: UpstreamOptions
     const wait = circuit.wait();
     if (wait > 0) throw new UpstreamFailure('not_sent', 'circuit open', { retryAfterSeconds: wait / 1000 });
     try {
-      const reply = await send(pool, basePath, request, deadline);
+      const reply = await measureCall(
+        () => ({ name, attributes: { 'causeway.provider': name, 'http.request.method': request.method } }),
+        () => send(pool, basePath, request, deadline),
+      );
       circuit.succeed();
       count('answered');
       return reply;

@@ -8,6 +8,7 @@ import {
   type UpstreamFailureKind,
 } from '../../outbound/failure.ts';
 import { sendHttpRequest } from '../../outbound/http-request.ts';
+import { measureCall } from '../../tracer.ts';
 import { NodeError } from './failures.ts';
 import { providerName } from './provider-name.ts';
 
@@ -52,6 +53,7 @@ export type ClassifyError = (code: number, message: string, data: unknown) => Up
 
 export function openEndpoint(url: string, classifyError: ClassifyError): Endpoint {
   const { origin, pathname, search, username, password } = new URL(url);
+  const provider = providerName(url);
   const pool = new Pool(origin, { connections: MAX_CONNECTIONS, pipelining: 1, keepAliveTimeout: 4_000 });
   const credentials = username === '' ? {} : { authorization: basicAuthorization(username, password) };
   const circuit = createCircuitBreaker({ failuresToOpen: FAILURES_TO_OPEN, maxPauseMs: MAX_PAUSE_MS });
@@ -93,7 +95,10 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
     });
     try {
       const remaining = Math.max(1, deadline - performance.now());
-      const text = await postCalls(pool, `${pathname}${search}`, credentials, calls, remaining);
+      const text = await measureCall(
+        () => describeCalls(provider, calls),
+        () => postCalls(pool, `${pathname}${search}`, credentials, calls, remaining),
+      );
       const replies = readReplies(text, calls.length, classifyError);
       circuit.succeed();
       count('answered');
@@ -109,7 +114,7 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
   }
 
   return {
-    provider: providerName(url),
+    provider,
     isAvailable: () => circuit.wait() === 0,
     isTrusted: (now) => now >= distrustedUntil && circuit.isClosed(),
     post,
@@ -121,6 +126,13 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
     outcomes,
     close: () => pool.destroy(),
   };
+}
+
+/** Names the methods, not their parameters, which contain wallets. */
+function describeCalls(provider: string, calls: readonly RpcCall[]) {
+  const methods = [...new Set(calls.map(({ method }) => method))].join(' ');
+  const attributes = { 'rpc.system': 'jsonrpc', 'rpc.method': methods, 'causeway.rpc.calls': calls.length };
+  return { name: methods, attributes: { ...attributes, 'server.address': provider } };
 }
 
 function basicAuthorization(username: string, password: string): string {

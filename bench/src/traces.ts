@@ -1,0 +1,43 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { median } from './load.ts';
+import { startMix } from './mix.ts';
+import type { Result } from './result.ts';
+
+const RATE = 400;
+const SECONDS = 8;
+const ROUNDS = 5;
+
+/** Compares the processor time per request with 1% of the requests traced, and without traces, in alternating rounds. */
+export async function run(): Promise<Result> {
+  let spans = 0;
+  const collector = createServer(async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    spans += text.split('"spanId"').length - 1;
+    response.end('{}');
+  });
+  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
+  const collectorUrl = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+  const mixes = { without: await startMix(), with: await startMix({ collectorUrl }) };
+  const measured: Record<keyof typeof mixes, number[]> = { without: [], with: [] };
+  try {
+    for (let round = 0; round <= ROUNDS; round++)
+      for (const name of ['without', 'with'] as const) {
+        const { cpuMicros, acceptedPerSecond } = await mixes[name].measure({ seconds: SECONDS, rate: RATE });
+        // The first round warms up.
+        if (round > 0) measured[name].push(cpuMicros / (acceptedPerSecond * SECONDS));
+      }
+  } finally {
+    await mixes.without.stop();
+    await mixes.with.stop();
+    collector.closeAllConnections();
+    collector.close();
+  }
+  const [without, traced] = [median(measured.without), median(measured.with)];
+  return {
+    name: 'Traces: processor time per request of the mix with 1% sampled, relative to none',
+    bars: [{ label: 'processor time', value: traced / without, max: 1.03 }],
+    figures: { 'CPU microseconds per request': { without, with: traced }, spans: { exported: spans } },
+  };
+}

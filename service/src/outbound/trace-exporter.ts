@@ -1,0 +1,82 @@
+import { hostname } from 'node:os';
+import type { Registry } from 'prom-client';
+import type { TraceSettings } from '../config/provider-settings.ts';
+import type { Log } from '../log.ts';
+import type { Span } from '../tracer.ts';
+import { VERSION } from '../version.ts';
+import { openUpstream } from './upstream.ts';
+
+export type TraceExporter = { add(span: Span): void; close(): Promise<void> };
+
+const INTERVAL_MS = 2_000;
+/** Spans that wait for the collector. Further ones are dropped: traces must not use up the node's memory. */
+const MAX_WAITING = 4_096;
+const TIMEOUT_MS = 5_000;
+const KINDS = { server: 2, client: 3 };
+const FAILED = { code: 2 };
+
+/** Sends spans to a collector every two seconds, as OTLP in JSON. Spans are lost while it does not answer. */
+export function openTraceExporter(settings: TraceSettings, log: Log, registry: Registry): TraceExporter {
+  const collector = openUpstream({ name: 'traces', url: settings.url, timeoutMs: TIMEOUT_MS, registry });
+  let waiting: Span[] = [];
+  let sending = Promise.resolve();
+  const send = async () => {
+    if (waiting.length === 0) return;
+    const body = JSON.stringify(toOtlp(waiting));
+    waiting = [];
+    const headers = () => settings.headers;
+    const { status } = await collector.request({ method: 'POST', path: '/v1/traces', headers, body });
+    if (status >= 400) throw new Error(`the collector answered ${status}`);
+  };
+  const flush = () => {
+    sending = sending.then(send).catch((err: unknown) => log.warn({ err }, 'exporting traces failed'));
+    return sending;
+  };
+  const timer = setInterval(() => void flush(), INTERVAL_MS);
+  timer.unref();
+  return {
+    add: (span) => {
+      if (waiting.length < MAX_WAITING) waiting.push(span);
+    },
+    close: async () => {
+      clearInterval(timer);
+      await flush();
+      await collector.close();
+    },
+  };
+}
+
+function toOtlp(spans: readonly Span[]) {
+  const resource = {
+    ...{ 'service.name': 'causeway', 'service.version': VERSION },
+    'service.instance.id': `${hostname()}-${process.pid}`,
+  };
+  return {
+    resourceSpans: [
+      {
+        resource: { attributes: toAttributes(resource) },
+        scopeSpans: [{ scope: { name: 'causeway', version: VERSION }, spans: spans.map(toOtlpSpan) }],
+      },
+    ],
+  };
+}
+
+function toOtlpSpan({ traceId, id, parentId, kind, name, attributes, startedAt, endedAt, isFailed }: Span) {
+  return {
+    ...{ traceId, spanId: id, ...(parentId !== null && { parentSpanId: parentId }) },
+    ...{ name, kind: KINDS[kind], attributes: toAttributes(attributes) },
+    ...{ startTimeUnixNano: toNanoseconds(startedAt), endTimeUnixNano: toNanoseconds(endedAt) },
+    ...(isFailed && { status: FAILED }),
+  };
+}
+
+function toAttributes(attributes: Record<string, string | number>) {
+  return Object.entries(attributes).map(([key, value]) => ({
+    key,
+    value: typeof value === 'number' ? { intValue: String(value) } : { stringValue: value },
+  }));
+}
+
+function toNanoseconds(milliseconds: number): string {
+  return String(BigInt(Math.round(milliseconds * 1000)) * 1000n);
+}
