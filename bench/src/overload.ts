@@ -20,7 +20,7 @@ const OVERLOAD_SECONDS = 15;
 export async function run(): Promise<Result> {
   const isPinned = availableParallelism() > 1 && existsSync(TASKSET);
   if (isPinned) execFileSync(TASKSET, ['-acp', '1', String(process.pid)]);
-  const { measure, stop } = await startMix(isPinned ? 0 : undefined);
+  const { measure, stop } = await startMix(isPinned ? { core: 0 } : {});
   try {
     await measure({ seconds: WARM_UP_SECONDS, connections: CONNECTIONS });
     const first = await measure({ seconds: PEAK_SECONDS, connections: CONNECTIONS });

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { loadavg } from 'node:os';
+import { groupBy } from '@causeway/service/group-by.ts';
 
 /** Requests of one kind in the mix. A request is the full text of an HTTP request; `{n}` is replaced by a unique number. */
 export type Kind = {
@@ -26,16 +27,18 @@ export type TimedLoad = {
   /** Connections that the operating system refused or reset because too many were waiting. */
   resets: number;
   /**
-   * Requests still without a reply two seconds after the end. They count as accepted, with the time they have
-   * taken so far.
+   * Requests still without a reply two seconds after the end, and requests whose connection was closed without a reply.
+   * They count as accepted, with the time they have taken so far.
    */
   unanswered: number;
+  /** The p99 of the three slowest kinds of requests, in milliseconds. */
+  slowest: Record<string, number>;
   /** The processor time that the load generator used, in cores. */
   generatorCores: number;
   loadAverage: number;
 };
 
-type Planned = { text: string; status: number; onRefused?: () => void };
+type Planned = { kind: string; text: string; status: number; onRefused?: () => void };
 type Connection = { socket: Socket; text: string; request: Planned | null; since: number };
 
 const TICK_MS = 1;
@@ -49,24 +52,26 @@ const REFUSED = new Set([429, 503]);
  * spread evenly.
  */
 export function pickFrom(mix: Mix): () => Planned {
-  const turns = Object.values(mix)
-    .flatMap((kind) => Array.from({ length: kind.weight }, (_, i) => ({ kind, at: (i + 0.5) / kind.weight })))
+  const turns = Object.entries(mix)
+    .flatMap(([kind, { weight }]) =>
+      Array.from({ length: weight }, (_, i) => ({ kind, at: (i + 0.5) / weight })),
+    )
     .sort((a, b) => a.at - b.at)
     .map(({ kind }) => kind);
-  const unused = new Map(Object.values(mix).map((kind) => [kind, [...kind.requests]]));
+  const unused = new Map(Object.entries(mix).map(([kind, { requests }]) => [kind, [...requests]]));
   let count = 0;
-  const pick = (kind: Kind): Planned => {
+  const pick = (kind: string): Planned => {
     const left = unused.get(kind) as string[];
-    const status = kind.status ?? 200;
-    if (kind.substitute === undefined) {
+    const { status = 200, substitute } = mix[kind] as Kind;
+    if (substitute === undefined) {
       const text = left[count % left.length] as string;
-      return { status, text: text.replace('{n}', String(count)) };
+      return { kind, status, text: text.replace('{n}', String(count)) };
     }
     const text = left.pop();
-    if (text === undefined) return pick(mix[kind.substitute] as Kind);
-    return { status, text, onRefused: () => void left.unshift(text) };
+    if (text === undefined) return pick(substitute);
+    return { kind, status, text, onRefused: () => void left.unshift(text) };
   };
-  return () => pick(turns[count++ % turns.length] as Kind);
+  return () => pick(turns[count++ % turns.length] as string);
 }
 
 /**
@@ -85,11 +90,11 @@ export async function timedLoad(
   { seconds, ...load }: { seconds: number } & ({ rate: number } | { connections: number }),
 ): Promise<TimedLoad> {
   const { hostname, port } = new URL(url);
-  const times: number[] = [];
+  const times: { kind: string; ms: number }[] = [];
   const failures: string[] = [];
   const idle: Connection[] = [];
   const open = new Set<Connection>();
-  let [refused, accepted, sent, resets] = [0, 0, 0, 0];
+  let [refused, accepted, sent, resets, unanswered] = [0, 0, 0, 0, 0];
   let isRunning = true;
   const startedAt = performance.now();
 
@@ -107,22 +112,29 @@ export async function timedLoad(
       send(connection, startedAt + (sent / load.rate) * 1000);
     }
   };
+  const giveUp = ({ request, since }: Connection) => {
+    if (request === null) return;
+    unanswered++;
+    times.push({ kind: request.kind, ms: performance.now() - since });
+  };
   const receive = (connection: Connection, chunk: string) => {
     connection.text += chunk;
     const status = readReply(connection.text);
     const { request, since } = connection;
     if (status === null || request === null) return;
     if (status === request.status) {
-      times.push(performance.now() - since);
+      times.push({ kind: request.kind, ms: performance.now() - since });
       if (isRunning) accepted++;
     } else if (!REFUSED.has(status)) failures.push(`${request.text}\n${connection.text}`);
     else {
       request.onRefused?.();
       if (isRunning) refused++;
     }
+    const isLast = /\r\nconnection: close\r\n/i.test(connection.text);
     connection.text = '';
     connection.request = null;
-    if ('connections' in load && isRunning) send(connection, performance.now());
+    if (isLast) connection.socket.destroy();
+    else if ('connections' in load && isRunning) send(connection, performance.now());
     else idle.push(connection);
   };
   const connectTo = (): Connection => {
@@ -134,7 +146,7 @@ export async function timedLoad(
       if (isRunning) resets++;
     });
     socket.on('close', () => {
-      open.delete(connection);
+      if (open.delete(connection)) giveUp(connection);
       const at = idle.indexOf(connection);
       if (at >= 0) idle.splice(at, 1);
     });
@@ -153,22 +165,36 @@ export async function timedLoad(
   const end = performance.now() + LAST_REPLIES_MS;
   while (waiting().length > 0 && performance.now() < end)
     await new Promise((resolve) => setTimeout(resolve, 10));
-  const unanswered = waiting();
-  times.push(...unanswered.map(({ since }) => performance.now() - since));
-  for (const { socket } of open) socket.destroy();
+  for (const connection of open) {
+    giveUp(connection);
+    connection.socket.destroy();
+  }
+  open.clear();
   if (failures.length > 0) throw new Error(`${url}: ${failures.length} failures, the first:\n${failures[0]}`);
-  times.sort((a, b) => a - b);
+  const all = times.map(({ ms }) => ms);
+  const byKind = [...groupBy(times, ({ kind }) => kind)].map(([kind, some]): [string, number] => [
+    kind,
+    percentile(
+      some.map(({ ms }) => ms),
+      0.99,
+    ),
+  ]);
   return {
     acceptedPerSecond: accepted / seconds,
     refusedPerSecond: refused / seconds,
-    acceptedP50: times[Math.floor(times.length * 0.5)] ?? 0,
-    acceptedP99: times[Math.floor(times.length * 0.99)] ?? 0,
+    acceptedP50: percentile(all, 0.5),
+    acceptedP99: percentile(all, 0.99),
     connections,
     resets,
-    unanswered: unanswered.length,
+    unanswered,
+    slowest: Object.fromEntries(byKind.sort(([, a], [, b]) => b - a).slice(0, 3)),
     generatorCores: (user + system) / 1e6 / seconds,
     loadAverage: loadavg()[0] ?? 0,
   };
+}
+
+function percentile(times: number[], share: number): number {
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length * share)] ?? 0;
 }
 
 /** Returns the status of a complete reply, or null if the reply is incomplete. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { redactText } from '../src/log.ts';
 import { createTestDatabase, type TestDatabase } from './setup/database.ts';
-import { type TestApp, testApp } from './support/app.ts';
+import { type TestApp, testApp, testConfig } from './support/app.ts';
 import { makeClient } from './support/tokens.ts';
 
 let database: TestDatabase;
@@ -37,6 +37,22 @@ describe('cost of hostile input', () => {
     const reply = await introspect({ token: 'x', ...members(400) });
     expect([400, 422]).toContain(reply.statusCode);
     expect(Object.keys(reply.json().errors).length).toBeLessThanOrEqual(20);
+  });
+
+  test('requests with invalid bodies count towards the limit, which is checked before the body', async () => {
+    const limits = { ...testConfig().limits, api: 2 };
+    const small = await testApp({ databaseUrl: database.url, config: { limits } });
+    const token = await small.tokenFor();
+    const send = (payload: string) =>
+      small.app.inject({
+        ...{ method: 'POST', url: '/v1/wallet-ownership', payload },
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      });
+    expect((await send(JSON.stringify(members(400)))).statusCode).toBe(422);
+    expect((await send('{"wallet_address":')).statusCode).toBe(400);
+    for (const body of ['{"wallet_address":', JSON.stringify(members(400)), '{}'])
+      expect((await send(body)).json().code).toBe('rate_limited');
+    await small.close();
   });
 
   test('a query of 200 pairs is read, one of 201 is refused', async () => {

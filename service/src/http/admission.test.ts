@@ -24,6 +24,11 @@ function testAdmission({ maxWaitMs = 60_000, onStart = () => {} } = {}) {
   return { state, send, noticeConnection };
 }
 
+function block(milliseconds: number): void {
+  const end = performance.now() + milliseconds;
+  while (performance.now() < end);
+}
+
 test('a few requests start at once, and a burst starts completely without starving the event loop', async () => {
   const { state, send } = testAdmission();
   send('a 0');
@@ -56,11 +61,7 @@ test('nothing starts while the database has no room, and late requests are refus
 });
 
 test('a saturated node refuses what exceeds the share of a lane at once, and still admits other lanes', async () => {
-  const block = () => {
-    const end = performance.now() + 2;
-    while (performance.now() < end);
-  };
-  const { state, send } = testAdmission({ maxWaitMs: 400, onStart: block });
+  const { state, send } = testAdmission({ maxWaitMs: 400, onStart: () => block(2) });
   let n = 0;
   // Floods the node until its rate has been measured, and a little longer.
   while (state.refused.length < 200) {
@@ -72,6 +73,17 @@ test('a saturated node refuses what exceeds the share of a lane at once, and sti
   expect(state.refused.length).toBeGreaterThan(refusedBefore);
   send('b 0');
   await expect.poll(() => state.started, { interval: 1 }).toContain('b 0');
+});
+
+test('a node that was paused does not refuse requests that hardly wait', async () => {
+  const { state, send } = testAdmission({ maxWaitMs: 4_000, onStart: () => block(2) });
+  for (let n = 0; n < 15; n++) send(`a ${n}`);
+  // The node measures its rate in a sample in which it hardly ran.
+  block(600);
+  await nextTurn();
+  for (let n = 15; n < 30; n++) send(`a ${n}`);
+  await expect.poll(() => state.started.length, { interval: 1 }).toBe(30);
+  expect(state.refused).toEqual([]);
 });
 
 test('a request whose client has gone is not started', async () => {

@@ -1,11 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
 /**
- * How many requests start in one turn of the event loop. The node reads database replies once per turn. If
- * one turn started every request that has arrived, the requests already running would wait longer for their
- * replies.
+ * How many requests start in one turn of the event loop, and for how long. The node reads database replies once per
+ * turn, and a request needs several. If one turn started every request that has arrived, the requests already running
+ * would wait longer for their replies.
  */
 const MAX_STARTS_PER_TURN = 16;
+const MAX_START_MS_PER_TURN = 1;
 /**
  * How many turns in a row may start nothing because a connection has arrived. Node accepts one connection per turn. If
  * every turn started requests, the other connections would wait in the operating system, where the node cannot see
@@ -39,6 +40,11 @@ type Options = {
 
 type Admission = {
   admit: RequestListener;
+  /**
+   * Returns whether the lane has its full share of the queue, so that a request which cannot start is refused. A lane
+   * whose requests hardly wait is never full: after a pause of the process, the measured rate is too low.
+   */
+  isFull(lane: string | null): boolean;
   /** Call it for every new connection. */
   noticeConnection(): void;
 };
@@ -52,6 +58,8 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
   const lanes = new Map<string | null, Waiting[]>();
   let waitingCount = 0;
   let startsInTurn = 0;
+  /** When the first request of this turn started. */
+  let firstStartAt = 0;
   let isScheduled = false;
   let hasNewConnection = false;
   let acceptTurns = 0;
@@ -63,6 +71,14 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
    */
   let maxWaiting = Number.POSITIVE_INFINITY;
 
+  const hasTurnRoom = (now: number): boolean =>
+    startsInTurn === 0 || (startsInTurn < MAX_STARTS_PER_TURN && now - firstStartAt < MAX_START_MS_PER_TURN);
+  const startNow = (request: IncomingMessage, response: ServerResponse, now: number) => {
+    if (startsInTurn === 0) firstStartAt = now;
+    startsInTurn++;
+    startedCount++;
+    start(request, response);
+  };
   const scheduleTurn = () => {
     if (isScheduled) return;
     isScheduled = true;
@@ -73,7 +89,7 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
     if (queue.length === 0) lanes.delete(lane);
   };
   /** Starts the oldest request of the first lane that may start one. Returns false if no lane may. */
-  const startNext = (): boolean => {
+  const startNext = (now: number): boolean => {
     for (const [lane, queue] of lanes) {
       if (!mayStart(lane)) continue;
       const next = queue.shift();
@@ -81,10 +97,7 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
       lanes.delete(lane);
       lanes.set(lane, queue);
       remove(lane, queue);
-      if (next === undefined || next.response.destroyed) return true;
-      startsInTurn++;
-      startedCount++;
-      start(next.request, next.response);
+      if (next !== undefined && !next.response.destroyed) startNow(next.request, next.response, now);
       return true;
     }
     return false;
@@ -121,7 +134,7 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
     if (waitingCount === 0) return;
     const now = performance.now();
     const wasLate = refuseLate(now);
-    while (startsInTurn < MAX_STARTS_PER_TURN && startNext());
+    for (let at = now; hasTurnRoom(at) && startNext(at); at = performance.now());
     measure(now, wasLate);
     if (startsInTurn > 0) scheduleTurn();
     else if (waitingCount > 0) {
@@ -129,27 +142,31 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
       setTimeout(runTurn, DATABASE_RETRY_MS);
     }
   };
+  const isFull = (lane: string | null): boolean => {
+    const queue = lanes.get(lane) ?? [];
+    const [first] = queue;
+    if (first === undefined || queue.length <= maxWaiting / lanes.size) return false;
+    return performance.now() - first.arrivedAt > maxWaitMs / 4;
+  };
   const admit: RequestListener = (request, response) => {
     const lane = laneOf(request);
     const queue = lanes.get(lane) ?? [];
     const isAccepting = hasNewConnection || acceptTurns > 0;
-    if (queue.length === 0 && !isAccepting && startsInTurn < MAX_STARTS_PER_TURN && mayStart(lane)) {
-      startsInTurn++;
-      startedCount++;
+    const now = request.arrivedAt ?? performance.now();
+    if (queue.length === 0 && !isAccepting && hasTurnRoom(now) && mayStart(lane)) {
       scheduleTurn();
-      start(request, response);
+      startNow(request, response, now);
       return;
     }
-    if (queue.length > maxWaiting / Math.max(lanes.size, 1)) {
+    if (isFull(lane)) {
       refuse(request, response);
       return;
     }
-    const arrivedAt = request.arrivedAt ?? performance.now();
     if (waitingCount === 0) {
-      sampledAt = arrivedAt;
+      sampledAt = now;
       startedCount = 0;
     }
-    queue.push({ request, response, arrivedAt });
+    queue.push({ request, response, arrivedAt: now });
     lanes.set(lane, queue);
     waitingCount++;
     scheduleTurn();
@@ -158,5 +175,5 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
     hasNewConnection = true;
     scheduleTurn();
   };
-  return { admit, noticeConnection };
+  return { admit, isFull, noticeConnection };
 }

@@ -4,20 +4,21 @@ import type { Kernel } from '../kernel.ts';
 import type { Taken } from './rate-limits.ts';
 
 /**
- * Counts a request against a limit. Throws `rate_limited` if the limit is exceeded. Synchronous if the limits are in
- * memory.
+ * Counts a request against a limit. Throws `rate_limited` if the limit is exceeded, and returns what is left of it
+ * otherwise. Synchronous if the limits are in memory.
  */
 export function enforceLimit(
   { limiter, config }: Pick<Kernel, 'limiter' | 'config'>,
   name: LimitName,
   key: string,
-): undefined | Promise<undefined> {
+): Taken | Promise<Taken> {
   const taken = limiter.take(`${name} ${key}`, config.limits[name]);
   return taken instanceof Promise ? taken.then(assertAllowed) : assertAllowed(taken);
 }
 
-function assertAllowed({ allowed, limit, resetSeconds }: Taken): undefined {
-  if (allowed) return undefined;
+function assertAllowed(taken: Taken): Taken {
+  const { allowed, limit, resetSeconds } = taken;
+  if (allowed) return taken;
   const headers = {
     'retry-after': String(resetSeconds),
     'ratelimit-limit': String(limit),

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema, TUnknown } from 'typebox';
 import type { LimitName } from '../config.ts';
 import type { Context } from '../context.ts';
@@ -13,6 +13,7 @@ type Input<P extends TSchema, Q extends TSchema, B extends TSchema> = {
   query: Static<Q>;
   body: Static<B>;
   request: FastifyRequest;
+  reply: FastifyReply;
 };
 
 type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema> = {

@@ -16,12 +16,15 @@ import {
   toOAuthError,
 } from './failure.ts';
 import { parseQuery } from './query-string.ts';
+import { rawHeader } from './raw-header.ts';
+import { chooseRequestId } from './refusal.ts';
 import { acceptsHtml, setCorsHeaders, setPreflightHeaders, VARY } from './replies.ts';
 import { MAX_URL_LENGTH, refuseRequest } from './request-checks.ts';
 import { requestRecorder } from './request-log.ts';
 import type { Access, Route } from './route.ts';
-import { chooseRequestId, createSheddingServer } from './shedding-server.ts';
+import { createSheddingServer } from './shedding-server.ts';
 import { closeSlowReaders } from './slow-readers.ts';
+import { traceRequests } from './trace-requests.ts';
 import { compileSerializer, compileValidator } from './validation.ts';
 
 declare module 'fastify' {
@@ -60,7 +63,7 @@ export async function buildServer(
     // Requests that arrive on an open connection while the server closes are still answered.
     return503OnClosing: false,
     trustProxy: ctx.config.trustProxy.length > 0 && ctx.config.trustProxy,
-    genReqId: chooseRequestId,
+    genReqId: (request) => chooseRequestId(rawHeader(request, 'x-request-id')),
     routerOptions: {
       querystringParser: parseQuery,
       maxParamLength: MAX_URL_LENGTH,
@@ -97,6 +100,7 @@ export async function buildServer(
     .decorateRequest('errorCode', null);
   app.setValidatorCompiler(compileValidator).setSerializerCompiler(compileSerializer);
   app.setErrorHandler((error, request, reply) => fail(ctx, error, request, reply));
+  if (ctx.tracer !== null) traceRequests(app, ctx.tracer);
   const recordUnknown = requestRecorder(ctx, '-', '-');
   app.addHook('onRequest', (request, reply, done) => {
     request.startedAt = request.raw.arrivedAt ?? performance.now();

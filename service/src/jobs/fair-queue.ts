@@ -20,8 +20,11 @@ export type FairQueue = {
 
 type Waiting = { start(): void };
 
-/** Enough waiting tasks to keep the slots in use while the event loop is busy with other work. */
-const QUEUED_PER_SLOT = 4;
+/**
+ * Enough waiting tasks to keep the slots in use while the event loop is busy with other work. More of them would only
+ * make each task wait longer, and a request needs many tasks, one after the other.
+ */
+const QUEUED_PER_SLOT = 1;
 
 export function createFairQueue({
   concurrency,

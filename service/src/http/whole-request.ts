@@ -1,0 +1,42 @@
+/** A request that arrived complete and alone, so that one reply answers all the bytes of its chunk. */
+export type WholeRequest = {
+  method: string;
+  url: string;
+  /** By lower-case name. No header is repeated. */
+  headers: ReadonlyMap<string, string>;
+};
+
+const MAX_BYTES = 16 * 1024;
+/** HEAD and OPTIONS are missing, because their replies differ from those of other methods. */
+const HEAD =
+  /^(GET|POST|PATCH|DELETE) (\/[\x21-\x7e]*) HTTP\/1\.1\r\n((?:[\w!#$%&'*+.^`|~-]+:[\t\x20-\x7e\x80-\xff]*\r\n)+)\r\n/;
+const LENGTH = /^\d{1,5}$/;
+
+/**
+ * Returns the request if the chunk is exactly one plain request, from its first to its last byte. Returns null in every
+ * other case, for example for part of a request, for two requests, and for headers that change how the body or the
+ * connection ends. It is much stricter than a parser has to be, because the caller leaves the other chunks to one.
+ */
+export function readWholeRequest(chunk: Buffer): WholeRequest | null {
+  if (chunk.length > MAX_BYTES) return null;
+  const text = chunk.toString('latin1');
+  const [head, method, url, lines] = HEAD.exec(text) ?? [];
+  if (head === undefined || method === undefined || url === undefined || lines === undefined) return null;
+  const headers = new Map<string, string>();
+  for (let start = 0; start < lines.length; ) {
+    const end = lines.indexOf('\r\n', start);
+    const colon = lines.indexOf(':', start);
+    const name = lines.slice(start, colon).toLowerCase();
+    if (headers.has(name)) return null;
+    headers.set(name, lines.slice(colon + 1, end).trim());
+    start = end + 2;
+  }
+  const length = headers.get('content-length') ?? '0';
+  const isPlain =
+    !headers.has('transfer-encoding') &&
+    !headers.has('expect') &&
+    !headers.has('upgrade') &&
+    (headers.get('connection') ?? 'keep-alive').toLowerCase() === 'keep-alive';
+  if (!isPlain || !LENGTH.test(length) || head.length + Number(length) !== text.length) return null;
+  return { method, url, headers };
+}
