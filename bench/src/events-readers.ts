@@ -1,4 +1,5 @@
-import { request } from 'node:http';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 
 /**
  * The number of streams that may be opening at once. A stream counts as a request until its headers are sent,
@@ -6,10 +7,17 @@ import { request } from 'node:http';
  */
 const OPENING = 50;
 
-/** Opens `count` event streams, ten per token, and reports when all of them have caught up. */
+/**
+ * Opens `count` event streams, ten per token, and reports when all of them have caught up. Its URL returns how long each
+ * event that arrived since the last call took from its append to its stream, in milliseconds.
+ */
 const [url = '', count = '0', ...tokens] = process.argv.slice(2);
 let opened = 0;
 let ready = 0;
+const delays: number[] = [];
+const server = createServer((_, response) => response.end(JSON.stringify(delays.splice(0))));
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+const own = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 function openNext(): void {
   if (opened === Number(count)) return;
   const token = tokens[Math.floor(opened++ / 10)] ?? '';
@@ -17,9 +25,11 @@ function openNext(): void {
   stream.on('response', (response) => {
     if (response.statusCode !== 200) throw new Error(`stream refused: ${response.statusCode}`);
     let isReady = false;
-    response.on('data', () => {
-      if (!isReady && ++ready === Number(count)) process.send?.({ url });
+    response.on('data', (chunk: Buffer) => {
+      if (!isReady && ++ready === Number(count)) process.send?.({ url: own });
       isReady = true;
+      for (const [, at] of chunk.toString().matchAll(/"appended_at":(\d+)/g))
+        delays.push(Date.now() - Number(at));
     });
     openNext();
   });

@@ -23,7 +23,7 @@ export type EventFigures = {
   /** `eventsPerSecond` is the append rate of the slowest round. */
   hanging: { firstAttemptP99Ms: number; hangingP99Ms: number; ratios: number[]; eventsPerSecond: number };
   commits: CommitFigures;
-  streams: { streamsMb: number };
+  streams: { streamsMb: number; arrivalP99Ms: number };
   pages: PageFigures;
   audit: AuditFigures;
 };
@@ -37,6 +37,7 @@ const RATE_PER_SECOND = 200;
 const MAX_HANGING = 8;
 const HANGING_ROUNDS = 5;
 const MAX_WAIT_MS = 30_000;
+const STREAMED_EVENTS = 2_000;
 
 const [part = '', size = 0] = [process.argv[2], Number(process.argv[3])];
 const { ctx, clientId } = await benchContext({ webhookAllowCidrs: ['127.0.0.0/8'] });
@@ -70,6 +71,16 @@ function eventsOf(partnerId: string, from: number, count: number): NewEvent[] {
     ...{ partnerId, userId: null, type: 'offer.published' },
     data: { object: 'offer', id: `offer ${from + n}` },
   }));
+}
+
+/** An event of one user that says when it was appended. */
+function boundWallet(partnerId: string, userId: string): NewEvent {
+  return {
+    partnerId,
+    userId,
+    type: 'wallet.bound',
+    data: { object: 'wallet', id: userId, appended_at: Date.now() },
+  };
 }
 
 /** Starts a receiver and the webhook worker, and adds one endpoint per partner. */
@@ -180,6 +191,19 @@ async function waitForHanging({ db }: Context, count: number): Promise<void> {
   }
 }
 
+/** Appends `count` events at a steady rate. Returns the rate that was reached. */
+async function appendSteadily(count: number, append: (n: number) => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  const appends: Promise<unknown>[] = [];
+  for (let n = 0; n < count; n++) {
+    const wait = startedAt + (n * 1000) / RATE_PER_SECOND - performance.now();
+    if (wait > 1) await sleep(wait);
+    appends.push(append(n));
+  }
+  await Promise.all(appends);
+  return (count / (performance.now() - startedAt)) * 1000;
+}
+
 /**
  * Appends events at a steady rate. Returns the 99th percentile of the time from an event to its first
  * delivery attempt.
@@ -189,15 +213,9 @@ async function measureFirstAttempts(
   count: number,
 ): Promise<{ p99Ms: number; eventsPerSecond: number }> {
   const since = toTimestamp(context.clock.micros());
-  const startedAt = performance.now();
-  const appends: Promise<unknown>[] = [];
-  for (let n = 0; n < count; n++) {
-    const wait = startedAt + (n * 1000) / RATE_PER_SECOND - performance.now();
-    if (wait > 1) await sleep(wait);
-    appends.push(appendEvents(context, context.db, eventsOf(partners[n % PARTNERS] ?? '', n, 1)));
-  }
-  await Promise.all(appends);
-  const eventsPerSecond = (count / (performance.now() - startedAt)) * 1000;
+  const eventsPerSecond = await appendSteadily(count, (n) =>
+    appendEvents(context, context.db, eventsOf(partners[n % PARTNERS] ?? '', n, 1)),
+  );
   for (let waited = 0; waited < MAX_WAIT_MS; waited += 500) {
     await sleep(500);
     const { rows: found } = await sql<{ p99: number; n: bigint }>`
@@ -212,8 +230,12 @@ async function measureFirstAttempts(
   throw new Error(`some of ${count} events were not attempted within ${MAX_WAIT_MS} ms`);
 }
 
-/** Returns the memory that the streams add to this process, in megabytes. */
+/**
+ * Opens streams, ten per user, and then appends 2,000 events of random users at a steady rate. Returns the memory that
+ * the streams add to this process and the 99th percentile of the time from an event's append to its arrival at a stream.
+ */
 async function measureStreams(context: Context, count: number): Promise<EventFigures['streams']> {
+  const users: string[] = [];
   const tokens: string[] = [];
   for (let n = 0; n < count / 10; n++) {
     const userId = newId(context.clock, context.random);
@@ -221,15 +243,32 @@ async function measureStreams(context: Context, count: number): Promise<EventFig
       .insertInto('users')
       .values({ id: userId, email: `${userId}@user.test`, kind: 'person', password_hash: null })
       .execute();
-    const scopes = ['events:read'];
+    const scopes = ['events:read', 'wallets:read'];
     tokens.push((await issueUserTokens(context, { clientId, userId, scopes })).access_token);
+    users.push(userId);
   }
+  const { partner_id: partnerId } = await context.db
+    .selectFrom('oauth_clients')
+    .select('partner_id')
+    .where('client_id', '=', clientId)
+    .executeTakeFirstOrThrow();
   const app = await buildServer(context, eventRoutes);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  startSequencer(context);
   const before = process.memoryUsage().rss;
   const readers = await startTarget('./events-readers.ts', [url, String(count), ...tokens]);
   await sleep(1_000);
   const added = process.memoryUsage().rss - before;
+  await appendSteadily(STREAMED_EVENTS, (n) =>
+    appendEvents(context, context.db, [boundWallet(partnerId, users[n % users.length] ?? '')]),
+  );
+  const delays: number[] = [];
+  for (let waited = 0; delays.length < STREAMED_EVENTS * 10 && waited < MAX_WAIT_MS; waited += 500) {
+    await sleep(500);
+    delays.push(...((await (await fetch(readers.target.url)).json()) as number[]));
+  }
   await readers.stop();
-  return { streamsMb: added / 2 ** 20 };
+  if (delays.length !== STREAMED_EVENTS * 10) throw new Error(`${delays.length} events arrived`);
+  delays.sort((a, b) => a - b);
+  return { streamsMb: added / 2 ** 20, arrivalP99Ms: delays[Math.floor(delays.length * 0.99)] ?? Infinity };
 }

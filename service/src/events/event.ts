@@ -23,7 +23,7 @@ export type NewEvent = {
 
 /** Commands append events too. They have no request, and the running nodes find their events by polling. */
 export type EventSource = Pick<Kernel, 'clock' | 'random'> &
-  Partial<Pick<Kernel, 'eventsAppended' | 'requestId' | 'requestPartnerId'>>;
+  Partial<Pick<Kernel, 'eventsAppended' | 'metrics' | 'requestId' | 'requestPartnerId'>>;
 
 /** Appends an event to the log, in the transaction of the change that the event reports. Returns the event's id. */
 export async function appendEvent(source: EventSource, tx: Db, event: NewEvent): Promise<string> {
@@ -54,6 +54,7 @@ export async function appendEvents(
   }));
   await insertEvents(tx, rows);
   source.eventsAppended?.emit();
+  for (const { type } of rows) source.metrics?.events.inc({ type });
   return rows.map(({ id }) => id);
 }
 

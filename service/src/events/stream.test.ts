@@ -119,6 +119,23 @@ describe('the event stream', () => {
     await stream.close();
   });
 
+  test('starts with the next new event, also if the last stream was closed long before', async () => {
+    const node = await testApp({ listen: true, databaseUrl: String(app.ctx.pool.options.connectionString) });
+    const earlier = await open(partner, { node });
+    await earlier.caughtUp();
+    await earlier.close();
+    await sleep(100);
+    await append(3);
+    const stream = await open(partner, { node });
+    await stream.caughtUp();
+    expect(stream.frames[1]).toEqual({ event: 'caught_up', data: '{}' });
+    await append(1);
+    await stream.until(() => stream.events().length > 0);
+    expect(stream.events()).toEqual((await listAll()).slice(-1));
+    await stream.close();
+    await node.close();
+  });
+
   test('resumes after Last-Event-ID or after, says when it has caught up, and prefers the header', async () => {
     await append(5);
     const all = await listAll();

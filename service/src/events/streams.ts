@@ -79,10 +79,7 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
   };
   /** Sends the events since `tail` to the live streams. Returns whether there are more. */
   const readTail = async (): Promise<boolean> => {
-    if (streams.size === 0) {
-      tail = null;
-      return false;
-    }
+    if (streams.size === 0) return false;
     const upTo = await readLastPosition(ctx.db);
     const after = tail ?? upTo;
     tail = after;
@@ -95,7 +92,7 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
     for (const stream of streams) {
       if (!stream.isLive) continue;
       sendLive(stream, frames.get(stream.caller.partnerId) ?? []);
-      stream.position = reached;
+      if (reached > stream.position) stream.position = reached;
     }
     tail = reached;
     return reached < upTo;
@@ -196,9 +193,11 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
         throw new ApiError('rate_limited', {}, { headers: { 'retry-after': '10' } });
       counts.set(caller.key, open + 1);
       try {
-        const position = await start();
+        // Nobody has kept `tail` up to date while there was no stream.
+        if (streams.size === 0) tail = null;
+        const position = (await start()) ?? (await readLastPosition(ctx.db));
         await initTail();
-        const stream = newStream(caller, token, position ?? tail ?? 0n);
+        const stream = newStream(caller, token, position);
         stream.readable.on('close', () => {
           streams.delete(stream);
           stream.drained?.();

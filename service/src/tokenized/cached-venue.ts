@@ -5,6 +5,8 @@ import type { IndicativeQuote, Order, Venue } from './provider.ts';
 export type CachedVenue = Omit<Venue, 'quote' | 'decimals'> & {
   quote(order: Order): IndicativeQuote | Promise<IndicativeQuote>;
   decimals(symbol: string): number | Promise<number>;
+  /** Calls that the cache or a call in flight answered, and calls that were sent. */
+  cacheCounts: Readonly<{ hits: number; misses: number }>;
   /** Empties the cache. For the sandbox and tests, after they change the simulated venue. */
   clear(): void;
 };
@@ -34,6 +36,7 @@ export function cacheVenue(
   now: () => number = () => performance.now(),
 ): CachedVenue {
   const entries = new Map<string, Entry>();
+  const cacheCounts = { hits: 0, misses: 0 };
 
   /** Returns the entry if it is in flight or fresh. */
   function find(key: string, ttlMs: number): Entry | undefined {
@@ -46,7 +49,11 @@ export function cacheVenue(
 
   function cached<T>(key: string, ttlMs: number, request: () => Promise<T>): Promise<T> {
     const found = find(key, ttlMs);
-    if (found !== undefined) return found.promise as Promise<T>;
+    if (found !== undefined) {
+      cacheCounts.hits++;
+      return found.promise as Promise<T>;
+    }
+    cacheCounts.misses++;
     const promise = request();
     if (entries.size >= MAX_ENTRIES) entries.clear();
     const entry: Entry = { promise, settled: null, at: clock.now() };
@@ -65,6 +72,7 @@ export function cacheVenue(
     if (found === undefined || found.settled === null) return cached(key, ttlMs, request);
     if (!found.isRefreshing && now() > found.settled.until - ttlMs * REFRESH_FRACTION)
       refresh(key, ttlMs, found, request);
+    cacheCounts.hits++;
     return found.settled.value as T;
   }
 
@@ -97,6 +105,7 @@ export function cacheVenue(
     marketState: () => cached('market', TTL_MS.status, () => venue.marketState()),
     assetPauses: () => cached('pauses', TTL_MS.status, () => venue.assetPauses()),
     decimals: (symbol) => cachedSync(`decimals ${symbol}`, TTL_MS.asset, () => venue.decimals(symbol)),
+    cacheCounts,
     clear: () => entries.clear(),
   };
 }

@@ -4,7 +4,7 @@ import type { StoredOrder } from './store.ts';
 
 type OrderFacts = Pick<
   StoredOrder,
-  'id' | 'partner_id' | 'user_id' | 'offer_id' | 'symbol' | 'chain' | 'wallet' | 'amount'
+  'id' | 'partner_id' | 'user_id' | 'offer_id' | 'symbol' | 'chain' | 'amount'
 >;
 
 /** Returns the event about an order whose calldata was issued, executed or expired. */
@@ -13,13 +13,13 @@ export function orderEvent(
   status: 'issued' | 'executed' | 'expired',
   { quantity, hash }: { quantity: bigint | null; hash: Hex | null },
 ): NewEvent {
-  const { id, partner_id, user_id, offer_id, symbol, chain, wallet, amount } = order;
+  const { id, partner_id, user_id, offer_id, symbol, chain, amount } = order;
   return {
     partnerId: partner_id,
     userId: user_id,
     type: `tokenized_swap.${status}`,
     data: {
-      ...{ object: 'tokenized_swap_order', id, offer_id, symbol, chain, wallet_address: wallet, status },
+      ...{ object: 'tokenized_swap_order', id, offer_id, symbol, chain, status },
       pay_input_amount: amount.toString(),
       receive_output_amount: quantity?.toString() ?? null,
       transaction_hash: hash,

@@ -18,6 +18,12 @@ export type OrderRow = {
   inserted_at: string;
 };
 
+const SELECT_ORDERS = sql`
+  select t.id, t.symbol, (t.attestation ->> 'side')::int as side, t.chain, t.wallet, t.amount::text, t.fee::text,
+    coalesce(o.fee_bps, 0) as fee_bps, t.attestation ->> 'quantity' as quantity, t.state, t.transaction_hash,
+    t.expires_at, t.inserted_at
+  from tokenized_orders t left join offers o on o.id = t.offer_id`;
+
 export async function listIssuedOrders(
   db: Db,
   { partnerId, userId }: { partnerId: string; userId: string | null },
@@ -30,13 +36,17 @@ export async function listIssuedOrders(
     position === null
       ? sql``
       : sql`and (t.inserted_at, t.id) ${sql.raw(isOlder ? '<' : '>')} (${position.inserted_at}::timestamptz, ${position.id}::uuid)`;
-  const { rows } = await sql<OrderRow>`
-    select t.id, t.symbol, (t.attestation ->> 'side')::int as side, t.chain, t.wallet, t.amount::text, t.fee::text,
-      coalesce(o.fee_bps, 0) as fee_bps, t.attestation ->> 'quantity' as quantity, t.state, t.transaction_hash,
-      t.expires_at, t.inserted_at
-    from tokenized_orders t left join offers o on o.id = t.offer_id
+  const { rows } = await sql<OrderRow>`${SELECT_ORDERS}
     where t.partner_id = ${partnerId} ${ofUser} ${beyond} and t.state in ('live', 'executed', 'expired')
       and t.attestation is not null
     order by t.inserted_at ${order}, t.id ${order} limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Lists the user's issued orders with all partners, oldest first. */
+export async function listOrdersOf(db: Db, userId: string): Promise<OrderRow[]> {
+  const { rows } = await sql<OrderRow>`${SELECT_ORDERS}
+    where t.user_id = ${userId} and t.state in ('live', 'executed', 'expired') and t.attestation is not null
+    order by t.inserted_at, t.id`.execute(db);
   return rows;
 }

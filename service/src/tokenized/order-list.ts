@@ -20,7 +20,7 @@ export async function readOrders(ctx: Context, caller: Caller, query: PageQuery)
 
 const STATUSES = { live: 'issued', executed: 'executed', expired: 'expired' } as const;
 
-function showOrder(row: OrderRow): SwapOrder {
+export function showOrder(row: OrderRow): SwapOrder {
   const amount = BigInt(row.amount);
   // Orders from earlier versions have no recorded fee.
   const fee = row.fee === null ? splitGross(amount, row.fee_bps).fee : BigInt(row.fee);
