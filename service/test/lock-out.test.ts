@@ -177,7 +177,7 @@ describe('passkeys', () => {
     expect(removal.headers.location).toBe('/sign-in?again=yes');
     expect(await count(userId)).toBe(1);
     const page = await visitor.get('/sign-in?again=yes');
-    expect(page.body).toContain('Sign in again to change your passkeys.');
+    expect(page.body).toContain('Sign in again to continue.');
     expect((await visitor.post('/sign-in', { email, password: PASSWORD })).headers.location).toBe('/account');
     await visitor.get('/account');
     const again = await visitor.post('/account/passkeys/remove', { id: String(passkey?.id) });

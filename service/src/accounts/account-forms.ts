@@ -8,6 +8,8 @@ import type { Browser } from './browser.ts';
 import type { PageRequest, PageResponse } from './page-route.ts';
 import { deletePasskey, listPasskeys } from './passkey-store.ts';
 import { supportsPasskeys } from './passkeys.ts';
+import { readSecondFactor } from './second-factor.ts';
+import { listSessionsOf } from './sessions.ts';
 import { localeOf } from './user.ts';
 
 const SIGN_IN: PageResponse = { redirect: '/sign-in' };
@@ -18,6 +20,11 @@ const NOTICES = new Map([
   ['passkey_added', 'Passkey added. You can now use it to sign in.'],
   ['passkey_removed', 'Passkey removed.'],
   ['emails_saved', 'Email settings saved.'],
+  ['session_ended', 'Signed out of that browser.'],
+  ['password_changed', 'Password changed. We signed you out of every other browser.'],
+  ['email_changed', 'Email changed. Use the new address to sign in.'],
+  ['second_factor_on', 'Two-step sign-in is on.'],
+  ['second_factor_off', 'Two-step sign-in is off.'],
 ]);
 
 export async function showAccount(
@@ -27,10 +34,12 @@ export async function showAccount(
 ): Promise<PageResponse> {
   if (session === null) return SIGN_IN;
   const { user } = session;
-  const [apps, passkeys, topics] = await Promise.all([
+  const [apps, passkeys, topics, secondFactor, sessions] = await Promise.all([
     ctx.oauth.listGrants(user.id),
     listPasskeys(ctx.db, user.id),
     listTopics(ctx, user.id),
+    readSecondFactor(ctx, user.id),
+    listSessionsOf(ctx, user.id),
   ]);
   const message = NOTICES.get(String(query.notice));
   const page = accountPage({
@@ -39,6 +48,9 @@ export async function showAccount(
     code: accountCode(ctx, user.id),
     apps,
     passkeys,
+    secondFactor,
+    sessions,
+    sessionId: session.id,
     canAddPasskeys: supportsPasskeys(ctx),
     mails: { topics, locale: localeOf(user) },
     ...(message !== undefined && { message }),

@@ -5,6 +5,8 @@ import { type Locale, preferredLocale } from '../mail/locale.ts';
 import { newSecret } from '../secret-hash.ts';
 import { readCookie, readDeviceCookie, setCookie, setDeviceCookie } from './cookie.ts';
 import { csrfToken } from './csrf.ts';
+import { describeBrowser } from './device.ts';
+import { touchSession } from './session-store.ts';
 import { readSession, type Session } from './sessions.ts';
 import type { Source } from './throttle.ts';
 
@@ -34,7 +36,9 @@ export async function identifyBrowser(
   const device = knownDevice ?? newSecret(ctx.random);
   if (knownDevice === null) setDeviceCookie(ctx, reply, device);
   const session = existing === null ? null : await readSession(ctx, existing);
-  const source = { device, network: clientNetwork(request) };
+  if (session !== null) await touchSession(ctx.db, session.id);
+  const browser = describeBrowser(request.headers['user-agent']);
+  const source = { device, network: clientNetwork(request), browser };
   const locale = preferredLocale(request.headers['accept-language']);
   return { cookie, session, csrf: csrfToken(ctx, cookie), source, locale };
 }

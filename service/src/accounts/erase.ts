@@ -2,12 +2,14 @@ import type { Db } from '../db/pool.ts';
 import { eraseNotices } from '../notices/notice.ts';
 import { deleteLinksOf } from './mail-link-store.ts';
 import { deletePasskeysOf } from './passkey-store.ts';
+import { deleteSecondFactorOf } from './second-factor-store.ts';
 import { deleteSessionsOf } from './session-store.ts';
 import { anonymizeUser } from './store.ts';
 
-/** Ends the account: deletes the user's passkeys, sessions and links, and anonymizes the user's row. */
+/** Ends the account: deletes the user's passkeys, second factor, sessions and links, and anonymizes the user's row. */
 export async function eraseUser(tx: Db, userId: string): Promise<void> {
   await deletePasskeysOf(tx, userId);
+  await deleteSecondFactorOf(tx, userId);
   await deleteSessionsOf(tx, userId);
   await deleteLinksOf(tx, userId);
   await eraseNotices(tx, userId);

@@ -1,5 +1,6 @@
 import { recordDecision } from '../audit/entry.ts';
 import type { Context } from '../context.ts';
+import { acrFor, MULTI_FACTOR, readAcrValues } from '../oauth/acr.ts';
 import type { Interaction } from '../oauth/server.ts';
 import { consentPage } from '../pages/consent-page.ts';
 import { messagePage } from '../pages/message-page.ts';
@@ -10,6 +11,7 @@ import { supportsPasskeys } from './passkeys.ts';
 import { interactionPath } from './return-path.ts';
 import type { Session } from './sessions.ts';
 import { describeSignInRequest } from './sign-in-request.ts';
+import { amrOf, needsStepUp } from './step-up.ts';
 
 const EXPIRED: PageResponse = {
   status: 400,
@@ -31,10 +33,17 @@ export async function showInteraction(
   if (interaction === null) return EXPIRED;
   const path = interactionPath(interaction.uid);
   const { app, logoUrl, formTargets } = await describeSignInRequest(ctx, interaction);
-  if (session === null || needsFreshSignIn(interaction, session)) {
+  const requested = readAcrValues(interaction.params.acr_values);
+  const isStepUp = session !== null && (await needsStepUp(ctx, session, requested));
+  if (session === null || isStepUp || needsFreshSignIn(interaction, session)) {
     const email = session?.user.email ?? loginHint(interaction);
     const passkeys = supportsPasskeys(ctx);
-    const page = signInPage({ csrf, returnPath: path, app, passkeys, ...(email !== undefined && { email }) });
+    const stepUp = requested.includes(MULTI_FACTOR) ? 'two factors' : 'passkey';
+    const page = signInPage({
+      ...{ csrf, returnPath: path, app, passkeys },
+      ...(email !== undefined && { email }),
+      ...(isStepUp && { stepUp }),
+    });
     return { page, formTargets };
   }
   if (interaction.prompt.name === 'login' || interaction.session?.accountId !== session.user.id) {
@@ -108,8 +117,9 @@ function loginHint({ params }: Interaction): string | undefined {
 async function completeLogin(
   { oauth }: Context,
   interaction: Interaction,
-  { user, signed_in_at, method }: Session,
+  session: Session,
 ): Promise<string> {
+  const { user, signed_in_at } = session;
   const previous = interaction.session;
   if (previous !== undefined && previous.accountId !== user.id) {
     // Another user was signed in to this browser. Nothing of that user's session may carry over.
@@ -117,8 +127,10 @@ async function completeLogin(
     delete interaction.session;
   }
   const ts = Math.floor(Date.parse(signed_in_at) / 1000);
+  const amr = amrOf(session);
+  const acr = acrFor(amr, readAcrValues(interaction.params.acr_values));
   interaction.result = {
-    login: { accountId: user.id, ts, amr: [method === 'password' ? 'pwd' : 'hwk'], remember: false },
+    login: { accountId: user.id, ts, amr, ...(acr !== undefined && { acr }), remember: false },
   };
   await interaction.save(interaction.exp - Math.floor(Date.now() / 1000));
   return interaction.returnTo;

@@ -2,10 +2,11 @@ import { sql } from 'kysely';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
 
-export type LinkPurpose = 'confirm' | 'reset';
+export type LinkPurpose = 'confirm' | 'reset' | 'change_email';
 
 const CONFIRM_LINK_TTL = '24 hours';
 const RESET_LINK_TTL = '1 hour';
+const CHANGE_EMAIL_LINK_TTL = '1 hour';
 
 type ConfirmLinkRow = {
   hash: Buffer;
@@ -31,6 +32,31 @@ export async function insertResetLink(db: Db, hash: Buffer, userId: string): Pro
     values (${hash}, 'reset', ${userId}, now() + ${RESET_LINK_TTL}::interval)`.execute(db);
 }
 
+/** Stores a link that confirms a new address. It replaces the user's older links. */
+export async function insertChangeEmailLink(
+  db: Db,
+  { hash, userId, address }: { hash: Buffer; userId: string; address: Buffer },
+): Promise<void> {
+  await deleteLinksOf(db, userId);
+  await sql`
+    insert into mail_links (hash, purpose, user_id, registration, expires_at)
+    values (${hash}, 'change_email', ${userId}, ${address}, now() + ${CHANGE_EMAIL_LINK_TTL}::interval)`.execute(
+    db,
+  );
+}
+
+export async function findChangeEmailLink(db: Db, hash: Buffer, userId: string): Promise<Buffer | null> {
+  const row = await db
+    .selectFrom('mail_links')
+    .select('registration')
+    .where('hash', '=', hash)
+    .where('purpose', '=', 'change_email')
+    .where('user_id', '=', userId)
+    .where('expires_at', '>', sql<string>`now()`)
+    .executeTakeFirst();
+  return row?.registration ?? null;
+}
+
 export async function findConfirmLink(db: Db, hash: Buffer) {
   return db
     .selectFrom('mail_links')
@@ -50,6 +76,7 @@ export async function findResetLink(
     .innerJoin('users as u', 'u.id', 'l.user_id')
     .select(['u.id as userId', 'u.email'])
     .where('l.hash', '=', hash)
+    .where('l.purpose', '=', 'reset')
     .where('l.expires_at', '>', sql<string>`now()`)
     .executeTakeFirst();
 }

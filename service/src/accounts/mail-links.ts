@@ -35,6 +35,27 @@ export async function createResetLink(ctx: Context, tx: Db, userId: string): Pro
   return secret;
 }
 
+/** Creates a link that confirms a new address of the user, and returns its secret. Older links stop working. */
+export async function createChangeEmailLink(
+  ctx: Context,
+  tx: Db,
+  userId: string,
+  email: string,
+): Promise<string> {
+  const secret = newSecret(ctx.random);
+  const hash = hashSecret(secret);
+  const address = ctx.sealing.seal('new address', Buffer.from(email), hash.toString('hex'));
+  await store.insertChangeEmailLink(tx, { hash, userId, address });
+  return secret;
+}
+
+/** Returns the address that the link confirms for this user, or null if the link has ended or is another user's. */
+export async function findNewAddress(ctx: Context, userId: string, secret: string): Promise<string | null> {
+  const hash = hashSecret(secret);
+  const sealed = await store.findChangeEmailLink(ctx.db, hash, userId);
+  return sealed === null ? null : ctx.sealing.open('new address', sealed, hash.toString('hex')).toString();
+}
+
 /** Reads the link without consuming it: mail scanners open every link in a mail. */
 export async function findConfirmLink(ctx: Context, secret: string): Promise<ConfirmLink | null> {
   const hash = hashSecret(secret);

@@ -1,11 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
+import { toApiError } from '../http/failure.ts';
 import { forNetwork, forRequest } from '../http/for-request.ts';
 import { clientNetwork } from '../http/network.ts';
 import { pluginHooks } from '../http/request-log.ts';
 import { type PageSources, pageHeaders } from '../pages/headers.ts';
 import { type Page, renderPage } from '../pages/layout.ts';
+import { errorPage } from '../pages/message-page.ts';
 import { type Browser, identifyBrowser } from './browser.ts';
 import { setCookie } from './cookie.ts';
 import { checkCsrf } from './csrf.ts';
@@ -17,9 +19,10 @@ export type PageRequest = {
   request: FastifyRequest;
 };
 
-/** A page or a redirect; `cookie` replaces the browser's cookie. */
+/** A page, a redirect or a file; `cookie` replaces the browser's cookie. */
 export type PageResponse = { cookie?: string } & (
   | { redirect: string }
+  | { download: { name: string; json: object } }
   | ({ page: Page; status?: number } & PageSources)
 );
 
@@ -56,11 +59,18 @@ export function addPageRoute(
       const form = method === 'POST' ? readForm(request.body, fields) : {};
       if (method === 'POST') checkCsrf(ctx, request, browser, form.csrf);
       const response = await ctx.oauth.within({ id: request.id, lane: clientNetwork(request) }, () =>
-        handle(forRequest(own, { id: request.id }), browser, { query, form, request }),
+        handle(forVisitor(own, request, browser), browser, { query, form, request }),
       );
       return sendResponse(ctx, reply, response);
     },
   });
+}
+
+/** Returns the context of a page. Its transactions name the signed-in user in the audit log. */
+function forVisitor(ctx: Context, { id }: FastifyRequest, { session }: Browser): Context {
+  const own = forRequest(ctx, { id });
+  if (session === null) return own;
+  return { ...own, db: ctx.taggedDb({ requestId: id, actor: { object: 'user', id: session.user.id } }) };
 }
 
 function readForm(body: unknown, fields: readonly string[]): Record<string, string> {
@@ -77,7 +87,30 @@ function sendResponse(ctx: Context, reply: FastifyReply, response: PageResponse)
   if (response.cookie !== undefined) setCookie(ctx, reply, response.cookie);
   if ('redirect' in response)
     return reply.headers(pageHeaders()).code(303).header('location', response.redirect).send();
+  if ('download' in response) {
+    const { name, json } = response.download;
+    return reply
+      .headers(pageHeaders())
+      .header('content-disposition', `attachment; filename="${name}"`)
+      .type('application/json; charset=utf-8')
+      .send(`${JSON.stringify(json, null, 2)}\n`);
+  }
   return sendPage(reply, response.page, response.status ?? 200, response);
+}
+
+/** Prepares a scope of the server for pages: errors become pages, too. */
+export function preparePages(app: FastifyInstance, ctx: Context): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
+    done();
+  });
+  app.setErrorHandler((thrown, request, reply) => {
+    const error = toApiError(thrown);
+    if (error.status >= 500)
+      ctx.log.error({ err: error.cause ?? error, request_id: request.id, code: error.code }, 'page failed');
+    reply.headers(error.headers);
+    return sendPage(reply, errorPage(error, request.id), error.status);
+  });
 }
 
 export function sendPage(

@@ -70,7 +70,7 @@ test.each([
   expect(
     await signInWithPasskey(
       app.ctx,
-      { cookie, source: { device: 'device', network: '127.0.0.1' } },
+      { cookie, source: { device: 'device', network: '127.0.0.1', browser: null } },
       response,
     ),
   ).toBeNull();

@@ -27,7 +27,7 @@ import type { User } from './store.ts';
 import { findUser, localeOf } from './user.ts';
 
 /** WebAuthn requires a domain name: browsers reject passkeys on a bare IP address. */
-export function supportsPasskeys({ baseUrl }: Context): boolean {
+export function supportsPasskeys({ baseUrl }: Pick<Context, 'baseUrl'>): boolean {
   return isIP(rpIdOf(baseUrl).replace(/^\[|\]$/g, '')) === 0;
 }
 
@@ -131,7 +131,8 @@ export async function signInWithPasskey(
     await touchPasskey(tx, passkey.id, verified.authenticationInfo.newCounter);
     const user = await findUser(tx, passkey.user_id);
     if (user !== undefined) await noteSignIn(ctx, tx, user, source);
-    return startSession(ctx, tx, cookie, passkey.user_id, 'passkey');
+    const authentication = { method: 'passkey', secondFactor: null } as const;
+    return startSession(ctx, tx, { cookie, source }, passkey.user_id, authentication);
   });
 }
 

@@ -1,13 +1,15 @@
 import type { Context } from '../context.ts';
 import { messagePage } from '../pages/message-page.ts';
-import { forgotPage, resetPage } from '../pages/password-pages.ts';
+import { changePasswordPage, forgotPage, resetPage } from '../pages/password-pages.ts';
 import { checkMailPage } from '../pages/register-pages.ts';
 import { isSecret, newSecret } from '../secret-hash.ts';
 import type { Browser } from './browser.ts';
+import { changePassword } from './change-password.ts';
 import { findResetLink } from './mail-links.ts';
 import type { PageRequest, PageResponse } from './page-route.ts';
 import { listPasskeys } from './passkey-store.ts';
 import { requestPasswordReset, resetPassword } from './password-reset.ts';
+import { withRecentSession } from './recent-session.ts';
 import { INVALID_EMAIL, isEmail } from './registration.ts';
 import { parseReturnPath } from './return-path.ts';
 
@@ -69,3 +71,19 @@ export async function postReset(
 async function describeAccount(ctx: Context, { userId, email }: { userId: string; email: string }) {
   return { email, passkeys: (await listPasskeys(ctx.db, userId)).length };
 }
+
+export const showPassword = withRecentSession('/account/password', (_ctx, { csrf }, _request, { user }) => ({
+  page: changePasswordPage({ csrf, email: user.email }),
+}));
+
+export const postPassword = withRecentSession(
+  '/account/password',
+  async (ctx, browser, { form }, session) => {
+    const change = await changePassword(ctx, browser, session, form.password ?? '');
+    if (change.outcome === 'done')
+      return { cookie: change.cookie, redirect: '/account?notice=password_changed' };
+    const { csrf } = browser;
+    const page = changePasswordPage({ csrf, email: session.user.email, problem: change.problem });
+    return { status: 422, page };
+  },
+);

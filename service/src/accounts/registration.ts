@@ -100,7 +100,8 @@ export async function confirmRegistration(
   return ctx.db.transaction().execute(async (tx): Promise<Confirmation> => {
     if (!(await consumeLink(tx, 'confirm', secret)) || !(await insertUser(tx, user)))
       return { outcome: 'gone' };
-    const newCookie = await startSession(ctx, tx, cookie, user.id, 'password');
+    const authentication = { method: 'password', secondFactor: null } as const;
+    const newCookie = await startSession(ctx, tx, { cookie, source }, user.id, authentication);
     await rememberSource({ ...ctx, db: tx }, user.email, source);
     return { outcome: 'done', cookie: newCookie, continueTo: sameBrowser ? link.continueTo : null };
   });

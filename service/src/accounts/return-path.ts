@@ -1,8 +1,13 @@
 const INTERACTION_PATH = /^\/interaction\/([A-Za-z0-9_-]{1,64})$/;
+const ACCOUNT_PATH = /^\/account\/(email|password|second-factor|delete)$/;
 
-/** Parses the `next` parameter. Only an app's pending sign-in is allowed; anything else would be an open redirect. */
+/**
+ * Parses the `next` parameter. Only an app's pending sign-in and forms of the account are allowed; anything else would be
+ * an open redirect.
+ */
 export function parseReturnPath(next: unknown): string | null {
-  return typeof next === 'string' && INTERACTION_PATH.test(next) ? next : null;
+  if (typeof next !== 'string') return null;
+  return INTERACTION_PATH.test(next) || ACCOUNT_PATH.test(next) ? next : null;
 }
 
 export function interactionPath(uid: string): string {

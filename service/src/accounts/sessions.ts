@@ -1,16 +1,22 @@
+import { recordDecision } from '../audit/entry.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { hashSecret, newSecret } from '../secret-hash.ts';
+import { describeNetwork } from './device.ts';
 import {
+  type Authentication,
   deleteSession,
+  deleteSessionOf,
   deleteSessionsOf,
   findSession,
   insertSession,
+  type ListedSession,
+  listSessions,
   type Session,
-  type SignInMethod,
 } from './session-store.ts';
+import type { Source } from './throttle.ts';
 
-export type { Session };
+export type { Authentication, ListedSession, Session };
 
 /**
  * Signs a browser in and returns its new cookie. The previous cookie becomes invalid, so a cookie planted by an
@@ -19,25 +25,65 @@ export type { Session };
 export async function startSession(
   { random }: Pick<Context, 'random'>,
   db: Db,
-  previousCookie: string,
+  { cookie, source }: { cookie: string; source: Source },
   userId: string,
-  method: SignInMethod,
+  authentication: Authentication,
 ): Promise<string> {
-  const cookie = newSecret(random);
-  await endSession(db, previousCookie);
-  await insertSession(db, hashSecret(cookie), userId, method);
-  return cookie;
+  const newCookie = newSecret(random);
+  await endSession(db, cookie);
+  const network = describeNetwork(source.network);
+  await insertSession(db, hashSecret(newCookie), {
+    ...authentication,
+    ...{ userId, browser: source.browser, network },
+  });
+  return newCookie;
 }
 
 export function readSession({ db }: Pick<Context, 'db'>, cookie: string): Promise<Session | null> {
   return findSession(db, hashSecret(cookie));
 }
 
+/** Lists the browsers in which the user is signed in, last used first. */
+export function listSessionsOf({ db }: Pick<Context, 'db'>, userId: string): Promise<ListedSession[]> {
+  return listSessions(db, userId);
+}
+
 export async function endSession(db: Db, cookie: string): Promise<void> {
   await deleteSession(db, hashSecret(cookie));
 }
 
-/** Signs the user out of every browser. */
+/** Signs the user out of one browser, which may be another one. Does nothing if the session has ended. */
+export async function revokeSession(
+  { db, requestId }: Pick<Context, 'db' | 'requestId'>,
+  userId: string,
+  sessionId: string,
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    if (!(await deleteSessionOf(tx, userId, sessionId))) return;
+    await recordDecision(tx, {
+      ...{ actor: { object: 'user', id: userId }, requestId },
+      ...{ action: 'user.session_ended', reason: 'user_request' },
+      subject: { object: 'session', id: sessionId },
+    });
+  });
+}
+
+/** Signs the user out of every browser, this one included. Connected apps keep their access. */
+export async function signOutEverywhere(
+  { db, requestId }: Pick<Context, 'db' | 'requestId'>,
+  userId: string,
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await endSessionsOf(tx, userId);
+    await recordDecision(tx, {
+      ...{ actor: { object: 'user', id: userId }, requestId },
+      ...{ action: 'user.signed_out_everywhere', reason: 'user_request' },
+      subject: { object: 'user', id: userId },
+    });
+  });
+}
+
+/** Ends every session of the user, and every sign-in that still waits for a code. */
 export async function endSessionsOf(db: Db, userId: string): Promise<void> {
   await deleteSessionsOf(db, userId);
 }

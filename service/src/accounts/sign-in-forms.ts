@@ -1,17 +1,20 @@
 import type { Context } from '../context.ts';
-import { signInPage } from '../pages/sign-in-page.ts';
+import { codePage, signInPage, withReturnPath } from '../pages/sign-in-page.ts';
 import { newSecret } from '../secret-hash.ts';
 import type { Browser } from './browser.ts';
 import type { PageRequest, PageResponse } from './page-route.ts';
 import { supportsPasskeys } from './passkeys.ts';
 import { parseReturnPath } from './return-path.ts';
 import { endSession } from './sessions.ts';
-import { signInWithPassword } from './sign-in.ts';
+import { completeSignIn, owesCode, signInWithPassword } from './sign-in.ts';
 import { findSignInRequest } from './sign-in-request.ts';
 
 const HOME = '/account';
-const SIGN_IN_AGAIN = 'Sign in again to change your passkeys.';
-const NOTICES = new Map([['password_set', 'Your password was changed. Sign in with the new one.']]);
+const SIGN_IN_AGAIN = 'Sign in again to continue. We ask for this before changes to your account’s security.';
+const NOTICES = new Map([
+  ['password_set', 'Your password was changed. Sign in with the new one.'],
+  ['signed_out', 'You’re signed out everywhere.'],
+]);
 
 export async function showSignIn(
   ctx: Context,
@@ -42,8 +45,12 @@ export async function postSignIn(
 ): Promise<PageResponse> {
   const { email = '', password = '' } = form;
   const returnPath = parseReturnPath(form.next);
-  const newCookie = await signInWithPassword(ctx, { cookie, source }, email, password);
-  if (newCookie !== null) return { cookie: newCookie, redirect: returnPath ?? HOME };
+  const result = await signInWithPassword(ctx, { cookie, source }, email, password);
+  if (result !== null) {
+    const redirect =
+      result.outcome === 'done' ? (returnPath ?? HOME) : withReturnPath('/sign-in/code', returnPath);
+    return { cookie: result.cookie, redirect };
+  }
   const signIn = await findSignInRequest(ctx, returnPath);
   const page = signInPage({
     csrf,
@@ -53,6 +60,30 @@ export async function postSignIn(
     problem: 'Incorrect email or password. If you just signed up, confirm your email first.',
     passkeys: supportsPasskeys(ctx),
   });
+  return { status: 422, page, formTargets: signIn?.formTargets ?? [] };
+}
+
+/** Asks for a code of the authenticator app, after the password. */
+export async function showCode(
+  ctx: Context,
+  browser: Browser,
+  { query }: PageRequest,
+): Promise<PageResponse> {
+  const returnPath = parseReturnPath(query.next);
+  if (!(await owesCode(ctx, browser))) return { redirect: withReturnPath('/sign-in', returnPath) };
+  const signIn = await findSignInRequest(ctx, returnPath);
+  const page = codePage({ csrf: browser.csrf, returnPath });
+  return { page, formTargets: signIn?.formTargets ?? [] };
+}
+
+export async function postCode(ctx: Context, browser: Browser, { form }: PageRequest): Promise<PageResponse> {
+  const returnPath = parseReturnPath(form.next);
+  const result = await completeSignIn(ctx, browser, form.code ?? '');
+  if (result.outcome === 'gone') return { redirect: withReturnPath('/sign-in', returnPath) };
+  if (result.outcome === 'done') return { cookie: result.cookie, redirect: returnPath ?? HOME };
+  const signIn = await findSignInRequest(ctx, returnPath);
+  const problem = 'That code didn’t work. Codes work once; wait for the next one and try again.';
+  const page = codePage({ csrf: browser.csrf, returnPath, problem });
   return { status: 422, page, formTargets: signIn?.formTargets ?? [] };
 }
 

@@ -75,6 +75,14 @@ export async function setPasswordHash(db: Db, userId: string, passwordHash: stri
   await db.updateTable('users').set({ password_hash: passwordHash }).where('id', '=', userId).execute();
 }
 
+/** Sets the user's address. Returns false if the address belongs to another account. */
+export async function setEmail(db: Db, userId: string, email: string): Promise<boolean> {
+  const { rows } = await sql`update users set email = ${email.normalize('NFC')} where id = ${userId}
+    and not exists (select from users where id <> ${userId} and ${EMAIL_KEY} = ${normalizeEmail(email)})
+    returning id`.execute(db);
+  return rows.length > 0;
+}
+
 export async function setLocale(db: Db, userId: string, locale: string): Promise<void> {
   await db.updateTable('users').set({ locale }).where('id', '=', userId).execute();
 }

@@ -9,9 +9,11 @@ import { countInWindow, deleteCounts, findKnownSource, rememberSources } from '.
 /** The limit per minute alone would let a patient attacker keep guessing all day. */
 const MAX_FAILURES_PER_HOUR = 50;
 const MAX_MAILS_PER_DAY = 10;
+/** A code has 6 digits, and three codes are valid at a time: 10 guesses per hour find one in 4 years. */
+const MAX_CODES_PER_HOUR = 10;
 
-/** Where a request comes from: the browser's long-lived cookie, and its network. */
-export type Source = { device: string; network: string };
+/** Where a request comes from: the browser's long-lived cookie, its network, and its name as far as it is known. */
+export type Source = { device: string; network: string; browser: string | null };
 
 /** Limits forms and passkey calls per network. */
 export async function throttleNetwork(ctx: Context, request: FastifyRequest): Promise<void> {
@@ -32,6 +34,23 @@ export async function throttleAttempt(
   await enforceLimit(ctx, 'sign_in', nameOf(keys));
   const { count, remainingSeconds } = await countInWindow(ctx.db, keys, '1 hour');
   if (count > MAX_FAILURES_PER_HOUR) throw rateLimited(remainingSeconds);
+  return {
+    succeed: () => deleteCounts(ctx.db, keys),
+  };
+}
+
+/**
+ * Counts a second-factor code. Throws `rate_limited` if there were too many. A right password does not reset this count:
+ * an attacker who knows the password could otherwise guess codes forever. The caller calls `succeed` for a right code.
+ */
+export async function throttleCode(
+  ctx: Context,
+  email: string,
+  source: Source,
+): Promise<{ succeed(): Promise<void> }> {
+  const keys = await countingKeys(ctx, 'second factor', email, source);
+  const { count, remainingSeconds } = await countInWindow(ctx.db, keys, '1 hour');
+  if (count > MAX_CODES_PER_HOUR) throw rateLimited(remainingSeconds);
   return {
     succeed: () => deleteCounts(ctx.db, keys),
   };

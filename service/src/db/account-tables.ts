@@ -10,6 +10,14 @@ export interface AccountTables {
   browser_sessions: BrowserSessions;
   mail_outbox: MailOutbox;
   sign_in_failures: SignInFailures;
+  totp_secrets: TotpSecrets;
+  recovery_codes: { user_id: string; hash: Buffer };
+  pending_sign_ins: {
+    hash: Buffer;
+    user_id: string;
+    attempts: Generated<number>;
+    expires_at: string;
+  };
   notices: Notices;
   notice_opt_outs: { user_id: string; topic: string };
   sign_in_sources: { account: Buffer; source: Buffer; used_at: Generated<string> };
@@ -36,7 +44,7 @@ export interface PasskeyChallenges {
 
 export interface MailLinks {
   hash: Buffer;
-  purpose: 'confirm' | 'reset';
+  purpose: 'confirm' | 'reset' | 'change_email';
   user_id: string | null;
   registration: Buffer | null;
   browser: Buffer | null;
@@ -47,9 +55,23 @@ export interface MailLinks {
 export interface BrowserSessions {
   hash: Buffer;
   user_id: string;
+  id: Generated<string>;
   method: 'password' | 'passkey';
+  second_factor: Generated<'totp' | 'recovery_code' | null>;
+  browser: Generated<string | null>;
+  network: Generated<string | null>;
+  used_at: Generated<string>;
   signed_in_at: Generated<string>;
   expires_at: string;
+}
+
+export interface TotpSecrets {
+  user_id: string;
+  sealed_secret: Buffer;
+  key_id: GeneratedAlways<Buffer>;
+  confirmed_at: string | null;
+  last_step: Generated<bigint>;
+  inserted_at: Generated<string>;
 }
 
 export interface MailOutbox {

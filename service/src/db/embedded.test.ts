@@ -1,29 +1,47 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { isAlive, listProcesses } from '../../test/setup/processes.ts';
 import { type Embedded, findEmbedded, startEmbedded } from './embedded.ts';
 import { chooseServerUser } from './embedded-user.ts';
 
 // Generous for a busy machine; normally the test takes far less time.
 const POLL = { timeout: 20_000 };
+let template: string;
 let root: string;
+/** The folder of a stopped server. Creating a cluster takes seconds, so most tests start from a copy of one. */
 let dataDir: string;
+/** A folder that does not exist yet, for the tests of a first start. */
+let newDir: string;
 let logged: string[];
 const cleanups: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  template = await mkdtemp(join(tmpdir(), 'causeway-embedded-'));
+  await (await startEmbedded({ dataDir: template, log: () => undefined })).stop();
+});
+afterAll(() => rm(template, { recursive: true, force: true }));
 
 beforeEach(async () => {
   // Private like root's home: the server's user cannot enter it, which is the hardest case.
   root = await mkdtemp(join(tmpdir(), 'causeway-embedded-'));
   await chmod(root, 0o700);
-  dataDir = join(root, 'data');
+  dataDir = copyCluster('data');
+  newDir = join(root, 'new');
   logged = [];
 });
+
+/** Copies the template, with the owners of its files, into a folder of this test. */
+function copyCluster(name: string): string {
+  const folder = join(root, name);
+  execFileSync('cp', ['-a', template, folder]);
+  return folder;
+}
 
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -85,17 +103,17 @@ async function countNumbers(url: string): Promise<number> {
 }
 
 test('keeps its data across restarts until its folder is removed', async () => {
-  const first = await start();
+  const first = await start(newDir);
   await query(first.url, 'create table kept as select 42 as n');
   await first.stop();
-  expect(isAlive(await serverPid().catch(() => 2 ** 30))).toBe(false);
+  expect(isAlive(await serverPid(newDir).catch(() => 2 ** 30))).toBe(false);
 
-  const second = await start();
+  const second = await start(newDir);
   expect(await query(second.url, 'select n from kept')).toEqual([{ n: 42 }]);
   await second.stop();
 
-  await rm(dataDir, { recursive: true });
-  const third = await start();
+  await rm(newDir, { recursive: true });
+  const third = await start(newDir);
   await expect(query(third.url, 'select n from kept')).rejects.toThrow('does not exist');
 });
 
@@ -206,12 +224,12 @@ test('a second start on the same data fails, names the owner and does not distur
 });
 
 test('of several concurrent first starts on the same data exactly one succeeds', async () => {
-  const owners = await Promise.all([startOwner(), startOwner(), startOwner()]);
+  const owners = await Promise.all([startOwner(newDir), startOwner(newDir), startOwner(newDir)]);
   const winner = owners.find(({ failure }) => failure === undefined);
   const failures = owners.flatMap(({ failure }) => failure ?? []);
   expect(failures).toHaveLength(2);
   for (const failure of failures) expect(failure).toContain(`another Causeway process (pid ${winner?.pid})`);
-  expect((await readdir(dataDir)).sort()).toEqual(['postgres', 'postgres.log']);
+  expect((await readdir(newDir)).sort()).toEqual(['postgres', 'postgres.log']);
   await winner?.kill('SIGKILL');
 });
 
@@ -236,7 +254,7 @@ test('a program that reuses the pid of a dead server is not signalled and does n
 });
 
 test('a PostgreSQL server of another folder is not signalled, even if the lock file names it', async () => {
-  const other = await start(join(root, 'other'));
+  const other = await start(copyCluster('other'));
   const first = await start();
   await first.stop();
   const lock = await readFile(join(root, 'other/postgres/postmaster.pid'), 'utf8');
@@ -249,10 +267,10 @@ test('a PostgreSQL server of another folder is not signalled, even if the lock f
 test('removes the leftovers of a first start that was killed early', async () => {
   const gone = spawn('/bin/sh', ['-c', ':']);
   await once(gone, 'exit');
-  const draft = join(dataDir, `postgres.draft-${gone.pid}-00000000`);
+  const draft = join(newDir, `postgres.draft-${gone.pid}-00000000`);
   await mkdir(draft, { recursive: true });
   await writeFile(join(draft, 'PG_VERSION'), '18\n');
-  const { url } = await start();
+  const { url } = await start(newDir);
   expect(await query(url, 'select 1 as n')).toEqual([{ n: 1 }]);
   expect(existsSync(draft)).toBe(false);
 });
@@ -270,10 +288,10 @@ test('rejects a cluster of another PostgreSQL version with the error of the serv
 });
 
 test('rejects a folder with other content and leaves it unchanged', async () => {
-  await mkdir(join(dataDir, 'postgres'), { recursive: true });
-  await writeFile(join(dataDir, 'postgres/notes.txt'), 'mine');
-  await expect(start()).rejects.toThrow('contains no PostgreSQL data. Move it away.');
-  expect(await readdir(join(dataDir, 'postgres'))).toEqual(['notes.txt']);
+  await mkdir(join(newDir, 'postgres'), { recursive: true });
+  await writeFile(join(newDir, 'postgres/notes.txt'), 'mine');
+  await expect(start(newDir)).rejects.toThrow('contains no PostgreSQL data. Move it away.');
+  expect(await readdir(join(newDir, 'postgres'))).toEqual(['notes.txt']);
 });
 
 test('takes over a cluster that was restored with another owner', async () => {

@@ -161,3 +161,13 @@ export async function measureDueSubmissions(db: Db): Promise<QueueState> {
     from document_submissions where status = any(${[...OPEN_STATUSES]}) and due_at <= now()`.execute(db);
   return rows[0] ?? EMPTY_QUEUE;
 }
+
+/** Lists the user's forms, oldest first. */
+export async function listSubmissionsOf(db: Db, userId: string) {
+  return db
+    .selectFrom('document_submissions')
+    .select(['document_type', 'form_type', 'status', 'inserted_at', 'completed_at'])
+    .where('user_id', '=', userId)
+    .orderBy('inserted_at')
+    .execute();
+}

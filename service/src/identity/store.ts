@@ -195,3 +195,13 @@ export async function measureDueApplicants(db: Db): Promise<QueueState> {
     from identity_applicants where due_at <= now()`.execute(db);
   return rows[0] ?? EMPTY_QUEUE;
 }
+
+/** Lists the user's reviews, one per level. */
+export async function listReviewsOf(db: Db, userId: string) {
+  return db
+    .selectFrom('identity_reviews')
+    .select(['level_name', 'review_status', 'answer', 'reviewed_at'])
+    .where('user_id', '=', userId)
+    .orderBy('inserted_at')
+    .execute();
+}

@@ -64,6 +64,69 @@ export const de: Catalogue = {
       ],
       link: { label: 'Ihr Konto', url },
     }),
+    password_replaced: ({ url }) => ({
+      subject: 'Ihr Passwort wurde geändert',
+      before: [
+        'Sie haben Ihr Passwort geändert. Wir haben Sie in allen anderen Browsern abgemeldet.',
+        'Wenn Sie das nicht waren, legen Sie jetzt ein neues Passwort fest: Das meldet alle Browser ab und trennt alle Apps.',
+      ],
+      link: { label: 'Passwort festlegen', url },
+    }),
+    second_factor_added: ({ url }) => ({
+      subject: 'Die Anmeldung in zwei Schritten ist aktiv',
+      before: [
+        'Ab jetzt gehört zur Anmeldung mit Passwort auch ein Code aus Ihrer Authenticator-App.',
+        'Bewahren Sie Ihre Wiederherstellungscodes sicher auf. Wenn Sie das nicht waren, schalten Sie sie ab und ändern Sie jetzt Ihr Passwort.',
+      ],
+      link: { label: 'Ihr Konto', url },
+    }),
+    second_factor_removed: ({ url }) => ({
+      subject: 'Die Anmeldung in zwei Schritten ist abgeschaltet',
+      before: [
+        'Zur Anmeldung gehört kein Code aus Ihrer Authenticator-App mehr.',
+        'Wenn Sie das nicht waren, ändern Sie jetzt Ihr Passwort und schalten Sie die Anmeldung in zwei Schritten wieder ein.',
+      ],
+      link: { label: 'Ihr Konto', url },
+    }),
+    confirm_new_address: ({ url }) => ({
+      subject: 'Bestätigen Sie Ihre neue E-Mail-Adresse',
+      before: [
+        'Bestätigen Sie, dass Sie diese E-Mail-Adresse für Ihr Konto verwenden möchten. Öffnen Sie den Link in einem Browser, in dem Sie angemeldet sind.',
+      ],
+      link: { label: 'Neue Adresse bestätigen', url },
+      after: ['Der Link funktioniert einmal und läuft nach einer Stunde ab.', NOT_YOU],
+    }),
+    address_in_use: ({ url }) => ({
+      subject: 'Diese E-Mail-Adresse hat bereits ein Konto',
+      before: [
+        'Jemand, vermutlich Sie, wollte diese E-Mail-Adresse für ein anderes Konto verwenden. Sie gehört bereits zu Ihrem Konto, daher ändert sich nichts.',
+      ],
+      link: { label: 'Ihr Konto', url },
+      after: [NOT_YOU],
+    }),
+    address_change_requested: ({ url }) => ({
+      subject: 'Ihre E-Mail-Adresse soll geändert werden',
+      before: [
+        'Sie möchten die E-Mail-Adresse Ihres Kontos ändern. Sie ändert sich, sobald Sie die neue Adresse bestätigen.',
+        'Wenn Sie das nicht waren, legen Sie jetzt ein neues Passwort fest: Das verhindert die Änderung und meldet alle Browser ab.',
+      ],
+      link: { label: 'Passwort festlegen', url },
+    }),
+    address_changed: ({ url, email }) => ({
+      subject: 'Ihre E-Mail-Adresse wurde geändert',
+      before: [
+        `Ihr Konto verwendet jetzt ${email}. An diese Adresse senden wir keine E-Mails mehr.`,
+        'Wenn Sie das nicht waren, wenden Sie sich sofort an den Support.',
+      ],
+      link: { label: 'Ihr Konto', url },
+    }),
+    account_deleted: ({ at }) => ({
+      subject: 'Ihr Konto wurde gelöscht',
+      before: [
+        `Wir haben Ihr Konto am ${dateTime(at)} gelöscht und alle Apps getrennt.`,
+        'Wir bewahren nur auf, was das Gesetz verlangt, und niemand verwendet es für etwas anderes.',
+      ],
+    }),
     wallet_disconnected: ({ url, wallet }) => ({
       subject: 'Eine Wallet wurde von Ihrem Konto getrennt',
       before: [

@@ -61,6 +61,69 @@ export const en: Catalogue = {
       ],
       link: { label: 'Your account', url },
     }),
+    password_replaced: ({ url }) => ({
+      subject: 'Your password was changed',
+      before: [
+        'You changed your password. We signed you out of every other browser.',
+        'If this wasn’t you, set a new password now: that signs out every browser and disconnects all apps.',
+      ],
+      link: { label: 'Set password', url },
+    }),
+    second_factor_added: ({ url }) => ({
+      subject: 'Two-step sign-in is on',
+      before: [
+        'From now on, signing in with your password also takes a code from your authenticator app.',
+        'Keep your recovery codes in a safe place. If this wasn’t you, turn it off and change your password now.',
+      ],
+      link: { label: 'Your account', url },
+    }),
+    second_factor_removed: ({ url }) => ({
+      subject: 'Two-step sign-in is off',
+      before: [
+        'Signing in no longer takes a code from your authenticator app.',
+        'If this wasn’t you, change your password and turn two-step sign-in on again now.',
+      ],
+      link: { label: 'Your account', url },
+    }),
+    confirm_new_address: ({ url }) => ({
+      subject: 'Confirm your new email address',
+      before: [
+        'Confirm that you want to use this email address for your account. Open the link in a browser where you’re signed in.',
+      ],
+      link: { label: 'Confirm new address', url },
+      after: ['This link works once and expires in 1 hour.', NOT_YOU],
+    }),
+    address_in_use: ({ url }) => ({
+      subject: 'This email address already has an account',
+      before: [
+        'Someone, probably you, asked to use this email address for another account. It already belongs to yours, so nothing changes.',
+      ],
+      link: { label: 'Your account', url },
+      after: [NOT_YOU],
+    }),
+    address_change_requested: ({ url }) => ({
+      subject: 'Your email address is about to change',
+      before: [
+        'You asked to change the email address of your account. It changes when you confirm the new address.',
+        'If this wasn’t you, set a new password now: that stops the change and signs out every browser.',
+      ],
+      link: { label: 'Set password', url },
+    }),
+    address_changed: ({ url, email }) => ({
+      subject: 'Your email address was changed',
+      before: [
+        `Your account now uses ${email}. We no longer send emails to this address.`,
+        'If this wasn’t you, contact support right away.',
+      ],
+      link: { label: 'Your account', url },
+    }),
+    account_deleted: ({ at }) => ({
+      subject: 'Your account was deleted',
+      before: [
+        `We deleted your account on ${dateTime(at)} and disconnected all apps.`,
+        'We keep only the records that the law requires, and nobody uses them for anything else.',
+      ],
+    }),
     wallet_disconnected: ({ url, wallet }) => ({
       subject: 'A wallet was disconnected from your account',
       before: [

@@ -10,7 +10,15 @@ export type MessageValues = {
   reset_password: Linked;
   unknown_address: Linked;
   password_changed: Linked;
+  password_replaced: Linked;
   passkey_added: Linked;
+  second_factor_added: Linked;
+  second_factor_removed: Linked;
+  confirm_new_address: Linked;
+  address_in_use: Linked;
+  address_change_requested: Linked;
+  address_changed: Linked & { email: string };
+  account_deleted: { at: number };
   wallet_disconnected: Linked & { wallet: string };
   signed_in: Linked & { at: number };
   review_approved: Review;

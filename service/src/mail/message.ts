@@ -29,17 +29,17 @@ export function composeMail<N extends MessageName>(
   const page = html`<!doctype html>
 <html lang="${locale}">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${subject}</title></head>
-<body style="margin:0;padding:24px;background:#f7f6f3;color:#1b1f20;font:16px/1.5 system-ui,sans-serif">
+<body style="margin:0;padding:24px;background:#f5f7f8;color:#0f1d22;font:16px/1.5 system-ui,sans-serif">
 <div style="max-width:520px;margin:0 auto;padding:24px;background:#fff;border-radius:12px">
 <h1 style="margin:0 0 16px;font-size:20px">${subject}</h1>
 ${paragraphs(before)}${
   link !== undefined &&
-  html`<p style="margin:0 0 16px"><a href="${link.url}" style="display:inline-block;padding:10px 16px;border-radius:8px;background:#0f5c5c;color:#fff;text-decoration:none">${link.label}</a></p>
-<p style="margin:0 0 16px;font-size:13px;color:#5c6466;word-break:break-all">${link.url}</p>\n`
-}${paragraphs(after)}<p style="margin:0;color:#5c6466">Causeway</p>
+  html`<p style="margin:0 0 16px"><a href="${link.url}" style="display:inline-block;padding:10px 16px;border-radius:8px;background:#0b5c66;color:#fff;text-decoration:none">${link.label}</a></p>
+<p style="margin:0 0 16px;font-size:13px;color:#51616a;word-break:break-all">${link.url}</p>\n`
+}${paragraphs(after)}<p style="margin:0;color:#51616a">Causeway</p>
 </div>${
     unsubscribeUrl !== undefined &&
-    html`\n<p style="max-width:520px;margin:16px auto 0;font-size:13px;color:#5c6466"><a href="${unsubscribeUrl}" style="color:inherit">${catalogue.unsubscribe}</a></p>`
+    html`\n<p style="max-width:520px;margin:16px auto 0;font-size:13px;color:#51616a"><a href="${unsubscribeUrl}" style="color:inherit">${catalogue.unsubscribe}</a></p>`
   }
 </body>
 </html>

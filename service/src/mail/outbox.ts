@@ -11,7 +11,11 @@ export type Attempt = { id: string; mail: Mail; attempts: number };
  * Stores a mail in the transaction of the change that the mail reports. The mail is sent after the commit and survives
  * a crash.
  */
-export async function sendMail(ctx: Context, tx: Db, mail: Mail): Promise<void> {
+export async function sendMail(
+  ctx: Pick<Context, 'clock' | 'random' | 'sealing'>,
+  tx: Db,
+  mail: Mail,
+): Promise<void> {
   const id = newId(ctx.clock, ctx.random);
   await insertMail(tx, id, ctx.sealing.seal('mail', Buffer.from(JSON.stringify(mail)), id));
 }

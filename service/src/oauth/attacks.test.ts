@@ -356,6 +356,7 @@ describe('JWT algorithm attacks', () => {
 describe('token scanning', () => {
   test('introspection without credentials is limited per address; with credentials it is not', async () => {
     const statuses: number[] = [];
+    const remaining: unknown[] = [];
     let last = null;
     for (let i = 0; i < 61; i++) {
       last = await node.app.inject({
@@ -364,7 +365,9 @@ describe('token scanning', () => {
         payload: { token: `${'x'.repeat(40)}${100 + i}` },
       });
       statuses.push(last.statusCode);
+      remaining.push(last.headers['ratelimit-remaining']);
     }
+    expect(remaining.slice(0, 2)).toEqual(['59', '58']);
     expect(statuses.slice(0, 60).every((status) => status === 200)).toBe(true);
     expect(last?.statusCode).toBe(429);
     expect(last?.json()).toMatchObject({ code: 'rate_limited', error: 'temporarily_unavailable' });

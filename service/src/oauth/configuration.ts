@@ -2,13 +2,16 @@ import type { Configuration, JWK } from 'oidc-provider';
 import { SCOPES } from '../http/access.ts';
 import type { Kernel } from '../kernel.ts';
 import { findAccount } from './account.ts';
+import { ACR_VALUES } from './acr.ts';
 import { createAdapter } from './adapter.ts';
 import { EXTRA_METADATA } from './client.ts';
 import { loadConsent } from './consent.ts';
 import type { TokenGuard } from './guard.ts';
+import type { OAuthHooks } from './hooks.ts';
 import { shouldRotate } from './refresh-rotation.ts';
 import type { Revoker } from './revocation.ts';
 import { checkScopes } from './scopes.ts';
+import { interactionPolicy } from './step-up-policy.ts';
 
 const DAY_SECONDS = 24 * 60 * 60;
 
@@ -26,7 +29,7 @@ type Dependencies = Pick<Kernel, 'baseUrl' | 'sealing' | 'config'> &
   Pick<Revoker, 'laneDb' | 'requestDb'> & { guard: TokenGuard };
 
 /** Configures oidc-provider to match the API contract. Everything that the contract does not name is disabled. */
-export function configure(ctx: Dependencies, keys: JWK[]): Configuration {
+export function configure(ctx: Dependencies, keys: JWK[], hooks: OAuthHooks): Configuration {
   const disabled = { enabled: false } as const;
   const secure = ctx.baseUrl.startsWith('https:');
   const cookie = { httpOnly: true, sameSite: 'lax', signed: true, secure } as const;
@@ -37,7 +40,8 @@ export function configure(ctx: Dependencies, keys: JWK[]): Configuration {
     }),
     jwks: { keys },
     findAccount: (_koa, id) => findAccount(ctx.laneDb(), id),
-    claims: { openid: ['sub'], email: ['email', 'email_verified'] },
+    acrValues: ACR_VALUES,
+    claims: { openid: ['sub', 'acr', 'amr'], email: ['email', 'email_verified'] },
     conformIdTokenClaims: false,
     scopes: Object.keys(SCOPES),
     responseTypes: ['code'],
@@ -73,7 +77,10 @@ export function configure(ctx: Dependencies, keys: JWK[]): Configuration {
       long: { ...cookie, path: '/' },
       short: cookie,
     },
-    interactions: { url: (_koa, interaction) => `/interaction/${interaction.uid}` },
+    interactions: {
+      policy: interactionPolicy(hooks),
+      url: (_koa, interaction) => `/interaction/${interaction.uid}`,
+    },
     routes: {
       authorization: '/oauth/authorize',
       token: '/oauth/token',

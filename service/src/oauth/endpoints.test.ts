@@ -413,7 +413,8 @@ test('signing out of the pages or switching accounts ends the session here', asy
   const browser = newBrowser(node.app);
   await makeUser(node.ctx, '01890000-0000-7000-8000-0000000000cc');
   let pageUser: string | null = USER;
-  node.ctx.oauth.hooks.signedInUser = async () => pageUser;
+  node.ctx.oauth.hooks.signIn = async () =>
+    pageUser === null ? null : { userId: pageUser, at: 1_700_000_000, amr: ['pwd'] };
   const silentError = async () =>
     (
       await browser.open(`${authorizeUrl(client.clientId, newPkce(), { scope: 'openid' })}&prompt=none`)
@@ -427,7 +428,7 @@ test('signing out of the pages or switching accounts ends the session here', asy
   const changed = await browser.open(authorizeUrl(client.clientId, newPkce(), { scope: 'openid' }));
   expect(changed.callback?.searchParams.has('code')).toBe(true);
   decision = { user: USER };
-  node.ctx.oauth.hooks.signedInUser = null;
+  node.ctx.oauth.hooks.signIn = null;
 });
 
 describe('CORS', () => {

@@ -1,12 +1,19 @@
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { enforceLimit } from '../http/enforce-limit.ts';
+import type { Taken } from '../http/rate-limits.ts';
 import { matchesSecret } from '../secret-hash.ts';
 import type { RegisteredClient } from './client.ts';
 import type { Introspect, Introspection } from './schema.ts';
 import type { VerifiedToken } from './token-check.ts';
 
-type IntrospectRequest = { body: Introspect; authorization: string | undefined; network: string };
+type IntrospectRequest = {
+  body: Introspect;
+  authorization: string | undefined;
+  network: string;
+  /** Receives the state of the limit, if one applies. */
+  limited(taken: Taken): void;
+};
 
 const INACTIVE: Introspection = { active: false };
 
@@ -16,11 +23,11 @@ const INACTIVE: Introspection = { active: false };
  */
 export function introspectToken(
   ctx: Context,
-  { body, authorization, network }: IntrospectRequest,
+  { body, authorization, network, limited }: IntrospectRequest,
 ): Introspection | Promise<Introspection> {
   const credentials = readCredentials(body, authorization);
   const client =
-    credentials === null ? limitAnonymous(ctx, network) : authenticate(ctx, credentials, network);
+    credentials === null ? limitAnonymous(ctx, network, limited) : authenticate(ctx, credentials, network);
   const introspect = (clientId: string | null): Introspection | Promise<Introspection> => {
     const found = ctx.guard.inspect(body.token, network);
     return found instanceof Promise
@@ -106,7 +113,15 @@ function invalidClient(): ApiError {
 }
 
 /** Limits requests without credentials, so that an attacker cannot test a list of stolen tokens. */
-function limitAnonymous(ctx: Context, network: string): null | Promise<null> {
-  const limited = enforceLimit(ctx, 'introspection', network);
-  return limited instanceof Promise ? limited.then(() => null) : null;
+function limitAnonymous(
+  ctx: Context,
+  network: string,
+  limited: IntrospectRequest['limited'],
+): null | Promise<null> {
+  const report = (taken: Taken): null => {
+    limited(taken);
+    return null;
+  };
+  const taken = enforceLimit(ctx, 'introspection', network);
+  return taken instanceof Promise ? taken.then(report) : report(taken);
 }

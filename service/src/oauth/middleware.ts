@@ -35,8 +35,8 @@ export function adaptReplies(ctx: Dependencies, provider: Provider, hooks: OAuth
 
 async function prepareAuthorize(provider: Provider, koa: Koa.Context, hooks: OAuthHooks): Promise<void> {
   if (koa.path === '/oauth/authorize') koa.query = await completeQuery(provider, koa.query);
-  if (koa.path.startsWith('/oauth/authorize') && hooks.signedInUser !== null)
-    await syncSession(provider, koa, hooks.signedInUser);
+  if (koa.path.startsWith('/oauth/authorize') && hooks.signIn !== null)
+    await syncSession(provider, koa, hooks.signIn);
 }
 
 /** Replies 503. Keeps the body if oidc-provider has rendered a page for a browser. */
@@ -62,15 +62,24 @@ async function completeQuery(provider: Provider, query: Koa.Context['query']): P
   };
 }
 
-/** Ends oidc-provider's session if this browser has signed out of the hosted pages or switched accounts. */
+/**
+ * Ends oidc-provider's session if this browser has signed out of the hosted pages or switched accounts. If the user has
+ * signed in again, the session gets the time and the methods of the newer sign-in: a session that began with a passkey
+ * must not vouch for a later password.
+ */
 async function syncSession(
   provider: Provider,
   koa: Koa.Context,
-  signedInUser: NonNullable<OAuthHooks['signedInUser']>,
+  readSignIn: NonNullable<OAuthHooks['signIn']>,
 ): Promise<void> {
   const session = await provider.Session.get(koa as unknown as KoaContextWithOIDC);
   if (session.accountId === undefined) return;
-  if ((await signedInUser(koa.req.headers.cookie)) !== session.accountId) await session.destroy();
+  const signIn = await readSignIn(koa.req.headers.cookie);
+  if (signIn === null || signIn.userId !== session.accountId) return session.destroy();
+  if (session.loginTs === signIn.at && session.amr?.join() === signIn.amr.join()) return;
+  session.loginTs = signIn.at;
+  session.amr = signIn.amr;
+  await session.persist();
 }
 
 function completeDiscovery(koa: Koa.Context, baseUrl: string): void {

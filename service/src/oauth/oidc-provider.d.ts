@@ -14,3 +14,9 @@ declare module 'oidc-provider/lib/helpers/errors.js' {
   export import InvalidGrant = errors.InvalidGrant;
   export import InvalidScope = errors.InvalidScope;
 }
+
+declare module 'oidc-provider/lib/helpers/interaction_policy/index.js' {
+  import { interactionPolicy } from 'oidc-provider';
+  export import base = interactionPolicy.base;
+  export import Check = interactionPolicy.Check;
+}

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { SCOPES } from '../http/access.ts';
 import type { ExtraOperation } from '../http/openapi-operation.ts';
 import { Closed, Uri } from '../http/wire.ts';
+import { ACR_VALUES } from './acr.ts';
 
 /** The endpoints that oidc-provider and the hosted pages serve, for the API reference. */
 
@@ -65,6 +66,9 @@ const AuthorizationQuery = Type.Object({
   prompt: Optional('`login` or `consent` to show these pages again, `none` to show none.'),
   login_hint: Optional('The email address to fill in.'),
   nonce: Optional('Returned in the ID token.'),
+  acr_values: Optional(
+    `How the user should sign in, separated by spaces: ${ACR_VALUES.map((value) => `\`${value}\``).join(' (a passkey) or ')} (two factors). The ID token tells what was met in \`acr\`. Unknown values are ignored.`,
+  ),
 });
 
 const LogoutQuery = Type.Object({

@@ -1,3 +1,4 @@
+import { resealTotpSecrets } from '../accounts/second-factor.ts';
 import { keepCheckpointKeys } from '../audit/former-keys.ts';
 import { forgetOlderSecrets } from '../db/installation.ts';
 import type { CommandContext } from '../operations/run-command.ts';
@@ -14,8 +15,9 @@ export async function rotateSecrets(ctx: CommandContext) {
   const personal_data = await rotatePii(ctx);
   const signing_keys = await resealSigningKeys(ctx);
   const webhook_secrets = await resealEndpointSecrets(ctx);
+  const authenticator_secrets = await resealTotpSecrets(ctx);
   await keepOwnerKeys(ctx);
   await keepCheckpointKeys(ctx);
   await forgetOlderSecrets(ctx.db, ctx.sealing);
-  return { personal_data, signing_keys, webhook_secrets };
+  return { personal_data, signing_keys, webhook_secrets, authenticator_secrets };
 }

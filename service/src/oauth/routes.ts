@@ -1,4 +1,5 @@
 import { clientNetwork } from '../http/network.ts';
+import { setLimitHeaders } from '../http/replies.ts';
 import { publicRoute } from '../http/route.ts';
 import { introspectToken } from './introspection.ts';
 import { Introspect, Introspection } from './schema.ts';
@@ -15,11 +16,12 @@ export const oauthRoutes = [
     forms: true,
     reply: Introspection,
     errors: ['unauthorized', 'rate_limited'],
-    handle: (ctx, _caller, { body, request }) =>
+    handle: (ctx, _caller, { body, request, reply }) =>
       introspectToken(ctx, {
         body,
         authorization: request.headers.authorization,
         network: clientNetwork(request),
+        limited: (taken) => setLimitHeaders(reply, taken),
       }),
   }),
 ];

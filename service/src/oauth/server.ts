@@ -73,7 +73,7 @@ type Dependencies = Pick<
 export async function createOAuth(kernel: Dependencies): Promise<OAuth> {
   const { within, laneDb, requestDb } = createRequestDatabase(kernel);
   const ctx = { ...kernel, laneDb, requestDb };
-  const hooks: OAuthHooks = { signedInUser: null };
+  const hooks: OAuthHooks = { signIn: null, canStepUp: null };
   let current = await buildProvider(ctx, hooks);
   let reloading = Promise.resolve();
   const reload = () => {
@@ -115,7 +115,7 @@ async function buildProvider(
   hooks: OAuthHooks,
 ): Promise<Provider> {
   const provider = new OidcProvider(ctx.baseUrl, {
-    ...configure(ctx, await loadSigningKeys(ctx)),
+    ...configure(ctx, await loadSigningKeys(ctx), hooks),
     renderError,
   });
   // Trusting forwarded headers is safe here, because `oidcRequest` sets them from our own configuration.

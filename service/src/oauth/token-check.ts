@@ -19,8 +19,10 @@ export type VerifiedToken = {
 export async function verifyToken(statements: Queryable, hash: Buffer): Promise<VerifiedToken | null> {
   const row = await findActiveToken(statements, hash);
   if (row === undefined) return null;
-  // The client may have lost scopes since the token was issued. The token loses them too.
-  const scopes = row.scope.split(' ').filter((scope) => row.client_scopes.includes(scope));
+  // The token loses the scopes that its client has lost, even if the client gets them back.
+  const scopes = row.scope
+    .split(' ')
+    .filter((scope) => row.client_scopes.includes(scope) && !row.removed_scopes.includes(scope));
   return {
     caller: newCaller({
       clientId: row.client_id,

@@ -55,8 +55,9 @@ export type ActiveToken = {
   grant_id: string | null;
   email: string | null;
   scope: string;
-  /** The scopes that the client has had without interruption since the token was issued. */
   client_scopes: string[];
+  /** The scopes that the client has lost since the token was issued. It may have got some of them back. */
+  removed_scopes: string[];
   /** Unix time. */
   iat: number;
   exp: number;
@@ -69,8 +70,8 @@ export type ActiveToken = {
 const FIND_ACTIVE_TOKEN = {
   name: 'oauth_token_check',
   text: `select t.client_id, c.partner_id, p.origins, t.user_id, t.grant_id, u.email, t.scope,
-      array(select s from unnest(c.scopes) as s where not exists (select from oauth_removed_scopes r
-        where r.client_id = c.client_id and r.scope = s and r.removed_at > t.issued_at)) as client_scopes,
+      c.scopes as client_scopes, array(select r.scope from oauth_removed_scopes r
+        where r.client_id = c.client_id and r.removed_at > t.issued_at) as removed_scopes,
       extract(epoch from t.issued_at)::float8 as iat,
       extract(epoch from least(t.expires_at, g.expires_at))::float8 as exp
     from oauth_tokens t

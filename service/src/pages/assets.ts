@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' } as const;
 
 /** The path contains a hash of the content, so browsers may cache assets forever. */
-export const THEME = loadAsset('theme', 'css');
+export const THEME = loadAsset('theme', 'css', ['tokens.css', 'theme.css']);
 export const STYLESHEET = loadAsset('causeway', 'css');
 export const DOCS_STYLESHEET = loadAsset('docs', 'css');
 export const PASSKEY_SCRIPT = loadAsset('passkeys', 'js');
@@ -13,12 +13,21 @@ export const REFERENCE_SCRIPT = loadAsset('reference', 'js');
 
 const ASSETS = [THEME, STYLESHEET, DOCS_STYLESHEET, PASSKEY_SCRIPT, REFERENCE_SCRIPT];
 
+/** The colours of the page's background, for the browser's own controls. */
+export const PAGE_COLOURS = readPageColours(THEME.body.toString());
+
 type Asset = { path: string; type: string; body: Buffer };
 
-function loadAsset(name: string, kind: keyof typeof TYPES): Asset {
-  const body = readFileSync(new URL(`./${name}.${kind}`, import.meta.url));
+function loadAsset(name: string, kind: keyof typeof TYPES, files = [`${name}.${kind}`]): Asset {
+  const body = Buffer.concat(files.map((file) => readFileSync(new URL(`./${file}`, import.meta.url))));
   const hash = createHash('sha256').update(body).digest('base64url').slice(0, 12);
   return { path: `/assets/${name}.${hash}.${kind}`, type: TYPES[kind], body };
+}
+
+function readPageColours(css: string): { light: string; dark: string } {
+  const [light, dark] = [...css.matchAll(/--cw-page: (#[0-9a-f]{6});/g)].map(([, colour]) => colour);
+  if (light === undefined || dark === undefined) throw new Error('tokens.css lacks the colour of the page');
+  return { light, dark };
 }
 
 export function serveAssets(app: FastifyInstance): void {

@@ -1,6 +1,7 @@
-import { SCOPES } from '../http/access.ts';
+import { SCOPES, type Scope } from '../http/access.ts';
 import { hiddenField } from './fields.ts';
 import { type Html, html } from './html.ts';
+import { ICONS } from './icons.ts';
 import { LOGO, type Page } from './layout.ts';
 
 export type Partner = { name: string; logoUrl: string | null };
@@ -15,9 +16,37 @@ export type ConsentState = {
   redirectHost: string;
 };
 
-const CHECK_ICON = html`<svg viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="m4.5 10.5 3.5 3.5 7.5-8"/></svg>`;
 const DOTS_ICON = html`<svg class="dots" viewBox="0 0 36 4" fill="currentColor" aria-hidden="true"><circle cx="4" cy="2" r="2"/><circle cx="18" cy="2" r="2"/><circle cx="32" cy="2" r="2"/></svg>`;
 
+const GROUPS = {
+  see: { title: 'See', icon: ICONS.eye },
+  do: { title: 'Do', icon: ICONS.pen },
+  sensitive: { title: 'Sensitive', icon: ICONS.shield },
+} as const;
+
+/** How the consent page groups the scopes. If a scope has no group, the code does not compile. */
+const SCOPE_GROUPS: Record<Scope, keyof typeof GROUPS> = {
+  'offers:read': 'see',
+  'requirements:read': 'see',
+  'participations:read': 'see',
+  'wallets:read': 'see',
+  'swaps:read': 'see',
+  'events:read': 'see',
+  openid: 'see',
+  'participations:write': 'do',
+  'wallets:write': 'do',
+  'identity:write': 'do',
+  'documents:write': 'do',
+  'swaps:write': 'do',
+  'webhooks:write': 'do',
+  offline_access: 'do',
+  email: 'sensitive',
+  'pii:read': 'sensitive',
+};
+
+/**
+ * Phones show the sensitive scopes and the buttons without scrolling: the decision stays at the bottom of the screen.
+ */
 export function consentPage({ csrf, path, partner, email, scopes, redirectHost }: ConsentState): Page {
   return {
     title: `Connect ${partner.name}`,
@@ -26,13 +55,27 @@ export function consentPage({ csrf, path, partner, email, scopes, redirectHost }
 <div class="who inline soft"><span>Signed in as <strong>${email}</strong></span>
 <form method="post" action="/sign-out">${hiddenField('csrf', csrf)}${hiddenField('next', path)}<button class="link" type="submit">Not you?</button></form></div>
 <p>${partner.name} will be able to:</p>
-<ul class="grants">${scopes.map((scope) => html`<li>${CHECK_ICON}<span>${describeScope(scope)}</span></li>`)}</ul>
-<form method="post" action="${path}">
+<div class="grants">${(['sensitive', 'do', 'see'] as const).map((name) => scopeGroup(name, scopes))}</div>
+<p class="soft small">You’ll return to <strong>${redirectHost}</strong>. You can disconnect ${partner.name} anytime in your <a href="/account">account</a>.</p>
+<form class="decision" method="post" action="${path}">
 ${hiddenField('csrf', csrf)}
+<p class="promise">${ICONS.wallet}<span><strong>Only your wallet can move money.</strong> ${partner.name} can’t.</span></p>
 <div class="pair"><button class="quiet" type="submit" name="decision" value="deny">Deny</button><button type="submit" name="decision" value="allow">Allow</button></div>
-</form>
-<p class="after small">You’ll return to <strong>${redirectHost}</strong>. You can disconnect ${partner.name} anytime in your <a href="/account">account</a>.</p>`,
+</form>`,
   };
+}
+
+function scopeGroup(name: keyof typeof GROUPS, scopes: readonly string[]): Html | null {
+  const own = scopes.filter((scope) => groupOf(scope) === name);
+  if (own.length === 0) return null;
+  const { title, icon } = GROUPS[name];
+  return html`<div class="grant-group ${name}">${icon}<div><h2>${title}</h2>
+<ul>${own.map((scope) => html`<li>${describeScope(scope)}</li>`)}</ul></div></div>`;
+}
+
+/** An unknown scope counts as sensitive, because nobody knows what it allows. */
+function groupOf(scope: string): keyof typeof GROUPS {
+  return scope in SCOPE_GROUPS ? SCOPE_GROUPS[scope as Scope] : 'sensitive';
 }
 
 export function describeScope(scope: string): string {

@@ -1,4 +1,4 @@
-import { DOCS_STYLESHEET, REFERENCE_SCRIPT, STYLESHEET, THEME } from './assets.ts';
+import { DOCS_STYLESHEET, PAGE_COLOURS, REFERENCE_SCRIPT, STYLESHEET, THEME } from './assets.ts';
 import { type Html, html } from './html.ts';
 import { LOGO } from './layout.ts';
 
@@ -39,8 +39,8 @@ function frame({ title, nav, current }: Omit<DocsPage, 'body'>, head: Html, body
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="theme-color" media="(prefers-color-scheme: light)" content="#f7f6f3">
-<meta name="theme-color" media="(prefers-color-scheme: dark)" content="#111415">
+<meta name="theme-color" media="(prefers-color-scheme: light)" content="${PAGE_COLOURS.light}">
+<meta name="theme-color" media="(prefers-color-scheme: dark)" content="${PAGE_COLOURS.dark}">
 <title>${title} · Causeway</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${THEME.path}">

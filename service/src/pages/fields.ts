@@ -3,7 +3,8 @@ import { type Html, html } from './html.ts';
 type Field = {
   name: string;
   label: string;
-  type: 'email' | 'password';
+  type: 'email' | 'password' | 'text';
+  inputmode?: 'numeric' | 'text';
   autocomplete: string;
   value?: string;
   hint?: string;
@@ -16,7 +17,8 @@ type Field = {
 
 /** Renders a labelled input. Screen readers announce the hint and the problem together with the input. */
 export function field(options: Field): Html {
-  const { name, label, type, autocomplete, value, hint, problem, autofocus, minlength, aside } = options;
+  const { name, label, type, autocomplete, value, hint, problem, autofocus, minlength, aside, inputmode } =
+    options;
   const describedBy = [hint !== undefined && `${name}-hint`, problem !== undefined && `${name}-problem`]
     .filter(Boolean)
     .join(' ');
@@ -26,7 +28,7 @@ export function field(options: Field): Html {
     minlength !== undefined && html` minlength="${minlength}"`
   }${value !== undefined && html` value="${value}"`}${describedBy !== '' && html` aria-describedby="${describedBy}"`}${
     problem !== undefined && html` aria-invalid="true"`
-  }${autofocus === true && html` autofocus`}${type === 'email' && html` inputmode="email" autocapitalize="none" spellcheck="false"`}>
+  }${autofocus === true && html` autofocus`}${type === 'email' && html` inputmode="email"`}${inputmode !== undefined && html` inputmode="${inputmode}"`}${type !== 'password' && html` autocapitalize="none" spellcheck="false"`}>
 ${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}
 ${problem !== undefined && html`<p class="problem" id="${name}-problem">${problem}</p>`}
 </div>`;

@@ -1,4 +1,4 @@
-import { PASSKEY_SCRIPT, STYLESHEET, THEME } from './assets.ts';
+import { PAGE_COLOURS, PASSKEY_SCRIPT, STYLESHEET, THEME } from './assets.ts';
 import { type Html, html } from './html.ts';
 
 export type Page = {
@@ -20,8 +20,8 @@ export function renderPage({ title, body, wide, passkeys }: Page): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<meta name="theme-color" media="(prefers-color-scheme: light)" content="#f7f6f3">
-<meta name="theme-color" media="(prefers-color-scheme: dark)" content="#111415">
+<meta name="theme-color" media="(prefers-color-scheme: light)" content="${PAGE_COLOURS.light}">
+<meta name="theme-color" media="(prefers-color-scheme: dark)" content="${PAGE_COLOURS.dark}">
 <title>${title} · Causeway</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${THEME.path}">

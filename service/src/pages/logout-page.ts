@@ -31,5 +31,6 @@ export function signedOutPage(): Page {
     title: 'You’re signed out',
     text: 'You can close this page.',
     action: { label: 'Sign in', href: '/sign-in' },
+    art: 'done',
   });
 }

@@ -24,7 +24,7 @@ export function mailPreferences(csrf: string, { topics, locale }: MailPreference
   return html`<section aria-labelledby="mails"><h2 id="mails">Emails</h2>
 <p class="soft">We always email you about sign-ins, completed investments and refunds. Choose what else you want to hear about.</p>
 <form method="post" action="/account/emails">${hiddenField('csrf', csrf)}
-<fieldset><legend>Topics</legend><div class="choices">${Object.entries(TOPIC_LABELS).map(topicBox)}</div></fieldset>
+<fieldset><legend>Topics</legend><div class="choices topics">${Object.entries(TOPIC_LABELS).map(topicBox)}</div></fieldset>
 <fieldset><legend>Language</legend><div class="choices">${Object.entries(LANGUAGES).map(language)}</div></fieldset>
 <button class="quiet" type="submit">Save email settings</button></form></section>`;
 }
@@ -44,5 +44,6 @@ export function unsubscribedPage(topic: Topic): Page {
     title: 'Emails turned off',
     text: `We no longer email you about: ${TOPIC_LABELS[topic]}. You can turn them on again in your account.`,
     action: { label: 'Your account', href: '/account' },
+    art: 'done',
   });
 }

@@ -1,5 +1,6 @@
 import type { ApiError, ErrorCode } from '../errors.ts';
 import { html } from './html.ts';
+import { ART, type ArtName } from './icons.ts';
 import type { Page } from './layout.ts';
 
 type Message = {
@@ -7,13 +8,14 @@ type Message = {
   text: string;
   action?: { label: string; href: string };
   eventId?: string;
+  art?: ArtName;
 };
 
 /** A page with one message and at most one action. */
-export function messagePage({ title, text, action, eventId }: Message): Page {
+export function messagePage({ title, text, action, eventId, art = 'gone' }: Message): Page {
   return {
     title,
-    body: html`<h1>${title}</h1>
+    body: html`${ART[art]}<h1>${title}</h1>
 <p class="lead">${text}</p>
 ${action !== undefined && html`<p><a class="button" href="${action.href}">${action.label}</a></p>`}
 ${eventId !== undefined && html`<p class="soft small">Need help? Quote this reference: <code>${eventId}</code></p>`}`,
@@ -32,7 +34,7 @@ export function errorPage(error: ApiError, eventId: string): Page {
   const retryAfter = Number(error.headers['retry-after'] ?? 60);
   const text =
     error.code === 'rate_limited' ? `Wait ${formatWait(retryAfter)} and try again.` : error.message;
-  return messagePage({ title, text, eventId });
+  return messagePage({ title, text, eventId, art: error.code === 'rate_limited' ? 'wait' : 'gone' });
 }
 
 /**
@@ -41,7 +43,7 @@ export function errorPage(error: ApiError, eventId: string): Page {
 export function signInFailedPage(reason: string): Page {
   return {
     title: 'We couldn’t sign you in',
-    body: html`<h1>We couldn’t sign you in</h1>
+    body: html`${ART.gone}<h1>We couldn’t sign you in</h1>
 <p class="lead">Go back to the app you came from and try again. If it keeps happening, send this message to the app’s support team:</p>
 <p class="soft small"><code>${reason}</code></p>`,
   };

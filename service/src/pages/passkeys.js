@@ -20,7 +20,7 @@ async function post(path, body) {
   if (response.status === 429) throw new Error('Too many attempts. Wait a minute and try again.');
   if (response.status === 403 && (await response.json()).code === 'recent_sign_in_required') {
     window.location.assign('/sign-in?again=yes');
-    throw new Error('Sign in again to change your passkeys.');
+    throw new Error('Sign in again to continue.');
   }
   if (!response.ok) throw new Error('That passkey didn’t work. Try again.');
   return response.json();

@@ -49,3 +49,26 @@ ${passkeys > 0 && html`<label class="check"><input type="checkbox" name="remove_
 </form>`,
   };
 }
+
+export function changePasswordPage({
+  csrf,
+  email,
+  problem,
+}: {
+  csrf: string;
+  email: string;
+  problem?: string;
+}): Page {
+  return {
+    title: 'Change password',
+    body: html`<h1>Change password</h1>
+<p class="lead">We’ll sign you out of every other browser. Connected apps stay connected.</p>
+<form method="post" action="/account/password">
+${hiddenField('csrf', csrf)}
+<input type="email" name="username" value="${email}" autocomplete="username" readonly hidden disabled>
+${field({ name: 'password', label: 'New password', type: 'password', autocomplete: 'new-password', hint: 'At least 10 characters.', minlength: 10, problem, autofocus: true })}
+<button type="submit">Change password</button>
+</form>
+<p class="after"><a href="/account">Back to your account</a></p>`,
+  };
+}

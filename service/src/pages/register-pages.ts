@@ -1,5 +1,6 @@
 import { field, hiddenField, notice } from './fields.ts';
 import { html } from './html.ts';
+import { ART } from './icons.ts';
 import type { Page } from './layout.ts';
 import { type FormState, withReturnPath } from './sign-in-page.ts';
 
@@ -44,7 +45,7 @@ ${field({
 export function checkMailPage(email: string, retryPath: '/register' | '/forgot'): Page {
   return {
     title: 'Check your email',
-    body: html`<h1>Check your email</h1>
+    body: html`${ART.mail}<h1>Check your email</h1>
 <p class="lead">We sent a link to <strong>${email}</strong>. Open it in this browser to continue.</p>
 <p class="soft small">It can take a minute. Check your spam folder, or <a href="${retryPath}">try again</a> if the address is wrong.</p>`,
   };

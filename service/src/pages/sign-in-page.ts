@@ -1,5 +1,6 @@
 import { field, hiddenField, notice } from './fields.ts';
 import { type Html, html } from './html.ts';
+import { ICONS } from './icons.ts';
 import type { Page } from './layout.ts';
 
 /** The state that every form on the page submits. */
@@ -12,19 +13,31 @@ export type SignInState = FormState & {
   problem?: string;
   message?: string;
   passkeys: boolean;
+  /** What the app asks for, if the sign-in in this browser is not enough. */
+  stepUp?: 'passkey' | 'two factors';
 };
 
-export const KEY_ICON = html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><circle cx="8" cy="12" r="4.5"/><path d="M12.5 12H22M18 12v4M21.5 12v2.5"/></svg>`;
+const STEP_UPS = {
+  passkey: 'asks for more security. Sign in with your passkey.',
+  'two factors': 'asks for more security. Sign in with your passkey, or with your password and a code.',
+} as const;
 
 export function signInPage(state: SignInState): Page {
-  const { csrf, returnPath, app, email, problem, message, passkeys } = state;
+  const { returnPath, app, problem, message, passkeys, stepUp } = state;
   return {
     title: 'Sign in',
     passkeys,
     body: html`<h1>Sign in</h1>
 <p class="lead">${app === null ? 'Welcome back.' : html`Continue to <strong>${app}</strong>.`}</p>
-${notice(problem, true)}${notice(message)}
-<form method="post" action="/sign-in">
+${notice(problem, true)}${notice(message)}${stepUp !== undefined && notice(`${app} ${STEP_UPS[stepUp]}`)}
+${stepUp !== 'passkey' && passwordForm(state)}
+${passkeys && passkeySignIn(state)}
+${stepUp === undefined && html`<p class="after">New to Causeway? <a href="${withReturnPath('/register', returnPath)}">Create an account</a></p>`}`,
+  };
+}
+
+function passwordForm({ csrf, returnPath, email }: SignInState): Html {
+  return html`<form method="post" action="/sign-in">
 ${hiddenField('csrf', csrf)}${hiddenField('next', returnPath)}
 ${field({ name: 'email', label: 'Email', type: 'email', autocomplete: 'username', ...(email !== undefined && { value: email }), autofocus: email === undefined })}
 ${field({
@@ -36,18 +49,31 @@ ${field({
   aside: html`<a class="small" href="${withReturnPath('/forgot', returnPath)}">Forgot password?</a>`,
 })}
 <button type="submit">Sign in</button>
+</form>`;
+}
+
+/** Asks for the second factor. */
+export function codePage({ csrf, returnPath, problem }: FormState & { problem?: string }): Page {
+  return {
+    title: 'Enter your code',
+    body: html`<h1>Enter your code</h1>
+<p class="lead">Open your authenticator app and enter the 6-digit code for Causeway.</p>
+<form method="post" action="/sign-in/code">
+${hiddenField('csrf', csrf)}${hiddenField('next', returnPath)}
+${field({ name: 'code', label: 'Code', type: 'text', autocomplete: 'one-time-code', inputmode: 'text', hint: 'No access to the app? Enter one of your recovery codes.', problem, autofocus: true })}
+<button type="submit">Continue</button>
 </form>
-${passkeys && passkeySignIn(state)}
-<p class="after">New to Causeway? <a href="${withReturnPath('/register', returnPath)}">Create an account</a></p>`,
+<p class="after"><a href="${withReturnPath('/sign-in', returnPath)}">Back to sign in</a></p>`,
   };
 }
 
-function passkeySignIn({ csrf, returnPath }: FormState): Html {
+function passkeySignIn({ csrf, returnPath, stepUp }: SignInState): Html {
   return html`<div hidden data-passkey="sign-in" data-csrf="${csrf}" data-next="${returnPath ?? ''}">
-<p class="or">or</p>
-<button type="button" class="quiet">${KEY_ICON}Sign in with a passkey</button>
+${stepUp !== 'passkey' && html`<p class="or">or</p>`}
+<button type="button" class="quiet">${ICONS.key}Sign in with a passkey</button>
 <p class="problem" role="alert" hidden></p>
-</div>`;
+</div>
+${stepUp === 'passkey' && html`<noscript><p class="soft small">Turn on JavaScript to sign in with a passkey.</p></noscript>`}`;
 }
 
 /** Appends the return path as the `next` parameter. */

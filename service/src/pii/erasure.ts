@@ -33,6 +33,13 @@ export type Erasure = {
   openSubmissions: number[];
 };
 
+/** Why a user cannot be erased yet, in the words of the error. */
+export const BLOCKS = {
+  open_participations: 'has open participations; erase the user when they are settled',
+  live_orders: 'has live orders; erase the user when they have expired',
+  allowed_wallets: 'has wallets on allow-lists; they are being revoked, erase the user afterwards',
+} as const;
+
 type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'sealing'>;
 
 /**
@@ -41,7 +48,11 @@ type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'sealing'>;
  * Wallets on allow-lists are revoked first: throws `validation_failed` until the chain has confirmed the
  * revocation.
  */
-export async function eraseUser(ctx: Parts, emailOrId: string): Promise<Erasure> {
+export async function eraseUser(
+  ctx: Parts,
+  emailOrId: string,
+  actor: 'operator' | 'user' = 'operator',
+): Promise<Erasure> {
   const erasure = await ctx.db.transaction().execute(async (tx) => {
     const user = await lockUser(tx, emailOrId);
     if (user === undefined) throw new ApiError('not_found', {}, { message: `User ${emailOrId} not found.` });
@@ -55,7 +66,7 @@ export async function eraseUser(ctx: Parts, emailOrId: string): Promise<Erasure>
     const documents = await eraseDocuments(tx, user.id, timestampOf(ctx.clock));
     const reasons = [...investments.kept, ...identity.kept, ...documents.kept];
     const keep_until = reasons.length === 0 ? null : retentionEnd(ctx);
-    await erasePii(tx, user.id, keep_until);
+    await erasePii(tx, user.id, keep_until, actor);
     const kept = [
       ...reasons,
       'the audit log of the personal data (who read or changed it, and when; no values)',
@@ -67,21 +78,25 @@ export async function eraseUser(ctx: Parts, emailOrId: string): Promise<Erasure>
       openSubmissions: documents.openSubmissions,
     };
   });
-  if (erasure === null)
-    throw invalidField(
-      'user',
-      'has wallets on allow-lists; they are being revoked, erase the user afterwards',
-    );
+  if (erasure === null) throw invalidField('user', BLOCKS.allowed_wallets);
   return erasure;
 }
 
 /** Throws while the account is on hold, or while money may still move for it. */
-async function assertErasable({ clock }: Parts, tx: Db, userId: string): Promise<void> {
+async function assertErasable(ctx: Parts, tx: Db, userId: string): Promise<void> {
   await lockNotHeld(tx, userId);
-  if (await hasUnsettledParticipation(tx, userId))
-    throw invalidField('user', 'has open participations; erase the user when they are settled');
-  if (await hasAnyLiveOrder(tx, userId, timestampOf(clock)))
-    throw invalidField('user', 'has live orders; erase the user when they have expired');
+  const block = await findBlock(ctx, tx, userId);
+  if (block !== null) throw invalidField('user', BLOCKS[block]);
+}
+
+/** Returns why money may still move for the user, or null if it cannot. */
+export async function findBlock(
+  { clock }: Pick<Parts, 'clock'>,
+  db: Db,
+  userId: string,
+): Promise<'open_participations' | 'live_orders' | null> {
+  if (await hasUnsettledParticipation(db, userId)) return 'open_participations';
+  return (await hasAnyLiveOrder(db, userId, timestampOf(clock))) ? 'live_orders' : null;
 }
 
 function retentionEnd({ clock }: Parts): string {
@@ -101,11 +116,11 @@ function listErased(keepUntil: string | null): string[] {
   ];
 }
 
-async function erasePii(tx: Db, userId: string, keepUntil: string | null): Promise<void> {
+async function erasePii(tx: Db, userId: string, keepUntil: string | null, actor: string): Promise<void> {
   const isFound = keepUntil === null ? await deletePii(tx, userId) : await restrictPii(tx, userId, keepUntil);
   if (!isFound) return;
   const action = keepUntil === null ? 'erase' : 'restrict';
-  await insertAudit(tx, { user_id: userId, actor: 'operator', action, fields: [...PII_FIELDS] });
+  await insertAudit(tx, { user_id: userId, actor, action, fields: [...PII_FIELDS] });
 }
 
 /** Deletes restricted personal data whose retention has ended. */

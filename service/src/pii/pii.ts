@@ -62,6 +62,13 @@ export async function readPii(ctx: Context, caller: UserCaller): Promise<UserPii
   };
 }
 
+/** Returns all personal data for the user's own export, and records the read in the audit log. */
+export async function readOwnData(ctx: Context, userId: string): Promise<PersonalData> {
+  const entry = { user_id: userId, actor: 'user', action: 'read' as const, fields: [...PII_FIELDS] };
+  const found = await ctx.db.transaction().execute((tx) => readSealedPii(tx, entry));
+  return found === undefined || found.sealed === null ? NO_DATA : openPii(ctx.sealing, userId, found.sealed);
+}
+
 /**
  * Hashes of the person in the new data (`current`) and of the person to whom version 0.1 gave approvals
  * (`former`).

@@ -134,3 +134,16 @@ export async function deletePiiPastRetention(db: Db, now: string): Promise<strin
     delete from pii where restricted_until < ${now} returning user_id`.execute(db);
   return rows.map(({ user_id }) => user_id);
 }
+
+const DELETION_BATCH_SIZE = 5_000;
+
+/**
+ * Deletes the oldest records of accesses, by their position in the table, which needs no index on the time. Returns
+ * whether there may be more to delete.
+ */
+export async function deleteAccessesBefore(db: Db, before: string): Promise<boolean> {
+  const { numAffectedRows } = await sql`delete from pii_audit where id in (
+    select id from (select id, at from pii_audit order by id limit ${DELETION_BATCH_SIZE}) oldest
+    where at < ${before})`.execute(db);
+  return Number(numAffectedRows ?? 0n) === DELETION_BATCH_SIZE;
+}

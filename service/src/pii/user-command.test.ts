@@ -5,8 +5,11 @@ import { databaseUrlOf } from '../../test/support/database-url.ts';
 import { putFacts } from '../../test/support/facts.ts';
 import { makeOffer, saleFile } from '../../test/support/offers.ts';
 import { evmWallet, person, proveWallets, userId } from '../../test/support/wallets.ts';
+import { readSecondFactor } from '../accounts/second-factor.ts';
+import { listSessionsOf, startSession } from '../accounts/sessions.ts';
 import type { Config } from '../config.ts';
 import type { Offer } from '../offers/catalogue.ts';
+import { newSecret } from '../secret-hash.ts';
 import { runUser } from './user-command.ts';
 
 let app: TestApp;
@@ -93,4 +96,26 @@ test('explain needs an offer that exists', async () => {
   await expect(run('explain', email)).rejects.toThrow('requires the slug or id of an offer');
   await expect(run('explain', email, 'nonsense')).rejects.toThrow('Offer nonsense not found.');
   expect(await run('explain', id, offer.id)).toContain('harbour-sale at');
+});
+
+test('reset-second-factor turns two-step sign-in off, ends the sessions and writes a mail', async () => {
+  const { ctx } = app;
+  const { db } = ctx;
+  expect(await run('reset-second-factor', email)).toBe('Two-step sign-in was off.');
+  const sealed_secret = ctx.sealing.seal('totp secret', ctx.random(20), id);
+  await db
+    .insertInto('totp_secrets')
+    .values({ user_id: id, sealed_secret, confirmed_at: new Date(0).toISOString() })
+    .execute();
+  const authentication = { method: 'password', secondFactor: 'totp' } as const;
+  const source = { device: 'device', network: '203.0.113.7', browser: null };
+  await startSession(ctx, db, { cookie: newSecret(ctx.random), source }, id, authentication);
+  expect(await run('reset-second-factor', email)).toBe('Turned off two-step sign-in and ended all sessions.');
+  expect(await readSecondFactor(ctx, id)).toEqual({ isOn: false, recoveryCodes: 0 });
+  expect(await listSessionsOf(ctx, id)).toEqual([]);
+  expect(await db.selectFrom('mail_outbox').select('id').execute()).toHaveLength(1);
+  await expect(run('reset-second-factor', 'nobody@user.test')).rejects.toThrow(
+    'User nobody@user.test not found.',
+  );
+  await expectAudited(ctx, 'user.second_factor_removed');
 });

@@ -1,9 +1,11 @@
 import { parseArgs } from 'node:util';
 import { type HeldUser, type Hold, holdUser, showHolds } from '../accounts/hold.ts';
+import { resetSecondFactor } from '../accounts/second-factor.ts';
 import type { Config } from '../config.ts';
 import { openDocuseal } from '../documents/docuseal.ts';
 import { releaseHold } from '../eligibility/account.ts';
 import { explainUser } from '../eligibility/explain-user.ts';
+import { httpOrigin } from '../http/origin.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { type CommandContext, runCommand } from '../operations/run-command.ts';
 import { approveCountry, listCountryChanges } from './country-change.ts';
@@ -15,12 +17,13 @@ export const USER_HELP: CommandHelp = {
     'user hold EMAIL|ID --reason TEXT',
     'user release EMAIL|ID --reason TEXT',
     'user show EMAIL|ID',
+    'user reset-second-factor EMAIL|ID',
     'user explain EMAIL|ID OFFER',
     'user country-changes',
     'user approve-country EMAIL|ID',
   ],
   description:
-    'Erases a user, or puts one on hold. A held user can sign in and read but do nothing else; commits and refunds wait, and the account cannot be erased. Only operators see the reason. Erasing closes the account immediately. Records that the law requires are kept, unreadable, until their retention period ends; everything else is deleted. The command lists what was erased, what is kept and why, and what to request from external providers. `explain` prints every check that decides whether the user can invest in an offer (its slug or id), as the app shows it, with what the user can do. `country-changes` lists users who moved from a rejected to an accepted country, and `approve-country` accepts the new country.',
+    'Erases a user, or puts one on hold. A held user can sign in and read but do nothing else; commits and refunds wait, and the account cannot be erased. Only operators see the reason. Erasing closes the account immediately. Records that the law requires are kept, unreadable, until their retention period ends; everything else is deleted. The command lists what was erased, what is kept and why, and what to request from external providers. `explain` prints every check that decides whether the user can invest in an offer (its slug or id), as the app shows it, with what the user can do. `reset-second-factor` turns off two-step sign-in for a user who lost the authenticator app and the recovery codes, signs the user out everywhere and sends a mail; check first who is asking. `country-changes` lists users who moved from a rejected to an accepted country, and `approve-country` accepts the new country.',
   options: { '--reason TEXT': 'Reason, recorded for operators' },
   examples: {
     'user erase ada@example.com': 'Handle an erasure request',
@@ -41,7 +44,7 @@ export async function runUser(config: Config, args: string[]): Promise<void> {
   const [offer, ...more] = command === 'explain' ? rest : ['', ...rest];
   if (emailOrId === undefined || more.length > 0)
     throw new UsageError(
-      'user requires a command (erase, hold, release, show, explain or approve-country) and one email address or user id',
+      'user requires a command (erase, hold, release, show, explain, reset-second-factor or approve-country) and one email address or user id',
     );
   if (offer === undefined) throw new UsageError('user explain requires the slug or id of an offer');
   const { reason } = values;
@@ -53,6 +56,14 @@ export async function runUser(config: Config, args: string[]): Promise<void> {
     case 'approve-country':
       console.log(`Approved ${await run((ctx) => approveCountry(ctx, emailOrId))} country changes.`);
       return;
+    case 'reset-second-factor': {
+      const url = `${config.publicUrl ?? httpOrigin(config.host, config.port)}/account`;
+      const isReset = await run((ctx) => resetSecondFactor(ctx, emailOrId, url));
+      console.log(
+        isReset ? 'Turned off two-step sign-in and ended all sessions.' : 'Two-step sign-in was off.',
+      );
+      return;
+    }
     case 'hold':
       console.log(describeUser(await run((ctx) => holdUser(ctx, emailOrId, requireReason(reason)))));
       return;
@@ -69,7 +80,7 @@ export async function runUser(config: Config, args: string[]): Promise<void> {
     }
     default:
       throw new UsageError(
-        `unknown command user ${command}; use erase, hold, release, show, explain, country-changes or approve-country`,
+        `unknown command user ${command}; use erase, hold, release, show, explain, reset-second-factor, country-changes or approve-country`,
       );
   }
 }

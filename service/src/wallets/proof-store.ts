@@ -170,3 +170,15 @@ export async function listAddressesOf(tx: Db, userId: string): Promise<string[]>
 export async function deleteProofsOf(tx: Db, userId: string): Promise<void> {
   await sql`delete from wallet_proofs where user_id = ${userId}`.execute(tx);
 }
+
+/** Lists the wallets that the user has proven, with the name of the partner. */
+export async function listWalletsOf(
+  db: Db,
+  userId: string,
+): Promise<{ partner: string; protocol: string; address: string; proved_at: string }[]> {
+  const { rows } = await sql<{ partner: string; protocol: string; address: string; proved_at: string }>`
+    select p.name as partner, w.protocol, w.address, min(w.proved_at) as proved_at
+    from wallet_proofs w join partners p on p.id = w.partner_id
+    where w.user_id = ${userId} group by p.name, w.protocol, w.address order by min(w.proved_at)`.execute(db);
+  return rows;
+}

@@ -1,0 +1,66 @@
+import type { Context } from '../context.ts';
+import { composeMail } from '../mail/message.ts';
+import { sendMail } from '../mail/outbox.ts';
+import { isSecret } from '../secret-hash.ts';
+import { normalizeEmail } from './email.ts';
+import { consumeLink, createChangeEmailLink, findNewAddress } from './mail-links.ts';
+import { INVALID_EMAIL, isEmail } from './registration.ts';
+import { findUserByEmail, setEmail, type User } from './store.ts';
+import { type Source, throttleMail } from './throttle.ts';
+import { localeOf } from './user.ts';
+
+/** PostgreSQL's code if somebody else takes the address in the same moment. */
+const UNIQUE_VIOLATION = '23505';
+
+/**
+ * Sends a link to the new address and a notice to the old one, or returns an error message for the form. If the new
+ * address has an account, its owner gets a mail that says so instead: only the mailbox shows the difference.
+ */
+export async function requestEmailChange(
+  ctx: Context,
+  user: User,
+  address: string,
+  source: Source,
+): Promise<string | null> {
+  const email = address.trim();
+  if (!isEmail(email)) return INVALID_EMAIL;
+  if (normalizeEmail(email) === normalizeEmail(user.email)) return 'This is already your email address.';
+  await throttleMail(ctx, email, source);
+  await ctx.db.transaction().execute(async (tx) => {
+    const owner = await findUserByEmail(tx, email);
+    const secret = await createChangeEmailLink(ctx, tx, user.id, email);
+    const accountUrl = `${ctx.baseUrl}/account`;
+    const mail =
+      owner === undefined
+        ? composeMail(email, localeOf(user), 'confirm_new_address', {
+            url: `${ctx.baseUrl}/account/email/confirm?token=${secret}`,
+          })
+        : composeMail(owner.email, localeOf(owner), 'address_in_use', { url: accountUrl });
+    await sendMail(ctx, tx, mail);
+    const values = { url: `${ctx.baseUrl}/forgot` };
+    await sendMail(ctx, tx, composeMail(user.email, localeOf(user), 'address_change_requested', values));
+  });
+  return null;
+}
+
+/** Returns the address that a link confirms, or null if this user has no such link. */
+export async function findEmailChange(ctx: Context, user: User, secret: string): Promise<string | null> {
+  return isSecret(secret) ? findNewAddress(ctx, user.id, secret) : null;
+}
+
+/** Makes the confirmed address the user's address. Returns false if the link has ended or the address is taken. */
+export async function confirmEmailChange(ctx: Context, user: User, secret: string): Promise<boolean> {
+  const email = await findEmailChange(ctx, user, secret);
+  if (email === null) return false;
+  const change = ctx.db.transaction().execute(async (tx) => {
+    if (!(await consumeLink(tx, 'change_email', secret))) return false;
+    if (!(await setEmail(tx, user.id, email))) return false;
+    const values = { url: `${ctx.baseUrl}/account`, email };
+    await sendMail(ctx, tx, composeMail(user.email, localeOf(user), 'address_changed', values));
+    return true;
+  });
+  return change.catch((error: unknown) => {
+    if ((error as { code?: unknown }).code === UNIQUE_VIOLATION) return false;
+    throw error;
+  });
+}

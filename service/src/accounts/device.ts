@@ -1,0 +1,34 @@
+const BROWSERS: readonly [RegExp, string][] = [
+  [/\bEdg(e|A|iOS)?\//, 'Edge'],
+  [/\bOPR\//, 'Opera'],
+  [/\bSamsungBrowser\//, 'Samsung Internet'],
+  [/\b(Firefox|FxiOS)\//, 'Firefox'],
+  [/\b(Chrome|CriOS|HeadlessChrome)\//, 'Chrome'],
+  [/\bSafari\//, 'Safari'],
+];
+
+const SYSTEMS: readonly [RegExp, string][] = [
+  [/\biPhone\b/, 'iPhone'],
+  [/\biPad\b/, 'iPad'],
+  [/\bAndroid\b/, 'Android'],
+  [/\bMac OS X\b/, 'macOS'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bCrOS\b/, 'ChromeOS'],
+  [/\bLinux\b/, 'Linux'],
+];
+
+/** Describes a browser so that its user recognises it, such as "Safari on iPhone". Null if the browser is unknown. */
+export function describeBrowser(userAgent: string | undefined): string | null {
+  const nameIn = (table: readonly [RegExp, string][]) =>
+    table.find(([pattern]) => pattern.test(userAgent ?? ''))?.[1];
+  const [browser, system] = [nameIn(BROWSERS), nameIn(SYSTEMS)];
+  if (browser === undefined) return system ?? null;
+  return system === undefined ? browser : `${browser} on ${system}`;
+}
+
+/** Shortens a network so that its user recognises it and a leak names no household: 203.0.113.x, or the /48 of IPv6. */
+export function describeNetwork(network: string): string {
+  if (network.includes(':')) return `${network.split(':').slice(0, 3).join(':')}::`;
+  const octets = network.split('.');
+  return octets.length === 4 ? `${octets.slice(0, 3).join('.')}.x` : network;
+}

@@ -1,0 +1,28 @@
+import type { Context } from '../context.ts';
+import type { Browser } from './browser.ts';
+import type { PageHandler, PageRequest, PageResponse } from './page-route.ts';
+import type { Session } from './sessions.ts';
+
+type Handle = (
+  ctx: Context,
+  browser: Browser,
+  request: PageRequest,
+  session: Session,
+) => Promise<PageResponse> | PageResponse;
+
+/** Wraps a page for signed-in users. Others are redirected to the sign-in. */
+export function withSession(handle: Handle): PageHandler {
+  return (ctx, browser, request) =>
+    browser.session === null ? { redirect: '/sign-in' } : handle(ctx, browser, request, browser.session);
+}
+
+/**
+ * Wraps a page for users who signed in within the last minutes: a browser that was left signed in must not be enough to
+ * take over the account. Others sign in again and return to `path`.
+ */
+export function withRecentSession(path: string, handle: Handle): PageHandler {
+  const next = path === '/account' ? '' : `&next=${encodeURIComponent(path)}`;
+  return withSession((ctx, browser, request, session) =>
+    session.isRecent ? handle(ctx, browser, request, session) : { redirect: `/sign-in?again=yes${next}` },
+  );
+}

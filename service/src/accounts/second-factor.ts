@@ -1,0 +1,149 @@
+import { recordDecision } from '../audit/entry.ts';
+import { realTime } from '../clock.ts';
+import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import { ApiError } from '../errors.ts';
+import { isId } from '../http/ids.ts';
+import { composeMail } from '../mail/message.ts';
+import { sendMail } from '../mail/outbox.ts';
+import { hashSecret } from '../secret-hash.ts';
+import * as store from './second-factor-store.ts';
+import { deleteSessionsOf, type SecondFactor } from './session-store.ts';
+import type { User } from './store.ts';
+import { findTotpStep, TOTP_SECRET_BYTES, toBase32, totpUri } from './totp.ts';
+import { findUser, findUserByEmail, localeOf } from './user.ts';
+
+const PURPOSE = 'totp secret';
+const RECOVERY_CODES = 10;
+/** 80 random bits, so that a plain hash is enough. */
+const RECOVERY_CODE_BYTES = 10;
+const RESEAL_BATCH_SIZE = 100;
+
+export type SecondFactorState = { isOn: boolean; recoveryCodes: number };
+
+export async function readSecondFactor(
+  { db }: Pick<Context, 'db'>,
+  userId: string,
+): Promise<SecondFactorState> {
+  const isOn = await hasSecondFactor(db, userId);
+  return { isOn, recoveryCodes: isOn ? await store.countRecoveryCodes(db, userId) : 0 };
+}
+
+export async function hasSecondFactor(db: Db, userId: string): Promise<boolean> {
+  return ((await store.findTotpSecret(db, userId))?.confirmed_at ?? null) !== null;
+}
+
+export type TotpSetup = { secret: string; uri: string };
+
+/**
+ * Creates a secret for the user's authenticator app, in place of one that waits for its first code: somebody else may have
+ * seen that one. Returns null if the second factor is on.
+ */
+export async function startTotp(ctx: Context, user: User): Promise<TotpSetup | null> {
+  const secret = ctx.random(TOTP_SECRET_BYTES);
+  const sealed = ctx.sealing.seal(PURPOSE, secret, user.id);
+  return (await store.upsertUnconfirmedSecret(ctx.db, user.id, sealed)) ? describeSetup(user, secret) : null;
+}
+
+/** Returns the secret that waits for its first code, or null if there is none. */
+export async function readTotpSetup(ctx: Context, user: User): Promise<TotpSetup | null> {
+  const known = await store.findTotpSecret(ctx.db, user.id);
+  if (known === undefined || known.confirmed_at !== null) return null;
+  return describeSetup(user, openSecret(ctx, user.id, known.sealed_secret));
+}
+
+/**
+ * Turns the second factor on if the code is right. Returns the recovery codes, which nobody can read again, or null if the
+ * code is wrong or the second factor is on already.
+ */
+export async function confirmTotp(ctx: Context, user: User, code: string): Promise<string[] | null> {
+  const known = await store.findTotpSecret(ctx.db, user.id);
+  if (known === undefined || known.confirmed_at !== null) return null;
+  const sealed = known.sealed_secret;
+  const step = findTotpStep(openSecret(ctx, user.id, sealed), normalizeCode(code), realTime());
+  if (step === null) return null;
+  const codes = Array.from({ length: RECOVERY_CODES }, () => toBase32(ctx.random(RECOVERY_CODE_BYTES)));
+  return ctx.db.transaction().execute(async (tx) => {
+    if (!(await store.confirmSecret(tx, user.id, sealed, step))) return null;
+    await store.replaceRecoveryCodes(tx, user.id, codes.map(hashSecret));
+    const url = `${ctx.baseUrl}/account`;
+    await sendMail(ctx, tx, composeMail(user.email, localeOf(user), 'second_factor_added', { url }));
+    return codes.map((each) => (each.match(/.{4}/g) ?? []).join('-'));
+  });
+}
+
+/** Consumes a code of the authenticator app or a recovery code. Returns which one it was, or null if it is wrong. */
+export async function consumeSecondFactor(
+  ctx: Context,
+  tx: Db,
+  userId: string,
+  text: string,
+): Promise<SecondFactor | null> {
+  const code = normalizeCode(text);
+  const known = await store.findTotpSecret(tx, userId);
+  if (known === undefined || known.confirmed_at === null) return null;
+  const step = findTotpStep(openSecret(ctx, userId, known.sealed_secret), code, realTime());
+  if (step !== null) return (await store.consumeStep(tx, userId, step)) ? 'totp' : null;
+  if (!(await store.consumeRecoveryCode(tx, userId, hashSecret(code)))) return null;
+  await recordDecision(tx, {
+    ...{ actor: { object: 'user', id: userId }, requestId: ctx.requestId },
+    ...{ action: 'user.recovery_code_used', reason: null },
+    subject: { object: 'user', id: userId },
+  });
+  return 'recovery_code';
+}
+
+type Parts = Pick<Context, 'db' | 'sealing' | 'clock' | 'random'>;
+
+/** Turns the second factor off, and tells the user by mail. Returns false if it was off. */
+export async function removeSecondFactor(ctx: Parts, user: User, accountUrl: string): Promise<boolean> {
+  return ctx.db.transaction().execute(async (tx) => {
+    if (!(await store.deleteSecondFactorOf(tx, user.id))) return false;
+    const mail = composeMail(user.email, localeOf(user), 'second_factor_removed', { url: accountUrl });
+    await sendMail(ctx, tx, mail);
+    return true;
+  });
+}
+
+/**
+ * Turns off the second factor of a user who lost both the app and the recovery codes, for an operator who has checked who
+ * is asking. Ends the user's sessions.
+ */
+export async function resetSecondFactor(ctx: Parts, emailOrId: string, accountUrl: string): Promise<boolean> {
+  const user = isId(emailOrId) ? await findUser(ctx.db, emailOrId) : await findUserByEmail(ctx.db, emailOrId);
+  if (user === undefined) throw new ApiError('not_found', {}, { message: `User ${emailOrId} not found.` });
+  const isRemoved = await removeSecondFactor(ctx, user, accountUrl);
+  if (isRemoved) await deleteSessionsOf(ctx.db, user.id);
+  return isRemoved;
+}
+
+/** Seals all secrets with the newest secret of the service and returns how many it changed. */
+export async function resealTotpSecrets({ db, sealing }: Pick<Context, 'db' | 'sealing'>): Promise<number> {
+  let resealed = 0;
+  for (;;) {
+    const count = await db.transaction().execute(async (tx) => {
+      const rows = await store.lockSecretsToReseal(tx, sealing.newestKeyId, RESEAL_BATCH_SIZE);
+      for (const { user_id, sealed_secret } of rows) {
+        const plain = sealing.open(PURPOSE, sealed_secret, user_id);
+        await store.replaceSealedSecret(tx, user_id, sealing.seal(PURPOSE, plain, user_id));
+      }
+      return rows.length;
+    });
+    if (count === 0) return resealed;
+    resealed += count;
+  }
+}
+
+function describeSetup({ email }: User, plain: Buffer): TotpSetup {
+  const secret = toBase32(plain);
+  return { secret, uri: totpUri(email, secret) };
+}
+
+function openSecret({ sealing }: Pick<Context, 'sealing'>, userId: string, sealed: Buffer): Buffer {
+  return sealing.open(PURPOSE, sealed, userId);
+}
+
+/** People type codes with spaces, hyphens and small letters. */
+function normalizeCode(text: string): string {
+  return text.replace(/[\s-]/g, '').toUpperCase();
+}

@@ -1,0 +1,51 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** RFC 6238 with the parameters that every authenticator app supports. */
+const STEP_MS = 30_000;
+const DIGITS = 6;
+/** Accepts the codes of the neighbouring steps, because the clocks of phones differ (RFC 6238 §5.2). */
+const ACCEPTED_OFFSETS = [0, -1, 1] as const;
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+export const TOTP_SECRET_BYTES = 20;
+
+/** Returns the code of a time step. */
+export function totpCode(secret: Buffer, step: number): string {
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(step));
+  const mac = createHmac('sha1', secret).update(counter).digest();
+  const offset = (mac.at(-1) ?? 0) & 15;
+  const number = mac.readUInt32BE(offset) & 0x7fffffff;
+  return String(number % 10 ** DIGITS).padStart(DIGITS, '0');
+}
+
+export function totpStep(now: number): number {
+  return Math.floor(now / STEP_MS);
+}
+
+/** Returns the time step whose code this is, or null if the code is wrong. The caller accepts each step once. */
+export function findTotpStep(secret: Buffer, code: string, now: number): number | null {
+  if (code.length !== DIGITS) return null;
+  const presented = Buffer.from(code);
+  const steps = ACCEPTED_OFFSETS.map((offset) => totpStep(now) + offset);
+  const matching = steps.filter((step) => {
+    const expected = Buffer.from(totpCode(secret, step));
+    return expected.length === presented.length && timingSafeEqual(expected, presented);
+  });
+  return matching[0] ?? null;
+}
+
+/** Encodes a secret as authenticator apps expect it (RFC 4648 §6, without padding). */
+export function toBase32(bytes: Buffer): string {
+  let bits = '';
+  for (const byte of bytes) bits += byte.toString(2).padStart(8, '0');
+  return (bits.match(/.{1,5}/g) ?? [])
+    .map((five) => BASE32[Number.parseInt(five.padEnd(5, '0'), 2)])
+    .join('');
+}
+
+/** Returns the link that an authenticator app opens or scans. */
+export function totpUri(email: string, secret: string): string {
+  const label = `${encodeURIComponent('Causeway')}:${encodeURIComponent(email)}`;
+  return `otpauth://totp/${label}?${new URLSearchParams({ secret, issuer: 'Causeway' })}`;
+}

@@ -1,0 +1,12 @@
+import type { Db } from '../db/pool.ts';
+import { listReviewsOf } from './store.ts';
+
+/** Returns the outcomes of the user's identity checks, without the provider's internal states and reasons. */
+export async function exportUser(db: Db, userId: string) {
+  const reviews = await listReviewsOf(db, userId);
+  return reviews.map(({ level_name, review_status, answer, reviewed_at }) => ({
+    level: level_name,
+    status: review_status !== 'completed' ? 'in_review' : answer === 'GREEN' ? 'approved' : 'not_approved',
+    reviewed_at,
+  }));
+}

@@ -1,0 +1,40 @@
+/** Any two factors (https://refeds.org/profile/mfa). */
+export const MULTI_FACTOR = 'https://refeds.org/profile/mfa';
+/** Phishing-resistant (OpenID Connect EAP ACR Values 1.0): a passkey. */
+const PHISHING_RESISTANT = 'phr';
+
+/** The authentication contexts that apps can ask for with `acr_values`, the strongest first. */
+export const ACR_VALUES = [PHISHING_RESISTANT, MULTI_FACTOR] as const;
+
+/** How a user has proven who they are, as `amr` values (RFC 8176). */
+export const AMR = {
+  password: ['pwd'],
+  code: ['pwd', 'otp', 'mfa'],
+  passkey: ['hwk', 'user', 'mfa'],
+} as const;
+
+/** Returns the contexts that an authentication meets, the strongest first. */
+export function contextsOf(amr: readonly string[]): string[] {
+  if (amr.includes('hwk')) return [PHISHING_RESISTANT, MULTI_FACTOR];
+  return amr.includes('mfa') ? [MULTI_FACTOR] : [];
+}
+
+/**
+ * Returns the `acr` of an ID token: the requested context that the authentication meets, otherwise the strongest that it
+ * meets. Undefined if it meets none.
+ */
+export function acrFor(amr: readonly string[], requested: readonly string[]): string | undefined {
+  const met = contextsOf(amr);
+  return requested.find((value) => met.includes(value)) ?? met[0];
+}
+
+/** Reads the parameter `acr_values`. Unknown values are dropped: they are preferences, not demands (Core 1.0 §3.1.2.1). */
+export function readAcrValues(parameter: unknown): string[] {
+  const requested = typeof parameter === 'string' ? parameter.split(' ') : [];
+  return requested.filter((value) => ACR_VALUES.some((known) => known === value));
+}
+
+/** Returns whether an authentication meets one of the requested contexts. */
+export function meetsAcr(amr: readonly string[], requested: readonly string[]): boolean {
+  return requested.length === 0 || contextsOf(amr).some((met) => requested.includes(met));
+}

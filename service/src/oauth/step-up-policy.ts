@@ -1,0 +1,28 @@
+import { base, Check } from 'oidc-provider/lib/helpers/interaction_policy/index.js';
+import { acrFor, meetsAcr, readAcrValues } from './acr.ts';
+import type { OAuthHooks } from './hooks.ts';
+
+/**
+ * Returns oidc-provider's policy with one more reason to show the sign-in page: the app asked for a stronger sign-in
+ * (`acr_values`) than the one in this browser, and the user has a method for it. Users without one continue; the app sees
+ * what they used in `acr` and `amr`.
+ */
+export function interactionPolicy(hooks: OAuthHooks) {
+  const policy = base();
+  policy.get('login')?.checks.add(
+    new Check('acr_values', 'a stronger sign-in was requested', 'login_required', async ({ oidc }) => {
+      const { session, params } = oidc;
+      if (session?.accountId === undefined) return Check.NO_NEED_TO_PROMPT;
+      const requested = readAcrValues(params?.acr_values);
+      const amr = session.amr ?? [];
+      const acr = acrFor(amr, requested);
+      if (acr === undefined) delete session.acr;
+      else session.acr = acr;
+      if (meetsAcr(amr, requested) || hooks.canStepUp === null) return Check.NO_NEED_TO_PROMPT;
+      return (await hooks.canStepUp(session.accountId, requested))
+        ? Check.REQUEST_PROMPT
+        : Check.NO_NEED_TO_PROMPT;
+    }),
+  );
+  return policy;
+}

@@ -1,0 +1,42 @@
+import { hiddenField, notice } from './fields.ts';
+import { html } from './html.ts';
+import { ART } from './icons.ts';
+import type { Page } from './layout.ts';
+
+/** What the user reads if the account cannot be deleted now. A restriction is never explained. */
+const BLOCKS = {
+  open_participations:
+    'You have an investment or a refund in progress. You can delete your account once it is final. We’ll email you about the outcome.',
+  live_orders:
+    'You have an open order. You can delete your account once it has been executed or has expired.',
+  allowed_wallets:
+    'Your wallet is on the allow-list of an offer. We’re removing it, which takes a few minutes. Then try again.',
+  restricted: 'Your account can’t be deleted right now. Contact support.',
+} as const;
+
+type DeleteState = { csrf: string; email: string; block: keyof typeof BLOCKS | null; problem?: string };
+
+export function deletePage({ csrf, email, block, problem }: DeleteState): Page {
+  if (block !== null)
+    return {
+      title: 'You can’t delete your account yet',
+      body: html`${ART.wait}<h1>You can’t delete your account yet</h1>
+<p class="lead">${BLOCKS[block]}</p>
+<a class="button quiet" href="/account">Back to your account</a>`,
+    };
+  return {
+    title: 'Delete your account',
+    body: html`<h1>Delete your account</h1>
+<p class="lead">You’re about to delete <strong>${email}</strong>. This can’t be undone.</p>
+${notice(problem, true)}
+<ul class="points">
+<li>You won’t be able to sign in, and all apps are disconnected.</li>
+<li>Tokens in your wallet stay yours.</li>
+<li>We delete your personal data. Records that the law requires, such as your investments and identity checks, are locked and deleted when their retention ends.</li>
+</ul>
+<form method="post" action="/account/delete">${hiddenField('csrf', csrf)}
+<label class="choice"><input type="checkbox" name="confirm" value="yes" required>I want to delete my account</label>
+<div class="pair more"><a class="button quiet" href="/account">Cancel</a><button class="solid-danger" type="submit">Delete account</button></div>
+</form>`,
+  };
+}
