@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { Investor, RollingSale } from '../rolling/investors.ts';
+import { type Cluster, query, type Server, waitFor } from './cluster.ts';
+import type { Nodes } from './nodes.ts';
+import { createRetryingSend } from './stream.ts';
+
+type Parts = { cluster: Cluster; sale: RollingSale; nodes: Nodes; url: string };
+
+/** A way to lose what the database has stored since `remember`. */
+export type Loss = { name: string; remember(): Promise<unknown>; lose(): Promise<unknown> };
+
+const CHAIN = 'ethereum_sepolia';
+/** Enough time for several settlement rounds. */
+const WATCH_MS = 3_000;
+
+/** Restores a dump, as docs/operate/restore.md describes. */
+export function restoreDump({ cluster: { url, tools }, nodes }: Parts, folder: string): Loss {
+  const run = promisify(execFile);
+  const file = join(folder, 'causeway.dump');
+  const admin = url.replace(/\/causeway$/, '/postgres');
+  return {
+    name: 'restoring a dump',
+    remember: () => run(join(tools, 'pg_dump'), ['--format=custom', '--file', file, '--dbname', url]),
+    lose: async () => {
+      await nodes.stop();
+      await query(admin, 'drop database causeway with (force)');
+      await query(admin, 'create database causeway');
+      await run(join(tools, 'pg_restore'), ['--exit-on-error', '--dbname', url, file]);
+      await nodes.start();
+    },
+  };
+}
+
+/** Promotes a standby that lags, as asynchronous replication allows. */
+export function failOverAsynchronously({ cluster }: Parts, primary: Server): Loss {
+  return {
+    name: 'a failover with asynchronous replication',
+    remember: async () => {
+      await cluster.replicateAsynchronously(primary);
+      await waitForReplay(cluster);
+      if (primary.signal('SIGSTOP', 'walsender') === 0) throw new Error('no standby replicates');
+    },
+    lose: async () => {
+      primary.signal('SIGKILL');
+      await cluster.waitForPrimary(primary);
+    },
+  };
+}
+
+/**
+ * Loses commits that are on chain. Returns what is wrong unless settlement stops by itself, commits nothing twice, and
+ * continues once an operator has reconciled.
+ */
+export async function loseCommits(
+  { cluster, sale, nodes, url }: Parts,
+  investors: readonly Investor[],
+  loss: Loss,
+): Promise<string[]> {
+  const send = createRetryingSend(url, { requests: 0, failures: [], settled: 0 }, () => true);
+  await nodes.command('settlement', 'pause');
+  const ids = await Promise.all(investors.map((investor) => sale.invest(send, investor)));
+  await waitForStatus(cluster, ids, 'pending');
+  await loss.remember();
+  await nodes.command('settlement', 'resume');
+  await waitForStatus(cluster, ids, 'completed');
+  await loss.lose();
+  const lost = await waitFor('the database', () => readStatuses(cluster, ids));
+  if (lost.length !== ids.length || !lost.every((status) => status === 'pending'))
+    return [`${loss.name} was to lose commits, but the participations are ${lost.join()}`];
+
+  await waitFor('settlement to resume', () => nodes.command('settlement', 'resume'));
+  await waitFor('settlement to stop', () => nodes.findBlocked('foreign_nonce'));
+  await sleep(WATCH_MS);
+  const statuses = await readStatuses(cluster, ids);
+  const problems = statuses.every((status) => status === 'pending')
+    ? []
+    : [`settlement went on after ${loss.name}: ${statuses.join()}`];
+  await nodes.command('operator', 'reconcile', CHAIN, '--yes');
+  await nodes.command('operator', 'adopt', CHAIN);
+  await waitForStatus(cluster, ids, 'completed');
+  const next = await sale.invest(send, investors[0] as Investor);
+  await waitForStatus(cluster, [next], 'completed');
+  await nodes.command('operator', 'reconcile', '--report');
+  console.log(
+    `${loss.name} lost ${lost.length} commits; settlement stopped with foreign_nonce, and reconcile repaired it`,
+  );
+  return problems;
+}
+
+/** Waits until the standbys have everything that is committed now. */
+async function waitForReplay({ url }: Cluster): Promise<void> {
+  await waitFor('the standbys to catch up', async () => {
+    const [row] = await query(
+      url,
+      `select count(*)::int as n from pg_stat_replication where replay_lsn >= pg_current_wal_flush_lsn()`,
+    );
+    return Number(row?.n) === 2 ? true : null;
+  });
+}
+
+async function readStatuses({ url }: Cluster, ids: readonly (string | null)[]): Promise<unknown[]> {
+  const rows = await query(url, 'select status from participations where id = any($1::uuid[])', [ids]);
+  return rows.map(({ status }) => status);
+}
+
+async function waitForStatus(cluster: Cluster, ids: readonly (string | null)[], wanted: string) {
+  await waitFor(`participations to be ${wanted}`, async () => {
+    const statuses = await readStatuses(cluster, ids);
+    return statuses.length === ids.length && statuses.every((status) => status === wanted) ? true : null;
+  });
+}

@@ -1,0 +1,50 @@
+import { freePort } from '../../src/http/free-port.ts';
+import { runCauseway, type Service, startService } from '../support/service.ts';
+
+/** Three nodes of the service. */
+export type Nodes = {
+  ports: number[];
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Runs a command with the settings of the nodes. Throws if it fails. */
+  command(...args: string[]): Promise<string>;
+  /** Returns true if a node reports that settlement is blocked for this reason, or null. */
+  findBlocked(reason: string): Promise<true | null>;
+  /** Returns whether all nodes still run, since no failover may end a process. */
+  areRunning(): boolean;
+};
+
+export async function createNodes(
+  settings: Record<string, string>,
+  databaseUrls: readonly string[],
+): Promise<Nodes> {
+  const plans = await Promise.all(
+    databaseUrls.map(async (DATABASE_URL) => ({
+      ...{ DATABASE_URL, PORT: String(await freePort()), METRICS_PORT: String(await freePort()) },
+    })),
+  );
+  let running: Service[] = [];
+  return {
+    ports: plans.map(({ PORT }) => Number(PORT)),
+    start: async () => {
+      running = await Promise.all(plans.map((plan) => startService({ ...settings, ...plan })));
+    },
+    stop: async () => {
+      await Promise.all(running.map((node) => node.stop().catch(() => undefined)));
+    },
+    command: async (...args) => {
+      const { code, text } = await runCauseway(args, settings);
+      if (code !== 0) throw new Error(`causeway ${args.join(' ')}: ${text}`);
+      return text;
+    },
+    findBlocked: async (reason) => {
+      const pattern = new RegExp(`causeway_settlement_waiting\\{[^}]*reason="${reason}"[^}]*\\} [1-9]`);
+      for (const { METRICS_PORT } of plans) {
+        const text = await (await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`)).text();
+        if (pattern.test(text)) return true;
+      }
+      return null;
+    },
+    areRunning: () => running.every(({ child }) => child.exitCode === null),
+  };
+}
