@@ -70,6 +70,14 @@ test('the next read shows what the faucet paid', async () => {
   expect(Number(await rpc('eth_getBalance', [address, 'latest']))).toBe(12);
 });
 
+test('the transactions of dropped blocks are mined again after a moment, as on a real chain', async () => {
+  const owner = '0x00000000000000000000000000000000000000be';
+  await post(`/sandbox/chains/${chain}/faucet`, { address: owner, asset_id: 'usd-coin', amount: '7' });
+  await post(`/sandbox/chains/${chain}/reorg`, { depth: 1 });
+  expect(await balance(owner)).toBe('0');
+  await expect.poll(() => balance(owner)).toBe('7');
+});
+
 test('a reorg undoes the transactions of the dropped blocks until they are mined again', async () => {
   const owner = '0x00000000000000000000000000000000000000bb';
   await post(`/sandbox/chains/${chain}/faucet`, { address: owner, asset_id: 'usd-coin', amount: '9' });

@@ -27,6 +27,8 @@ export type Control = {
     schema: Schema,
     handle: (input: Static<Schema>) => Promise<unknown>,
   ): void;
+  /** Runs a control for another simulator. */
+  call(name: string, input: unknown): Promise<unknown>;
   server: Server;
   /** Identifies this process. `GET /instance` returns it without authentication. */
   instance: string;
@@ -48,6 +50,7 @@ export function createControl(secret: string): Control {
         );
       });
     },
+    call: async (name, input) => handlers.get(`/${name}`)?.(input),
     server: createServer((request, response) => {
       if (request.url === '/instance') return response.end(instance);
       serve(handlers, `Bearer ${secret}`, request, response).catch((error) =>

@@ -24,6 +24,8 @@ export type Chain = {
    */
   request(args: RpcRequest): Promise<unknown>;
   mine(blocks: number): Promise<void>;
+  /** Mines the transactions in the mempool. Mines no block if there are none that can be mined. */
+  minePending(): Promise<void>;
   /** Replaces the latest blocks with the same number of empty ones. Throws `ReorgTooDeep` if it would drop a protected block. */
   reorg(options: ReorgOptions): Promise<void>;
   /** Mines a block every `intervalMs`, even an empty one; 0 mines on every transaction. */
@@ -113,6 +115,7 @@ export async function openChain(options: ChainOptions, protectedBlocks = () => 0
       runExclusively(async () => {
         for (let i = 0; i < count; i++) await mineBlock(state);
       }),
+    minePending,
     reorg: (reorgOptions) => runExclusively(() => switchBranch(state, reorgOptions, protectedBlocks())),
     setBlockInterval,
     height: () => state.blocks.length,

@@ -47,6 +47,8 @@ const Interval = Type.Object({
 });
 const SetFault = Type.Object({ chain, ...FaultInput.properties });
 
+const RETURN_MS = 3_000;
+
 export function addChainControls(control: Control, chains: Map<string, ControlledChain>): void {
   const findChain = (name: string): ControlledChain => {
     const found = chains.get(name);
@@ -65,6 +67,8 @@ export function addChainControls(control: Control, chains: Map<string, Controlle
   control.on('chains/reorg', Reorg, async (input) => {
     const target = findChain(input.chain);
     await reorg(target.chain, input.depth, input.transactions ?? 'return');
+    // On a real chain, one of the next blocks contains the transactions of the dropped ones again.
+    setTimeout(() => target.chain.minePending().catch(() => undefined), RETURN_MS).unref();
     return height(target);
   });
   control.on('chains/interval', Interval, async (input) => {

@@ -46,6 +46,7 @@ export function createApplicants(
   file: JsonFile<IdentityState>,
   sender: WebhookSender,
   now: () => number,
+  appToken: string,
 ): Applicants {
   const { applicants } = file.data;
   let hasStaleVerdicts = false;
@@ -62,7 +63,8 @@ export function createApplicants(
         levelName,
         applicantType: applicant.type,
         type,
-        sandboxMode: true,
+        // As at the real provider, where the token decides.
+        sandboxMode: appToken.startsWith('sbx:'),
         reviewStatus,
         ...(reviewResult === undefined ? {} : { reviewResult }),
         clientId: CLIENT_ID,

@@ -44,7 +44,7 @@ export const startIdentity: StartSimulator<ReadyIdentity> = async ({ folder, con
     timeoutMs: WEBHOOK_TIMEOUT_MS,
   });
   const parts = {
-    applicants: createApplicants(state, sender, clock.now),
+    applicants: createApplicants(state, sender, clock.now, app_token),
     sender,
     fault: createFault(),
     oneShotFaults: createOneShotFaults(),

@@ -40,6 +40,7 @@ export function createAttestations(
   market: Market,
   { chainId, deployment }: VenueChain,
   now: () => number,
+  attested: (expiration: number) => void,
 ): Attestations {
   const { state, save } = store;
 
@@ -89,6 +90,7 @@ export function createAttestations(
         session: market.now().session,
       });
       save();
+      attested(expiration);
       const signature = await sign(chainId, deployment, order, attestationId, expiration);
       return {
         ...toWire(order),

@@ -84,8 +84,8 @@ export function createMarket(
     },
     setting,
     mid: ({ symbol, price }) => {
-      const reference = parseScaled(setting(symbol).price) ?? BigInt(price);
-      return midPrice(state.seed, symbol, reference, now());
+      // A price that was set by hand does not move.
+      return parseScaled(setting(symbol).price) ?? midPrice(state.seed, symbol, BigInt(price), now());
     },
     findRefusal: ({ symbol }, side) => {
       const { status } = market.now();

@@ -11,6 +11,8 @@ export type VenueOptions = {
   chain: VenueChain;
   fault: Fault;
   now(): number;
+  /** Called with the expiry of each new attestation, in seconds since the epoch. */
+  attested(expiration: number): void;
   /** Returns whether the manager contract has executed an attestation. */
   isExecuted(attestationId: string): Promise<boolean>;
 };
@@ -21,9 +23,9 @@ const ADDRESSES_PATH = /^\/v1\/assets\/([^/]+)\/addresses$/;
 const LATEST_PRICE_PATH = /^\/v1\/assets\/([^/]+)\/prices\/latest$/;
 
 /** Serves the venue's own API, with its paths, error codes and signatures. */
-export function createVenueServer({ store, chain, fault, now, isExecuted }: VenueOptions): Server {
+export function createVenueServer({ store, chain, fault, now, attested, isExecuted }: VenueOptions): Server {
   const market = createMarket(store, chain.deployment.assets, now);
-  const attestations = createAttestations(store, market, chain, now);
+  const attestations = createAttestations(store, market, chain, now, attested);
   const marketData = createMarketData(market, chain, now);
 
   /**

@@ -19,6 +19,7 @@ export type { VenueControls } from './controls.ts';
 export type ReadyVenue = { url: string; api_key: string };
 
 const RPC_TIMEOUT_MS = 10_000;
+const EXPIRY_BLOCK_DELAY_MS = 1_000;
 
 /** Starts the pricing venue: quotes, limits and signed attestations for the assets of the first embedded chain. */
 export const startVenue: StartSimulator<ReadyVenue> = async ({ folder, control, clock, listen, started }) => {
@@ -38,6 +39,14 @@ export const startVenue: StartSimulator<ReadyVenue> = async ({ folder, control, 
     fault,
     chain: { chainId: embedded.chainId, deployment },
     now: clock.now,
+    attested: (expiration) => {
+      // An order expires when a block is later than its attestation, and the chain mines only when it has to.
+      const mine = () => {
+        if (clock.now() / 1000 <= expiration) return;
+        control.call('chains/mine', { chain: embedded.chain, blocks: 1 }).catch(() => undefined);
+      };
+      setTimeout(mine, expiration * 1000 - clock.now() + EXPIRY_BLOCK_DELAY_MS).unref();
+    },
     isExecuted: (id) =>
       reader.readContract({
         address: deployment.manager,
