@@ -1,8 +1,12 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, expectTypeOf, test } from 'vitest';
 import { createCauseway, type FundSwapOffer, type OfferDetails, type TokenSaleOffer } from './index.ts';
 import { offerFixture } from './testing/index.ts';
 
 const create = (options: object) => () => createCauseway({ ...VALID, ...options } as typeof VALID);
+const portOf = (server: Server) => (server.address() as AddressInfo).port;
 const VALID = { baseUrl: 'https://causeway.example', accessToken: 't' };
 
 test.each([
@@ -28,6 +32,51 @@ test('baseUrl may have a path and trailing slashes', () => {
 
 test.each([undefined, null, '', {}])('accessToken %j is refused', (accessToken) => {
   expect(create({ accessToken })).toThrow('accessToken is missing');
+});
+
+test('a redirect is not followed, so that no request body reaches another server', async () => {
+  const received: string[] = [];
+  const thief = createServer((request, response) => {
+    received.push(request.url ?? '');
+    response.end('{}');
+  });
+  const service = createServer((_request, response) => {
+    response.writeHead(307, { location: `http://127.0.0.1:${portOf(thief)}/stolen` }).end();
+  });
+  for (const server of [thief, service]) await once(server.listen(0, '127.0.0.1'), 'listening');
+  try {
+    const client = createCauseway({ baseUrl: `http://127.0.0.1:${portOf(service)}`, accessToken: 't' });
+    const redirected = { code: 'unexpected_reply', message: expect.stringContaining('redirects') };
+    await expect(client.documents.submit('tax_certification', { DOB: '1990-01-01' })).rejects.toMatchObject(
+      redirected,
+    );
+    await expect(client.pii.get()).rejects.toMatchObject(redirected);
+    expect(received).toEqual([]);
+  } finally {
+    for (const server of [thief, service]) server.close();
+  }
+});
+
+test.each([0, 302])(
+  'a redirect with status %s, as browsers and Node report it, is not retried',
+  async (status) => {
+    let calls = 0;
+    const reply = { status, type: status === 0 ? 'opaqueredirect' : 'default', headers: new Headers() };
+    const fetch = async () => {
+      calls++;
+      return reply as Response;
+    };
+    await expect(create({ fetch })().pii.get()).rejects.toMatchObject({ code: 'unexpected_reply' });
+    expect(calls).toBe(1);
+  },
+);
+
+test('another offer than the requested one is refused', async () => {
+  const offer = offerFixture('fund::swap');
+  const client = create({ fetch: async () => Response.json(offer) })();
+  for (const known of [offer.id, offer.slug, offer.id.toUpperCase()])
+    expect((await client.offers.get(known)).id).toBe(offer.id);
+  await expect(client.offers.get('harbour-quarter')).rejects.toMatchObject({ code: 'unexpected_reply' });
 });
 
 test('the type of an offer narrows it', () => {

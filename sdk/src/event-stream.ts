@@ -1,5 +1,5 @@
 import { CausewayError, errorOfReply } from './error.ts';
-import { type CausewayOptions, trimBaseUrl } from './request.ts';
+import { assertNotRedirected, type CausewayOptions, trimBaseUrl } from './request.ts';
 import { sleep } from './sleep.ts';
 import type { Event } from './wire.ts';
 
@@ -105,8 +105,10 @@ async function connect(
         authorization: `Bearer ${token}`,
         ...(last !== undefined && { 'last-event-id': last }),
       },
+      redirect: 'manual',
       signal: connection.signal,
     });
+    assertNotRedirected(reply);
     if (reply.ok && reply.body !== null) return reply.body;
     throw errorOfReply(reply.status, await reply.json().catch(() => undefined), reply.headers);
   } finally {

@@ -13,7 +13,7 @@ export type { ErrorDetails } from './error-details.ts';
 export type { EventStreamOptions } from './event-stream.ts';
 export type { EventFilter, EventQuery, Events } from './events.ts';
 export type { Documents, Kyc, Pii } from './identity.ts';
-export type { FundSwapOffer, Offers, TokenizedOffer, TokenSaleOffer } from './offers.ts';
+export type { FundSwapOffer, OfferInclude, Offers, TokenizedOffer, TokenSaleOffer } from './offers.ts';
 export type { Page, PageQuery, Pages } from './paging.ts';
 export type { NewParticipation, ParticipationFilter, Participations } from './participations.ts';
 export { type Preloaded, preload } from './preload.ts';

@@ -1,3 +1,4 @@
+import { CausewayError } from './error.ts';
 import { listPages, type PageQuery, type Pages } from './paging.ts';
 import type { RequestOptions, Send } from './request.ts';
 import type { Chain, Eligibility, Offer, OfferDetails } from './wire.ts';
@@ -9,11 +10,14 @@ export type FundSwapOffer = Extract<OfferDetails, { type: 'fund::swap' }>;
 /** The details of a tokenized asset. */
 export type TokenizedOffer = Extract<OfferDetails, { type: 'tokenized::swap' }>;
 
+/** `summary` adds what a card shows: name, asset, chains, state, price, amounts raised and sought, fee. */
+export type OfferInclude = { include?: 'summary' | undefined };
+
 export type Offers = {
   /** Lists the partner's published offers, newest first. */
-  list(query?: PageQuery, options?: RequestOptions): Pages<Offer>;
+  list(query?: PageQuery & OfferInclude, options?: RequestOptions): Pages<Offer>;
   /** Returns an offer by id or slug. */
-  get(id: string, options?: RequestOptions): Promise<OfferDetails>;
+  get(id: string, options?: RequestOptions & OfferInclude): Promise<OfferDetails>;
   /** Explains whether the user could invest now, per option: the checks that passed, and what to do about the others. */
   eligibility(offerId: string, query?: EligibilityQuery, options?: RequestOptions): Promise<Eligibility>;
 };
@@ -27,7 +31,17 @@ export function offersOf(send: Send): Offers {
   return {
     list: (query = {}, options) =>
       listPages(query, (pageQuery) => send({ method: 'GET', path: '/v1/offers', query: pageQuery }, options)),
-    get: (id, options) => send({ method: 'GET', path: `/v1/offers/${encodeURIComponent(id)}` }, options),
+    get: async (id, { include, ...options } = {}) => {
+      const path = `/v1/offers/${encodeURIComponent(id)}`;
+      const offer = await send<OfferDetails>({ method: 'GET', path, query: { include } }, options);
+      // A page that asks for one offer must not sell another.
+      if ([offer.id, offer.slug].some((known) => known.toLowerCase() === id.toLowerCase())) return offer;
+      throw new CausewayError({
+        status: 0,
+        code: 'unexpected_reply',
+        message: 'The service returned another offer than the one requested.',
+      });
+    },
     eligibility: (offerId, { chain, walletAddress } = {}, options) => {
       const path = `/v1/offers/${encodeURIComponent(offerId)}/eligibility`;
       const query = {

@@ -9,6 +9,8 @@ export type ParticipationFilter = Filter<
   'offer_id' | 'offer_option_id' | 'user_id' | 'status' | 'user_email'
 >;
 
+export type ParticipationInclude = { include?: 'transactions' | undefined };
+
 export type Participations = {
   /** Records a participation. Repeating the same request returns the same participation. */
   create(body: NewParticipation, options?: RequestOptions): Promise<Participation>;
@@ -16,7 +18,8 @@ export type Participations = {
     query?: PageQuery & { filters?: readonly ParticipationFilter[] | undefined },
     options?: RequestOptions,
   ): Pages<Participation>;
-  get(id: string, options?: RequestOptions): Promise<Participation>;
+  /** `include: 'transactions'` adds the hashes of the transactions and their pages in a block explorer. */
+  get(id: string, options?: RequestOptions & ParticipationInclude): Promise<Participation>;
 };
 
 export function participationsOf(send: Send): Participations {
@@ -27,6 +30,7 @@ export function participationsOf(send: Send): Participations {
       listPages(page, (pageQuery) =>
         send({ method: 'GET', path, query: { ...pageQuery, ...encodeFilters(filters) } }, options),
       ),
-    get: (id, options) => send({ method: 'GET', path: `${path}/${encodeURIComponent(id)}` }, options),
+    get: (id, { include, ...options } = {}) =>
+      send({ method: 'GET', path: `${path}/${encodeURIComponent(id)}`, query: { include } }, options),
   };
 }

@@ -39,10 +39,12 @@ async function take<Item>(count: number, list: (query: PageQuery) => Pages<Item>
 export const queries = {
   offers: (count = MAX_PAGE_SIZE) =>
     defineQuery('offers', count, (client, signal) =>
-      take(count, (page) => client.offers.list(page, { signal })),
+      take(count, (page) => client.offers.list({ ...page, include: 'summary' }, { signal })),
     ),
   offer: (idOrSlug: string) =>
-    defineQuery('offer', idOrSlug, (client, signal) => client.offers.get(idOrSlug, { signal })),
+    defineQuery('offer', idOrSlug, (client, signal) =>
+      client.offers.get(idOrSlug, { signal, include: 'summary' }),
+    ),
   eligibility: (offerId: string, query: EligibilityQuery = {}) =>
     defineQuery('eligibility', [offerId, query], (client, signal) =>
       client.offers.eligibility(offerId, query, { signal }),
@@ -66,7 +68,9 @@ export const queries = {
       take(count, (page) => client.participations.list({ ...page, filters }, { signal })),
     ),
   participation: (id: string) =>
-    defineQuery('participation', id, (client, signal) => client.participations.get(id, { signal })),
+    defineQuery('participation', id, (client, signal) =>
+      client.participations.get(id, { signal, include: 'transactions' }),
+    ),
   pii: () => defineQuery('pii', '', (client, signal) => client.pii.get({ signal })),
   swapPreview: (query: QueryOf<'previewSwap'>) =>
     defineQuery('swapPreview', query, (client, signal) => client.swap.preview(query, { signal })),
@@ -80,6 +84,10 @@ export const queries = {
     defineQuery('tokenAllowance', query, (client, signal) => client.token.allowance(query, { signal })),
   tokenBalance: (query: QueryOf<'getTokenBalance'>) =>
     defineQuery('tokenBalance', query, (client, signal) => client.token.balance(query, { signal })),
+  tokenizedOrders: (count = 20) =>
+    defineQuery('tokenizedOrders', count, (client, signal) =>
+      take(count, (page) => client.tokenized.orders(page, { signal })),
+    ),
   quote: (query: QuoteQuery) =>
     defineQuery('quote', query, (client, signal) => client.tokenized.quote(query, { signal })),
   tradingStatus: (query: TradingStatusQuery) =>

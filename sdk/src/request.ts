@@ -147,8 +147,11 @@ async function sendOnce(options: CausewayOptions, request: Attempt): Promise<unk
         ...(request.key !== undefined && { 'idempotency-key': request.key }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
+      // The service never redirects. Following one would send the request's body to another server.
+      redirect: 'manual',
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });
+    assertNotRedirected(reply);
     const parsed = parseJson(await reply.text());
     report(reply.status, reply.headers.get('x-request-id'), parsed);
     if (!reply.ok || parsed === undefined) throw errorOfReply(reply.status, parsed, reply.headers);
@@ -166,6 +169,16 @@ async function sendOnce(options: CausewayOptions, request: Attempt): Promise<unk
       cause: error,
     });
   }
+}
+
+/** Browsers hide the status of a redirect that was not followed. */
+export function assertNotRedirected({ status, type }: Response): void {
+  if (type !== 'opaqueredirect' && (status < 300 || status > 399)) return;
+  throw new CausewayError({
+    status,
+    code: 'unexpected_reply',
+    message: 'The server redirects to another URL, which the client does not follow. Check baseUrl.',
+  });
 }
 
 /** Returns undefined if the text is not JSON. */
@@ -194,7 +207,8 @@ function isRetryable({ status, code, retryAfter }: CausewayError, method: Reques
   if (status === 429) return true;
   if (code === 'idempotency_in_progress') return true;
   if (method === 'DELETE') return false;
-  return status === 0 || status === 502 || status === 503 || status === 504;
+  if (status === 0) return code !== 'unexpected_reply';
+  return status === 502 || status === 503 || status === 504;
 }
 
 /** Returns the delay before a retry: exponential backoff with jitter, but at least `Retry-After`. */

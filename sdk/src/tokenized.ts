@@ -1,6 +1,8 @@
+import { listPages, type PageQuery, type Pages } from './paging.ts';
 import type { RequestOptions, Send } from './request.ts';
 import type {
   Operations,
+  TokenizedSwapOrder,
   TokenizedSwapQuote,
   TokenizedSwapTradingStatus,
   TokenizedSwapTransaction,
@@ -20,6 +22,8 @@ export type Tokenized = {
    * calldata expires.
    */
   transaction(body: TokenizedOrder, options?: RequestOptions): Promise<TokenizedSwapTransaction>;
+  /** Lists the user's orders and their outcomes, newest first. */
+  orders(query?: PageQuery, options?: RequestOptions): Pages<TokenizedSwapOrder>;
 };
 
 export function tokenizedOf(send: Send): Tokenized {
@@ -29,5 +33,9 @@ export function tokenizedOf(send: Send): Tokenized {
     tradingStatus: (query, options) =>
       send({ method: 'GET', path: `${path}/trading-status`, query }, options),
     transaction: (body, options) => send({ method: 'POST', path: `${path}/transaction`, body }, options),
+    orders: (query = {}, options) =>
+      listPages(query, (pageQuery) =>
+        send({ method: 'GET', path: `${path}/orders`, query: pageQuery }, options),
+      ),
   };
 }

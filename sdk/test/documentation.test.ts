@@ -216,6 +216,14 @@ describe('the quickstart', () => {
     return lines;
   };
 
+  test('runs its server on a port that the demo does not use', async () => {
+    const ports = [...(quickstart.get('server.ts') ?? '').matchAll(/localhost:(\d+)|PORT = '(\d+)'/g)];
+    expect(new Set(ports.map(([, inUrl, byDefault]) => inUrl ?? byDefault))).toEqual(new Set(['4000']));
+    const demo = await readFile(join(root, 'sandbox/src/start-demo.ts'), 'utf8');
+    expect(/USUAL_PORT = (\d+)/.exec(demo)?.[1]).toBe('3000');
+    expect(sandbox.overview.partner.redirect_uris).toContain('http://localhost:4000/callback');
+  });
+
   test('step 1 lists the offers of the partner', async () => {
     const { stdout } = await run(...node('offers.ts'), { cwd: root });
     expect(stdout).toContain('harbour-quarter platform::token_sale');

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createElement } from 'react';
 import { renderToString } from 'react-dom/server';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { installPackages } from '../../service/test/support/packages.ts';
 import { createCauseway } from '../src/index.ts';
 import { CausewayProvider, ParticipationsList, preload } from '../src/react/index.ts';
@@ -17,50 +17,55 @@ type Server = {
 };
 type Msw = { http: MswHttp<unknown> & { get: MswHttp<unknown>['all'] } };
 
-const mock = createMockService();
-let msw: Msw;
-let server: Server;
-beforeAll(async () => {
-  const load = createRequire(join(await installPackages('msw', ['msw@2.15.0']), 'index.js'));
-  msw = load('msw') as Msw;
-  const { setupServer } = load('msw/node') as { setupServer(...handlers: unknown[]): Server };
-  server = setupServer(...mswHandlers(msw.http, mock));
-  server.listen({ onUnhandledRequest: 'error' });
-}, 180_000);
-afterEach(() => server.resetHandlers());
-afterAll(() => server?.close());
-
 /** The partner's code, which knows nothing of the mock. */
 const causeway = createCauseway({ baseUrl: 'https://causeway.example', accessToken: 't', retries: 0 });
 const readSession = async () => (await fetch('https://app.example/causeway/session')).json();
 
-test('pages get the fixtures of the mock, and what a test changes in it', async () => {
-  mock.state.participations.push(participationFixture({ amount_string: '42.5', status: 'pending' }));
-  const initial = await preload(causeway, (queries) => [queries.participations()]);
-  const page = createElement(CausewayProvider, {
-    ...{ client: causeway, initial },
-    children: createElement(ParticipationsList),
+/** MSW 3 needs Node 22.12. */
+const VERSIONS = Number(process.versions.node.split('.')[0]) >= 24 ? ['2.15.0', '3.0.4'] : ['2.15.0'];
+
+describe.each(VERSIONS)('with MSW %s', (version) => {
+  const mock = createMockService();
+  let msw: Msw;
+  let server: Server;
+  beforeAll(async () => {
+    const load = createRequire(join(await installPackages('msw', [`msw@${version}`]), 'index.js'));
+    msw = load('msw') as Msw;
+    const { setupServer } = load('msw/node') as { setupServer(...handlers: unknown[]): Server };
+    server = setupServer(...mswHandlers(msw.http, mock));
+    server.listen({ onUnhandledRequest: 'error' });
+  }, 180_000);
+  afterEach(() => server.resetHandlers());
+  afterAll(() => server?.close());
+
+  test('pages get the fixtures of the mock, and what a test changes in it', async () => {
+    mock.state.participations.push(participationFixture({ amount_string: '42.5', status: 'pending' }));
+    const initial = await preload(causeway, (queries) => [queries.participations()]);
+    const page = createElement(CausewayProvider, {
+      ...{ client: causeway, initial },
+      children: createElement(ParticipationsList),
+    });
+    expect(renderToString(page)).toMatch(/42\.5.*Accepted/s);
+    mock.state.isMarketOpen = false;
+    expect((await causeway.tokenized.tradingStatus({ symbol: 'AAPLon', side: 'buy' })).tradable).toBe(false);
   });
-  expect(renderToString(page)).toMatch(/42\.5.*Accepted/s);
-  mock.state.isMarketOpen = false;
-  expect((await causeway.tokenized.tradingStatus({ symbol: 'AAPLon', side: 'buy' })).tradable).toBe(false);
-});
 
-test('a user is signed in, and signs out when the test says so', async () => {
-  expect(await readSession()).toMatchObject({ signed_in: true, user: { email: 'investor@example.com' } });
-  const token = await fetch('https://app.example/causeway/token');
-  expect(await token.json()).toMatchObject({ access_token: expect.any(String) });
-  mock.state.user = null;
-  expect(await readSession()).toEqual({ signed_in: false });
-  await expect(causeway.offers.list()).rejects.toMatchObject({ code: 'unauthorized', status: 401 });
-  mock.state.user = { id: 'u2', email: 'second@example.com' };
-  expect((await causeway.offers.list()).data).toHaveLength(3);
-});
+  test('a user is signed in, and signs out when the test says so', async () => {
+    expect(await readSession()).toMatchObject({ signed_in: true, user: { email: 'investor@example.com' } });
+    const token = await fetch('https://app.example/causeway/token');
+    expect(await token.json()).toMatchObject({ access_token: expect.any(String) });
+    mock.state.user = null;
+    expect(await readSession()).toEqual({ signed_in: false });
+    await expect(causeway.offers.list()).rejects.toMatchObject({ code: 'unauthorized', status: 401 });
+    mock.state.user = { id: 'u2', email: 'second@example.com' };
+    expect((await causeway.offers.list()).data).toHaveLength(3);
+  });
 
-test('a handler of the test wins, for example to test an outage', async () => {
-  const outage = { type: 'api_error', code: 'unavailable', message: 'x', errors: {}, event_id: 'e1' };
-  server.use(msw.http.get('*/v1/offers', async () => Response.json(outage, { status: 503 })));
-  await expect(causeway.offers.list()).rejects.toMatchObject({ code: 'unavailable', eventId: 'e1' });
-  server.resetHandlers();
-  expect((await causeway.offers.list()).data).toHaveLength(3);
+  test('a handler of the test wins, for example to test an outage', async () => {
+    const outage = { type: 'api_error', code: 'unavailable', message: 'x', errors: {}, event_id: 'e1' };
+    server.use(msw.http.get('*/v1/offers', async () => Response.json(outage, { status: 503 })));
+    await expect(causeway.offers.list()).rejects.toMatchObject({ code: 'unavailable', eventId: 'e1' });
+    server.resetHandlers();
+    expect((await causeway.offers.list()).data).toHaveLength(3);
+  });
 });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -8,6 +8,7 @@ import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/co
 import { build } from 'esbuild';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { installPackages } from '../../service/test/support/packages.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
@@ -85,6 +86,20 @@ describe('the package', () => {
           `${format}/encodings/tokenized-order.d.ts`,
         ]),
       );
+  });
+
+  test('keeps every name of version 0.1, renamed ones as aliases', async () => {
+    const names = JSON.parse(await readFile(join(root, 'sdk/test/names-of-0.1.json'), 'utf8'));
+    for (const [entry, expected] of Object.entries<string[]>(names)) {
+      const text = await readFile(join(unpacked, 'esm', entry, 'index.d.ts'), 'utf8');
+      const exported = [...text.matchAll(/export (?:declare )?(?:type )?(?:\{([^}]*)\}|(\w+))/g)].flatMap(
+        ([, list = '', name = '']) => [
+          name,
+          ...list.split(',').map((item) => item.trim().split(/\s/).at(-1) ?? ''),
+        ],
+      );
+      expect(exported, entry).toEqual(expect.arrayContaining(expected));
+    }
   });
 
   test('keeps `use client` at the top of client modules', async () => {
@@ -192,8 +207,95 @@ describe('a consumer', () => {
   });
 });
 
-/** Returns what a page loads at first. Modules that are imported later, such as the flows, are in other files. */
-async function bundle(code: string, external: string[]): Promise<string> {
+/** The oldest version of each peer that `peerDependencies` accepts, and types for that React. */
+const OLDEST = [
+  'react@18.0.0',
+  'react-dom@18.0.0',
+  '@types/react@18.3.8',
+  'viem@2.23.0',
+  '@tanstack/react-query@5.0.0',
+];
+const ALL_ENTRIES = `
+import * as main from '@causeway/sdk';
+import * as flows from '@causeway/sdk/flows';
+import * as react from '@causeway/sdk/react';
+import * as server from '@causeway/sdk/server';
+import * as tanstack from '@causeway/sdk/tanstack';
+import * as testing from '@causeway/sdk/testing';
+export const entries = [main, flows, react, server, tanstack, testing];
+`;
+/** Renders every kind of checkout on the server, and prints the versions in use. */
+const RENDERED = `
+import { createElement as h, version } from 'react';
+import { renderToString } from 'react-dom/server';
+import { QueryClient } from '@tanstack/react-query';
+import viem from 'viem/package.json' with { type: 'json' };
+import { createCauseway } from '@causeway/sdk';
+import { CausewayProvider, Checkout, OfferHeader, OffersGrid, preload } from '@causeway/sdk/react';
+import { queryClientCache } from '@causeway/sdk/tanstack';
+import { createMockService } from '@causeway/sdk/testing';
+
+const mock = createMockService();
+const client = createCauseway({ baseUrl: 'http://service.test', accessToken: 't', fetch: mock.fetch });
+const initial = await preload(client, (queries) => [queries.offers()]);
+const pages = [h(OffersGrid), ...mock.state.offers.map((offer) => [h(OfferHeader, { offer }), h(Checkout, { offer })])];
+const html = [undefined, queryClientCache(new QueryClient())].flatMap((cache) =>
+  pages.map((children) => renderToString(h(CausewayProvider, { client, initial, cache }, ...[children].flat()))),
+);
+console.log(JSON.stringify({ react: version, viem: viem.version, pages: html.map((one) => /cw-/.test(one)) }));
+`;
+
+describe('the peers', () => {
+  /** A folder in which the SDK finds the oldest peers instead of those of the repository. */
+  let oldest: string;
+  beforeAll(async () => {
+    const packages = join(await installPackages('sdk-peers', OLDEST), 'node_modules');
+    oldest = join(workDir, 'oldest');
+    const modules = join(oldest, 'node_modules');
+    await cp(unpacked, join(modules, '@causeway/sdk'), { recursive: true });
+    for (const folder of ['@types', '@tanstack']) await mkdir(join(modules, folder), { recursive: true });
+    for (const name of OLDEST.map((one) => one.slice(0, one.lastIndexOf('@'))))
+      await symlink(join(packages, name), join(modules, name));
+  }, 180_000);
+
+  test.each(['oldest', 'newest'])('render with the %s versions', async (which) => {
+    const file = await write(which === 'oldest' ? 'oldest/render.mjs' : 'render.mjs', RENDERED);
+    const { stdout, stderr } = await run(process.execPath, ['--no-warnings', file]);
+    const { react, viem, pages } = JSON.parse(stdout);
+    const isOldest = react.startsWith('18.0.0') && viem === '2.23.0';
+    expect([isOldest, react.startsWith('19.')]).toEqual([which === 'oldest', which === 'newest']);
+    expect([pages, stderr]).toEqual([Array(8).fill(true), '']);
+  });
+
+  test('have types that fit in the oldest versions', async () => {
+    await write('oldest/main.ts', ALL_ENTRIES);
+    const lib = { lib: ['ES2023', 'DOM', 'DOM.Iterable', 'DOM.AsyncIterable'], types: ['node', 'react'] };
+    const resolution = { module: 'esnext', moduleResolution: 'bundler', noEmit: true };
+    const output = await compile('oldest', 'main.ts', { ...lib, ...resolution }, 'module').then(
+      () => '',
+      ({ message }: Error) => message,
+    );
+    // The peers' own declarations may have errors with a newer compiler.
+    const errors = output.split('\n').filter((line) => /^\S.*error TS/.test(line));
+    expect(errors.filter((line) => /@causeway\/sdk|main\.ts/.test(line))).toEqual([]);
+  });
+
+  test('are declared with the versions that the tests use', async () => {
+    const { peerDependencies } = JSON.parse(await readFile(join(unpacked, 'package.json'), 'utf8'));
+    const lowest = (range: string) => /\d+(\.\d+)*/.exec(range)?.[0];
+    const tested = OLDEST.filter((one) => !one.startsWith('@types/')).map((one) => one.split(/(?<=.)@/));
+    for (const [name = '', version] of tested) {
+      if (name === 'react-dom') continue;
+      expect(`${lowest(peerDependencies[name])}.0.0`, name).toContain(version);
+    }
+  });
+});
+
+/**
+ * Returns what a page loads at first. Modules that are imported later, such as the flows, are in other files, which only
+ * the kind `dynamic-import` includes.
+ */
+async function bundle(code: string, external: string[], kinds = ['import-statement']): Promise<string> {
   const { outputFiles, metafile } = await build({
     stdin: { contents: code, resolveDir: workDir },
     ...{ bundle: true, splitting: true, minify: true, format: 'esm', target: 'es2022', external },
@@ -202,7 +304,7 @@ async function bundle(code: string, external: string[]): Promise<string> {
   const loaded = new Set(['stdin.js']);
   for (const name of loaded)
     for (const { path, kind } of metafile.outputs[name]?.imports ?? [])
-      if (kind === 'import-statement' && path in metafile.outputs) loaded.add(path);
+      if (kinds.includes(kind) && path in metafile.outputs) loaded.add(path);
   return outputFiles.flatMap(({ path, text }) => (loaded.has(path.slice(1)) ? text : [])).join('\n');
 }
 
@@ -228,11 +330,14 @@ describe('the bundle', () => {
       `export * from '@causeway/sdk/flows';`,
       `export * from '@causeway/sdk/react';`,
       `export * from '@causeway/sdk/wagmi';`,
+      `export * from '@causeway/sdk/react';`,
     ];
+    const everything = ['import-statement', 'dynamic-import'];
     const documented = await readBudgets();
     expect(documented.length).toBe(imports.length);
     for (const [index, [name, budget]] of documented.entries()) {
-      const size = gzipSync(await bundle(imports[index] ?? '', peers)).length;
+      const kinds = index === imports.length - 1 ? everything : undefined;
+      const size = gzipSync(await bundle(imports[index] ?? '', peers, kinds)).length;
       console.log(`${name}: ${(size / 1024).toFixed(1)} KB of ${budget / 1024} KB`);
       expect(size, name).toBeLessThanOrEqual(budget);
       // A budget far above the actual size would not catch anything.

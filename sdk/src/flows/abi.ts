@@ -6,6 +6,12 @@ import { parseAbi } from 'viem/utils';
 /** Declared without a return value, because USDT returns none. */
 export const approveAbi = /* @__PURE__ */ parseAbi(['function approve(address spender, uint256 amount)']);
 
+/** `decimals` is declared as uint256, because old tokens return that. */
+export const tokenAbi = /* @__PURE__ */ parseAbi([
+  'function decimals() view returns (uint256)',
+  'function symbol() view returns (string)',
+]);
+
 export const permitAbi = /* @__PURE__ */ parseAbi([
   'function name() view returns (string)',
   'function version() view returns (string)',
@@ -15,6 +21,7 @@ export const permitAbi = /* @__PURE__ */ parseAbi([
 ]);
 
 export const fundSwapAbi = /* @__PURE__ */ parseAbi([
+  'function preview(address inputToken, uint256 amount) view returns (uint256 input, uint256 fee, uint256 output)',
   'function swap(address token, uint256 amount, uint256 minOut) returns (uint256)',
 ]);
 

@@ -2,7 +2,6 @@ import type { Hex } from 'viem';
 import { decodeFunctionData } from 'viem/utils';
 import type { Causeway } from '../client.ts';
 import { isCausewayError } from '../error.ts';
-import { sleep } from '../sleep.ts';
 import type { AllowWalletTransaction, EvmChain, OfferContract } from '../wire.ts';
 import { allowListAbi } from './abi.ts';
 import { MAX_NODE_LAG_MS } from './approval.ts';
@@ -11,8 +10,10 @@ import { findContract, lower } from './offer-contract.ts';
 import { requestChallenge, signEvmMessage } from './proof.ts';
 import { waitForReceipt } from './receipt.ts';
 import { connectWallet, openSession, type Session } from './session.ts';
+import { movesNoTokens } from './token-calls.ts';
 import { type Call, sendTransaction, simulate } from './transaction.ts';
 import { assertTrusted, includesAddress } from './trusted.ts';
+import { waitForChange } from './wait-for-change.ts';
 import type { EvmWallet } from './wallet.ts';
 
 export type AllowWalletPhase =
@@ -103,24 +104,19 @@ async function readAuthorized(
 }
 
 async function waitUntilAllowed(session: Session, swap: Hex, transactionHash: Hex): Promise<void> {
-  const startedAt = Date.now();
-  while ((await readAuthorized(session, swap)) === false) {
-    if (Date.now() - startedAt > MAX_NODE_LAG_MS)
-      throw new FlowFailure(
-        'outcome_unknown',
-        'The permission was mined, but the wallet is not allowed yet. Check again in a minute.',
-        { transactionHash },
-      );
-    await sleep(session.pollIntervalMs, session.signal);
-  }
+  const change = { events: 'wallet', timeoutMs: MAX_NODE_LAG_MS };
+  if (await waitForChange(session, change, async () => (await readAuthorized(session, swap)) !== false))
+    return;
+  throw new FlowFailure(
+    'outcome_unknown',
+    'The permission was mined, but the wallet is not allowed yet. Check again in a minute.',
+    { transactionHash },
+  );
 }
-
-/** The selectors of approve, transfer, transferFrom, increaseAllowance, setApprovalForAll and permit. */
-const TOKEN_CALLS = /^0x(095ea7b3|a9059cbb|23b872dd|39509351|a22cb465|d505accf)/i;
 
 /**
  * Checks that the call cannot move money. Accepts `allow` for this wallet on the published allow-list, and
- * any call to a supplier contract that the host trusts, except `TOKEN_CALLS`.
+ * any call to a supplier contract that the host trusts, except those that spend tokens.
  */
 function checkPermission(
   { to, data }: AllowWalletTransaction,
@@ -130,7 +126,7 @@ function checkPermission(
   const call = { to: lower(to), data: data as Hex };
   const isPublished = allow_list_address !== null && lower(allow_list_address) === call.to;
   const isSupplier = includesAddress(trusted?.[chain]?.suppliers ?? [], call.to);
-  const isSafe = (isPublished && allows(call.data, address)) || (isSupplier && !TOKEN_CALLS.test(data));
+  const isSafe = (isPublished && allows(call.data, address)) || (isSupplier && movesNoTokens(data));
   if (!isSafe)
     throw new FlowFailure(
       'calldata_refused',

@@ -86,7 +86,7 @@ export async function planApproval(
   return { reset, approve };
 }
 
-function approveCall({ token, spender }: Allowance, amount: bigint): Call {
+export function approveCall({ token, spender }: Omit<Allowance, 'amount'>, amount: bigint): Call {
   const data = encodeFunctionData({ abi: approveAbi, functionName: 'approve', args: [spender, amount] });
   return { to: token, data };
 }

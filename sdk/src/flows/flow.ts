@@ -1,4 +1,5 @@
 import { type CausewayErrorCode, isCausewayError } from '../error.ts';
+import type { EventHub } from '../event-hub.ts';
 import type { Chain } from '../wire.ts';
 import type { PublicClient } from './wallet.ts';
 import { hasCode, messageOf } from './wallet-error.ts';
@@ -48,6 +49,10 @@ export type FlowCode =
   | 'quote_expired'
   /** The service named a contract that is not in `trusted`. */
   | 'contract_not_trusted'
+  /** The token on chain is not the one that the offer describes. `details` has both. */
+  | 'token_mismatch'
+  /** The message to sign is not a proof of ownership for this wallet, so it was not shown. */
+  | 'message_refused'
   /** The calldata does not match the order, so it was not sent. `details.findings` lists the differences. */
   | 'calldata_refused'
   /** The transaction was mined, but its events do not show the result. */
@@ -79,9 +84,15 @@ export type TrustedContracts = Partial<
   Record<
     Chain,
     {
-      /** The funds and swap contracts. If given, flows approve and call no other contract. */
+      /**
+       * The funds and swap contracts. If given, flows approve and call no other contract, and nothing on other networks
+       * with real money, unless their contracts are named too.
+       */
       contracts?: readonly string[] | undefined;
-      /** The address of each funding token, by asset id. If given, no other address is accepted for that asset. */
+      /**
+       * The address of each funding token, by asset id. If given, no other funding token is accepted. An address for an
+       * asset that users buy is checked too.
+       */
       tokens?: Readonly<Record<string, string>> | undefined;
       /**
        * Other contracts that allow-wallet transactions may call, for offers whose allow-list belongs to
@@ -138,6 +149,11 @@ export type FlowOptions<Phase extends string> = {
    * chain id. Default: the wallet's node.
    */
   publicClient?: PublicClient | undefined;
+  /**
+   * The event stream that your page already has; the hooks of `@causeway/sdk/react` pass theirs. Default: while a flow
+   * waits for the service, it opens one, and polls if there is none.
+   */
+  events?: EventHub | undefined;
   /**
    * Whether wallets that execute calls atomically (EIP-5792) get the approval and the swap as one batch.
    * Default: `auto`, which sends a batch if `wallet_getCapabilities` reports support.

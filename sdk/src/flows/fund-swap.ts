@@ -1,5 +1,5 @@
 import type { Hex } from 'viem';
-import { encodeFunctionData } from 'viem/utils';
+import { decodeFunctionResult, encodeFunctionData } from 'viem/utils';
 import type { Causeway } from '../client.ts';
 import type { EvmChain, OfferDetails } from '../wire.ts';
 import { fundSwapAbi } from './abi.ts';
@@ -11,8 +11,9 @@ import { type Deployment, findDeployment } from './offer-contract.ts';
 import { readSwapResult, type SwapResult } from './outcome.ts';
 import { waitForReceipt } from './receipt.ts';
 import { connectWallet, openSession, type Session } from './session.ts';
+import { assertDescribed } from './token-checks.ts';
 import { type Call, sendTransaction, simulate } from './transaction.ts';
-import { assertTrusted } from './trusted.ts';
+import { assertTrusted, assertTrustedAsset } from './trusted.ts';
 import type { EvmWallet } from './wallet.ts';
 
 export type FundSwapPhase =
@@ -67,22 +68,28 @@ export async function swapFund(
   options: FlowOptions<FundSwapPhase> = {},
 ): Promise<SwapResult> {
   return runFlow(options, 'connecting', async ({ enter, reportTransaction }) => {
-    const deployment = findDeployment(input.offer, 'fund::swap', input.chain, input.assetId);
-    const { address: spender, token } = deployment;
+    const { offer } = input;
+    const deployment = findDeployment(offer, 'fund::swap', input.chain, input.assetId);
+    const { address: spender, assetAddress, token } = deployment;
     assertTrusted(options.trusted, input.chain, deployment);
+    assertTrustedAsset(options.trusted, input.chain, offer.asset.id, assetAddress);
     const requested = parseSmallestUnits(input.amount);
     const floor = input.minReceive === undefined ? 1n : parseSmallestUnits(input.minReceive, 'minReceive');
     minimumAfterSlippage(0n, input.slippageBps); // Rejects an invalid slippage before the wallet is used.
     const session = openSession(causeway, input, options, reportTransaction);
     await connectWallet(session);
     enter('checking');
+    await assertDescribed(session, token);
+    if (assetAddress !== null)
+      await assertDescribed(session, { address: assetAddress, decimals: offer.asset.fractional_digits });
     await assertOpen(session, deployment);
     const amount = await findAmount(session, deployment, requested, input.allowPartial ?? false);
     const wanted = { token: token.address, spender, amount };
     await assertBalance(session, wanted);
     const { receive } = await preview(session, deployment, amount);
-    assertReceives(receive, floor);
-    const minimum = max(minimumAfterSlippage(receive, input.slippageBps), floor);
+    const onChain = await previewOnChain(session, deployment, amount);
+    const minimum = max(minimumAfterSlippage(max(receive, onChain), input.slippageBps), floor);
+    assertReceives(min(receive, onChain), minimum);
     const args = [token.address, amount, minimum] as const;
     const call = { to: spender, data: encodeFunctionData({ abi: fundSwapAbi, functionName: 'swap', args }) };
     const sent =
@@ -162,6 +169,22 @@ async function preview(
   return { pays: BigInt(pay_input_amount) + BigInt(fee), receive: BigInt(receive_output_amount) };
 }
 
+/**
+ * Returns what the fund's own contract would pay out, read through the wallet's node. Bounds what the service says before
+ * anything is approved: a lower output on chain is refused, and a higher one raises the minimum to receive.
+ */
+async function previewOnChain(
+  session: Session,
+  { address: to, token }: Deployment,
+  amount: bigint,
+): Promise<bigint> {
+  const fn = { abi: fundSwapAbi, functionName: 'preview' } as const;
+  const data = encodeFunctionData({ ...fn, args: [token.address, amount] });
+  const [pays, fee, output] = decodeFunctionResult({ ...fn, data: await simulate(session, { to, data }) });
+  assertPaysAtMost(amount, pays + fee);
+  return output;
+}
+
 /** Returns the amount to approve and swap. With `allowPartial` it can be less than requested. */
 async function findAmount(
   session: Session,
@@ -170,10 +193,7 @@ async function findAmount(
   allowPartial: boolean,
 ): Promise<bigint> {
   const { pays, receive } = await preview(session, deployment, requested);
-  if (pays > requested)
-    throw new FlowFailure('contract_reverted', 'The fund would charge more than the amount.', {
-      details: { reason: 'preview', pays: String(pays) },
-    });
+  assertPaysAtMost(requested, pays);
   if (receive === 0n || (pays < requested && !allowPartial))
     throw new FlowFailure(
       'supply_short',
@@ -181,6 +201,13 @@ async function findAmount(
       { details: { requested: String(requested), pays: String(pays), receives: String(receive) } },
     );
   return pays;
+}
+
+function assertPaysAtMost(requested: bigint, pays: bigint): void {
+  if (pays > requested)
+    throw new FlowFailure('contract_reverted', 'The fund would charge more than the amount.', {
+      details: { reason: 'preview', pays: String(pays) },
+    });
 }
 
 function assertReceives(receive: bigint, minimum: bigint): void {
@@ -194,4 +221,8 @@ function assertReceives(receive: bigint, minimum: bigint): void {
 
 function max(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
+}
+
+function min(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
 }

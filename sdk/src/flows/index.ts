@@ -6,6 +6,7 @@ export {
   type Verdict,
   verifyCalldata,
 } from '@causeway/contracts/encodings/verify-calldata.ts';
+export type { EventHub } from '../event-hub.ts';
 export {
   type AllowWalletInput,
   type AllowWalletPhase,
@@ -24,7 +25,8 @@ export {
 } from './flow.ts';
 export { type FundSwapInput, type FundSwapPhase, swapFund } from './fund-swap.ts';
 export type { SwapResult } from './outcome.ts';
-export { buyTokenSaleOnSolana, type SolanaSaleInput, type SolanaSalePhase } from './solana-sale.ts';
+export type { SolanaSaleInput, SolanaSalePhase } from './solana-purchase.ts';
+export { buyTokenSaleOnSolana } from './solana-sale.ts';
 export { buyTokenSale, type TokenSaleInput, type TokenSalePhase } from './token-sale.ts';
 export { buyTokenized, type TokenizedInput, type TokenizedPhase } from './tokenized-purchase.ts';
 export type {

@@ -1,9 +1,14 @@
 import { stringToHex } from 'viem/utils';
 import { encodeBase58 } from '../base58.ts';
+import { CHAINS } from '../chains.ts';
 import type { Causeway } from '../client.ts';
 import type { Chain } from '../wire.ts';
+import { FlowFailure } from './flow.ts';
 import { abortable, promptOwner, type Session } from './session.ts';
 import type { SolanaWallet } from './wallet.ts';
+
+/** The first line of a sign-in message, anywhere in the text. */
+const SIGN_IN = /wants you to sign in with your/i;
 
 /**
  * The fields of an ERC-4361 message that the app chooses. `domain` and `uri` must be registered for the partner; the
@@ -11,17 +16,43 @@ import type { SolanaWallet } from './wallet.ts';
  */
 export type SiweFields = { domain: string; uri: string; statement?: string };
 
+type ChallengeRequest = { address: string; chain: Chain; siwe?: SiweFields | undefined };
+
 /** Returns the service's challenge: a message that proves ownership of the wallet once signed. Valid for one use. */
 export async function requestChallenge(
   causeway: Causeway,
-  { address, chain, siwe }: { address: string; chain: Chain; siwe?: SiweFields | undefined },
+  request: ChallengeRequest,
   signal: AbortSignal | undefined,
 ): Promise<string> {
+  const { address, chain, siwe } = request;
   const { message } = await causeway.wallets.challenge(
     { wallet_address: address, chain, ...(siwe !== undefined && { challenge_type: 'siwe', ...siwe }) },
     { signal },
   );
+  if (!isProofOf(message, request))
+    throw new FlowFailure(
+      'message_refused',
+      'The message is not a proof of ownership for this wallet and page, so it was not shown for signing. Report this to the operator of the service.',
+      { details: { message } },
+    );
   return message;
+}
+
+/**
+ * Returns whether a message is text that names this wallet and signs in to no other site. A sign-in message (ERC-4361) is
+ * accepted only for the page that asked for one. On Solana every challenge is a sign-in message, whose domain the wallet
+ * compares with the page.
+ */
+function isProofOf(message: string, { address, chain, siwe }: ChallengeRequest): boolean {
+  const lines = message.split('\n');
+  const isText = lines.every((line) => [...line].every((character) => character >= ' '));
+  if (!isText || !message.toLowerCase().includes(address.toLowerCase())) return false;
+  if (CHAINS[chain].protocol === 'solana') return message.includes(address);
+  if (siwe === undefined) return !SIGN_IN.test(message);
+  const { domain, uri } = siwe;
+  return (
+    lines[0] === `${domain} wants you to sign in with your Ethereum account:` && lines.includes(`URI: ${uri}`)
+  );
 }
 
 export async function signEvmMessage(session: Session, message: string): Promise<string> {

@@ -1,11 +1,11 @@
 import { CausewayError, isCausewayError } from '../error.ts';
 import { describeStatus } from '../requirements.ts';
 import { isSameAddress } from '../same-address.ts';
-import { sleep } from '../sleep.ts';
 import type { OfferDetails, Requirement } from '../wire.ts';
 import { FlowFailure } from './flow.ts';
 import { compareToDecimal } from './money.ts';
 import type { WalletSession } from './session.ts';
+import { waitForChange } from './wait-for-change.ts';
 
 /**
  * Runs the service's checks in advance, so that the user does not pay for an approval that the service would
@@ -80,19 +80,21 @@ export async function waitForEarlierParticipations(
   { offerId, assetId }: { offerId: string; assetId: string },
   onWaiting: () => void,
 ): Promise<void> {
-  const startedAt = Date.now();
-  for (let isFirst = true; ; isFirst = false) {
-    const unsettled = (await ignoreMissingScope(listUnsettled(session, offerId, assetId))) ?? [];
-    if (unsettled.length === 0) return;
-    if (isFirst) onWaiting();
-    if (Date.now() - startedAt >= session.confirmationTimeoutMs)
-      throw new FlowFailure(
-        'participation_outstanding',
-        'An earlier participation of this wallet is not settled yet. Wait for it, or use another wallet.',
-        { details: { participations: unsettled } },
-      );
-    await sleep(session.pollIntervalMs, session.signal);
-  }
+  let unsettled: string[] = [];
+  let isWaiting = false;
+  const isSettled = async () => {
+    unsettled = (await ignoreMissingScope(listUnsettled(session, offerId, assetId))) ?? [];
+    if (unsettled.length > 0 && !isWaiting) onWaiting();
+    isWaiting = unsettled.length > 0;
+    return !isWaiting;
+  };
+  const change = { events: 'participation', timeoutMs: session.confirmationTimeoutMs };
+  if (await waitForChange(session, change, isSettled)) return;
+  throw new FlowFailure(
+    'participation_outstanding',
+    'An earlier participation of this wallet is not settled yet. Wait for it, or use another wallet.',
+    { details: { participations: unsettled } },
+  );
 }
 
 async function listUnsettled(

@@ -1,6 +1,7 @@
 import type { Hex } from 'viem';
 import { chainIdOf } from '../chains.ts';
 import type { Causeway } from '../client.ts';
+import type { EventHub } from '../event-hub.ts';
 import { sleep } from '../sleep.ts';
 import type { Chain, EvmChain } from '../wire.ts';
 import { addChainParameters } from './add-chain.ts';
@@ -20,6 +21,8 @@ export type WalletSession = {
   pollIntervalMs: number;
   rpcUrls: readonly string[];
   trusted: TrustedContracts | undefined;
+  /** The host's event stream, undefined if it has none. */
+  events: EventHub | undefined;
   /** Reports every transaction that the wallet sends. */
   reportTransaction(hash: string): void;
 };
@@ -75,9 +78,9 @@ export function openWalletSession(
   options: FlowOptions<never>,
   reportTransaction: (hash: string) => void,
 ): WalletSession {
-  const { signal, rpcUrls = {}, trusted, confirmWithin, pollEvery } = options;
+  const { signal, rpcUrls = {}, trusted, events, confirmWithin, pollEvery } = options;
   return {
-    ...{ causeway, address, chain, signal, reportTransaction, trusted },
+    ...{ causeway, address, chain, signal, reportTransaction, trusted, events },
     confirmationTimeoutMs: options.confirmationTimeoutMs ?? confirmWithin ?? DEFAULT_CONFIRMATION_TIMEOUT_MS,
     pollIntervalMs: options.pollIntervalMs ?? pollEvery ?? DEFAULT_POLL_INTERVAL_MS,
     rpcUrls: rpcUrls[chain] ?? [],
@@ -135,12 +138,20 @@ export async function connectWallet(session: Session): Promise<void> {
   await ensureChain(session);
 }
 
-/** Prompts the wallet's owner, after checking that the wallet is on the right account and chain. */
-export async function promptOwner(session: Session, method: string, params: unknown[]): Promise<unknown> {
+/**
+ * Prompts the wallet's owner, after checking that the wallet is on the right account and chain. Calls `onLate`
+ * if the owner approves after the flow was aborted: a prompt cannot be withdrawn.
+ */
+export async function promptOwner(
+  session: Session,
+  method: string,
+  params: unknown[],
+  onLate?: (answer: unknown) => void,
+): Promise<unknown> {
   await assertAccount(session);
   await ensureChain(session);
   session.signal?.throwIfAborted();
-  return prompt(session, method, params);
+  return prompt(session, method, params, onLate);
 }
 
 export async function isOnChain(session: Session): Promise<boolean> {
@@ -159,8 +170,15 @@ async function assertReader(session: Session): Promise<void> {
 }
 
 /** Has no timeout, because the owner may take any time to decide. */
-function prompt({ wallet, signal }: Session, method: string, params: unknown[]): Promise<unknown> {
-  return abortable(signal, wallet.provider.request({ method, params }));
+function prompt(
+  { wallet, signal }: Session,
+  method: string,
+  params: unknown[],
+  onLate?: (answer: unknown) => void,
+): Promise<unknown> {
+  const answer = wallet.provider.request({ method, params });
+  answer.then((late) => signal?.aborted && onLate?.(late)).catch(() => undefined);
+  return abortable(signal, answer);
 }
 
 async function readAccounts(session: Session): Promise<string[]> {

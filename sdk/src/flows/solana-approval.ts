@@ -9,9 +9,11 @@ import {
   callSolana,
   listTokenAccounts,
   readBlockhash,
+  readMintDecimals,
   type SolanaTokenAccount,
   TOKEN_PROGRAM,
 } from './solana-node.ts';
+import { mismatch } from './token-checks.ts';
 import type { SolanaWallet } from './wallet.ts';
 
 /** The approval that a sale needs: `fund` may take `amount` of the mint from the wallet. */
@@ -27,6 +29,15 @@ const FEE_LAMPORTS = 5_000;
  * transaction's lifetime by at most this many blocks.
  */
 const BLOCKHASH_LIFE_BLOCKS = 150;
+
+/**
+ * Throws `token_mismatch` unless the mint has the decimals that the offer says: with others, the amount that the user sees
+ * would not be the amount that the wallet signs.
+ */
+export async function assertMint(session: SolanaSession, { mint, decimals }: SolanaAllowance): Promise<void> {
+  const actual = await readMintDecimals(session, mint);
+  if (actual !== decimals) throw mismatch(mint, { decimals, actual });
+}
 
 /**
  * Finds the wallet's token account that can pay. Throws `insufficient_balance` if none can, or if the wallet

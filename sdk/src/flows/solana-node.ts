@@ -3,6 +3,8 @@ import { FlowFailure } from './flow.ts';
 import { abortable, type WalletSession } from './session.ts';
 
 const READ_TIMEOUT_MS = 20_000;
+const MINT_BYTES = 82;
+const MINT_DECIMALS_OFFSET = 44;
 export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 
 /** A token account of the classic token program. */
@@ -75,8 +77,25 @@ export async function listTokenAccounts(
     .map(({ pubkey, account }) => parseTokenAccount(pubkey, account.data[0]));
 }
 
+/** Returns the decimals of a mint of the classic token program, or null if the address is no such mint. */
+export async function readMintDecimals(
+  session: Pick<WalletSession, 'rpcUrls' | 'signal'>,
+  mint: string,
+): Promise<number | null> {
+  const config = { encoding: 'base64', commitment: 'confirmed' };
+  const { value } = (await callSolana(session, 'getAccountInfo', [mint, config])) as {
+    value: { owner: string; data: [string, string] } | null;
+  };
+  const bytes = value?.owner === TOKEN_PROGRAM ? decodeBase64(value.data[0]) : undefined;
+  return bytes?.length === MINT_BYTES ? (bytes[MINT_DECIMALS_OFFSET] ?? null) : null;
+}
+
+function decodeBase64(base64: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+}
+
 function parseTokenAccount(address: string, base64: string): SolanaTokenAccount {
-  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  const bytes = decodeBase64(base64);
   const data = new DataView(bytes.buffer);
   const hasDelegate = data.getUint32(72, true) === 1;
   return {

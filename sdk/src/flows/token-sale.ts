@@ -7,10 +7,10 @@ import { ensureProven } from './ensure-proof.ts';
 import { type Enter, FlowFailure, type FlowOptions, runFlow } from './flow.ts';
 import { parseSmallestUnits } from './money.ts';
 import { findDeployment } from './offer-contract.ts';
-import { readPermitTerms, signPermit } from './permit.ts';
 import { waitForReceipt } from './receipt.ts';
 import { assertEligible, waitForEarlierParticipations } from './sale-checks.ts';
 import { connectWallet, openSession, type Session } from './session.ts';
+import { assertDescribed } from './token-checks.ts';
 import { sendTransaction } from './transaction.ts';
 import { assertTrusted } from './trusted.ts';
 import type { EvmWallet } from './wallet.ts';
@@ -95,6 +95,7 @@ export async function buyTokenSale(
     if (hash !== undefined) await prove();
     else {
       enter('checking');
+      await assertDescribed(session, deployment.token);
       await assertEligible(session, offer, input.optionId, deployment.token, amount);
       await assertBalance(session, wanted);
       await waitForEarlierParticipations(session, { offerId: offer.id, assetId }, () =>
@@ -120,6 +121,7 @@ async function approve(
   method: 'approve' | 'permit',
 ): Promise<Hex> {
   if (method === 'approve') return sendApproval(session, enter, wanted);
+  const { readPermitTerms, signPermit } = await import('./permit.ts');
   const terms = await readPermitTerms(session, wanted);
   enter('signing_permit');
   const call = await signPermit(session, wanted, terms);

@@ -1,11 +1,26 @@
 import { type Finding, verifyCalldata } from '@causeway/contracts/encodings/verify-calldata.ts';
 import { isCausewayError } from '../error.ts';
-import type { TokenizedSwapTransaction } from '../wire.ts';
+import type { OfferDetails, TokenizedSwapTransaction } from '../wire.ts';
 import { FlowFailure } from './flow.ts';
 import { compareToDecimal } from './money.ts';
 import type { Deployment } from './offer-contract.ts';
 import { readNode, type Session } from './session.ts';
+import { assertDescribed, mismatch } from './token-checks.ts';
 import { pinsOf } from './trusted.ts';
+
+/**
+ * Throws unless the published asset is the token with the symbol that the user chose. The verifier then makes sure that
+ * the order is for this asset.
+ */
+export async function assertAsset(
+  session: Session,
+  { asset }: OfferDetails,
+  { address, assetAddress }: Deployment,
+  symbol: string,
+): Promise<void> {
+  if (assetAddress === null) throw mismatch(address, { symbol, actual: null });
+  await assertDescribed(session, { address: assetAddress, decimals: asset.fractional_digits, symbol });
+}
 
 /** Checks the venue's status and limits before the user pays for an approval. */
 export async function assertTradable(

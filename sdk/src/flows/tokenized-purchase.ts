@@ -10,10 +10,17 @@ import { readSwapResult, type SwapResult } from './outcome.ts';
 import { waitForReceipt } from './receipt.ts';
 import { describeRevert } from './revert.ts';
 import { connectWallet, openSession, type Session } from './session.ts';
-import { assertMatchesOrder, assertNotExpired, assertTradable, quoteExpired } from './tokenized-checks.ts';
+import { assertDescribed } from './token-checks.ts';
+import {
+  assertAsset,
+  assertMatchesOrder,
+  assertNotExpired,
+  assertTradable,
+  quoteExpired,
+} from './tokenized-checks.ts';
 import { assertLimitsSlippage, readMinimum } from './tokenized-minimum.ts';
 import { type Call, sendTransaction, simulate } from './transaction.ts';
-import { assertTrusted } from './trusted.ts';
+import { assertTrusted, assertTrustedAsset } from './trusted.ts';
 import type { EvmWallet } from './wallet.ts';
 
 export type TokenizedPhase =
@@ -84,12 +91,15 @@ export async function buyTokenized(
     const symbol = input.symbol ?? offer.asset.code;
     const amount = parseSmallestUnits(input.amount);
     assertTrusted(options.trusted, input.chain, deployment);
+    assertTrustedAsset(options.trusted, input.chain, offer.asset.id, deployment.assetAddress);
     assertLimitsSlippage(input);
     const session = openSession(causeway, input, options, reportTransaction);
     await connectWallet(session);
     enter('checking');
     const wanted = { token: deployment.token.address, spender: deployment.address, amount };
+    await assertDescribed(session, deployment.token);
     await assertTradable(session, symbol, deployment, amount);
+    await assertAsset(session, offer, deployment, symbol);
     await assertBalance(session, wanted);
     const minimumOf = await readMinimum(session, symbol, deployment, input);
     const optionId = offer.options[0]?.id ?? '';

@@ -25,7 +25,7 @@ export async function simulate(session: Session, call: Call): Promise<Hex> {
 
 /**
  * Has the wallet send a call, reports the transaction's hash before anything else can fail, and returns the
- * hash.
+ * hash. Reports a transaction that the owner approves after the flow was aborted, too.
  */
 export async function sendTransaction(session: Session, { to, data }: Call): Promise<Hex> {
   // The chain id makes the wallet reject the request if the owner has switched to another chain in the
@@ -34,15 +34,24 @@ export async function sendTransaction(session: Session, { to, data }: Call): Pro
   const from = session.address;
   const nonce = await readNode(session, 'eth_getTransactionCount', [from, 'pending']).catch(() => null);
   const request = { from, to, data, value: '0x0', chainId };
-  const hash = await promptOwner(session, 'eth_sendTransaction', [request]);
-  if (typeof hash !== 'string' || !/^0x[0-9a-f]{64}$/i.test(hash))
+  const sent = parseHash(
+    await promptOwner(session, 'eth_sendTransaction', [request], (late) => {
+      const hash = parseHash(late);
+      if (hash !== null) session.reportTransaction(hash);
+    }),
+  );
+  if (sent === null)
     throw new FlowFailure(
       'wallet_error',
       'The wallet returned no transaction hash. Check its activity before you retry.',
     );
-  const sent = hash.toLowerCase() as Hex;
   if (nonce !== null)
     session.sent.set(sent, { hash: sent, from, to, nonce: nonce as Hex, input: data, value: '0x0' });
   session.reportTransaction(sent);
   return sent;
+}
+
+function parseHash(answer: unknown): Hex | null {
+  const isHash = typeof answer === 'string' && /^0x[0-9a-f]{64}$/i.test(answer);
+  return isHash ? (answer.toLowerCase() as Hex) : null;
 }

@@ -12,21 +12,40 @@ type Published = { address: string; token?: { asset_id: string; address: string 
 
 /**
  * Throws if the host has named trusted contracts or tokens for the chain and the service's contract or token is not
- * among them.
+ * among them. If the host has named contracts of any chain, other networks with real money are not trusted: the
+ * service could otherwise move the offer to a chain that the host does not use.
  */
 export function assertTrusted(
   trusted: TrustedContracts | undefined,
   chain: Chain,
   { address, token }: Published,
 ): void {
-  const { contracts = [address], tokens = {} } = trusted?.[chain] ?? {};
-  if (!includesAddress(contracts, address)) throw notTrusted(chain, address);
-  if (token === undefined) return;
-  const expected = tokens[token.asset_id] ?? token.address;
-  if (!includesAddress([expected], token.address)) throw notTrusted(chain, token.address);
+  const { contracts, tokens } = trusted?.[chain] ?? {};
+  const isOpen = contracts === undefined && (CHAINS[chain].isTest || !namesContracts(trusted));
+  if (!isOpen && !includesAddress(contracts ?? [], address)) throw notTrusted(chain, address);
+  if (token === undefined || tokens === undefined) return;
+  const expected = Object.hasOwn(tokens, token.asset_id) ? tokens[token.asset_id] : undefined;
+  if (expected === undefined || !isSameAddress(expected, token.address))
+    throw notTrusted(chain, token.address);
 }
 
-function notTrusted(chain: Chain, address: string): FlowFailure {
+/** Throws if the host has named an address for the asset that the user receives and the service names another. */
+export function assertTrustedAsset(
+  trusted: TrustedContracts | undefined,
+  chain: Chain,
+  assetId: string,
+  address: string | null,
+): void {
+  const tokens = trusted?.[chain]?.tokens ?? {};
+  const expected = Object.hasOwn(tokens, assetId) ? tokens[assetId] : undefined;
+  if (expected !== undefined && !isSameAddress(expected, address ?? '')) throw notTrusted(chain, address);
+}
+
+function namesContracts(trusted: TrustedContracts = {}): boolean {
+  return Object.values(trusted).some((chain) => chain?.contracts !== undefined);
+}
+
+function notTrusted(chain: Chain, address: string | null): FlowFailure {
   return new FlowFailure(
     'contract_not_trusted',
     `The service named a contract on ${chain} that this application does not trust. Nothing was sent.`,

@@ -4,7 +4,8 @@ import type { ClassNames } from './ui/class-names.ts';
 /** The names of the CSS variables in `styles.css`, without the prefix `--cw-`. */
 export type AppearanceVariable =
   | ('font' | 'surface' | 'surface-sunken' | 'text' | 'text-muted' | 'border' | 'border-strong')
-  | ('accent' | 'accent-hover' | 'on-accent' | 'focus' | 'skeleton' | 'shadow' | 'shadow-raised' | 'backdrop')
+  | ('accent' | 'accent-hover' | 'accent-soft' | 'on-accent' | 'focus')
+  | ('skeleton' | 'shadow' | 'shadow-raised' | 'backdrop')
   | `${'good' | 'busy' | 'attention' | 'bad' | 'neutral'}${'' | '-soft'}`
   | ('radius' | 'radius-small' | 'space');
 

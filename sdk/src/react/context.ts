@@ -1,10 +1,10 @@
 import { createContext, useContext } from 'react';
 import type { Causeway } from '../client.ts';
+import type { EventHub } from '../event-hub.ts';
 import type { FlowOptions, TrustedContracts } from '../flows/flow.ts';
 import type { PublicClient, Wallet } from '../flows/wallet.ts';
 import type { Chain } from '../wire.ts';
 import type { Appearance } from './appearance.tsx';
-import type { EventHub } from './hooks/event-hub.ts';
 import type { QueryCache } from './hooks/query-cache.ts';
 import type { IdentityLauncher } from './identity/identity-launchers.ts';
 import type { Protocol, WalletConnection, WalletConnector } from './wallets/connector.ts';

@@ -43,7 +43,7 @@ export {
   useSwapStatus,
   useWalletAuthorization,
 } from './hooks/use-swaps.ts';
-export { useQuote, useTradingStatus } from './hooks/use-tokenized.ts';
+export { useQuote, useTokenizedOrders, useTradingStatus } from './hooks/use-tokenized.ts';
 export { useTokenAllowance, useTokenBalance } from './hooks/use-tokens.ts';
 export { useConnectedWallets, useParticipation, useParticipations, usePii } from './hooks/use-user.ts';
 export { type ConnectedWallet, useWallet } from './hooks/use-wallet.ts';
@@ -64,6 +64,7 @@ export {
   type SignOutButtonProps,
 } from './identity/session-parts.tsx';
 export { SignInCard, type SignInCardProps } from './identity/sign-in-card.tsx';
+export { useRequirementProgress } from './identity/use-requirement-rows.ts';
 export { InitialData, type InitialDataProps } from './initial-data.ts';
 export { OfferHeader, type OfferPartProps } from './offers/offer-header.tsx';
 export { OfferFaq, OfferLinks, OfferMilestones, OfferTerms } from './offers/offer-sections.tsx';
@@ -73,7 +74,7 @@ export { ParticipationsList, type ParticipationsListProps } from './offers/parti
 export { CausewayProvider, type CausewayProviderProps } from './provider.tsx';
 export type { AppearancePart, BlockProps, ClassNames } from './ui/class-names.ts';
 export { Countdown, type CountdownProps } from './ui/countdown.tsx';
-export { AddressText, Skeleton, StatusBadge } from './ui/elements.tsx';
+export { AddressText, Skeleton, StatusBadge, TokenAmount } from './ui/elements.tsx';
 export { ErrorNotice } from './ui/error-notice.tsx';
 export { formatUsd, groupDigits } from './ui/format.ts';
 export type { Tone } from './ui/labels.ts';

@@ -1,11 +1,11 @@
 import { type ReactNode, useEffect, useMemo, useRef } from 'react';
 import type { Causeway } from '../client.ts';
+import { createEventHub } from '../event-hub.ts';
 import type { FlowOptions, TrustedContracts } from '../flows/flow.ts';
 import type { PublicClient } from '../flows/wallet.ts';
 import type { Preloaded } from '../preload.ts';
 import { type Appearance, AppearanceScope } from './appearance.tsx';
 import { Context, type RpcUrls } from './context.ts';
-import { createEventHub } from './hooks/event-hub.ts';
 import { createQueryCache, type QueryCache } from './hooks/query-cache.ts';
 import { type IdentityLauncher, sumsubIdentity } from './identity/identity-launchers.ts';
 import type { Messages } from './ui/messages.ts';

@@ -1,2 +1,7 @@
 export { queryClientCache } from './query-client-cache.ts';
-export { type CausewayQueryKey, causewayQueries, type QueryOptionsOf } from './query-options.ts';
+export {
+  type CausewayQueryKey,
+  causewayQueries,
+  type QueryOptionsOf,
+  type QueryScope,
+} from './query-options.ts';

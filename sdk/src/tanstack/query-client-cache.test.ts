@@ -1,9 +1,10 @@
 import { QueryClient } from '@tanstack/react-query';
-import { afterEach, expect, test, vi } from 'vitest';
-import { createCauseway } from '../client.ts';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { type Causeway, createCauseway } from '../client.ts';
 import { queries } from '../queries.ts';
 import { causewayQueries, queryClientCache } from './index.ts';
 
+const OPTIONS = { baseUrl: 'http://service.test', accessToken: 't', retries: 0 };
 const pii = (name: string) => Response.json({ full_legal_name: name });
 const failure = () =>
   Response.json(
@@ -15,7 +16,7 @@ const failure = () =>
 function setUp(...replies: (() => Response)[]) {
   const requested: string[] = [];
   const client = createCauseway({
-    ...{ baseUrl: 'http://service.test', accessToken: 't', retries: 0 },
+    ...OPTIONS,
     fetch: async (url) => {
       requested.push(new URL(String(url)).pathname);
       return (replies[requested.length - 1] ?? failure)();
@@ -32,6 +33,7 @@ function setUp(...replies: (() => Response)[]) {
 const cleanups: (() => void)[] = [];
 afterEach(() => {
   for (const cleanup of cleanups.splice(0)) cleanup();
+  vi.unstubAllGlobals();
 });
 
 const { key } = queries.pii();
@@ -75,6 +77,7 @@ test('a failed reload keeps the data and reports the error, without retries of i
 });
 
 test('preloaded data is shown without a request, and never replaces data of the host', () => {
+  vi.stubGlobal('window', {});
   const { queryClient, requested, cache } = setUp();
   cache.seed({ [key]: { full_legal_name: 'preloaded' } });
   expect(cache.getInitialState(key).data).toEqual({ full_legal_name: 'preloaded' });
@@ -83,4 +86,49 @@ test('preloaded data is shown without a request, and never replaces data of the 
   expect(cache.getState(key).data).toEqual({ full_legal_name: 'host' });
   cleanups.push(cache.subscribe(queries.pii(), undefined, () => undefined));
   expect(requested).toEqual([]);
+});
+
+describe('a query client that a server shares among users', () => {
+  const [ada, bob] = ['ada', 'bob'].map((name) =>
+    createCauseway({ ...OPTIONS, accessToken: name, fetch: async () => pii(name) }),
+  ) as [Causeway, Causeway];
+
+  test('is refused for a second user, unless the keys carry the user', () => {
+    const queryClient = new QueryClient();
+    queryClientCache(queryClient)(ada);
+    queryClientCache(queryClient)(ada);
+    expect(() => queryClientCache(queryClient)(bob)).toThrow(/two users.*per request/);
+    queryClientCache(queryClient, { user: 'u2' })(bob);
+    queryClientCache(new QueryClient())(bob);
+    vi.stubGlobal('window', {});
+    queryClientCache(queryClient)(bob);
+  });
+
+  test('keeps the results of users apart by key', async () => {
+    const queryClient = new QueryClient();
+    for (const [user, client] of [
+      ['u1', ada],
+      ['u2', bob],
+    ] as const)
+      await queryClient.fetchQuery(causewayQueries(client, { user }).pii());
+    const shown = (user: string) => queryClientCache(queryClient, { user })(ada).getState(key).data;
+    expect([shown('u1'), shown('u2'), shown('u3')]).toEqual([
+      { full_legal_name: 'ada' },
+      { full_legal_name: 'bob' },
+      undefined,
+    ]);
+    expect(queryClient.getQueryData(['causeway', 'pii', '""'])).toBeUndefined();
+    queryClientCache(queryClient, { user: 'u1' })(ada).invalidate((one) => one === key);
+    expect(queryClient.getQueryState(['causeway', 'pii', '""', 'u1'])?.isInvalidated).toBe(true);
+    queryClient.clear();
+  });
+
+  test('does not get the preloaded results of a page', () => {
+    const queryClient = new QueryClient();
+    const first = queryClientCache(queryClient)(ada);
+    first.seed({ [key]: { full_legal_name: 'ada' } });
+    expect(first.getInitialState(key).data).toEqual({ full_legal_name: 'ada' });
+    expect(queryClientCache(queryClient)(ada).getInitialState(key).data).toBeUndefined();
+    expect(queryClient.getQueryCache().getAll()).toEqual([]);
+  });
 });

@@ -8,11 +8,16 @@ import {
   STALE_AFTER_MS,
   toCausewayError,
 } from '../react/hooks/query-cache.ts';
-import { fromQueryKey, toQueryKey, toQueryOptions } from './query-options.ts';
+import { fromQueryKey, type QueryScope, toQueryKey, toQueryOptions } from './query-options.ts';
+
+/** The client that each `QueryClient` on a server is used with. */
+const clients = new WeakMap<QueryClient, Causeway>();
 
 /**
  * Keeps the results of the hooks in your app's `QueryClient`: devtools show them, `invalidateQueries` reloads them, and
- * hydration and persistence include them. Pass it to `CausewayProvider` as `cache`. Sign-out must clear the client.
+ * hydration and persistence include them. Pass it to `CausewayProvider` as `cache`. Sign-out must clear the client. On a
+ * server, create a `QueryClient` per request or pass `user`: without it, the results of one user would be shown to another,
+ * so a second client on the same `QueryClient` is refused.
  *
  * @example
  * ```tsx
@@ -28,13 +33,22 @@ import { fromQueryKey, toQueryKey, toQueryOptions } from './query-options.ts';
  * );
  * ```
  */
-export function queryClientCache(queryClient: QueryClient): (client: Causeway) => QueryCache {
+export function queryClientCache(
+  queryClient: QueryClient,
+  scope: QueryScope = {},
+): (client: Causeway) => QueryCache {
   return (client) => {
+    assertOneUser(queryClient, client, scope);
+    const keyOf = (key: string) => toQueryKey(key, scope);
+    /** On a server, the preloaded results of this page, which do not enter a `QueryClient` that pages may share. */
+    const preloadedStates = new Map<string, QueryState<unknown>>();
     let isLive = false;
     // TanStack Query replaces a query's state when it changes, so each state is converted once.
     const converted = new WeakMap<object, QueryState<unknown>>();
     const getState = (key: string): QueryState<unknown> => {
-      const state = queryClient.getQueryState(toQueryKey(key));
+      const preloaded = preloadedStates.get(key);
+      if (preloaded !== undefined) return preloaded;
+      const state = queryClient.getQueryState(keyOf(key));
       if (state === undefined) return LOADING;
       const known = converted.get(state);
       if (known !== undefined) return known;
@@ -51,7 +65,7 @@ export function queryClientCache(queryClient: QueryClient): (client: Causeway) =
       getInitialState: getState,
       subscribe: (query, pollIntervalMs, notify) => {
         const observer = new QueryObserver(queryClient, {
-          ...toQueryOptions(client, query),
+          ...toQueryOptions(client, query, scope),
           ...(queryClient.getDefaultOptions().queries?.staleTime === undefined && {
             staleTime: STALE_AFTER_MS,
           }),
@@ -64,7 +78,7 @@ export function queryClientCache(queryClient: QueryClient): (client: Causeway) =
         return observer.subscribe(notify);
       },
       refresh: async (query) => {
-        const options = toQueryOptions(client, query);
+        const options = toQueryOptions(client, query, scope);
         // A running request may have read the old data.
         await queryClient.cancelQueries({ queryKey: options.queryKey, exact: true });
         await queryClient.fetchQuery({ ...options, staleTime: 0 }).catch(() => undefined);
@@ -79,11 +93,27 @@ export function queryClientCache(queryClient: QueryClient): (client: Causeway) =
       },
       seed: (preloaded) => {
         for (const [key, data] of Object.entries(preloaded))
-          if (queryClient.getQueryData(toQueryKey(key)) === undefined)
-            queryClient.setQueryData(toQueryKey(key), data);
+          if (isServer()) preloadedStates.set(key, { data, error: undefined, isLoading: false });
+          else if (queryClient.getQueryData(keyOf(key)) === undefined)
+            queryClient.setQueryData(keyOf(key), data);
       },
       // TanStack Query refetches on focus by itself.
       refetchOnFocus: () => () => undefined,
     };
   };
+}
+
+function isServer(): boolean {
+  return typeof window === 'undefined';
+}
+
+/** Throws if a `QueryClient` on a server would mix the results of two clients, which act for different users. */
+function assertOneUser(queryClient: QueryClient, client: Causeway, { user }: QueryScope): void {
+  if (!isServer() || user !== undefined) return;
+  const known = clients.get(queryClient) ?? client;
+  clients.set(queryClient, known);
+  if (known === client) return;
+  throw new Error(
+    'On a server, one QueryClient must not hold the data of two users. Create a QueryClient per request, or pass { user } to queryClientCache.',
+  );
 }

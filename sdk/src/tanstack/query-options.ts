@@ -1,14 +1,23 @@
-import { type QueryKey, queryOptions } from '@tanstack/react-query';
+import type { DataTag, QueryFunction, QueryKey, UseQueryOptions } from '@tanstack/react-query';
 import type { Causeway } from '../client.ts';
 import type { CausewayError } from '../error.ts';
 import { type Queries, type Query, queries } from '../queries.ts';
 
 /** The keys of all results, for example to invalidate all with `['causeway']` or one resource with `['causeway', 'offers']`. */
-export type CausewayQueryKey = readonly ['causeway', resource: string, params: string];
+export type CausewayQueryKey = readonly ['causeway', resource: string, params: string, user?: string];
 
-export function toQueryKey(key: string): CausewayQueryKey {
+export type QueryScope = {
+  /**
+   * The id of the signed-in user, which becomes part of every key, so that a `QueryClient` never returns the results of
+   * another user. Pass the same id to `causewayQueries` and `queryClientCache`.
+   */
+  user?: string | undefined;
+};
+
+export function toQueryKey(key: string, { user }: QueryScope): CausewayQueryKey {
   const end = key.indexOf(':');
-  return ['causeway', key.slice(0, end), key.slice(end + 1)];
+  const own = ['causeway', key.slice(0, end), key.slice(end + 1)] as const;
+  return user === undefined ? own : [...own, user];
 }
 
 /** Returns the key that `toQueryKey` was given. */
@@ -16,19 +25,35 @@ export function fromQueryKey([, resource, params]: QueryKey): string {
   return `${resource}:${params}`;
 }
 
-export function toQueryOptions<Data>(client: Causeway, { key, load }: Query<Data>) {
-  return queryOptions<Data, CausewayError, Data, CausewayQueryKey>({
-    queryKey: toQueryKey(key),
+/**
+ * TanStack Query's options for one query. Written out, because the result type of `queryOptions` names types that early
+ * releases of version 5 lack.
+ */
+export type CausewayQueryOptions<Data> = Omit<
+  UseQueryOptions<Data, CausewayError, Data, CausewayQueryKey>,
+  'queryFn' | 'queryKey'
+> & {
+  queryKey: DataTag<CausewayQueryKey, Data>;
+  queryFn: QueryFunction<Data, CausewayQueryKey>;
+};
+
+export function toQueryOptions<Data>(
+  client: Causeway,
+  { key, load }: Query<Data>,
+  scope: QueryScope,
+): CausewayQueryOptions<Data> {
+  return {
+    queryKey: toQueryKey(key, scope) as CausewayQueryOptions<Data>['queryKey'],
     queryFn: ({ signal }) => load(client, signal),
     // The client retries by itself.
     retry: false,
-  });
+  };
 }
 
 /** Takes the parameters of a query, and returns TanStack Query's options for it. */
 export type QueryOptionsOf<Name extends keyof Queries> = (
   ...params: Parameters<Queries[Name]>
-) => ReturnType<Queries[Name]> extends Query<infer Data> ? ReturnType<typeof toQueryOptions<Data>> : never;
+) => ReturnType<Queries[Name]> extends Query<infer Data> ? CausewayQueryOptions<Data> : never;
 
 /**
  * Returns the `queryOptions` of every query, for `useQuery`, `prefetchQuery` and the other functions of TanStack Query. The
@@ -47,11 +72,14 @@ export type QueryOptionsOf<Name extends keyof Queries> = (
  * }
  * ```
  */
-export function causewayQueries(client: Causeway): { [Name in keyof Queries]: QueryOptionsOf<Name> } {
+export function causewayQueries(
+  client: Causeway,
+  scope: QueryScope = {},
+): { [Name in keyof Queries]: QueryOptionsOf<Name> } {
   const entries = Object.entries(queries).map(([name, queryOf]) => [
     name,
     (...params: never[]) =>
-      toQueryOptions(client, (queryOf as (...params: never[]) => Query<unknown>)(...params)),
+      toQueryOptions(client, (queryOf as (...params: never[]) => Query<unknown>)(...params), scope),
   ]);
   return Object.fromEntries(entries);
 }

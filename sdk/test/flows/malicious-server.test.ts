@@ -6,17 +6,20 @@ import {
   allowWallet,
   buyTokenized,
   buyTokenSale,
+  buyTokenSaleOnSolana,
   type FlowError,
+  proveAndBindWallet,
   swapFund,
   type TrustedContracts,
   verifyCalldata,
 } from '../../src/flows/index.ts';
 import type { TestWallet } from '../../src/testing/index.ts';
-import type { OfferDetails, TokenizedSwapTransaction } from '../../src/wire.ts';
+import type { EvmChain, OfferDetails, SwapPreview, TokenizedSwapTransaction } from '../../src/wire.ts';
 import { CHAIN, failureOf, optionOf, QUICK, recordsCalls, type Sandbox, startSandbox } from './sandbox.ts';
 
 const THIEF = `0x${'d1'.repeat(20)}` as const;
 const AMOUNT = 100_500_000n;
+const SOLANA = 'solana_devnet';
 
 let sandbox: Sandbox;
 let causeway: Awaited<ReturnType<Sandbox['newUser']>>;
@@ -27,6 +30,9 @@ let trusted: TrustedContracts;
 let sale: OfferDetails;
 let fund: OfferDetails;
 let apple: OfferDetails;
+/** The fund with contracts of the older generation, and the client id of the partner that offers it. */
+let classic: OfferDetails;
+let clientIdOfOther: string;
 beforeAll(async () => {
   sandbox = await startSandbox();
   causeway = await sandbox.newUser();
@@ -35,10 +41,18 @@ beforeAll(async () => {
   [sale, fund, apple] = (await Promise.all(
     ['harbour-quarter', 'treasury-fund', 'apple-tokenized'].map((slug) => causeway.offers.get(slug)),
   )) as [OfferDetails, OfferDetails, OfferDetails];
+  const { other_partner } = sandbox.overview as unknown as { other_partner: { client_id: string } };
+  clientIdOfOther = other_partner.client_id;
+  classic = await (await sandbox.newUser({ clientId: clientIdOfOther })).offers.get('treasury-fund-classic');
+  const solana = sale.contracts.find(({ chain }) => chain === SOLANA);
   trusted = {
     [CHAIN]: {
-      contracts: [sale, fund, apple].map((offer) => contractOf(offer).address),
+      contracts: [sale, fund, classic, apple].map((offer) => contractOf(offer).address),
       tokens: { 'usd-coin': sandbox.tokenOf('usd-coin') },
+    },
+    [SOLANA]: {
+      contracts: [solana?.address ?? ''],
+      tokens: { 'usd-coin': solana?.funding_tokens[0]?.address ?? '' },
     },
   };
 });
@@ -51,6 +65,10 @@ const changed = (offer: OfferDetails, change: Partial<OfferDetails['contracts'][
   ...offer,
   contracts: [{ ...contractOf(offer), ...change }],
 });
+const renamed = (token: OfferDetails['contracts'][number]['funding_tokens'][number]) => ({
+  ...token,
+  asset_id: 'usdc',
+});
 const swappedTokens = (offer: OfferDetails) =>
   contractOf(offer).funding_tokens.map((token) => ({ ...token, address: sandbox.tokenOf('tether') }));
 /** Runs a flow that must be refused without a prompt. */
@@ -59,7 +77,34 @@ async function refused(flow: () => Promise<unknown>): Promise<FlowError> {
   const error = await failureOf(flow());
   expect(calls).not.toContain('eth_sendTransaction');
   expect(calls).not.toContain('eth_signTypedData_v4');
+  expect(calls).not.toContain('wallet_sendCalls');
   return error;
+}
+/** Returns the code of a refused purchase on Solana, and what the wallet was asked. */
+async function buyOnSolana(offer: OfferDetails): Promise<[string, string[]]> {
+  const { address = '' } = sandbox.overview.wallets.find(({ protocol }) => protocol === 'solana') ?? {};
+  const { rpc_url = '' } = sandbox.overview.chains.find(({ chain }) => chain === SOLANA) ?? {};
+  const asked: string[] = [];
+  const ask = (what: string) => async () => {
+    asked.push(what);
+    return new Uint8Array(64);
+  };
+  const wallet = {
+    ...{ protocol: 'solana' as const, address, signMessage: ask('signMessage') },
+    signAndSendTransaction: ask('signAndSendTransaction'),
+  };
+  const assetId = offer.contracts[0]?.funding_tokens[0]?.asset_id ?? '';
+  const order = {
+    offer,
+    optionId: optionOf(sale, 'public'),
+    chain: SOLANA,
+    wallet,
+    assetId,
+    amount: AMOUNT,
+  } as const;
+  const rpcUrls = { [SOLANA]: [rpc_url] };
+  const { code } = await failureOf(buyTokenSaleOnSolana(causeway, order, { ...options(), rpcUrls }));
+  return [code, asked];
 }
 const input = () => ({ chain: CHAIN, wallet, assetId: 'usd-coin', amount: AMOUNT }) as const;
 const options = () => ({ ...QUICK, trusted });
@@ -75,26 +120,81 @@ describe('a malicious service that publishes other addresses', () => {
       'the addresses of the contract and the token swapped',
       (offer) => changed(offer, { address: contractOf(offer).funding_tokens[0]?.address ?? THIEF }),
     ],
+    [
+      'a token under an asset id that the host did not name',
+      (offer) => changed(offer, { funding_tokens: swappedTokens(offer).map(renamed) }),
+    ],
+    [
+      'a network with real money instead of the test network',
+      (offer) => changed(offer, { chain: 'base_mainnet', address: THIEF } as object),
+    ],
   ];
+  /** The purchase as a page would start it that shows what the service published. */
+  const inputFor = (offer: OfferDetails) => ({
+    ...{ ...input(), offer, chain: offer.contracts[0]?.chain as EvmChain },
+    assetId: offer.contracts[0]?.funding_tokens[0]?.asset_id ?? '',
+  });
   test.each(attacks)('cannot sell a token with %s', async (_what, attack) => {
     const optionId = optionOf(sale, 'public');
     const offer = attack(sale);
-    const { code } = await refused(() => buyTokenSale(causeway, { ...input(), offer, optionId }, options()));
+    const order = { ...inputFor(offer), optionId };
+    const { code } = await refused(() => buyTokenSale(causeway, order, options()));
     expect([code, calls]).toEqual(['contract_not_trusted', []]);
   });
 
   test.each(attacks)('cannot swap into a fund with %s', async (_what, attack) => {
-    const offer = attack(fund);
-    const order = { ...input(), offer, slippageBps: 50 };
-    const { code } = await refused(() => swapFund(causeway, order, options()));
-    expect([code, calls]).toEqual(['contract_not_trusted', []]);
+    for (const offer of [attack(fund), attack(classic)]) {
+      const order = { ...inputFor(offer), slippageBps: 50 };
+      const { code } = await refused(() => swapFund(causeway, order, options()));
+      expect([code, calls]).toEqual(['contract_not_trusted', []]);
+    }
   });
 
   test.each(attacks)('cannot sell a tokenized asset with %s', async (_what, attack) => {
-    const offer = attack(apple);
-    const order = { ...input(), offer, maxSlippageBps: 50 };
+    const order = { ...inputFor(attack(apple)), maxSlippageBps: 50 };
     const { code } = await refused(() => buyTokenized(causeway, order, options()));
     expect([code, calls]).toEqual(['contract_not_trusted', []]);
+  });
+
+  test.each(attacks.slice(0, 4))('cannot sell a token on Solana with %s', async (_what, attack) => {
+    const contract = sale.contracts.find(({ chain }) => chain === SOLANA);
+    const offer = attack({ ...sale, contracts: [{ ...contract, chain: CHAIN }] } as OfferDetails);
+    const published = { ...offer, contracts: [{ ...contractOf(offer), chain: SOLANA }] } as OfferDetails;
+    expect(await buyOnSolana(published)).toEqual(['contract_not_trusted', []]);
+  });
+
+  test('cannot describe a token with other decimals, so that less is shown than the wallet signs', async () => {
+    const lie = (offer: OfferDetails) =>
+      changed(offer, {
+        funding_tokens: contractOf(offer).funding_tokens.map((one) => ({ ...one, decimals: 18 })),
+      });
+    const optionId = optionOf(sale, 'public');
+    const flows = [
+      () => buyTokenSale(causeway, { ...input(), offer: lie(sale), optionId }, options()),
+      () => swapFund(causeway, { ...input(), offer: lie(fund), slippageBps: 50 }, options()),
+      () => swapFund(causeway, { ...input(), offer: lie(classic), slippageBps: 50 }, options()),
+      () => buyTokenized(causeway, { ...input(), offer: lie(apple), maxSlippageBps: 50 }, options()),
+    ];
+    for (const flow of flows) expect((await refused(flow)).code).toBe('token_mismatch');
+    const solana = sale.contracts.filter(({ chain }) => chain === SOLANA);
+    const contracts = solana.map((one) => ({
+      ...one,
+      funding_tokens: one.funding_tokens.map((token) => ({ ...token, decimals: 2 })),
+    }));
+    expect(await buyOnSolana({ ...sale, contracts } as OfferDetails)).toEqual(['token_mismatch', []]);
+  });
+
+  test('cannot sell another asset under the symbol of a tokenized one', async () => {
+    const tesla = await causeway.offers.get('tesla-tokenized');
+    const { asset_address } = contractOf(tesla);
+    for (const lie of [asset_address, sandbox.tokenOf('usd-coin'), null]) {
+      const order = { ...input(), offer: changed(apple, { asset_address: lie }), maxSlippageBps: 50 };
+      expect((await refused(() => buyTokenized(causeway, order, options()))).code).toBe('token_mismatch');
+    }
+    const pinned = { [CHAIN]: { ...trusted[CHAIN], tokens: { ...trusted[CHAIN]?.tokens, aaplon: THIEF } } };
+    const order = { ...input(), offer: apple, maxSlippageBps: 50 };
+    const error = await refused(() => buyTokenized(causeway, order, { ...QUICK, trusted: pinned }));
+    expect([error.code, calls]).toEqual(['contract_not_trusted', []]);
   });
 });
 
@@ -172,6 +272,71 @@ describe('a malicious service that changes an order', () => {
     expect(failed(await verify({ contracts: [THIEF] }))).toEqual(['contract']);
     expect(failed(await verify({ contracts: [] }))).toEqual(['contract']);
     expect(failed(await verify({ venue_managers: [THIEF] }))).toEqual(['venue manager']);
+  });
+});
+
+describe('a malicious service that lies about a fund', () => {
+  const better = ({ fee, pay_input_amount, receive_output_amount }: SwapPreview) => ({
+    ...{ fee: '0', pay_input_amount: String(BigInt(pay_input_amount) + BigInt(fee)) },
+    receive_output_amount: String((BigInt(receive_output_amount) * 102n) / 100n),
+  });
+  const worse = () => ({ receive_output_amount: '1' });
+
+  test.each(['new', 'old'])(
+    'can neither hide a fee nor lower the minimum in the %s generation',
+    async (generation) => {
+      const [offer, change] = generation === 'new' ? [fund, {}] : [classic, { clientId: clientIdOfOther }];
+      let lie: (preview: SwapPreview) => Partial<SwapPreview> = () => ({});
+      const client = await sandbox.newUser({
+        ...change,
+        fetch: async (url, init) => {
+          const reply = await fetch(url, init);
+          if (!String(url).includes('/swap/preview') || !reply.ok) return reply;
+          const body = (await reply.json()) as SwapPreview;
+          return Response.json({ ...body, ...lie(body) });
+        },
+      });
+      await sandbox.verify(client);
+      const buyer = await sandbox.newWallet({ intercept: recordsCalls(calls) });
+      await allowWallet(client, { offerId: offer.id, chain: CHAIN, wallet: buyer }, QUICK);
+      const order = { ...input(), wallet: buyer, offer, slippageBps: 50 };
+      for (const told of [better, worse]) {
+        lie = told;
+        expect((await refused(() => swapFund(client, order, options()))).code).toBe('price_moved');
+      }
+      lie = () => ({});
+      expect((await swapFund(client, order, options())).paid).toBe(AMOUNT);
+    },
+  );
+});
+
+describe('a malicious service that asks for another signature', () => {
+  const EXCHANGE = 'exchange.example wants you to sign in with your Ethereum account:';
+
+  test.each<[string, () => string]>([
+    [
+      'signs the user in to another site',
+      () => `${EXCHANGE}\n${wallet.address}\n\nURI: https://exchange.example`,
+    ],
+    ['proves the ownership of another wallet', () => `You own ${THIEF}.`],
+  ])('never shows a message that %s', async (_what, message) => {
+    const client = await sandbox.newUser({
+      fetch: async (url, init) => {
+        const reply = await fetch(url, init);
+        if (!String(url).endsWith('/wallet-ownership')) return reply;
+        return Response.json({ ...((await reply.json()) as object), message: message() });
+      },
+    });
+    const optionId = optionOf(sale, 'public');
+    const flows = [
+      () => buyTokenSale(client, { ...input(), offer: sale, optionId }, options()),
+      () => buyTokenized(client, { ...input(), offer: apple, maxSlippageBps: 50 }, options()),
+      () => proveAndBindWallet(client, { offerId: sale.id, optionId, chain: CHAIN, wallet }, options()),
+    ];
+    for (const flow of flows) {
+      expect((await refused(flow)).code).toBe('message_refused');
+      expect(calls).not.toContain('personal_sign');
+    }
   });
 });
 

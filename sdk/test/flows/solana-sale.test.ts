@@ -1,11 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodeBase58 } from '../../src/base58.ts';
 import type { FlowOptions } from '../../src/flows/flow.ts';
-import {
-  buyTokenSaleOnSolana,
-  type SolanaSaleInput,
-  type SolanaSalePhase,
-} from '../../src/flows/solana-sale.ts';
+import { buyTokenSaleOnSolana, type SolanaSaleInput, type SolanaSalePhase } from '../../src/flows/index.ts';
 import type { SolanaWallet } from '../../src/flows/wallet.ts';
 import { createSolanaTestWallet, readSolanaApproval } from '../../src/testing/index.ts';
 import type { OfferDetails } from '../../src/wire.ts';

@@ -1,7 +1,14 @@
 import type { Hex } from 'viem';
-import { decodeFunctionData, encodeFunctionData, parseAbi } from 'viem/utils';
+import {
+  decodeFunctionData,
+  encodeFunctionData,
+  numberToHex,
+  parseAbi,
+  toFunctionSelector,
+} from 'viem/utils';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CausewayError } from '../../src/error.ts';
+import { createEventHub } from '../../src/event-hub.ts';
 import { buyTokenSale, proveAndBindWallet, type TokenSalePhase } from '../../src/flows/index.ts';
 import type { Interceptor, TestWallet, WalletCall } from '../../src/testing/index.ts';
 import type { OfferDetails } from '../../src/wire.ts';
@@ -202,6 +209,23 @@ describe('a purchase', () => {
       await sandbox.setInterval(0);
     }
   });
+
+  test('continues when an event reports that the earlier participation is settled', async () => {
+    const client = await sandbox.newUser();
+    const wallet = await sandbox.newWallet();
+    const events = createEventHub(client);
+    // Settles the first only once the second waits on the stream. At this interval, polls would come too late.
+    events.onLiveChange(() => void (events.isLive() && sandbox.setInterval(0)));
+    await sandbox.setInterval(600_000);
+    try {
+      const onApproved = () => void sandbox.mine(1);
+      const first = await buyTokenSale(client, { ...purchase(wallet), onApproved }, QUICK);
+      const second = await buyTokenSale(client, purchase(wallet), { events, pollIntervalMs: 600_000 });
+      for (const { id } of [first, second]) await expectCompleted(client, id);
+    } finally {
+      await sandbox.setInterval(0);
+    }
+  });
 });
 
 describe('before the user pays for an approval, a purchase rejects', () => {
@@ -295,7 +319,7 @@ describe('a wallet during a purchase', () => {
 
   test('sends nothing if its account has changed', async () => {
     const wallet = await sandbox.newWallet();
-    const sent = recordSends(wallet, changesAccountAfter('eth_call'));
+    const sent = recordSends(wallet, changesAccountAfter('personal_sign'));
     const error = await failureOf(buyTokenSale(causeway, purchase(wallet), QUICK));
     expect([error.phase, error.code]).toEqual(['approving', 'wallet_changed']);
     expect(sent).toEqual([]);
@@ -342,7 +366,10 @@ describe('a wallet during a purchase', () => {
     const changed = structuredClone(offer);
     for (const contract of changed.contracts)
       for (const token of contract.funding_tokens) token.address = address;
-    const sent = recordSends(wallet);
+    const sent = recordSends(wallet, async (call, next) => {
+      const [{ data = '' } = {}] = (call.params ?? []) as [{ data?: string }?];
+      return data === toFunctionSelector('decimals()') ? numberToHex(6, { size: 32 }) : next(call);
+    });
     const error = await failureOf(buyTokenSale(causeway, { ...purchase(wallet), offer: changed }, QUICK));
     expect([error.phase, error.code]).toEqual(['approving', 'approval_failed']);
     expect(sent).toEqual([]);

@@ -166,7 +166,7 @@ describe('buyTokenized', () => {
     expect(readsBeforeOrder).toBe(5);
   });
 
-  test('retries a attempts response with the same key and uses one attestation', async () => {
+  test('retries a lost response with the same key and uses one attestation', async () => {
     const wallet = await sandbox.newWallet();
     const before = await attestations();
     let attempts = 0;

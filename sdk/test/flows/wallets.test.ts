@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type CausewayError, isCausewayError } from '../../src/error.ts';
+import { createEventHub } from '../../src/event-hub.ts';
 import { allowWallet, type BindWalletPhase, proveAndBindWallet } from '../../src/flows/index.ts';
 import { createSolanaTestWallet, ProviderError, readSignedText } from '../../src/testing/index.ts';
 import type { OfferDetails } from '../../src/wire.ts';
@@ -223,6 +224,40 @@ describe('allowWallet', () => {
     const error = await failureOf(allowWallet(causeway, { offerId: sale.id, chain: CHAIN, wallet }, QUICK));
     expect(error.code).toBe('offer_type_mismatch');
     expect(calls).not.toContain('personal_sign');
+  });
+
+  test('sends no money, whatever the reply says, and learns from an event that the wallet is allowed', async () => {
+    let isAllowed = false;
+    const causeway = await sandbox.newUser({
+      fetch: async (url, init) => {
+        const reply = await fetch(url, init);
+        const change = String(url).endsWith('/allow-wallet')
+          ? { value: '0xde0b6b3a7640000', chainId: '0x1' }
+          : String(url).includes('/wallet/authorized') && { authorized: isAllowed };
+        return change ? Response.json({ ...((await reply.json()) as object), ...change }) : reply;
+      },
+    });
+    await sandbox.verify(causeway);
+    const sent: unknown[] = [];
+    const wallet = await sandbox.newWallet({
+      intercept: (call, next) => {
+        if (call.method === 'eth_sendTransaction') sent.push(...(call.params as unknown[]));
+        return next(call);
+      },
+    });
+    const events = createEventHub(causeway);
+    const stop = events.subscribe(({ type }) => {
+      isAllowed ||= type === 'wallet.allowed';
+    });
+    await expect.poll(events.isLive).toBe(true);
+    // At this interval, only the event can end the wait in time.
+    const options = { events, pollIntervalMs: 600_000 };
+    const input = { offerId: fund.id, chain: CHAIN, wallet } as const;
+    expect((await allowWallet(causeway, input, options)).transactionHash).toMatch(/^0x/);
+    const from = wallet.address.toLowerCase();
+    const to = fund.contracts[0]?.allow_list_address?.toLowerCase();
+    expect(sent).toEqual([{ from, to, data: expect.any(String), value: '0x0', chainId: '0xaa36a7' }]);
+    stop();
   });
 
   test('leaves the wallet off the allow-list if the transaction is rejected, and can be retried', async () => {

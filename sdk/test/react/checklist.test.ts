@@ -12,7 +12,13 @@ afterAll(() => app?.close());
 describe('the requirements checklist', () => {
   test('takes a new user through identity, documents and wallets', async () => {
     await app.visit(PATH, async ({ page, email }) => {
-      await page.getByText('0 of 7 done').waitFor();
+      await page.getByText('0 of 7 done. About 4 min left.').waitFor();
+      // One step is open; the others show only their names.
+      expect(await page.getByRole('button', { name: 'Start verification' }).count()).toBe(1);
+      await page.getByRole('button', { name: 'Sign your tax form' }).click();
+      await page.getByRole('button', { name: 'Fill in the form' }).waitFor();
+      expect(await page.getByRole('button', { name: 'Start verification' }).count()).toBe(0);
+      await page.getByRole('button', { name: 'Confirm who you are' }).click();
       await shoot(page, 'checklist-start');
       await verifyIdentity(page, 'identity_verification');
       await expectDone(page, 'identity_verification');
@@ -30,6 +36,8 @@ describe('the requirements checklist', () => {
       const name = page.getByLabel('Full legal name');
       expect(await name.inputValue()).not.toBe('');
       await expect.poll(() => name.evaluate((input) => input === document.activeElement)).toBe(true);
+      expect(await page.getByLabel('Signature').inputValue()).toBe('');
+      await page.getByLabel('Signature').fill('Ada Investor');
       await shoot(page, 'document-form');
       await page.getByRole('button', { name: 'Email me the form' }).click();
       await page.getByText('We emailed you a link').waitFor();
@@ -42,6 +50,7 @@ describe('the requirements checklist', () => {
       await actOnForm('decline');
       await page.getByText('You declined the form').waitFor();
       await row(page, 'document').getByRole('button', { name: 'Start a new form' }).click();
+      await page.getByLabel('Signature').fill('Ada Investor');
       await page.getByRole('button', { name: 'Email me the form' }).click();
       await page.getByText('We emailed you a link').waitFor();
       await actOnForm('sign');

@@ -1,8 +1,20 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { installPackages } from '../../../service/test/support/packages.ts';
+import { createSolanaTestWallet } from '../../src/testing/index.ts';
 import { startPageServer } from './page-server.ts';
-import { connect, decline, shoot, startTestApp, type TestApp, verifyIdentity } from './test-app.ts';
+import {
+  confirmOrder,
+  connect,
+  decline,
+  shoot,
+  startTestApp,
+  type TestApp,
+  verifyIdentity,
+} from './test-app.ts';
+
+const SOLANA = 'solana_devnet';
+const isSolana = ({ protocol }: { protocol: string }) => protocol === 'solana';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -22,7 +34,7 @@ describe('a wallet that the host connected', () => {
   const invest = async (page: Page) => {
     await page.getByText('Balance 1,000 USDC').waitFor();
     await page.getByLabel('Amount').fill('20');
-    await page.getByRole('button', { name: 'Invest', exact: true }).click();
+    await confirmOrder(page, 'Invest');
   };
 
   test.each(['3.7.7', '2.19.5'])(
@@ -107,7 +119,7 @@ describe('the token sale checkout', () => {
       await amount.fill('125.5');
       await page.getByText('100.4 HBQ').waitFor();
       await shoot(page, 'sale-ready');
-      await page.getByRole('button', { name: 'Invest', exact: true }).click();
+      await confirmOrder(page, 'Invest');
       await page.getByText('125.5 USDC in Harbour Quarter').waitFor();
       await page.getByText('Your investment is complete.').waitFor({ timeout: 60_000 });
       await shoot(page, 'sale-done');
@@ -124,7 +136,7 @@ describe('the token sale checkout', () => {
       await page.route('**/v1/participations', (route) =>
         route.request().method() === 'POST' ? route.abort() : route.continue(),
       );
-      await page.getByRole('button', { name: 'Invest', exact: true }).click();
+      await confirmOrder(page, 'Invest');
       await page.getByText('Recording your investment').waitFor();
       await page.unroute('**/v1/participations');
       await page.reload();
@@ -143,12 +155,57 @@ describe('the token sale checkout', () => {
     });
   }, 120_000);
 
+  test('finds an approval that was confirmed after the user left, and finishes or revokes it', async () => {
+    await app.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {
+      await connect(page);
+      const sent: string[] = [];
+      page.on('request', (one) => {
+        if (one.postData()?.includes('eth_sendRawTransaction')) sent.push(one.url());
+      });
+      const leaveDuringPrompt = async (amount: string) => {
+        await page.getByLabel('Amount').fill(amount);
+        await page.evaluate(() => Object.assign(window, { hold: 'eth_sendTransaction', release: undefined }));
+        await confirmOrder(page, 'Invest');
+        await page.getByText('Confirm the approval in your wallet').waitFor();
+        await page.waitForFunction(() => (window as unknown as { release?: unknown }).release !== undefined);
+        await page.evaluate(() => (window as unknown as { leave(): void }).leave());
+        await page.getByLabel('Amount').waitFor({ state: 'detached' });
+        await page.evaluate(() => (window as unknown as { release(): void }).release());
+        await page.evaluate(() => (window as unknown as { comeBack(): void }).comeBack());
+        await page.getByText('You have an unfinished purchase').waitFor();
+      };
+      await leaveDuringPrompt('40');
+      await page.getByText('You approved 40 USDC on').waitFor();
+      // Another browser of the same user knows only what the chain knows.
+      await page.evaluate(() => {
+        for (const key of Object.keys(localStorage))
+          if (key.startsWith('causeway.sale.')) localStorage.removeItem(key);
+      });
+      await page.reload();
+      await page.getByText('You approved 40 USDC on').waitFor();
+      await shoot(page, 'sale-orphaned');
+      sent.length = 0;
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.getByText('40 USDC in Harbour Quarter').waitFor();
+      expect(sent).toEqual([]);
+      await page.getByText('Your investment is complete.').waitFor({ timeout: 60_000 });
+      await page.getByRole('button', { name: 'Invest more' }).click();
+      await leaveDuringPrompt('30');
+      await page.getByRole('button', { name: 'Revoke approval' }).click();
+      await page.getByLabel('Amount').waitFor();
+      await page.reload();
+      await page.getByLabel('Amount').waitFor();
+      await page.getByText('Balance 960 USDC').waitFor();
+      expect(await page.getByText('You have an unfinished purchase').count()).toBe(0);
+    });
+  }, 120_000);
+
   test('explains a request declined in the wallet, and retries it', async () => {
     await app.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {
       await connect(page);
       await page.getByLabel('Amount').fill('20');
       await decline(page, 'eth_sendTransaction');
-      await page.getByRole('button', { name: 'Invest', exact: true }).click();
+      await confirmOrder(page, 'Invest');
       await page.getByText('You declined the request in your wallet').waitFor();
       await shoot(page, 'sale-declined');
       await decline(page, '');
@@ -169,7 +226,7 @@ describe('the token sale checkout', () => {
       await page.getByRole('button', { name: 'Switch wallet' }).click();
       await page.getByRole('button', { name: 'Test wallet', exact: true }).click();
       await page.getByText("This wallet isn't registered for this option").waitFor();
-      expect(await page.getByRole('button', { name: 'Invest', exact: true }).isDisabled()).toBe(true);
+      expect(await page.getByRole('button', { name: 'Review order' }).isDisabled()).toBe(true);
       await shoot(page, 'sale-unregistered');
       await page.getByRole('button', { name: 'Register this wallet' }).click();
       await page.getByText("This wallet isn't registered for this option").waitFor({ state: 'detached' });
@@ -203,7 +260,7 @@ describe('the fund checkout', () => {
         .first()
         .waitFor();
       await shoot(page, 'fund-ready');
-      await page.getByRole('button', { name: 'Swap', exact: true }).click();
+      await confirmOrder(page, 'Swap');
       await page.getByText(/You received [\d.]+ CTF/).waitFor();
       await shoot(page, 'fund-done');
     });
@@ -232,12 +289,42 @@ describe('the tokenized asset checkout', () => {
       await page.getByText('Market open').waitFor();
       await connect(page);
       await page.getByLabel('Amount').fill('100.5');
-      await page.getByText(/^[\d.]+ AAPLon$/).waitFor();
+      await page
+        .getByText(/^[\d.]+ AAPLon$/)
+        .first()
+        .waitFor();
       await shoot(page, 'tokenized-ready');
-      await page.getByRole('button', { name: 'Buy AAPLon' }).click();
+      await confirmOrder(page, 'Buy AAPLon');
       await page.getByText(/You received [\d.]+ AAPLon/).waitFor();
       await shoot(page, 'tokenized-done');
     });
+  }, 120_000);
+
+  test('shows the same amounts before, during and after the purchase, to the last digit', async () => {
+    await app.sandbox.control('POST', '/sandbox/venue', { assets: { AAPLon: { price: '225' } } });
+    await app.visit('?view=offer&slug=apple-tokenized', async ({ page }) => {
+      const shownAs = (term: RegExp) =>
+        page.locator('.cw-summary > div', { hasText: term }).locator('[title]').getAttribute('title');
+      await connect(page);
+      await page.getByLabel('Amount').fill('250');
+      await page
+        .getByText(/^[\d.]+ AAPLon$/)
+        .first()
+        .waitFor();
+      const [fee, receive] = [await shownAs(/^Fee/), await shownAs(/^You receive/)];
+      expect(fee).toBe('1.243782 USDC');
+      await page.getByRole('button', { name: 'Review order' }).click();
+      await page.getByText('Your order').waitFor();
+      expect([await shownAs(/^Fee/), await shownAs(/^You receive/)]).toEqual([fee, receive]);
+      expect(await shownAs(/^Minimum received/)).not.toBe(receive);
+      await shoot(page, 'tokenized-review');
+      await page.getByRole('button', { name: 'Buy AAPLon', exact: true }).click();
+      await expect.poll(() => shownAs(/^You receive/)).toBe(receive);
+      const title = page.locator('.cw-done-title');
+      await title.waitFor();
+      expect([await shownAs(/^Fee/), await title.getAttribute('title')]).toEqual([fee, receive]);
+    });
+    await app.sandbox.control('POST', '/sandbox/venue', { assets: { AAPLon: { price: null } } });
   }, 120_000);
 
   test('reuses the order after the user declines it in the wallet', async () => {
@@ -249,7 +336,7 @@ describe('the tokenized asset checkout', () => {
       await connect(page);
       await page.getByLabel('Amount').fill('100.5');
       await decline(page, 'eth_sendTransaction#2');
-      await page.getByRole('button', { name: 'Buy AAPLon' }).click();
+      await confirmOrder(page, 'Buy AAPLon');
       await page.getByText('You declined the request in your wallet').waitFor();
       await page.getByText('Fee included').waitFor();
       await page.getByText('0.5 USDC', { exact: true }).waitFor();
@@ -264,11 +351,81 @@ describe('the tokenized asset checkout', () => {
   test('shows that the market is closed and until when, and reopens automatically', async () => {
     await app.sandbox.control('POST', '/sandbox/venue', { session: 'closed' });
     await app.look('?view=offer&slug=apple-tokenized', async ({ page }) => {
+      const refused: string[] = [];
+      page.on('response', (one) => one.status() === 409 && refused.push(one.url()));
       await page.getByText('The market is closed').first().waitFor();
       await page.getByText(/You can buy again from|You can't buy right now/).waitFor();
       await shoot(page, 'tokenized-closed');
+      // Longer than the interval between two quotes.
+      await page.waitForTimeout(4_000);
+      expect(refused.length).toBeLessThanOrEqual(1);
       await app.sandbox.control('POST', '/sandbox/venue', { session: 'regular' });
       await page.getByText('Market open').waitFor();
     });
   }, 120_000);
 });
+
+describe('a Solana wallet that registers itself (Wallet Standard)', () => {
+  test('is discovered, proves its ownership, and pays for an investment that is settled', async () => {
+    const rpcUrl = app.sandbox.overview.chains.find(({ chain }) => chain === SOLANA)?.rpc_url;
+    const { private_key: privateKey = '' } = app.sandbox.overview.wallets.findLast(isSolana) ?? {};
+    const wallet = createSolanaTestWallet({ privateKey, rpcUrl });
+    const asked: string[] = [];
+    await app.visit('?view=sign-in', async ({ page, context }) => {
+      await context.exposeFunction('askWallet', async (method: string, bytes: number[], chain?: string) => {
+        asked.push(chain === undefined ? method : `${method} on ${chain}`);
+        const sign = method === 'signMessage' ? wallet.signMessage : wallet.signAndSendTransaction;
+        return [...((await sign?.(Uint8Array.from(bytes), SOLANA)) ?? [])];
+      });
+      await context.addInitScript(registerStandardWallet, wallet.address);
+      await page.goto(`${app.server.url}/?view=offer&slug=harbour-quarter&option=public`);
+      await page.getByLabel('Network').selectOption('Solana Devnet');
+      await page.getByRole('button', { name: 'Connect wallet' }).first().click();
+      await page.getByRole('button', { name: 'Ghost' }).click();
+      await page.getByText('Balance').waitFor();
+      await page.reload(); // The page remembers the wallet and restores it without a prompt.
+      await page.getByLabel('Network').selectOption('Solana Devnet');
+      await page.getByText('Balance').waitFor();
+      await page.getByLabel('Amount').fill('20');
+      await confirmOrder(page, 'Invest');
+      await page.getByText('Your investment is complete.').waitFor({ timeout: 90_000 });
+    });
+    expect(asked).toEqual(['signMessage', 'signAndSendTransaction on solana:devnet']);
+  });
+});
+
+/** Registers a wallet with the page, as the Wallet Standard prescribes. Its key stays in the test. */
+function registerStandardWallet(address: string): void {
+  type Ask = (method: string, bytes: number[], chain?: string) => Promise<number[]>;
+  type Input = { account: { address: string }; message: Uint8Array; transaction: Uint8Array; chain: string };
+  const { askWallet } = window as unknown as { askWallet: Ask };
+  const sign = async (method: string, { account }: Input, bytes: Uint8Array, chain?: string) => {
+    if (account.address !== address) throw new Error(`not an account of this wallet: ${account.address}`);
+    return [{ signature: Uint8Array.from(await askWallet(method, [...bytes], chain)) }];
+  };
+  const accounts = [
+    { address: '0x1', chains: ['eip155:1'] },
+    { address, chains: ['solana:devnet'] },
+  ];
+  const wallet = {
+    ...{
+      version: '1.0.0',
+      name: 'Ghost',
+      icon: 'data:image/svg+xml,<svg/>',
+      chains: ['solana:devnet'],
+      accounts: [],
+    },
+    features: {
+      'standard:connect': { connect: async () => ({ accounts }) },
+      'solana:signMessage': { signMessage: (input: Input) => sign('signMessage', input, input.message) },
+      'solana:signAndSendTransaction': {
+        signAndSendTransaction: (input: Input) =>
+          sign('signAndSendTransaction', input, input.transaction, input.chain),
+      },
+    },
+  };
+  const register = ({ register }: { register(...wallets: unknown[]): void }) =>
+    register(null, { name: 1 }, wallet);
+  window.addEventListener('wallet-standard:app-ready', (event) => register((event as CustomEvent).detail));
+  window.dispatchEvent(new CustomEvent('wallet-standard:register-wallet', { detail: register }));
+}

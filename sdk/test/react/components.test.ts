@@ -83,7 +83,7 @@ describe('the theme', () => {
       .locator('.cw-card')
       .first()
       .evaluate((card) => getComputedStyle(card).backgroundColor);
-  const [light, dark] = ['rgb(255, 255, 255)', 'rgb(22, 27, 36)'];
+  const [light, dark] = ['rgb(255, 255, 255)', 'rgb(21, 30, 34)'];
 
   test('follows the host, and the system only if the host leaves the choice to it', async () => {
     await app.look('?view=sign-in', async ({ page }) => {

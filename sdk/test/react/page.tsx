@@ -35,6 +35,7 @@ export type PageConfig = {
   evmKey: `0x${string}`;
   solanaKey: string;
   rpcUrls: Record<number, string>;
+  solanaUrl: string;
   identityUrl: string;
 };
 
@@ -45,10 +46,13 @@ const calls = new Map<string, number>();
  * A test makes the wallet decline a method with `window.decline = 'personal_sign'`, or only the method's second call
  * with `'personal_sign#2'`.
  */
-const confirm = ({ method }: { method: string }) => {
+const confirm = async ({ method }: { method: string }) => {
   const count = (calls.get(method) ?? 0) + 1;
   calls.set(method, count);
-  const { decline } = window as unknown as { decline?: string };
+  const { decline, hold } = window as unknown as { decline?: string; hold?: string };
+  // A test keeps the prompt open with `window.hold`, and approves it with `window.release()`.
+  if (hold === method)
+    await new Promise<void>((release) => Object.assign(window, { hold: undefined, release }));
   return decline !== method && decline !== `${method}#${count}`;
 };
 
@@ -71,7 +75,16 @@ const wallets: WalletConnector[] = [
 const causeway = createCauseway({ baseUrl: location.origin, accessToken: config.token });
 const identity = hostedIdentity(config.identityUrl);
 
-function OfferPage({ slug, option }: { slug: string; option: string | null }) {
+/** A test leaves the page as a link of the app would, with `window.leave()`, and returns with `window.comeBack()`. */
+function OfferPage(props: { slug: string; option: string | null }) {
+  const [isHere, setIsHere] = useState(true);
+  useEffect(() => {
+    Object.assign(window, { leave: () => setIsHere(false), comeBack: () => setIsHere(true) });
+  }, []);
+  return isHere ? <OfferParts {...props} /> : null;
+}
+
+function OfferParts({ slug, option }: { slug: string; option: string | null }) {
   const { data: offer } = useOffer(slug);
   const optionId = offer?.options.find((one) => one.slug === option)?.id ?? offer?.options[0]?.id;
   const section = params.get('section');
@@ -216,7 +229,10 @@ function View() {
   }
 }
 
-const props = { client: causeway, wallets, identity, supportUrl: 'mailto:help@app.test' };
+const props = {
+  ...{ client: causeway, wallets, identity, supportUrl: 'mailto:help@app.test' },
+  rpcUrls: { solana_devnet: [config.solanaUrl] },
+};
 const evm = createTestWallet({ privateKey: config.evmKey, rpcUrls: config.rpcUrls, confirm });
 
 /** `?host=` selects how the wallet is connected: by wagmi, by the app itself, or, by default, by the SDK. */

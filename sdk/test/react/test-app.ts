@@ -48,7 +48,10 @@ async function visit(
   path: string | null,
   run: (visit: Visit) => Promise<void>,
 ): Promise<void> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    reducedMotion: 'reduce',
+  });
   context.setDefaultTimeout(30_000);
   await context.addInitScript((pageConfig) => Object.assign(window, { pageConfig }), config);
   const page = await context.newPage();
@@ -86,6 +89,7 @@ async function newUser(sandbox: Sandbox): Promise<User> {
   const config: PageConfig = {
     ...{ token: String(access_token), identityUrl: String(identity_flow_url), evmKey },
     solanaKey: solana?.private_key ?? '',
+    solanaUrl: sandbox.overview.chains.find(({ chain }) => chain === 'solana_devnet')?.rpc_url ?? '',
     rpcUrls: Object.fromEntries(sandbox.overview.chains.map(({ chain_id, rpc_url }) => [chain_id, rpc_url])),
   };
   return { userId, email, wallet, config };
@@ -117,22 +121,22 @@ export const row = (page: Page, type: string) => page.locator(`[data-requirement
 export const expectDone = (page: Page, type: string) =>
   page.locator(`[data-requirement="${type}"][data-status="completed"]`).waitFor();
 
-/** Submits the identity provider's prefilled page and closes it. */
+/** Submits the identity provider's prefilled page, which closes by itself. */
 export async function verifyIdentity(page: Page, type: string): Promise<void> {
   await row(page, type).getByRole('button').click();
   const flow = page.frameLocator('iframe[title="Identity verification"]');
   await flow.getByRole('button', { name: 'Send' }).click();
-  // The dialog disappears with the checklist once the last requirement is met, possibly before the dialog reports
-  // completion.
-  const frame = page.locator('iframe[title="Identity verification"]');
-  const done = flow.getByRole('heading', { name: 'Done' });
-  await Promise.race([done.waitFor(), frame.waitFor({ state: 'detached' })]);
-  const close = page.getByRole('button', { name: 'Close' });
-  await close.click({ timeout: 5_000 }).catch(() => undefined);
-  await frame.waitFor({ state: 'detached' });
+  await page.locator('iframe[title="Identity verification"]').waitFor({ state: 'detached' });
 }
 
 export async function connect(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Connect wallet' }).first().click();
   await page.getByRole('button', { name: 'Test wallet', exact: true }).click();
+}
+
+/** Reviews the order and confirms it with the button of that name. */
+export async function confirmOrder(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: 'Review order' }).click();
+  await page.getByText('Your order').waitFor();
+  await page.getByRole('button', { name, exact: true }).click();
 }

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { minReceived } from './fund-summary.tsx';
+import { minReceived, netOf, priceOf } from './order-math.ts';
 import { estimateTokens } from './sale-summary.tsx';
 
 test('token estimates are truncated, so that they never promise more than the user receives', () => {
@@ -9,11 +10,25 @@ test('token estimates are truncated, so that they never promise more than the us
 });
 
 test('the minimum received applies the slippage and rounds up, in favour of the user', () => {
-  const preview = {
-    object: 'swap_preview',
-    fee: '0',
-    pay_input_amount: '1',
-    receive_output_amount: '1001',
-  } as const;
-  expect([minReceived(preview, 0), minReceived(preview, 50)]).toEqual([1001n, 996n]);
+  expect([minReceived('1001', 0), minReceived('1001', 50)]).toEqual([1001n, 996n]);
+});
+
+test('the amount after the fee is the one that the contract computes', () => {
+  expect(netOf(250_000_000n, 50)).toBe(248_756_218n);
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 2n ** 128n }), fc.integer({ min: 0, max: 1_000 }), (gross, bps) => {
+      const net = netOf(gross, bps);
+      // The largest net amount whose price with the fee on top does not exceed the payment.
+      expect(net * BigInt(10_000 + bps) <= gross * 10_000n).toBe(true);
+      expect((net + 1n) * BigInt(10_000 + bps) > gross * 10_000n).toBe(true);
+    }),
+  );
+});
+
+test('the price is that of one whole token, in whole units of what was paid', () => {
+  const price = (units: bigint, received: bigint) =>
+    priceOf({ units, decimals: 6 }, { units: received, decimals: 18 });
+  expect(price(250_000_000n, 10n ** 18n)).toBe('250.0000');
+  expect(price(1n, 10n ** 18n)).toBe('0.0000');
+  expect(price(225_112_500n, 2n * 10n ** 18n)).toBe('112.5562');
 });

@@ -39,7 +39,7 @@ function ActiveFlowPanel<Phase extends string>({ run, steps, onRetry, retryLabel
 }
 
 /** Shows a transaction hash in full, so that it can be copied. */
-export function TransactionHash({ hash }: { hash: string }) {
+function TransactionHash({ hash }: { hash: string }) {
   const { cx, t } = useUi();
   return (
     <p className={cx('cw-small cw-muted')}>

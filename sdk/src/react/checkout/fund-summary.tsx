@@ -1,13 +1,10 @@
+import { CHAINS } from '../../chains.ts';
+import type { Wallet } from '../../flows/wallet.ts';
 import type { OfferDetails, SwapOutputToken, SwapPreview } from '../../wire.ts';
-import { FactList } from '../ui/fact-list.tsx';
+import { AddressText, TokenAmount } from '../ui/elements.tsx';
+import { type Fact, FactList } from '../ui/fact-list.tsx';
 import { useUi } from '../ui/ui.tsx';
 import type { Deployment } from './use-deployment.ts';
-
-/** Returns a swap's minimum payout in smallest units, rounded up in favour of the user. */
-export function minReceived({ receive_output_amount }: SwapPreview, slippageBps: number): bigint {
-  const scaled = BigInt(receive_output_amount) * BigInt(10_000 - slippageBps);
-  return (scaled + 9_999n) / 10_000n;
-}
 
 /**
  * Returns the token that a fund pays out. Until the contract's token is loaded, returns the offer's asset.
@@ -16,37 +13,49 @@ export function outputUnit({ asset }: OfferDetails, output: SwapOutputToken | un
   return { code: output?.symbol ?? asset.code, decimals: output?.decimals ?? asset.fractional_digits };
 }
 
-export function FundSummary(props: {
+type Preview = {
   offer: OfferDetails;
   deployment: Deployment;
   output: SwapOutputToken | undefined;
   preview: SwapPreview | undefined;
-  slippageBps: number;
-}) {
-  const { format, t } = useUi();
-  const { offer, deployment, output, preview, slippageBps } = props;
+  /** The minimum to receive, in smallest units. */
+  minReceive: bigint | undefined;
+};
+
+export function FundSummary(props: Preview) {
+  return <FactList className="cw-summary" facts={useSwapFacts(props)} />;
+}
+
+/** Returns the order as the review sheet shows it; nothing until it is complete. */
+export function useFundFacts(
+  props: Omit<Preview, 'deployment'> & { deployment: Deployment | undefined; wallet: Wallet | undefined },
+): readonly Fact[] {
+  const { t } = useUi();
+  const { deployment, wallet, ...preview } = props;
+  const facts = useSwapFacts({ ...preview, deployment: deployment ?? NO_DEPLOYMENT });
+  if (deployment === undefined || wallet === undefined || preview.preview === undefined) return [];
+  return [
+    ...facts,
+    [t('Network'), CHAINS[deployment.chain].name],
+    [t('Wallet'), <AddressText key="wallet" address={wallet.address} />],
+  ];
+}
+
+const NO_DEPLOYMENT = { decimals: 0, code: '' };
+
+function useSwapFacts(
+  props: Omit<Preview, 'deployment'> & { deployment: { decimals: number; code: string } },
+): readonly Fact[] {
+  const { t } = useUi();
+  const { offer, deployment, output, preview, minReceive } = props;
   const received = outputUnit(offer, output);
-  const show = (format: (preview: SwapPreview) => string) => (preview === undefined ? '–' : format(preview));
-  return (
-    <FactList
-      className="cw-summary"
-      facts={[
-        [
-          t('You pay'),
-          show(({ pay_input_amount, fee }) =>
-            format.tokenAmount(BigInt(pay_input_amount) + BigInt(fee), deployment),
-          ),
-        ],
-        [t('Fee included'), show(({ fee }) => format.tokenAmount(fee, deployment))],
-        [
-          t('You receive'),
-          show(({ receive_output_amount }) => format.tokenAmount(receive_output_amount, received)),
-        ],
-        [
-          t('Minimum received'),
-          show((shown) => format.tokenAmount(minReceived(shown, slippageBps), received)),
-        ],
-      ]}
-    />
-  );
+  const show = (units: bigint | string | undefined, unit: { decimals: number; code: string }) =>
+    units === undefined ? '–' : <TokenAmount units={units} unit={unit} />;
+  const pays = preview && BigInt(preview.pay_input_amount) + BigInt(preview.fee);
+  return [
+    [t('You pay'), show(pays, deployment)],
+    [t('Fee included'), show(preview?.fee, deployment)],
+    [t('You receive'), show(preview?.receive_output_amount, received)],
+    [t('Minimum received'), show(preview && minReceive, received)],
+  ];
 }

@@ -1,3 +1,4 @@
+import { lazy, Suspense } from 'react';
 import type { SwapResult } from '../../flows/outcome.ts';
 import type { FundSwapOffer } from '../../offers.ts';
 import { BlockerNotice } from '../identity/blocker-notice.tsx';
@@ -9,11 +10,16 @@ import { AllowWalletPanel } from '../wallets/allow-wallet-panel.tsx';
 import { AmountField, DeploymentFields, SlippageField, WalletField } from './checkout-fields.tsx';
 import { CheckoutGate } from './checkout-gate.tsx';
 import { FlowPanel } from './flow-panel.tsx';
-import { FundSummary, outputUnit } from './fund-summary.tsx';
+import { FundSummary, outputUnit, useFundFacts } from './fund-summary.tsx';
 import { FUND_SWAP_STEPS } from './phases.ts';
-import { SwapDone } from './swap-done.tsx';
+import { LIVE_PRICE_NOTE, ReviewSheet, useReview } from './review-sheet.tsx';
 import type { Deployment, DeploymentChoice } from './use-deployment.ts';
 import { type FundSwapState, useFundSwap } from './use-fund-swap.ts';
+
+const SwapDone = lazy(async () => ({ default: (await import('./late-parts.ts')).SwapDone }));
+const OpenApprovalNotice = lazy(async () => ({
+  default: (await import('./late-parts.ts')).OpenApprovalNotice,
+}));
 
 const SLIPPAGE_BPS_CHOICES = [10, 50, 100];
 
@@ -47,7 +53,9 @@ export function FundSwapCheckout({ offer, onDone, className }: FundSwapCheckoutP
         <Empty title={t("This fund isn't open yet")} />
       ) : (
         <CheckoutGate offer={offer} optionId={option.id}>
-          <FundForm offer={offer} onDone={onDone} />
+          <Suspense>
+            <FundForm offer={offer} onDone={onDone} />
+          </Suspense>
         </CheckoutGate>
       )}
     </section>
@@ -56,10 +64,16 @@ export function FundSwapCheckout({ offer, onDone, className }: FundSwapCheckoutP
 
 /** Shows the swap form once the fund is running and the wallet is allowed. */
 function FundForm({ offer, onDone }: FundSwapCheckoutProps) {
-  const { t } = useUi();
+  const { cx, t } = useUi();
   const swap = useFundSwap({ offer, onDone });
   const { choice, wallet, status, authorization, blockers, state } = swap;
   const { deployment } = choice;
+  const facts = useFundFacts({ ...swap, offer, deployment, preview: swap.preview.data });
+  const review = useReview(state.step, facts);
+  const edit = () => {
+    review.close();
+    swap.reset();
+  };
   if (deployment === undefined) return <Empty title={t("This fund isn't available on any network yet")} />;
   if (state.step === 'done')
     return (
@@ -67,13 +81,29 @@ function FundForm({ offer, onDone }: FundSwapCheckoutProps) {
         result={state.result}
         paid={deployment}
         received={outputUnit(offer, swap.output)}
+        hashes={swap.hashes}
         onAgain={() => {
           swap.amount.setText('');
-          swap.reset();
+          edit();
         }}
       />
     );
-  if (state.step !== 'idle') return <FlowPanel run={swap} steps={FUND_SWAP_STEPS} onRetry={swap.swap} />;
+  if (state.step !== 'idle' || review.isReviewing)
+    return (
+      <div className="cw-stack">
+        <ReviewSheet
+          facts={review.facts}
+          actions={
+            review.isReviewing
+              ? { label: t('Swap'), canConfirm: swap.canSwap, onConfirm: swap.swap, onEdit: edit }
+              : undefined
+          }
+        >
+          {review.isReviewing && <p className={cx('cw-muted cw-small')}>{t(LIVE_PRICE_NOTE)}</p>}
+        </ReviewSheet>
+        <FlowPanel run={{ ...swap, reset: edit }} steps={FUND_SWAP_STEPS} onRetry={swap.swap} />
+      </div>
+    );
   if (swap.isStopped) return <FundStopped choice={choice} />;
   const error = status.error ?? authorization.error;
   return (
@@ -82,7 +112,7 @@ function FundForm({ offer, onDone }: FundSwapCheckoutProps) {
         <ErrorNotice error={error} onRetry={() => void status.refresh()} />
       )}
       {wallet !== undefined && authorization.data?.authorized === true && blockers.length === 0 ? (
-        <SwapForm {...{ offer, deployment, swap }} />
+        <SwapForm {...{ offer, deployment, swap }} onReview={review.open} />
       ) : (
         <>
           <DeploymentFields choice={choice} disabled={false} />
@@ -111,24 +141,34 @@ function FundStopped({ choice }: { choice: DeploymentChoice }) {
   );
 }
 
-type FormProps = { offer: FundSwapOffer; deployment: Deployment; swap: FundSwapState };
+type FormProps = { offer: FundSwapOffer; deployment: Deployment; swap: FundSwapState; onReview(): void };
 
-function SwapForm({ offer, deployment, swap }: FormProps) {
+function SwapForm({ offer, deployment, swap, onReview }: FormProps) {
   const { cx, t } = useUi();
-  const { choice, wallet, amount, limits, slippageBps, preview, output } = swap;
+  const { choice, wallet, amount, limits, slippageBps, preview, output, minReceive } = swap;
   return (
     <form
       className="cw-stack"
       onSubmit={(event) => {
         event.preventDefault();
-        swap.swap();
+        onReview();
       }}
     >
+      <Suspense>
+        <OpenApprovalNotice
+          {...{ offer, wallet }}
+          onContinue={(approval, text) => {
+            choice.setChain(approval.chain);
+            choice.setAsset(approval.assetId);
+            amount.setText(text);
+          }}
+        />
+      </Suspense>
       <DeploymentFields choice={choice} disabled={false} />
       <WalletField wallet={wallet} disabled={false} />
       <AmountField {...{ amount, limits }} hasWallet disabled={false} />
       <SlippageField value={slippageBps} choices={SLIPPAGE_BPS_CHOICES} onChange={swap.setSlippageBps} />
-      <FundSummary {...{ offer, deployment, output, slippageBps }} preview={preview.data} />
+      <FundSummary {...{ offer, deployment, output, minReceive }} preview={preview.data} />
       {preview.error !== undefined && (
         <ErrorNotice error={preview.error} onRetry={() => void preview.refresh()} />
       )}
@@ -147,7 +187,7 @@ function SwapForm({ offer, deployment, swap }: FormProps) {
         className={cx('cw-button cw-button-main cw-button-wide')}
         disabled={!swap.canSwap}
       >
-        {t('Swap')}
+        {t('Review order')}
       </button>
     </form>
   );

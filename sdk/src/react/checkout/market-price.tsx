@@ -1,4 +1,5 @@
 import type { CausewayError } from '../../error.ts';
+import { useLastDefined } from '../hooks/use-last-defined.ts';
 import { useQuote, useTradingStatus } from '../hooks/use-tokenized.ts';
 import { Skeleton, StatusBadge } from '../ui/elements.tsx';
 import { titleOf } from '../ui/error-messages.ts';
@@ -26,17 +27,21 @@ export function MarketPrice({ symbol }: { symbol: string }) {
     { symbol, side: 'buy' },
     { pollIntervalMs: STATUS_INTERVAL_MS },
   );
-  const { data: quote, error } = useQuote(
-    { symbol, side: 'buy', token_amount: '1' },
-    { pollIntervalMs: QUOTE_INTERVAL_MS },
-  );
   const isClosed = status?.tradable === false;
+  // A closed market has no quotes, so nothing asks for them until it opens.
+  const live = useQuote(
+    { symbol, side: 'buy', token_amount: '1' },
+    { pollIntervalMs: QUOTE_INTERVAL_MS, enabled: status?.tradable === true },
+  );
+  const quote = useLastDefined(live.data, symbol);
+  const reason = useHaltReason(symbol, isClosed);
+  const error = live.error ?? reason;
   return (
     <div className="cw-market">
       <p className="cw-market-price cw-numbers" title={quote?.price}>
         {quote !== undefined ? (
           format.price(truncateDecimals(quote.price, 4))
-        ) : error === undefined ? (
+        ) : error === undefined && statusError === undefined ? (
           <Skeleton width="6ch" />
         ) : (
           '–'
@@ -45,7 +50,7 @@ export function MarketPrice({ symbol }: { symbol: string }) {
       <p role="status">
         {status !== undefined ? (
           <StatusBadge tone={status.tradable ? 'good' : 'neutral'}>
-            {t(status.tradable ? 'Market open' : closedTitle(error))}
+            {t(status.tradable ? 'Market open' : closedTitle(reason))}
           </StatusBadge>
         ) : statusError === undefined ? (
           <Skeleton width="10ch" />
@@ -54,9 +59,9 @@ export function MarketPrice({ symbol }: { symbol: string }) {
         )}
       </p>
       <p className={cx('cw-muted cw-small cw-market-lines')}>
-        {error === undefined
+        {error === undefined && !isClosed
           ? t('Live price per {symbol}', { symbol })
-          : quote === undefined || isClosed
+          : quote === undefined
             ? t('No {symbol} price right now', { symbol })
             : t('Last known price per {symbol}', { symbol })}
         {status?.tradable && status.gross_max_notional_value !== null && (
@@ -79,16 +84,18 @@ function closedTitle(error: CausewayError | undefined): Message {
 }
 
 /**
- * Explains why nothing can be bought and until when. Requests a quote for its error, because the trading
- * status has no reason.
+ * Requests one quote of a closed market for its error, because the trading status has no reason. Its size
+ * differs from that of the live quote, so that a recent price does not answer it.
  */
+function useHaltReason(symbol: string, isClosed: boolean): CausewayError | undefined {
+  return useQuote({ symbol, side: 'buy', notional_value: '100' }, { enabled: isClosed }).error;
+}
+
+/** Explains why nothing can be bought and until when. */
 export function MarketNotice({ symbol, error }: { symbol: string; error: CausewayError | undefined }) {
   const { cx, format, t } = useUi();
   const { data: status } = useTradingStatus({ symbol, side: 'buy' });
-  const { error: quoteError } = useQuote(
-    { symbol, side: 'buy', token_amount: '1' },
-    { enabled: status?.tradable === false },
-  );
+  const quoteError = useHaltReason(symbol, status?.tradable === false);
   if (status?.tradable !== false) return error === undefined ? null : <ErrorNotice error={error} />;
   const until = typeof quoteError?.errors.until === 'string' ? quoteError.errors.until : null;
   return (

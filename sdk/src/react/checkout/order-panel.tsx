@@ -1,84 +1,77 @@
-import { formatAmount } from '../../amounts.ts';
+import { CHAINS } from '../../chains.ts';
 import type { TokenizedPhase } from '../../flows/tokenized-purchase.ts';
-import type { OfferDetails, TokenizedSwapQuote, TokenizedSwapTransaction } from '../../wire.ts';
+import type { OfferDetails, TokenizedSwapTransaction } from '../../wire.ts';
 import { Countdown } from '../ui/countdown.tsx';
-import { FactList } from '../ui/fact-list.tsx';
+import { AddressText, TokenAmount } from '../ui/elements.tsx';
+import { type Fact, FactList } from '../ui/fact-list.tsx';
 import { truncateDecimals } from '../ui/format.ts';
 import { useUi } from '../ui/ui.tsx';
+import { priceOf } from './order-math.ts';
 import type { Deployment } from './use-deployment.ts';
+import type { TokenizedPurchaseState } from './use-tokenized-purchase.ts';
 
-const FEE_NOTE =
-  "{fee} is included in what you pay and comes off before the purchase. You'll see the exact amounts before you confirm in your wallet.";
-
-/** Returns the fee from the offer's terms, as the operator wrote it. */
-function feeTerm({ terms }: OfferDetails): string | undefined {
-  return terms.find(({ key }) => /\bfee\b/i.test(key))?.value;
-}
+type Props = { offer: OfferDetails; deployment: Deployment | undefined; purchase: TokenizedPurchaseState };
 
 /** Shows the estimate of a purchase at the current quote. */
-export function TokenizedSummary(props: {
-  offer: OfferDetails;
-  deployment: Deployment;
-  quote: TokenizedSwapQuote | undefined;
-  units: bigint | null;
-}) {
-  const { cx, format, t } = useUi();
-  const { offer, deployment, quote, units } = props;
-  const { code } = offer.asset;
-  const fee = feeTerm(offer);
-  const price =
-    quote && t('{price} per {asset}', { price: format.price(truncateDecimals(quote.price, 4)), asset: code });
-  const tokens = quote && truncateDecimals(formatAmount(quote.token_base_units, quote.asset_decimals), 6);
-  return (
-    <>
-      <FactList
-        className="cw-summary"
-        facts={[
-          [t('You pay'), units === null ? '–' : format.tokenAmount(units, deployment)],
-          [t('Current price'), price ?? '–'],
-          [t('You receive about'), tokens === undefined ? '–' : `${format.digits(tokens)} ${code}`],
-        ]}
-      />
-      <p className={cx('cw-muted cw-small')}>
-        {t(FEE_NOTE, {
-          fee: fee === undefined ? t('The platform fee') : t('The platform fee ({fee})', { fee }),
-        })}
-      </p>
-    </>
-  );
+export function TokenizedSummary(props: Props) {
+  return <FactList className="cw-summary" facts={useTradeFacts(props)} />;
 }
 
-/**
- * Shows the exact amounts of a firm order and how long its price is valid, while the wallet waits for the
- * user's confirmation.
- */
-export function OrderPanel(props: {
-  offer: OfferDetails;
-  deployment: Deployment;
+/** Returns the amounts of a purchase: of the firm order once it is placed, until then of the current quote. */
+function useTradeFacts({ offer, deployment, purchase }: Props): readonly Fact[] {
+  const { format, t } = useUi();
+  const { amount, fee, quote, minReceive, order, state } = purchase;
+  const { code, fractional_digits } = offer.asset;
+  const show = (units: bigint | string | null | undefined, unit: { code: string; decimals: number }) =>
+    units == null ? '–' : <TokenAmount units={units} unit={unit} />;
+  const priceText = (price: string) => t('{price} per {asset}', { price: format.price(price), asset: code });
+  const paid = { code: deployment?.code ?? '', decimals: deployment?.decimals ?? 0 };
+  // An order of an earlier purchase says nothing about the next one.
+  if (order !== null && state.step !== 'idle') {
+    const { receive_output_amount, receive_output_decimals: decimals } = order;
+    const net = { units: BigInt(order.notional_value), decimals: order.pay_input_decimals };
+    return [
+      [t('You pay'), show(order.pay_input_amount, { ...paid, decimals: order.pay_input_decimals })],
+      [t('Fee included'), show(order.fee, { ...paid, decimals: order.pay_input_decimals })],
+      [t('You receive'), show(receive_output_amount, { code, decimals })],
+      [t('Price'), priceText(priceOf(net, { units: BigInt(receive_output_amount), decimals }))],
+    ];
+  }
+  const received = { code, decimals: quote.data?.asset_decimals ?? fractional_digits };
+  return [
+    [t('You pay'), show(amount.units, paid)],
+    [t('Fee included'), show(fee, paid)],
+    [t('You receive about'), show(quote.data?.token_base_units, received)],
+    [t('Minimum received'), show(minReceive, received)],
+    [t('Price'), quote.data === undefined ? '–' : priceText(truncateDecimals(quote.data.price, 4))],
+  ];
+}
+
+/** Returns the order as the review sheet shows it. */
+export function useReviewFacts(props: Props): readonly Fact[] {
+  const { t } = useUi();
+  const { deployment, purchase } = props;
+  const { wallet } = purchase;
+  const facts = useTradeFacts(props);
+  if (deployment === undefined || wallet === undefined) return facts;
+  return [
+    ...facts,
+    [t('Network'), CHAINS[deployment.chain].name],
+    [t('Wallet'), <AddressText key="wallet" address={wallet.address} />],
+  ];
+}
+
+/** Shows how long the price of a firm order is valid, while the wallet waits for the user's confirmation. */
+export function PriceTimer(props: {
   order: TokenizedSwapTransaction | null;
   phase: TokenizedPhase | undefined;
 }) {
-  const { cx, format, t } = useUi();
-  const { offer, deployment, order, phase } = props;
-  if (order === null) return null;
-  const paid = { code: deployment.code, decimals: order.pay_input_decimals };
-  const received = { code: offer.asset.code, decimals: order.receive_output_decimals };
-  const isOpen = phase === 'verifying' || phase === 'broadcasting';
+  const { cx, t } = useUi();
+  const { order, phase } = props;
+  if (order === null || (phase !== 'verifying' && phase !== 'broadcasting')) return null;
   return (
-    <div className={cx('cw-panel cw-stack')}>
-      <FactList
-        className="cw-summary"
-        facts={[
-          [t('You pay'), format.tokenAmount(order.pay_input_amount, paid)],
-          [t('Fee included'), format.tokenAmount(order.fee, paid)],
-          [t('You receive'), format.tokenAmount(order.receive_output_amount, received)],
-        ]}
-      />
-      {isOpen && (
-        <p className={cx('cw-small')}>
-          <Countdown to={order.expires_at} label={t('Price valid for')} over={t('This price has expired.')} />
-        </p>
-      )}
-    </div>
+    <p className={cx('cw-small')}>
+      <Countdown to={order.expires_at} label={t('Price valid for')} over={t('This price has expired.')} />
+    </p>
   );
 }

@@ -1,50 +1,52 @@
-import { transactionUrl } from '../../chains.ts';
+import { CHAINS } from '../../chains.ts';
 import type { OfferDetails, Participation } from '../../wire.ts';
 import { StatusBadge } from '../ui/elements.tsx';
+import { FactList } from '../ui/fact-list.tsx';
 import { PARTICIPATION_LABELS } from '../ui/labels.ts';
 import { useUi } from '../ui/ui.tsx';
 import { useFocusOnMount } from '../ui/use-focus-on-mount.ts';
+import { OrderTimeline, participationEvents } from './order-timeline.tsx';
+import { estimateTokens } from './sale-summary.tsx';
 
-/** Shows a new participation and its status. */
+/** The order page of a token sale: the participation, its status and its transactions. */
 export function SaleDone(props: {
   offer: OfferDetails;
+  option: OfferDetails['options'][number];
   participation: Participation;
   /** The transactions that the wallet sent for the participation. */
   hashes: readonly string[];
   onAgain(): void;
 }) {
   const { cx, format, t } = useUi();
-  const { offer, participation, hashes, onAgain } = props;
+  const { offer, option, participation, hashes, onAgain } = props;
+  const { amount, asset, chain, status } = participation;
   const panel = useFocusOnMount<HTMLDivElement>();
-  const [tone, label, explanation] = PARTICIPATION_LABELS[participation.status];
+  const [tone, label, explanation] = PARTICIPATION_LABELS[status];
+  const paid = `${format.digits(participation.amount_string)} ${asset.code}`;
+  const tokens = estimateTokens(BigInt(amount), asset.fractional_digits, option.price_usd);
+  const price = option.price_usd && format.price(option.price_usd);
   return (
     <div className="cw-done cw-stack cw-focused" ref={panel} tabIndex={-1}>
-      <p className="cw-done-title">
-        {t('{amount} in {offer}', {
-          amount: `${format.digits(participation.amount_string)} ${participation.asset.code}`,
-          offer: offer.name,
-        })}
-      </p>
+      <p className="cw-done-title">{t('{amount} in {offer}', { amount: paid, offer: offer.name })}</p>
       <div role="status" className="cw-stack">
         <p>
           <StatusBadge tone={tone}>{t(label)}</StatusBadge>
         </p>
         <p className={cx('cw-muted')}>{t(explanation)}</p>
       </div>
-      {hashes.map((hash) => (
-        <p className={cx('cw-small')} key={hash}>
-          <a
-            className={cx('cw-link')}
-            href={transactionUrl(participation.chain, hash)}
-            target="_blank"
-            rel="noreferrer"
-          >
-            {t('View the approval in a block explorer')}
-          </a>
-        </p>
-      ))}
+      <FactList
+        className="cw-summary"
+        facts={[
+          [t('You pay'), paid],
+          [t('Platform fee'), t('None')],
+          [t('You receive about'), tokens === null ? '–' : `${format.digits(tokens)} ${offer.asset.code}`],
+          [t('Price'), price ? t('{price} per {asset}', { price, asset: offer.asset.code }) : t('Set daily')],
+          [t('Network'), CHAINS[chain].name],
+        ]}
+      />
+      <OrderTimeline chain={chain} events={participationEvents(participation, hashes.at(-1))} />
       <button type="button" className={cx('cw-button')} onClick={onAgain}>
-        {t(participation.status === 'failed' ? 'Try again' : 'Invest more')}
+        {t(status === 'failed' ? 'Try again' : 'Invest more')}
       </button>
     </div>
   );

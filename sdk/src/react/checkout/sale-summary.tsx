@@ -1,6 +1,9 @@
 import { formatAmount, parseAmount } from '../../amounts.ts';
+import { CHAINS } from '../../chains.ts';
+import type { Wallet } from '../../flows/wallet.ts';
 import type { Chain, OfferDetails } from '../../wire.ts';
-import { FactList } from '../ui/fact-list.tsx';
+import { AddressText, TokenAmount } from '../ui/elements.tsx';
+import { type Fact, FactList } from '../ui/fact-list.tsx';
 import { isWebUrl, truncateDecimals } from '../ui/format.ts';
 import { useUi } from '../ui/ui.tsx';
 import type { Deployment } from './use-deployment.ts';
@@ -53,6 +56,34 @@ export function SaleSummary(props: {
       </p>
     </>
   );
+}
+
+/** Returns the order as the review sheet shows it; nothing until it is complete. */
+export function useSaleFacts(props: {
+  offer: OfferDetails;
+  option: OfferDetails['options'][number];
+  deployment: Deployment<Chain> | undefined;
+  wallet: Wallet | undefined;
+  units: bigint | null;
+}): readonly Fact[] {
+  const { format, t } = useUi();
+  const { offer, option, deployment, wallet, units } = props;
+  if (deployment === undefined || wallet === undefined || units === null) return [];
+  const { code } = offer.asset;
+  const tokens = estimateTokens(units, deployment.decimals, option.price_usd);
+  return [
+    [t('You pay'), <TokenAmount key="pay" units={units} unit={deployment} />],
+    [t('Platform fee'), t('None')],
+    [t('You receive about'), tokens === null ? '–' : `${format.digits(tokens)} ${code}`],
+    [
+      t('Price'),
+      option.price_usd === null
+        ? t('Set daily')
+        : t('{price} per {asset}', { price: format.price(option.price_usd), asset: code }),
+    ],
+    [t('Network'), CHAINS[deployment.chain].name],
+    [t('Wallet'), <AddressText key="wallet" address={wallet.address} />],
+  ];
 }
 
 /** Estimates the tokens bought, truncated to four decimals; a unit of the funding asset counts as one dollar. */

@@ -1,35 +1,60 @@
+import { CHAINS } from '../../chains.ts';
 import type { SwapResult } from '../../flows/outcome.ts';
-import { StatusBadge } from '../ui/elements.tsx';
+import type { Chain } from '../../wire.ts';
+import { StatusBadge, TokenAmount } from '../ui/elements.tsx';
 import { FactList } from '../ui/fact-list.tsx';
 import { useUi } from '../ui/ui.tsx';
 import { useFocusOnMount } from '../ui/use-focus-on-mount.ts';
-import { TransactionHash } from './flow-panel.tsx';
+import { priceOf } from './order-math.ts';
+import { type OrderEvent, OrderTimeline } from './order-timeline.tsx';
 
 type Unit = { code: string; decimals: number };
 
-/** Shows the result of a swap, taken from the events of its transaction. */
-export function SwapDone(props: { result: SwapResult; paid: Unit; received: Unit; onAgain(): void }) {
+/** The order page of a swap: its result, taken from the events of its transaction, and its transactions. */
+export function SwapDone(props: {
+  result: SwapResult;
+  paid: Unit & { chain: Chain };
+  received: Unit;
+  /** The transactions that the wallet sent; the last one is the swap. */
+  hashes: readonly string[];
+  onAgain(): void;
+}) {
   const { cx, format, t } = useUi();
-  const { result, paid, received, onAgain } = props;
+  const { result, paid, received, hashes, onAgain } = props;
   const panel = useFocusOnMount<HTMLDivElement>();
+  const approval = hashes.find((hash) => hash !== result.transactionHash);
+  const events: OrderEvent[] = [
+    ...(approval === undefined
+      ? []
+      : [{ name: 'Approval confirmed' as const, state: 'past' as const, hash: approval }]),
+    { name: 'Purchase confirmed', state: 'past', hash: result.transactionHash },
+  ];
+  const price = format.digits(
+    priceOf(
+      { units: result.paid - result.fee, decimals: paid.decimals },
+      { units: result.received, decimals: received.decimals },
+    ),
+  );
   return (
     <div className="cw-done cw-stack cw-focused" ref={panel} tabIndex={-1}>
       <div role="status" className="cw-stack">
         <p>
           <StatusBadge tone="good">{t('Completed')}</StatusBadge>
         </p>
-        <p className="cw-done-title">
-          {t('You received {amount}', { amount: format.tokenAmount(result.received, received) })}
+        <p className="cw-done-title" title={format.tokenAmount(result.received, received)}>
+          {t('You received {amount}', { amount: format.shortAmount(result.received, received) })}
         </p>
       </div>
       <FactList
         className="cw-summary"
         facts={[
-          [t('You paid'), format.tokenAmount(result.paid, paid)],
-          [t('Fee included'), format.tokenAmount(result.fee, paid)],
+          [t('You paid'), <TokenAmount key="paid" units={result.paid} unit={paid} />],
+          [t('Fee included'), <TokenAmount key="fee" units={result.fee} unit={paid} />],
+          [t('Price'), t('{price} per {asset}', { price: `${price} ${paid.code}`, asset: received.code })],
+          [t('Network'), CHAINS[paid.chain].name],
         ]}
       />
-      <TransactionHash hash={result.transactionHash} />
+      <OrderTimeline chain={paid.chain} events={events} />
       <button type="button" className={cx('cw-button')} onClick={onAgain}>
         {t('Buy more')}
       </button>

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import type { TokenSaleOffer } from '../../offers.ts';
 import type { Participation } from '../../wire.ts';
 import { BlockerNotice } from '../identity/blocker-notice.tsx';
@@ -10,10 +10,15 @@ import { CheckoutGate } from './checkout-gate.tsx';
 import { FlowPanel } from './flow-panel.tsx';
 import { OptionPicker } from './option-picker.tsx';
 import { TOKEN_SALE_STEPS } from './phases.ts';
-import { SaleDone } from './sale-done.tsx';
-import { UnfinishedSaleNotice, UnregisteredWalletNotice } from './sale-notices.tsx';
-import { SaleSummary } from './sale-summary.tsx';
+import { ReviewSheet, useReview } from './review-sheet.tsx';
+import { SaleSummary, useSaleFacts } from './sale-summary.tsx';
+import { UnregisteredWalletNotice } from './unregistered-wallet-notice.tsx';
 import { useTokenSale } from './use-token-sale.ts';
+
+const SaleDone = lazy(async () => ({ default: (await import('./late-parts.ts')).SaleDone }));
+const UnfinishedSaleNotice = lazy(async () => ({
+  default: (await import('./late-parts.ts')).UnfinishedSaleNotice,
+}));
 
 const SOLANA_NOTE =
   "Your wallet names the account that may take this amount. It is this sale's fund, {address}.";
@@ -63,7 +68,9 @@ export function TokenSaleCheckout(props: TokenSaleCheckoutProps) {
         <>
           {offer.options.length > 1 && <OptionPicker offer={offer} value={option.id} onChange={choose} />}
           <CheckoutGate offer={offer} optionId={option.id} key={option.id}>
-            <SaleForm offer={offer} option={option} onDone={onDone} />
+            <Suspense>
+              <SaleForm offer={offer} option={option} onDone={onDone} />
+            </Suspense>
           </CheckoutGate>
         </>
       )}
@@ -82,33 +89,56 @@ function SaleForm({ offer, option, onDone }: FormProps) {
   const sale = useTokenSale({ offer, optionId: option.id, onDone });
   const { state, hashes, choice, protocol, wallet, amount, limits, blockers, unfinished, canBuy } = sale;
   const { deployment } = choice;
+  const facts = useSaleFacts({ offer, option, deployment, wallet, units: amount.units });
+  const review = useReview(state.step, facts);
   if (deployment === undefined) return <Empty title={t("This sale isn't available on any network yet")} />;
   if (sale.participation !== undefined)
-    return <SaleDone {...{ offer, hashes }} participation={sale.participation} onAgain={sale.reset} />;
+    return (
+      <SaleDone
+        {...{ offer, option, hashes }}
+        participation={sale.participation}
+        onAgain={() => {
+          review.close();
+          amount.setText('');
+          sale.reset();
+        }}
+      />
+    );
   const isIdle = state.step === 'idle';
+  const isReviewing = review.isReviewing && unfinished === null;
+  const edit = () => {
+    review.close();
+    sale.reset();
+  };
   return (
     <form
       className="cw-stack"
       onSubmit={(event) => {
         event.preventDefault();
-        sale.buy();
+        review.open();
       }}
     >
       {isIdle && unfinished !== null && (
-        <UnfinishedSaleNotice
-          {...{ offer, unfinished, wallet }}
-          onContinue={sale.resume}
-          onDiscard={sale.discard}
-        />
+        <Suspense>
+          {' '}
+          <UnfinishedSaleNotice
+            {...{ offer, unfinished, wallet }}
+            onContinue={sale.resume}
+            onDiscard={sale.discard}
+          />
+        </Suspense>
       )}
-      {isIdle && unfinished === null && (
+      {isIdle && unfinished === null && !isReviewing && (
         <>
           <DeploymentFields choice={choice} disabled={false} />
           <WalletField {...{ wallet, protocol }} disabled={false} />
           {wallet !== undefined && sale.isRegistered === false && (
-            <UnregisteredWalletNotice
-              {...{ offer, optionId: option.id, wallet, registered: sale.registered }}
-            />
+            <Suspense>
+              {' '}
+              <UnregisteredWalletNotice
+                {...{ offer, optionId: option.id, wallet, registered: sale.registered }}
+              />
+            </Suspense>
           )}
           <BlockerNotice blockers={blockers} onProgress={() => undefined} />
           <AmountField {...{ amount, limits, hasWallet: wallet !== undefined }} disabled={false} />
@@ -119,12 +149,22 @@ function SaleForm({ offer, option, onDone }: FormProps) {
             </p>
           )}
           <button type="submit" className={cx('cw-button cw-button-main cw-button-wide')} disabled={!canBuy}>
-            {t('Invest')}
+            {t('Review order')}
           </button>
         </>
       )}
+      {(isReviewing || (!isIdle && review.facts.length > 0)) && (
+        <ReviewSheet
+          facts={review.facts}
+          actions={
+            isReviewing
+              ? { label: t('Invest'), canConfirm: canBuy, onConfirm: sale.buy, onEdit: edit }
+              : undefined
+          }
+        />
+      )}
       <FlowPanel
-        run={sale}
+        run={{ ...sale, reset: edit }}
         steps={TOKEN_SALE_STEPS}
         onRetry={unfinished === null ? sale.retry : sale.resume}
         retryLabel={t(unfinished === null ? 'Try again' : 'Continue')}

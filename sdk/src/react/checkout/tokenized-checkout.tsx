@@ -1,3 +1,4 @@
+import { lazy, Suspense } from 'react';
 import type { SwapResult } from '../../flows/outcome.ts';
 import type { TokenizedOffer } from '../../offers.ts';
 import type { TokenizedSwapTransaction } from '../../wire.ts';
@@ -9,11 +10,16 @@ import { AmountField, DeploymentFields, SlippageField, WalletField } from './che
 import { CheckoutGate } from './checkout-gate.tsx';
 import { FlowPanel } from './flow-panel.tsx';
 import { MarketNotice, MarketPrice } from './market-price.tsx';
-import { OrderPanel, TokenizedSummary } from './order-panel.tsx';
+import { PriceTimer, TokenizedSummary, useReviewFacts } from './order-panel.tsx';
 import { TOKENIZED_STEPS } from './phases.ts';
-import { SwapDone } from './swap-done.tsx';
+import { LIVE_PRICE_NOTE, ReviewSheet, useReview } from './review-sheet.tsx';
 import { useDeployment } from './use-deployment.ts';
 import { useTokenizedPurchase } from './use-tokenized-purchase.ts';
+
+const SwapDone = lazy(async () => ({ default: (await import('./late-parts.ts')).SwapDone }));
+const OpenApprovalNotice = lazy(async () => ({
+  default: (await import('./late-parts.ts')).OpenApprovalNotice,
+}));
 
 const SLIPPAGE_BPS_CHOICES = [50, 100, 300];
 
@@ -51,7 +57,9 @@ export function TokenizedCheckout({ offer, onDone, className }: TokenizedCheckou
         <>
           <MarketPrice symbol={offer.asset.code} />
           <CheckoutGate offer={offer} optionId={option.id}>
-            <TradeForm {...{ offer, onDone }} />
+            <Suspense>
+              <TradeForm {...{ offer, onDone }} />
+            </Suspense>
           </CheckoutGate>
         </>
       )}
@@ -64,6 +72,12 @@ function TradeForm({ offer, onDone }: TokenizedCheckoutProps) {
   const purchase = useTokenizedPurchase({ offer, onDone });
   const { choice, wallet, amount, limits, quote, isTradable, slippageBps, blockers, order, state } = purchase;
   const { deployment } = choice;
+  const live = useReviewFacts({ offer, deployment, purchase });
+  const review = useReview(state.step, live);
+  const edit = () => {
+    review.close();
+    purchase.reset();
+  };
   if (deployment === undefined) return null;
   if (state.step === 'done')
     return (
@@ -71,9 +85,10 @@ function TradeForm({ offer, onDone }: TokenizedCheckoutProps) {
         result={state.result}
         paid={deployment}
         received={receivedUnit(offer, order)}
+        hashes={purchase.hashes}
         onAgain={() => {
           amount.setText('');
-          purchase.reset();
+          edit();
         }}
       />
     );
@@ -82,12 +97,21 @@ function TradeForm({ offer, onDone }: TokenizedCheckoutProps) {
       className="cw-stack"
       onSubmit={(event) => {
         event.preventDefault();
-        purchase.buy();
+        review.open();
       }}
     >
-      {state.step === 'idle' ? (
+      {state.step === 'idle' && <MarketNotice symbol={offer.asset.code} error={quote.error} />}
+      {state.step === 'idle' && !review.isReviewing ? (
         <>
-          <MarketNotice symbol={offer.asset.code} error={quote.error} />
+          <Suspense>
+            <OpenApprovalNotice
+              {...{ offer, wallet }}
+              onContinue={(approval, text) => {
+                choice.setChain(approval.chain);
+                amount.setText(text);
+              }}
+            />
+          </Suspense>
           <DeploymentFields choice={choice} disabled={false} />
           <WalletField wallet={wallet} disabled={false} />
           <BlockerNotice blockers={blockers} onProgress={() => undefined} />
@@ -97,19 +121,36 @@ function TradeForm({ offer, onDone }: TokenizedCheckoutProps) {
             choices={SLIPPAGE_BPS_CHOICES}
             onChange={purchase.setSlippageBps}
           />
-          <TokenizedSummary {...{ offer, deployment, quote: quote.data, units: amount.units }} />
+          <TokenizedSummary {...{ offer, deployment, purchase }} />
           <button
             type="submit"
             className={cx('cw-button cw-button-main cw-button-wide')}
             disabled={!purchase.canBuy}
           >
-            {t('Buy {asset}', { asset: offer.asset.code })}
+            {t('Review order')}
           </button>
         </>
       ) : (
-        <OrderPanel {...{ offer, deployment, order }} phase={state.phase} />
+        <ReviewSheet
+          // The firm order replaces the quote that the user confirmed.
+          facts={order === null || state.step === 'idle' ? review.facts : live}
+          actions={
+            review.isReviewing
+              ? {
+                  label: t('Buy {asset}', { asset: offer.asset.code }),
+                  ...{ canConfirm: purchase.canBuy, onConfirm: purchase.buy, onEdit: edit },
+                }
+              : undefined
+          }
+        >
+          {state.step === 'idle' ? (
+            <p className={cx('cw-muted cw-small')}>{t(LIVE_PRICE_NOTE)}</p>
+          ) : (
+            <PriceTimer order={order} phase={state.phase} />
+          )}
+        </ReviewSheet>
       )}
-      <FlowPanel run={purchase} steps={TOKENIZED_STEPS} onRetry={purchase.buy} />
+      <FlowPanel run={{ ...purchase, reset: edit }} steps={TOKENIZED_STEPS} onRetry={purchase.buy} />
     </form>
   );
 }

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from 'react';
 import type { Chain } from '../../wire.ts';
 import { readItem, writeItem } from '../hooks/local-storage.ts';
 
-/** A purchase that is approved on chain but not recorded yet; it survives reloads. */
+/** A purchase that was sent to the wallet but is not recorded yet; it survives reloads. */
 export type UnfinishedSale = {
   optionId: string;
   chain: Chain;
@@ -10,20 +10,35 @@ export type UnfinishedSale = {
   /** In smallest units. */
   amount: string;
   wallet: string;
-  /** The hash of an EVM transaction, or the signature of a Solana one. */
-  approvalHash: string;
+  /** The hash of an EVM transaction, or the signature of a Solana one; null if only the chain knows the approval. */
+  approvalHash: string | null;
 };
 
 const APPROVAL_HASH = /^(0x[0-9a-f]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/i;
 const storageKey = (offerId: string) => `causeway.sale.${offerId}`;
 
+/** Reports a change of the storage to this page; other pages get the browser's own event. */
+const CHANGED = 'causeway.sale';
+
+/**
+ * Returns the purchase that this browser recorded, and a function that records one. A purchase is recorded before the wallet
+ * opens, because the user may leave the page and approve it afterwards.
+ */
 export function useUnfinishedSale(offerId: string) {
   const [sale, setSale] = useState<UnfinishedSale | null>(null);
-  useEffect(() => setSale(parseUnfinishedSale(readItem(storageKey(offerId)))), [offerId]);
+  useEffect(() => {
+    const read = () => setSale(parseUnfinishedSale(readItem(storageKey(offerId))));
+    read();
+    for (const event of [CHANGED, 'storage']) addEventListener(event, read);
+    return () => {
+      for (const event of [CHANGED, 'storage']) removeEventListener(event, read);
+    };
+  }, [offerId]);
   const store = useCallback(
     (next: UnfinishedSale | null) => {
       writeItem(storageKey(offerId), next === null ? null : JSON.stringify(next));
       setSale(next);
+      dispatchEvent(new Event(CHANGED));
     },
     [offerId],
   );
@@ -37,7 +52,8 @@ export function parseUnfinishedSale(text: string | null): UnfinishedSale | null 
     const strings = [sale?.optionId, sale?.chain, sale?.assetId, sale?.wallet];
     const isComplete =
       strings.every((one) => typeof one === 'string') && /^[1-9]\d*$/.test(sale?.amount ?? '');
-    return isComplete && APPROVAL_HASH.test(sale?.approvalHash ?? '') ? (sale as UnfinishedSale) : null;
+    const hasHash = sale?.approvalHash === null || APPROVAL_HASH.test(sale?.approvalHash ?? '');
+    return isComplete && hasHash ? (sale as UnfinishedSale) : null;
   } catch {
     return null;
   }

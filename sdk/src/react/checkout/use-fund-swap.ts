@@ -12,7 +12,7 @@ import type { QueryResult } from '../hooks/use-query.ts';
 import { useSwapStatus, useWalletAuthorization } from '../hooks/use-swaps.ts';
 import { useWallet } from '../hooks/use-wallet.ts';
 import { useWalletBlockers } from '../identity/use-blockers.ts';
-import { minReceived } from './fund-summary.tsx';
+import { minReceived } from './order-math.ts';
 import type { Amount, Limits } from './use-amount.ts';
 import { type DeploymentChoice, useDeployment } from './use-deployment.ts';
 import { useFundPreview } from './use-fund-preview.ts';
@@ -93,7 +93,9 @@ export function useFundSwap({ offer, onDone }: UseFundSwapOptions): FundSwapStat
     contract && wallet && { ...contract, wallet_address: wallet.address },
   );
   const blockers = useWalletBlockers(offer.id, offer.options[0]?.id, deployment?.chain, wallet);
-  const { amount, limits, preview, output } = useFundPreview(deployment, wallet?.address);
+  const { amount, limits, preview, output: published } = useFundPreview(deployment, wallet?.address);
+  // The flow checks the decimals of the offer's asset on chain, so that amounts are not shown with others.
+  const output = published?.decimals === offer.asset.fractional_digits ? published : undefined;
   const [slippageBps, setSlippageBps] = useState(DEFAULT_SLIPPAGE_BPS);
   const [allowPartial, setAllowPartial] = useState(false);
   const run = useFlow<FundSwapPhase, SwapResult>();
@@ -109,7 +111,7 @@ export function useFundSwap({ offer, onDone }: UseFundSwapOptions): FundSwapStat
     preview.data !== undefined &&
     units !== null &&
     BigInt(preview.data.pay_input_amount) + BigInt(preview.data.fee) < units;
-  const minReceive = preview.data && minReceived(preview.data, slippageBps);
+  const minReceive = preview.data && minReceived(preview.data.receive_output_amount, slippageBps);
   const isAllowed = authorization.data?.authorized === true && blockers.length === 0 && isStopped !== true;
   const isPriced = units !== null && minReceive !== undefined && (!isPartial || allowPartial);
   const canSwap = isAllowed && isPriced && wallet !== undefined && state.step === 'idle';
@@ -122,6 +124,7 @@ export function useFundSwap({ offer, onDone }: UseFundSwapOptions): FundSwapStat
     lastTerms.current = terms;
     const { chain, assetId } = deployment;
     run.start(async (flows, options) => {
+      await import('./late-parts.ts');
       const result = await flows.swapFund(causeway, { offer, chain, wallet, assetId, ...terms }, options);
       invalidatePurchase();
       onDone?.(result);

@@ -13,7 +13,7 @@ import { useOnChange } from '../hooks/use-on-change.ts';
 import { usePurchaseDone } from '../hooks/use-purchase-done.ts';
 import { useConnectedWallets } from '../hooks/use-user.ts';
 import { codeOf } from '../ui/error-messages.ts';
-import { UNUSABLE_APPROVAL_CODES, type UnfinishedSale, type useUnfinishedSale } from './unfinished-sale.ts';
+import { UNUSABLE_APPROVAL_CODES, type UnfinishedSale } from './unfinished-sale.ts';
 import type { Deployment } from './use-deployment.ts';
 
 type Input = {
@@ -21,69 +21,99 @@ type Input = {
   option: { id: string } | undefined;
   deployment: Deployment<Chain> | undefined;
   wallet: Wallet | undefined;
-  unfinishedSale: ReturnType<typeof useUnfinishedSale>;
+  unfinished: UnfinishedSale | null;
+  setUnfinished(sale: UnfinishedSale | null): void;
   onDone: ((participation: Participation) => void) | undefined;
 };
 
-type Purchase = Omit<UnfinishedSale, 'approvalHash'> & { approvalHash?: string };
-
-/** Runs a token sale purchase, and resumes one that was interrupted after its approval. */
-export function useSalePurchase({ offer, option, deployment, wallet, unfinishedSale, onDone }: Input) {
+/** Runs a token sale purchase, and resumes one that was interrupted before or after its approval. */
+export function useSalePurchase(input: Input) {
+  const { offer, option, deployment, wallet, unfinished, setUnfinished, onDone } = input;
   const causeway = useCauseway();
   const invalidatePurchase = usePurchaseDone();
-  const [unfinished, setUnfinished] = unfinishedSale;
   const run = useFlow<TokenSalePhase, Participation>();
-  const last = useRef<Purchase | null>(null);
+  const last = useRef<UnfinishedSale | null>(null);
   useOnChange(`${offer.id} ${option?.id}`, run.reset);
   const { isRegistered, registered } = useRegisteredWallets(offer.id, option?.id ?? '', wallet);
 
-  const start = (purchase: Purchase) => {
+  const start = (purchase: UnfinishedSale, find?: FindApproval) => {
     if (wallet === undefined) return;
     last.current = purchase;
+    // Recorded before the wallet opens: the user may leave the page and approve afterwards.
+    setUnfinished(purchase);
     run.start(async (flows, options) => {
+      let approvalHash = purchase.approvalHash;
+      const onApproved = (hash: string) => {
+        approvalHash = hash;
+        setUnfinished({ ...purchase, approvalHash: hash });
+      };
       try {
-        const onApproved = (hash: string) => setUnfinished({ ...purchase, approvalHash: hash });
-        const buy = buyOn(flows, { offer, purchase, wallet, onApproved });
-        const participation = await buy(causeway, options);
+        await import('./late-parts.ts');
+        approvalHash ??= (await find?.(options)) ?? null;
+        const sale = { offer, purchase: { ...purchase, approvalHash }, wallet, onApproved };
+        const participation = await buyOn(flows, sale)(causeway, {
+          ...options,
+          onTransaction: (sent) => {
+            if (sent.phase === 'approving') onApproved(sent.hash);
+            options.onTransaction?.(sent);
+          },
+        });
         setUnfinished(null);
         invalidatePurchase();
         onDone?.(participation);
         return participation;
       } catch (error) {
-        if (UNUSABLE_APPROVAL_CODES.has(codeOf(error))) setUnfinished(null);
+        const code = codeOf(error);
+        const isUnusable = UNUSABLE_APPROVAL_CODES.has(code);
+        if (isUnusable || (approvalHash === null && code !== 'aborted')) setUnfinished(null);
         throw error;
       }
     });
   };
   const retry = () => {
-    if (last.current === null) return;
-    const { approvalHash: _, ...purchase } = last.current;
-    start(purchase);
+    if (last.current !== null) start({ ...last.current, approvalHash: null });
+  };
+  const resume = () => {
+    if (unfinished === null) return;
+    const { chain, assetId } = unfinished;
+    start(unfinished, async (options) => {
+      if (wallet?.protocol !== 'ethereum' || !isEvmChain(chain)) return null;
+      const { findOpenApproval } = await import('../../flows/open-approval.ts');
+      return findOpenApproval(causeway, { offer, chain, wallet, assetId }, withoutEvents(options));
+    });
   };
   return {
     ...{ run, isRegistered, registered, retry },
     buy: (units: bigint) => {
       if (option === undefined || deployment === undefined || wallet === undefined) return;
       const { chain, assetId } = deployment;
-      start({ optionId: option.id, chain, assetId, amount: units.toString(), wallet: wallet.address });
+      const order = { optionId: option.id, chain, assetId, amount: units.toString() };
+      start({ ...order, wallet: wallet.address, approvalHash: null });
     },
-    resume: () => {
-      if (unfinished !== null) start(unfinished);
-    },
+    resume,
     discard: () => setUnfinished(null),
   };
 }
 
+/** Finds the hash of an approval that only the chain knows. */
+type FindApproval = (options: FlowOptions<TokenSalePhase>) => Promise<string | null>;
+
+/** Returns the options for a step that reports no phases of its own. */
+function withoutEvents(options: FlowOptions<TokenSalePhase>): FlowOptions<'connecting'> {
+  return { ...options, onTransaction: undefined };
+}
+
 type Sale = {
   offer: OfferDetails;
-  purchase: Purchase;
+  purchase: UnfinishedSale;
   wallet: Wallet;
   onApproved(hash: string): void;
 };
 
 /** Returns the flow for the wallet's protocol. */
 function buyOn(flows: Flows, { offer, purchase, wallet, onApproved }: Sale) {
-  const { optionId, chain, assetId, amount, approvalHash } = purchase;
+  const { optionId, chain, assetId, amount } = purchase;
+  const approvalHash = purchase.approvalHash ?? undefined;
   const input = { offer, optionId, assetId, amount, onApproved };
   return (causeway: Causeway, options: FlowOptions<TokenSalePhase>) => {
     if (wallet.protocol === 'solana')

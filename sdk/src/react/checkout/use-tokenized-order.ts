@@ -20,9 +20,8 @@ type Input = {
 type Purchase = {
   /** The payment in smallest units, fee included. */
   units: bigint;
-  /** The tokens quoted for the whole payment, in smallest units. */
-  quoted: bigint;
-  slippageBps: number;
+  /** The minimum to receive, in smallest units. */
+  minReceive: bigint;
 };
 
 /** Places one order per confirmation, and reuses an unsent order until it expires. */
@@ -38,19 +37,19 @@ export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) 
   const buy = (purchase: Purchase) => {
     if (wallet === undefined || deployment === undefined) return;
     last.current = purchase;
-    const { units, quoted, slippageBps } = purchase;
+    const { units, minReceive } = purchase;
     const open = openOrder.current;
     const isSame = open !== null && open.units === units && Date.now() < open.expiresAt;
     const confirmationId = isSame ? open.id : crypto.randomUUID();
     if (!isSame) setOrder(null);
     run.start(async (flows, options) => {
+      await import('./late-parts.ts');
       const client = withOrderListener(causeway, (placed) => {
         openOrder.current = { id: confirmationId, units, expiresAt: Date.parse(placed.expires_at) };
         setOrder(placed);
       });
       const { chain, assetId } = deployment;
-      const limits = { quoted, maxSlippageBps: slippageBps };
-      const input = { offer, chain, wallet, assetId, amount: units, confirmationId, ...limits };
+      const input = { offer, chain, wallet, assetId, amount: units, confirmationId, minReceive };
       try {
         const result = await flows.buyTokenized(client, input, options);
         openOrder.current = null;

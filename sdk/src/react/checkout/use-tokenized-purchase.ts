@@ -8,6 +8,7 @@ import type { FlowView } from '../hooks/use-flow.ts';
 import type { QueryResult } from '../hooks/use-query.ts';
 import { useWallet } from '../hooks/use-wallet.ts';
 import { useWalletBlockers } from '../identity/use-blockers.ts';
+import { minReceived } from './order-math.ts';
 import type { Amount, Limits } from './use-amount.ts';
 import { type DeploymentChoice, useDeployment } from './use-deployment.ts';
 import { useTokenizedOrder } from './use-tokenized-order.ts';
@@ -31,8 +32,12 @@ export type TokenizedPurchaseState = FlowView<TokenizedPhase, SwapResult> & {
   isTradable: boolean;
   amount: Amount;
   limits: Limits;
-  /** The live price of `amount`. */
+  /** The fee included in `amount`, in smallest units; undefined until it is known. */
+  fee: bigint | undefined;
+  /** The live price of `amount` less the fee, which is what the order buys. */
   quote: QueryResult<TokenizedSwapQuote>;
+  /** The minimum to receive at this quote and slippage, in smallest units; undefined without a quote. */
+  minReceive: bigint | undefined;
   slippageBps: number;
   setSlippageBps(slippageBps: number): void;
   /** The firm order, from when it is placed: its exact amounts, and until when its price is valid. */
@@ -70,20 +75,20 @@ export function useTokenizedPurchase({ offer, onDone }: UseTokenizedPurchaseOpti
   const { deployment } = choice;
   const { wallet } = useWallet('ethereum');
   const [slippageBps, setSlippageBps] = useState(DEFAULT_SLIPPAGE_BPS);
-  const { amount, limits, quote, isTradable } = useTradeQuote(offer.asset.code, deployment, wallet?.address);
+  const { amount, limits, fee, quote, isTradable } = useTradeQuote(offer, deployment, wallet?.address);
   const blockers = useWalletBlockers(offer.id, offer.options[0]?.id, deployment?.chain, wallet);
   const { run, order, buy, retry } = useTokenizedOrder({ offer, deployment, wallet, onDone });
   const { state, hashes, canRetry, reset } = run;
   const { units } = amount;
   const isReady = deployment !== undefined && wallet !== undefined && isTradable && blockers.length === 0;
-  const canBuy = isReady && units !== null && quote.data !== undefined && state.step === 'idle';
+  const minReceive = quote.data && minReceived(quote.data.token_base_units, slippageBps);
+  const canBuy = isReady && units !== null && minReceive !== undefined && state.step === 'idle';
   return {
     ...{ state, hashes, canRetry, reset, choice, wallet, blockers, isTradable, amount, limits, quote },
-    ...{ slippageBps, setSlippageBps, order, canBuy },
+    ...{ fee, minReceive, slippageBps, setSlippageBps, order, canBuy },
     buy: () => {
       if (canRetry) retry();
-      else if (canBuy && units !== null && quote.data !== undefined)
-        buy({ units, quoted: BigInt(quote.data.token_base_units), slippageBps });
+      else if (canBuy) buy({ units, minReceive });
     },
   };
 }

@@ -1,9 +1,9 @@
 import type { Causeway } from '../../client.ts';
 import { CausewayError, isCausewayError } from '../../error.ts';
+import { isPageVisible, onPageActivity } from '../../page-visibility.ts';
 import type { Preloaded } from '../../preload.ts';
 import type { Query } from '../../queries.ts';
 import { isCovered } from './live-queries.ts';
-import { isPageVisible, onPageActivity } from './page-visibility.ts';
 
 /** The state of a query; every change produces a new object. */
 export type QueryState<Data> = {

@@ -3,6 +3,8 @@ import { renderToString } from 'react-dom/server';
 import { expect, test } from 'vitest';
 import { createCauseway } from '../../client.ts';
 import type { Page as ListPage } from '../../paging.ts';
+import { queries } from '../../queries.ts';
+import { offerFixture } from '../../testing/index.ts';
 import type { Offer, OfferDetails } from '../../wire.ts';
 import {
   CausewayProvider,
@@ -10,6 +12,7 @@ import {
   OfferHeader,
   OffersGrid,
   preload,
+  useFundSwap,
   useOffer,
   useOffers,
 } from '../index.ts';
@@ -113,4 +116,22 @@ test('a failed query is left out of the preloaded data, so the page loads it', a
   const { client } = fakeService();
   const initial = await preload(client, (queries) => [queries.offer('unknown'), queries.offers()]);
   expect(Object.keys(initial)).toEqual(['offers:100']);
+});
+
+test.each([
+  [18, 'TBF2 18'],
+  [2, ''],
+])('a payout token with %s decimals is shown only if the offer says the same', (decimals, shown) => {
+  const { client } = fakeService();
+  const fund = offerFixture('fund::swap');
+  const [contract] = fund.contracts;
+  const query = { contract_address: contract?.address ?? '', chain: 'ethereum_sepolia' } as const;
+  const token = { object: 'swap_output_token', name: 'Fund', symbol: 'TBF2', decimals };
+  function Output() {
+    const { output } = useFundSwap({ offer: fund });
+    return createElement('p', {}, output && `${output.symbol} ${output.decimals}`);
+  }
+  const initial = { [queries.swapOutputToken(query).key]: token };
+  const page = createElement(CausewayProvider, { client, initial, children: createElement(Output) });
+  expect(renderToString(page)).toBe(`<p>${shown}</p>`);
 });

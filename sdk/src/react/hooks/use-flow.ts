@@ -30,7 +30,7 @@ type FlowRun<Phase extends string, Result> = FlowView<Phase, Result> & {
 
 /** Runs one flow at a time; unmounting aborts it before its next step. */
 export function useFlow<Phase extends string, Result>(): FlowRun<Phase, Result> {
-  const { rpcUrls, trusted, publicClient, batching } = useCausewayContext();
+  const { events, rpcUrls, trusted, publicClient, batching } = useCausewayContext();
   const [state, setState] = useState<FlowState<Phase, Result>>({ step: 'idle' });
   const [hashes, setHashes] = useState<readonly string[]>([]);
   const running = useRef<AbortController | null>(null);
@@ -46,6 +46,7 @@ export function useFlow<Phase extends string, Result>(): FlowRun<Phase, Result> 
       const update = (next: FlowState<Phase, Result>) => !signal.aborted && setState(next);
       const options: FlowOptions<Phase> = {
         signal,
+        events,
         rpcUrls,
         trusted,
         publicClient,
@@ -65,7 +66,7 @@ export function useFlow<Phase extends string, Result>(): FlowRun<Phase, Result> 
           (error) => update({ step: 'failed', phase, error }),
         );
     },
-    [rpcUrls, trusted, publicClient, batching],
+    [events, rpcUrls, trusted, publicClient, batching],
   );
   const reset = useCallback(() => {
     running.current?.abort();

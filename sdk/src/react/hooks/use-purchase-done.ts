@@ -5,7 +5,7 @@ import { useInvalidate } from './use-query.ts';
 /** Everything that a purchase, or its settlement, may change on the page. */
 const CHANGED_BY_PURCHASE: readonly Resource[] = [
   ...(['participations', 'tokenBalance', 'tokenAllowance'] as const),
-  ...(['swapPreview', 'tradingStatus'] as const),
+  ...(['swapPreview', 'tradingStatus', 'tokenizedOrders'] as const),
 ];
 
 /** Returns a function that reloads what a purchase has changed, in every hook on the page. */

@@ -1,6 +1,14 @@
+import type { Page } from '../../paging.ts';
 import { queries } from '../../queries.ts';
-import type { TokenizedSwapQuote, TokenizedSwapTradingStatus } from '../../wire.ts';
-import { type HookOptions, type OptionalParams, type QueryResult, useQueryOf } from './use-query.ts';
+import type { TokenizedSwapOrder, TokenizedSwapQuote, TokenizedSwapTradingStatus } from '../../wire.ts';
+import {
+  type HookOptions,
+  type ListQueryResult,
+  type OptionalParams,
+  type QueryResult,
+  useListQuery,
+  useQueryOf,
+} from './use-query.ts';
 
 /**
  * Returns the price of a tokenized asset for a side and a size; free to poll.
@@ -40,4 +48,23 @@ export function useTradingStatus(
   options?: HookOptions<TokenizedSwapTradingStatus>,
 ): QueryResult<TokenizedSwapTradingStatus> {
   return useQueryOf(queries.tradingStatus, params, options);
+}
+
+/**
+ * Returns the user's orders of tokenized assets with their outcomes, newest first.
+ *
+ * @example
+ * ```tsx
+ * import { useTokenizedOrders } from '@causeway/sdk/react';
+ *
+ * function Orders() {
+ *   const { data = [] } = useTokenizedOrders();
+ *   return <p>{data.map(({ symbol, status }) => `${symbol} ${status}`).join(', ')}</p>;
+ * }
+ * ```
+ */
+export function useTokenizedOrders(
+  options?: HookOptions<Page<TokenizedSwapOrder>> & { limit?: number | undefined },
+): ListQueryResult<TokenizedSwapOrder> {
+  return useListQuery((count) => queries.tokenizedOrders(count), options?.limit ?? 20, options);
 }

@@ -10,7 +10,7 @@ test('the tax form is prefilled with known details and left blank elsewhere', ()
     tax_id: null,
   };
   expect(prefillFields(pii, new Date(2026, 0, 2))).toEqual({
-    ...{ 'Full Name': 'Ada Byron', Signature: 'Ada Byron', DOB: '1990-12-10', Date: '2026-01-02' },
+    ...{ 'Full Name': 'Ada Byron', DOB: '1990-12-10', Date: '2026-01-02' },
     ...{ Country: 'United Kingdom', 'Country Of Citizenship': 'United Kingdom' },
     ...{ 'Permanent Address': '1 Lane', City: 'London, N1', 'Foreign Tax Number': '' },
   });

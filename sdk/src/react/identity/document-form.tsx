@@ -90,7 +90,7 @@ function PrefilledForm({ pii, isSending, isResend, onSend, onCancel }: Props & {
   );
 }
 
-/** Maps the user's known details to the form's fields. */
+/** Maps the user's known details to the form's fields, except the signature, which only the user can give. */
 export function prefillFields(pii: UserPii, today: Date): Record<string, string> {
   const { street, city, state, postal_code } = pii.permanent_address;
   const join = (...parts: readonly (string | null)[]) => parts.filter((part) => part).join(', ');
@@ -105,6 +105,5 @@ export function prefillFields(pii: UserPii, today: Date): Record<string, string>
     Country: country,
     'Foreign Tax Number': pii.tax_id ?? '',
     Date: `${today.getFullYear()}-${twoDigits(today.getMonth() + 1)}-${twoDigits(today.getDate())}`,
-    Signature: pii.full_legal_name ?? '',
   };
 }

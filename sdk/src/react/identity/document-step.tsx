@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import type { DescribedStatus } from '../../requirements.ts';
 import type { DocumentSubmission, NewDocumentSubmission } from '../../wire.ts';
 import { useCauseway } from '../context.ts';
@@ -6,7 +6,8 @@ import { useInvalidate } from '../hooks/use-query.ts';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import type { Message } from '../ui/messages.ts';
 import { useUi } from '../ui/ui.tsx';
-import { DocumentForm } from './document-form.tsx';
+
+const DocumentForm = lazy(async () => ({ default: (await import('./document-form.tsx')).DocumentForm }));
 
 type Props = {
   documentType: 'tax_certification';
@@ -42,12 +43,14 @@ export function DocumentStep({ documentType, status, isNext, onProgress }: Props
         </button>
       )}
       {isOpen && (
-        <DocumentForm
-          isSending={isSending}
-          isResend={isWaiting}
-          onSend={send}
-          onCancel={() => setIsOpen(false)}
-        />
+        <Suspense>
+          <DocumentForm
+            isSending={isSending}
+            isResend={isWaiting}
+            onSend={send}
+            onCancel={() => setIsOpen(false)}
+          />
+        </Suspense>
       )}
       {error !== null && <ErrorNotice error={error} />}
     </div>

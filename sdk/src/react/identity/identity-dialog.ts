@@ -1,7 +1,18 @@
+import type { KycLevel } from '../../wire.ts';
 import { type Appearance, applyAppearance } from '../appearance.tsx';
 
 /** The texts and the look of the dialog, which is outside the provider's elements. */
 export type IdentityDialog = { title: string; close: string; appearance: Appearance | undefined };
+
+/** What a launcher gets besides the token. */
+export type IdentityRequest = {
+  level: KycLevel;
+  /** Returns a new token if the first expires in the middle of the flow. */
+  refreshToken(): Promise<string>;
+  /** Closes the flow when aborted. */
+  signal: AbortSignal;
+  dialog: IdentityDialog;
+};
 
 /** Shows a third-party flow in a native dialog; resolves when the dialog closes. */
 export function openIdentityDialog(

@@ -41,13 +41,21 @@ export function IdentityStep({ type, status, isNext, onProgress }: Props) {
   );
 }
 
-function useIdentity(type: IdentityType, { kyc_level, kyc_reset }: DescribedStatus, onProgress: () => void) {
+function useIdentity(type: IdentityType, described: DescribedStatus, onProgress: () => void) {
+  const { status, kyc_level, kyc_reset } = described;
   const { t } = useUi();
   const { client, identity, appearance } = useCausewayContext();
   const [isOpen, setIsOpen] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
+  // Closes the dialog once the provider has reported what the user sent: there is nothing left to do in it.
+  const isSent = status === 'in_progress' || status === 'completed' || status === 'rejected';
+  useEffect(() => {
+    if (!isSent) return;
+    running.current?.abort();
+    setIsOpen(false);
+  }, [isSent]);
   const open = async () => {
     const controller = new AbortController();
     const { signal } = controller;

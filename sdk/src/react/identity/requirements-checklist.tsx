@@ -1,9 +1,9 @@
-import { useEffect, useId } from 'react';
+import { useEffect, useId, useState } from 'react';
 import type { OfferDetails } from '../../wire.ts';
 import type { BlockProps } from '../ui/class-names.ts';
 import { Loading, Skeleton, StatusBadge } from '../ui/elements.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
-import { REQUIREMENT_LABELS, STATUS_LABELS } from '../ui/labels.ts';
+import { REQUIREMENT_GROUPS, REQUIREMENT_LABELS, STATUS_LABELS, WALLET_STEP_NAMES } from '../ui/labels.ts';
 import { type Translate, useUi } from '../ui/ui.tsx';
 import { WalletStep } from '../wallets/wallet-step.tsx';
 import { BlockerNotice } from './blocker-notice.tsx';
@@ -12,7 +12,12 @@ import { DocumentStep } from './document-step.tsx';
 import { IdentityStep } from './identity-step.tsx';
 import { describeJurisdiction } from './jurisdiction.ts';
 import { useBlockers } from './use-blockers.ts';
-import { type RequirementRow, useRequirementRows } from './use-requirement-rows.ts';
+import {
+  isOpenStep,
+  type RequirementRow,
+  remainingSteps,
+  useRequirementRows,
+} from './use-requirement-rows.ts';
 
 export type RequirementsChecklistProps = BlockProps & {
   offer: OfferDetails;
@@ -38,7 +43,7 @@ export type RequirementsChecklistProps = BlockProps & {
  * ```
  */
 export function RequirementsChecklist(props: RequirementsChecklistProps) {
-  const { cx } = useUi();
+  const { cx, t } = useUi();
   const { offer, optionId, onCompleted, className } = props;
   const { rows, error, done, isAllDone, expectChange, refresh } = useRequirementRows(offer.id, optionId);
   const { blockers, isLoading } = useBlockers(offer.id, optionId);
@@ -53,11 +58,14 @@ export function RequirementsChecklist(props: RequirementsChecklistProps) {
   // requirement or, if there are none, only the first blocker.
   const general = blockers.filter(({ requirement_id }) => requirement_id === null);
   const shown = general.length > 0 ? general : blockers.slice(0, 1);
-  const sorted = rows?.toSorted((a, b) => rank(a) - rank(b));
-  const next = rows?.find(({ status }) => ['not_started', 'action_needed'].includes(status.status));
+  const groups = groupsOf(rows ?? []);
+  const next = groups.flatMap(({ members }) => members).find(isOpenStep);
+  const [chosenId, setChosenId] = useState<string | null>(null);
+  const chosen = rows?.find((row) => row.requirement.id === chosenId && isOpenable(row));
+  const openRow = chosen ?? next;
   return (
     <section className={cx('cw cw-card cw-checklist', className)} aria-busy={rows === undefined}>
-      <Head total={rows?.length} done={done} {...{ isBlocked, canInvest }} />
+      <Head {...{ rows, done, isBlocked, canInvest }} />
       {rows === undefined && error !== undefined && <ErrorNotice error={error} onRetry={refresh} />}
       {rows === undefined && error === undefined && <ChecklistSkeleton />}
       {rows !== undefined && shown.length > 0 && (
@@ -65,18 +73,41 @@ export function RequirementsChecklist(props: RequirementsChecklistProps) {
           <BlockerNotice blockers={shown} onProgress={expectChange} />
         </div>
       )}
-      <ol className={cx('cw-list')}>
-        {sorted?.map((row) => (
-          <Row
-            key={row.requirement.id}
-            {...{ offer, optionId, row, expectChange, isBlocked }}
-            registersWallets={registersWallets}
-            isNext={row === next}
-          />
-        ))}
-      </ol>
+      {groups.map(({ name, members }) => (
+        <div key={name} className="cw-requirement-group">
+          <h3 className={cx('cw-subtitle')}>{t(name)}</h3>
+          <ol className={cx('cw-list')}>
+            {members.map((row) => (
+              <Row
+                key={row.requirement.id}
+                {...{ offer, optionId, row, expectChange, isBlocked, registersWallets }}
+                isNext={row === next}
+                isOpen={row === openRow}
+                onOpen={() => setChosenId(row.requirement.id)}
+              />
+            ))}
+          </ol>
+        </div>
+      ))}
     </section>
   );
+}
+
+/** Returns the rows by group. Groups with a rejection come first, and so do rejections in their group. */
+function groupsOf(rows: readonly RequirementRow[]) {
+  const rank = ({ status }: RequirementRow) => (status.status === 'rejected' ? 0 : 1);
+  return REQUIREMENT_GROUPS.map(({ name, types }) => {
+    const members = rows.filter(({ requirement }) => (types as readonly string[]).includes(requirement.type));
+    return { name, members: members.toSorted((a, b) => rank(a) - rank(b)) };
+  })
+    .filter(({ members }) => members.length > 0)
+    .toSorted((a, b) => Math.min(...a.members.map(rank)) - Math.min(...b.members.map(rank)));
+}
+
+/** Returns whether a row has something to show when it opens. A bound wallet can be changed. */
+function isOpenable(row: RequirementRow): boolean {
+  const { requirement, status } = row;
+  return isOpenStep(row) || (status.status === 'completed' && requirement.type.endsWith('_wallet'));
 }
 
 /**
@@ -86,23 +117,24 @@ function isExplained({ requirement, status }: RequirementRow): boolean {
   return status.status === 'rejected' && requirement.type !== 'document';
 }
 
-/** Rejections come first; the others keep their order. */
-function rank({ status }: RequirementRow): number {
-  return status.status === 'rejected' ? 0 : 1;
-}
+type HeadProps = {
+  rows: readonly RequirementRow[] | undefined;
+  done: number;
+  isBlocked: boolean;
+  canInvest: boolean;
+};
 
-type HeadProps = { total: number | undefined; done: number; isBlocked: boolean; canInvest: boolean };
-
-function Head({ total, done, isBlocked, canInvest }: HeadProps) {
+function Head({ rows, done, isBlocked, canInvest }: HeadProps) {
   const { cx, t } = useUi();
   const titleId = useId();
+  const total = rows?.length;
   return (
     <div className="cw-checklist-head">
       <h2 className={cx('cw-title')} id={titleId}>
         {t('Before you invest')}
       </h2>
       <p className={isBlocked || done === total ? 'cw-strong' : 'cw-muted'} role="status">
-        {progressText({ total, done, isBlocked, canInvest }, t)}
+        {progressText({ rows, done, isBlocked, canInvest }, t)}
       </p>
       {total !== 0 && (
         <progress className={cx('cw-bar')} max={total ?? 1} value={done} aria-labelledby={titleId} />
@@ -111,12 +143,16 @@ function Head({ total, done, isBlocked, canInvest }: HeadProps) {
   );
 }
 
-function progressText({ total, done, isBlocked, canInvest }: HeadProps, t: Translate): string {
-  if (total === undefined) return '\u00a0';
+function progressText({ rows, done, isBlocked, canInvest }: HeadProps, t: Translate): string {
+  if (rows === undefined) return '\u00a0';
+  const total = rows.length;
   if (isBlocked) return t("You can't invest in this option.");
   if (canInvest)
     return t(total === 0 ? 'No checks needed. You can invest now.' : 'All done. You can invest now.');
-  return total === 0 ? '\u00a0' : t('{done} of {total} done', { done, total });
+  const { steps, minutes } = remainingSteps(rows);
+  const progress = t('{done} of {total} done', { done, total });
+  if (total === 0) return '\u00a0';
+  return steps === 0 ? progress : `${progress}. ${t('About {minutes} min left.', { minutes })}`;
 }
 
 type RowProps = {
@@ -124,6 +160,9 @@ type RowProps = {
   optionId: string;
   row: RequirementRow;
   isNext: boolean;
+  /** Whether the row shows its step. One row is open at a time. */
+  isOpen: boolean;
+  onOpen(): void;
   /** True if no action of the user can resolve what blocks them. No step is offered then. */
   isBlocked: boolean;
   /**
@@ -136,28 +175,55 @@ type RowProps = {
 function Row(props: RowProps) {
   const ui = useUi();
   const { cx, t } = ui;
+  const { isOpen, isBlocked, onOpen } = props;
   const { requirement, status } = props.row;
-  const [name, reason] = REQUIREMENT_LABELS[requirement.type];
   const [tone, label] = STATUS_LABELS[status.status];
+  const reason = REQUIREMENT_LABELS[requirement.type][1];
+  // A step that waits or was rejected keeps explaining itself.
+  const isShown = isOpen || status.status === 'in_progress' || status.status === 'rejected';
+  const canOpen = !isShown && !isBlocked && isOpenable(props.row);
+  const stepId = useId();
+  const text = (
+    <>
+      <span className={cx('cw-strong')}>{t(nameOf(requirement))}</span>
+      {isShown && (
+        <span className={cx('cw-muted cw-small')}>
+          {requirement.type === 'jurisdiction' ? describeJurisdiction(requirement.details, ui) : t(reason)}
+        </span>
+      )}
+    </>
+  );
   return (
     <li className={cx('cw-requirement')} data-requirement={requirement.type} data-status={status.status}>
       <div className="cw-requirement-line">
-        <div className="cw-grow">
-          <p className={cx('cw-strong')}>{t(name)}</p>
-          <p className={cx('cw-muted cw-small')}>
-            {requirement.type === 'jurisdiction' ? describeJurisdiction(requirement.details, ui) : t(reason)}
-          </p>
-        </div>
+        {canOpen ? (
+          <button
+            type="button"
+            className="cw-requirement-name cw-grow"
+            aria-expanded={false}
+            aria-controls={stepId}
+            onClick={onOpen}
+          >
+            {text}
+          </button>
+        ) : (
+          <div className="cw-requirement-name cw-grow">{text}</div>
+        )}
         <StatusBadge tone={tone}>{t(label)}</StatusBadge>
       </div>
       {/*
        * Hides the step instead of removing it, so that a dialog it has opened stays until the user closes it.
        */}
-      <div hidden={props.isBlocked && !isExplained(props.row)}>
+      <div id={stepId} hidden={!isShown || (isBlocked && !isExplained(props.row))}>
         <Step {...props} />
       </div>
     </li>
   );
+}
+
+function nameOf(requirement: RequirementRow['requirement']) {
+  if (requirement.type === 'external_wallet') return WALLET_STEP_NAMES[requirement.details.protocol];
+  return REQUIREMENT_LABELS[requirement.type][0];
 }
 
 function Step(props: RowProps) {

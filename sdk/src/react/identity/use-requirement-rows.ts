@@ -4,6 +4,7 @@ import { type DescribedStatus, describeStatus } from '../../requirements.ts';
 import type { Requirement } from '../../wire.ts';
 import { useRequirementStatuses, useRequirements } from '../hooks/use-offers.ts';
 import { useInvalidate } from '../hooks/use-query.ts';
+import { STEP_SECONDS } from '../ui/labels.ts';
 
 export type RequirementRow = { requirement: Requirement; status: DescribedStatus };
 
@@ -70,4 +71,38 @@ export function useRequirementRows(offerId: string, optionId: string): Requireme
   };
   const error = requirements.error ?? statuses.error;
   return { rows, error, done, isAllDone, expectChange, refresh };
+}
+
+/** Returns whether the step waits for the user. */
+export function isOpenStep({ status }: RequirementRow): boolean {
+  return status.status === 'not_started' || status.status === 'action_needed';
+}
+
+/** Returns how many steps are left for the user, and about how many minutes they take. */
+export function remainingSteps(rows: readonly RequirementRow[]): { steps: number; minutes: number } {
+  const left = rows.filter(isOpenStep);
+  const seconds = left.reduce((sum, { requirement }) => sum + STEP_SECONDS[requirement.type], 0);
+  return { steps: left.length, minutes: Math.max(1, Math.round(seconds / 60)) };
+}
+
+/**
+ * Returns how far the user is with an option's requirements, for a button that says what is next: the steps left and about
+ * how many minutes they take. Undefined until it is known.
+ *
+ * @example
+ * ```tsx
+ * import { useRequirementProgress } from '@causeway/sdk/react';
+ *
+ * function Start({ offerId, optionId }: { offerId: string; optionId: string }) {
+ *   const progress = useRequirementProgress(offerId, optionId);
+ *   return <button type="button">{progress?.steps ? `Start: ${progress.steps} steps` : 'Invest'}</button>;
+ * }
+ * ```
+ */
+export function useRequirementProgress(
+  offerId: string,
+  optionId: string | undefined,
+): { total: number; done: number; steps: number; minutes: number } | undefined {
+  const { rows, done } = useRequirementRows(offerId, optionId ?? '');
+  return rows && { total: rows.length, done, ...remainingSteps(rows) };
 }

@@ -3,15 +3,12 @@ import type { Offer } from '../../wire.ts';
 import { useOffer } from '../hooks/use-offers.ts';
 import { Skeleton } from '../ui/elements.tsx';
 import { type Fact, FactList } from '../ui/fact-list.tsx';
-import { slugToTitle } from '../ui/format.ts';
+import { slugToTitle, truncateDecimals } from '../ui/format.ts';
 import { OFFER_TYPE_LABELS } from '../ui/labels.ts';
 import { type Ui, useUi } from '../ui/ui.tsx';
 import { OfferStateBadge } from './offer-state.tsx';
 
-/**
- * Loads the offer's details, because the list lacks the name. The offer page then finds the details in the
- * cache.
- */
+/** Loads the offer's details only if the list lacks what the card shows. */
 export function OfferCard({
   offer,
   href,
@@ -22,13 +19,14 @@ export function OfferCard({
   onOpen: ((offer: Offer) => void) | undefined;
 }) {
   const { cx, format, t } = useUi();
-  const { data: details } = useOffer(offer.slug);
+  const isComplete = offer.summary !== undefined && offer.tagline !== null;
+  const { data: details } = useOffer(offer.slug, { enabled: !isComplete });
   const open = (event: MouseEvent) => {
     if (onOpen === undefined || event.metaKey || event.ctrlKey || event.shiftKey) return;
     event.preventDefault();
     onOpen(offer);
   };
-  const name = details?.name ?? slugToTitle(offer.slug);
+  const name = offer.summary?.name ?? details?.name ?? slugToTitle(offer.slug);
   return (
     <article className={cx('cw-card cw-offer-card')}>
       <OfferBanner offer={offer} />
@@ -52,9 +50,27 @@ export function OfferCard({
           )}
         </h3>
         <p className={cx('cw-muted cw-two-lines')}>{offer.tagline ?? details?.about?.trim() ?? '\u00a0'}</p>
+        <SaleProgress offer={offer} />
         <FactList className="cw-facts" facts={factsOf(offer, { t, format })} />
       </div>
     </article>
+  );
+}
+
+/** Shows how much of a sale is sold, if the sale has a target. */
+function SaleProgress({ offer: { summary } }: { offer: Offer }) {
+  const { cx, format, t } = useUi();
+  if (summary?.raised_usd == null || summary.target_usd === null) return null;
+  const { raised_usd: raised, target_usd: target } = summary;
+  const text = t('{raised} of {target} raised', {
+    raised: format.usd(truncateDecimals(raised, 2)),
+    target: format.usd(truncateDecimals(target, 2)),
+  });
+  return (
+    <div>
+      <progress className={cx('cw-bar')} max={Number(target)} value={Number(raised)} aria-label={text} />
+      <p className={cx('cw-muted cw-small')}>{text}</p>
+    </div>
   );
 }
 
@@ -67,7 +83,10 @@ export function OfferBanner({ offer }: { offer: Pick<Offer, 'banner_url'> }) {
   );
 }
 
-function factsOf({ options, type }: Offer, { t, format }: Pick<Ui, 't' | 'format'>): readonly Fact[] {
+const DAY_MS = 86_400_000;
+
+function factsOf(offer: Offer, { t, format }: Pick<Ui, 't' | 'format'>): readonly Fact[] {
+  const { options, type, ends_at, summary } = offer;
   const lowest = (values: readonly (string | null)[]) => {
     const set = values.filter((value) => value !== null);
     return set.length === 0 ? null : set.reduce((a, b) => (Number(b) < Number(a) ? b : a));
@@ -79,6 +98,15 @@ function factsOf({ options, type }: Offer, { t, format }: Pick<Ui, 't' | 'format
       ? [t('Price'), t(type === 'tokenized::swap' ? 'Market price' : 'Set daily')]
       : [t(options.length > 1 ? 'Price from' : 'Price'), format.price(price)],
     [t('Minimum'), minimum === null ? t('None') : format.usd(minimum)],
+    ...(summary?.state === 'open' && ends_at !== null
+      ? [
+          [
+            t('Ends in'),
+            t('{days} days', { days: Math.ceil((Date.parse(ends_at) - Date.now()) / DAY_MS) }),
+          ] as const,
+        ]
+      : []),
+    ...(summary?.fee_bps ? [[t('Fee'), format.percent(summary.fee_bps)] as const] : []),
   ];
 }
 

@@ -94,6 +94,26 @@ export function AddressText({ address }: { address: string }) {
   );
 }
 
+/**
+ * Shows an amount in six significant digits, but no less than two decimals; the tooltip has all of them.
+ *
+ * @example
+ * ```tsx
+ * import { TokenAmount } from '@causeway/sdk/react';
+ *
+ * const paid = <TokenAmount units={1500000n} unit={{ decimals: 6, code: 'USDC' }} />;
+ * ```
+ */
+export function TokenAmount(props: { units: bigint | string; unit: { decimals: number; code: string } }) {
+  const { units, unit } = props;
+  const { format } = useUi();
+  return (
+    <span className="cw-numbers" title={format.tokenAmount(units, unit)}>
+      {format.shortAmount(units, unit)}
+    </span>
+  );
+}
+
 /** A message shown in place of missing content. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   const { cx } = useUi();

@@ -136,6 +136,14 @@ const MESSAGES = {
     "This purchase names a contract we don't know",
     "For your safety, we didn't open your wallet. Please contact support.",
   ],
+  token_mismatch: [
+    'This token is not what the offer says',
+    "For your safety, we didn't open your wallet. Please contact support.",
+  ],
+  message_refused: [
+    "The message to sign isn't the expected one",
+    "For your safety, we didn't open your wallet. Please contact support.",
+  ],
   calldata_refused: [
     "The order didn't match your request",
     "For your safety, we didn't send it. Please contact support with the reference.",

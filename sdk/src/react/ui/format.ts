@@ -10,6 +10,8 @@ export type Formats = {
   digits(decimal: string): string;
   /** Formats smallest units as an amount with its token code: `1500000` with 6 decimals becomes `1.5 USDC`. */
   tokenAmount(units: bigint | string, unit: Unit): string;
+  /** Like `tokenAmount`, truncated to six significant digits, but to no less than two decimals. */
+  shortAmount(units: bigint | string, unit: Unit): string;
   /** Formats dollars, with cents only if there are any: `1000` becomes `$1,000`, `1.5` becomes `$1.50`. */
   usd(decimal: string): string;
   /** Formats dollars, always with cents: `1` becomes `$1.00`. */
@@ -55,6 +57,8 @@ export function formatsOf(locale: string): Formats {
   return {
     digits,
     tokenAmount: (units, { decimals, code }) => `${digits(formatAmount(units, decimals))} ${code}`,
+    shortAmount: (units, { decimals, code }) =>
+      `${digits(truncateSignificant(formatAmount(units, decimals)))} ${code}`,
     usd: (decimal) => {
       const [whole = '0', fraction = ''] = decimal.split('.');
       return dollars(whole, centsOf(fraction));
@@ -115,6 +119,15 @@ export function truncateDecimals(decimal: string, digits: number): string {
   const [whole = '0', fraction = ''] = decimal.split('.');
   const truncated = fraction.slice(0, digits).replace(/0+$/, '');
   return truncated === '' ? whole : `${whole}.${truncated}`;
+}
+
+const SIGNIFICANT_DIGITS = 6;
+
+/** Truncates to six significant digits, but keeps the whole part and two decimals: `1.0954152` becomes `1.09541`. */
+export function truncateSignificant(decimal: string): string {
+  const [whole = '0', fraction = ''] = decimal.split('.');
+  const leading = whole === '0' ? -(/^0*/.exec(fraction)?.[0].length ?? 0) : whole.length;
+  return truncateDecimals(decimal, Math.max(2, SIGNIFICANT_DIGITS - leading));
 }
 
 /** Turns `harbour-quarter` into `Harbour Quarter`, to show until the name is loaded. */

@@ -35,6 +35,32 @@ export const REQUIREMENT_LABELS = {
   jurisdiction: ['Country of residence', 'Local rules decide who can invest.'],
 } as const satisfies Record<Requirement['type'], readonly [name: string, reason: string]>;
 
+export const WALLET_STEP_NAMES = {
+  ethereum: 'Connect your Ethereum wallet',
+  solana: 'Connect your Solana wallet',
+} as const;
+
+type Group = { name: string; types: readonly Requirement['type'][] };
+
+/** The groups of the checklist, in the order in which a user meets them. */
+export const REQUIREMENT_GROUPS = [
+  { name: 'About you', types: ['identity_verification', 'kyc_approved', 'jurisdiction'] },
+  { name: 'Accreditation', types: ['accreditation'] },
+  { name: 'Wallet', types: ['external_wallet', 'whitelisted_wallet'] },
+  { name: 'Tax', types: ['document'] },
+] as const satisfies readonly Group[];
+
+/** About how long each step takes a user. A step that another one completes takes no time of its own. */
+export const STEP_SECONDS: Readonly<Record<Requirement['type'], number>> = {
+  identity_verification: 60,
+  kyc_approved: 60,
+  accreditation: 60,
+  external_wallet: 20,
+  whitelisted_wallet: 0,
+  document: 40,
+  jurisdiction: 0,
+};
+
 export const STATUS_LABELS = {
   not_started: ['neutral', 'To do'],
   in_progress: ['busy', 'In progress'],
@@ -64,6 +90,8 @@ export type LabelMessage =
   | (typeof OFFER_STATE_LABELS)[keyof typeof OFFER_STATE_LABELS][1]
   | (typeof MILESTONE_LABELS)[keyof typeof MILESTONE_LABELS][1]
   | (typeof REQUIREMENT_LABELS)[keyof typeof REQUIREMENT_LABELS][0 | 1]
+  | (typeof WALLET_STEP_NAMES)[keyof typeof WALLET_STEP_NAMES]
+  | (typeof REQUIREMENT_GROUPS)[number]['name']
   | (typeof STATUS_LABELS)[keyof typeof STATUS_LABELS][1]
   | (typeof PARTICIPATION_LABELS)[keyof typeof PARTICIPATION_LABELS][1 | 2];
 

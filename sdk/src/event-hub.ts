@@ -1,11 +1,11 @@
-import type { Causeway } from '../../client.ts';
-import { isCausewayError } from '../../error.ts';
-import type { Event } from '../../wire.ts';
+import type { Causeway } from './client.ts';
+import { isCausewayError } from './error.ts';
 import { isPageVisible, onPageActivity } from './page-visibility.ts';
+import type { Event } from './wire.ts';
 
 type Listener = (event: Event) => void;
 
-/** Shares one event stream among all hooks: browsers limit connections, and the service allows 10 streams per user. */
+/** Shares one event stream among all hooks and flows: browsers limit connections, and the service allows 10 streams per user. */
 export type EventHub = {
   /**
    * Calls `listener` for each event while the page is visible. Events missed while the page was hidden arrive

@@ -1,50 +1,12 @@
-import { CHAINS } from '../../chains.ts';
+import { CHAINS, isEvmChain } from '../../chains.ts';
 import type { Wallet } from '../../flows/wallet.ts';
 import { isSameAddress } from '../../same-address.ts';
-import type { OfferDetails, OptionAddress } from '../../wire.ts';
+import type { OfferDetails } from '../../wire.ts';
 import { AddressText } from '../ui/elements.tsx';
 import { useUi } from '../ui/ui.tsx';
-import { WalletStep } from '../wallets/wallet-step.tsx';
 import { WalletField } from './checkout-fields.tsx';
+import { RevokeButton } from './revoke-button.tsx';
 import type { UnfinishedSale } from './unfinished-sale.ts';
-
-/**
- * Asks the user to register a wallet before approving, because the service rejects purchases from
- * unregistered wallets.
- */
-export function UnregisteredWalletNotice(props: {
-  offer: OfferDetails;
-  optionId: string;
-  wallet: Wallet;
-  registered: readonly OptionAddress[];
-}) {
-  const { cx, rich, t } = useUi();
-  const { offer, optionId, wallet, registered } = props;
-  return (
-    <div className={cx('cw-notice cw-tone-attention')}>
-      <p className={cx('cw-notice-title')}>{t("This wallet isn't registered for this option")}</p>
-      <p>
-        {rich('Switch to {registered}, or register {wallet} too.', {
-          registered: registered.map(({ id, address }, index) => (
-            <span key={id}>
-              {index > 0 && ` ${t('or')} `}
-              <AddressText address={address} />
-            </span>
-          )),
-          wallet: <AddressText address={wallet.address} />,
-        })}
-      </p>
-      <WalletStep
-        {...{ offer, optionId, wallet }}
-        protocol={wallet.protocol}
-        maximum={1}
-        status={{ status: 'not_started' }}
-        isNext={false}
-        onProgress={() => undefined}
-      />
-    </div>
-  );
-}
 
 /** Offers to finish a purchase that was approved but not recorded, after a reload or a failure. */
 export function UnfinishedSaleNotice(props: {
@@ -90,6 +52,13 @@ export function UnfinishedSaleNotice(props: {
         >
           {t('Continue')}
         </button>
+        {isEvmChain(chain) && (
+          <RevokeButton
+            {...{ offer, approval: { chain, assetId } }}
+            wallet={isSameWallet ? wallet : undefined}
+            onRevoked={onDiscard}
+          />
+        )}
         <button type="button" className={cx('cw-button cw-button-quiet')} onClick={onDiscard}>
           {t('Discard')}
         </button>

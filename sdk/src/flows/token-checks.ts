@@ -1,0 +1,54 @@
+import type { Hex } from 'viem';
+import { decodeFunctionResult, encodeFunctionData } from 'viem/utils';
+import { tokenAbi } from './abi.ts';
+import { FlowFailure } from './flow.ts';
+import type { Session } from './session.ts';
+import { simulate } from './transaction.ts';
+
+/** A token as the offer describes it. */
+type DescribedToken = { address: Hex; decimals: number; symbol?: string };
+
+/**
+ * Reads the token through the wallet's node and throws `token_mismatch` if the offer describes it differently. With wrong
+ * decimals, the amount that the user sees would not be the amount that the wallet signs. A token that does not expose
+ * its decimals or its symbol as text is accepted.
+ */
+export async function assertDescribed(session: Session, token: DescribedToken): Promise<void> {
+  const { address, decimals, symbol } = token;
+  const [actualDecimals, actualSymbol] = await Promise.all([
+    readToken(session, address, 'decimals'),
+    symbol === undefined ? undefined : readToken(session, address, 'symbol'),
+  ]);
+  if (actualDecimals !== undefined && actualDecimals !== BigInt(decimals))
+    throw mismatch(address, { decimals, actual: String(actualDecimals) });
+  if (symbol !== undefined && actualSymbol !== undefined && actualSymbol !== symbol)
+    throw mismatch(address, { symbol, actual: actualSymbol });
+}
+
+export function mismatch(token: string, details: Record<string, unknown>): FlowFailure {
+  return new FlowFailure(
+    'token_mismatch',
+    'The token on chain is not the one that the offer describes, so nothing was sent. Report this to the operator of the service.',
+    { details: { token, ...details } },
+  );
+}
+
+/** Returns undefined if the token does not have the function. */
+async function readToken(
+  session: Session,
+  to: Hex,
+  functionName: 'decimals' | 'symbol',
+): Promise<string | bigint | undefined> {
+  const returned = await simulate(session, {
+    to,
+    data: encodeFunctionData({ abi: tokenAbi, functionName }),
+  }).catch((error: unknown) => {
+    if (error instanceof FlowFailure) return '0x' as const;
+    throw error;
+  });
+  try {
+    return decodeFunctionResult({ abi: tokenAbi, functionName, data: returned });
+  } catch {
+    return undefined;
+  }
+}

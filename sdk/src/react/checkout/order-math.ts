@@ -1,0 +1,19 @@
+/** Returns the minimum to receive for a slippage, in smallest units, rounded up in favour of the user. */
+export function minReceived(expected: string, slippageBps: number): bigint {
+  return (BigInt(expected) * BigInt(10_000 - slippageBps) + 9_999n) / 10_000n;
+}
+
+/** Returns what reaches the venue: the amount less the fee, rounded down as the contract does. */
+export function netOf(amount: bigint, feeBps: number): bigint {
+  return (amount * 10_000n) / (10_000n + BigInt(feeBps));
+}
+
+type Side = { units: bigint; decimals: number };
+
+/** Returns the price of one whole token, truncated to four decimals. */
+export function priceOf(paid: Side, received: Side): string {
+  const scaled =
+    (paid.units * 10n ** BigInt(received.decimals + 4)) / (received.units * 10n ** BigInt(paid.decimals));
+  const text = scaled.toString().padStart(5, '0');
+  return `${text.slice(0, -4)}.${text.slice(-4)}`;
+}

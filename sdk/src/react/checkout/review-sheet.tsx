@@ -1,0 +1,58 @@
+import { type ReactNode, useRef, useState } from 'react';
+import { type Fact, FactList } from '../ui/fact-list.tsx';
+import { useUi } from '../ui/ui.tsx';
+import { useFocusOnMount } from '../ui/use-focus-on-mount.ts';
+
+export const LIVE_PRICE_NOTE = 'The price is live. You never receive less than the minimum.';
+
+/** The facts on the sheet: live until the user confirms, then as confirmed. */
+export function useReview(step: 'idle' | 'running' | 'failed' | 'done', live: readonly Fact[]) {
+  const [isOpen, setIsOpen] = useState(false);
+  const facts = useRef(live);
+  if (step === 'idle') facts.current = live;
+  return {
+    isReviewing: isOpen && step === 'idle',
+    facts: facts.current,
+    open: () => setIsOpen(true),
+    close: () => setIsOpen(false),
+  };
+}
+
+type Actions = { label: string; canConfirm: boolean; onConfirm(): void; onEdit(): void };
+
+/** Shows the order before the wallet opens and, without `actions`, for as long as the purchase runs. */
+export function ReviewSheet(props: {
+  facts: readonly Fact[];
+  actions?: Actions | undefined;
+  children?: ReactNode;
+}) {
+  const { cx, t } = useUi();
+  const { facts, actions, children } = props;
+  const sheet = useFocusOnMount<HTMLDivElement>();
+  return (
+    <div className={cx('cw-panel cw-stack cw-focused')} data-review="" ref={sheet} tabIndex={-1}>
+      <p className={cx('cw-strong')}>{t('Your order')}</p>
+      <FactList className="cw-summary" facts={facts} />
+      {children}
+      {actions !== undefined && (
+        <div className="cw-actions">
+          <button
+            type="button"
+            className={cx('cw-button cw-button-main cw-button-wide')}
+            disabled={!actions.canConfirm}
+            onClick={actions.onConfirm}
+          >
+            {actions.label}
+          </button>
+          <button
+            type="button"
+            className={cx('cw-button cw-button-quiet cw-button-wide')}
+            onClick={actions.onEdit}
+          >
+            {t('Edit order')}
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}

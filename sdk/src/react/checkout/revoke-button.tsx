@@ -1,0 +1,47 @@
+import type { RevokePhase } from '../../flows/open-approval.ts';
+import type { Wallet } from '../../flows/wallet.ts';
+import type { OfferDetails } from '../../wire.ts';
+import { useCauseway } from '../context.ts';
+import { useFlow } from '../hooks/use-flow.ts';
+import { usePurchaseDone } from '../hooks/use-purchase-done.ts';
+import { ErrorNotice } from '../ui/error-notice.tsx';
+import { useUi } from '../ui/ui.tsx';
+import type { OpenApproval } from './read-open-approvals.ts';
+
+/** Sets an approval back to zero, in the wallet that gave it. */
+export function RevokeButton(props: {
+  offer: OfferDetails;
+  approval: Omit<OpenApproval, 'amount'>;
+  wallet: Wallet | undefined;
+  onRevoked(): void;
+}) {
+  const { cx, t } = useUi();
+  const { offer, approval, wallet, onRevoked } = props;
+  const causeway = useCauseway();
+  const invalidatePurchase = usePurchaseDone();
+  const { state, start } = useFlow<RevokePhase, string>();
+  const isBusy = state.step === 'running';
+  const revoke = () => {
+    if (wallet?.protocol !== 'ethereum') return;
+    start(async (_flows, options) => {
+      const { revokeApproval } = await import('../../flows/open-approval.ts');
+      const hash = await revokeApproval(causeway, { offer, wallet, ...approval }, options);
+      invalidatePurchase();
+      onRevoked();
+      return hash;
+    });
+  };
+  return (
+    <>
+      <button
+        type="button"
+        className={cx('cw-button cw-button-quiet')}
+        disabled={isBusy || wallet?.protocol !== 'ethereum'}
+        onClick={revoke}
+      >
+        {t(isBusy ? 'Confirm in your wallet…' : 'Revoke approval')}
+      </button>
+      {state.step === 'failed' && <ErrorNotice error={state.error} />}
+    </>
+  );
+}
