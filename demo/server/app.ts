@@ -58,9 +58,9 @@ function createDemoHandler(settings: DemoSettings, signIn: SignIn, pages: Pages)
 async function handleSandbox(settings: DemoSettings, signIn: SignIn, request: Request, pathname: string) {
   if (!settings.isSandbox) return errorReply(404, 'not_found');
   if (request.headers.get('sec-fetch-site') !== 'same-origin') return errorReply(403, 'cross_site_request');
-  if (pathname === '/sandbox/mail')
-    return forwardMail(settings, (await signIn.store.load(request))?.user?.email);
-  return (await forwardControl(settings, pathname, request)) ?? errorReply(404, 'not_found');
+  const email = (await signIn.store.load(request))?.user?.email;
+  if (pathname === '/sandbox/mail') return forwardMail(settings, email);
+  return (await forwardControl(settings, pathname, request, email)) ?? errorReply(404, 'not_found');
 }
 
 async function orUnavailable(respond: () => Promise<Response>): Promise<Response> {

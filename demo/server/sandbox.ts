@@ -32,20 +32,41 @@ export function forwardMail({ baseUrl }: DemoSettings, email: string | undefined
 
 const FAUCET = /^\/sandbox\/chains\/(ethereum_sepolia|base_sepolia|solana_devnet)\/faucet$/;
 
-/** Forwards the sandbox controls that the demo offers: the faucet and the market hours. Returns null for any other path. */
+/** Controls about one user: the demo lets a visitor use them for their own account only. */
+const OWN = new Set(['/sandbox/identity/reviews', '/sandbox/documents/actions']);
+const SHARED = new Set(['/sandbox/venue', '/sandbox/clock']);
+
+/**
+ * Forwards the sandbox controls that the demo offers: the faucet, the market, the clock, and the signed-in user's reviews
+ * and forms. Returns null for any other path.
+ */
 export async function forwardControl(
   { baseUrl }: DemoSettings,
   path: string,
   request: Request,
+  email: string | undefined,
 ): Promise<Response | null> {
-  if (request.method !== 'POST' || (path !== '/sandbox/venue' && !FAUCET.test(path))) return null;
-  const body = await request.text();
-  if (body.length > 10_000) return Response.json({ code: 'payload_too_large' }, { status: 413 });
+  const isKnown = OWN.has(path) || SHARED.has(path) || FAUCET.test(path);
+  if (request.method !== 'POST' || !isKnown) return null;
+  const text = await request.text();
+  if (text.length > 10_000) return Response.json({ code: 'payload_too_large' }, { status: 413 });
+  if (OWN.has(path) && email === undefined)
+    return Response.json({ code: 'unauthorized', message: 'Sign in first.' }, { status: 401 });
+  const body = OWN.has(path) ? withEmail(text, email) : text;
   return forward(`${baseUrl}${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body,
   });
+}
+
+/** Replaces the user that a control names; the sandbox rejects a body that is not an object. */
+function withEmail(text: string, email: string | undefined): string {
+  try {
+    return JSON.stringify({ ...(JSON.parse(text) as object), email });
+  } catch {
+    return text;
+  }
 }
 
 async function forward(url: string, init: RequestInit): Promise<Response> {

@@ -3,8 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { shoot, type TestApp } from './test-app.ts';
 import * as user from './user-actions.ts';
 
-const investButton = (page: Page) => page.getByRole('button', { name: 'Invest', exact: true });
-
 /** Opens an offer's checkout as a signed-in user with a wallet and test money. */
 async function openCheckout(app: TestApp, page: Page, path: string): Promise<void> {
   await user.signIn(app, page, await user.newUser(app));
@@ -36,7 +34,7 @@ export function failureTests(app: () => TestApp): void {
         await page.getByText("This offer isn't available where you live").waitFor();
         await page.getByText("You can't invest in this option.").waitFor();
         // The page must not offer an action that the service would reject.
-        expect(await page.getByRole('link', { name: 'Invest', exact: true }).count()).toBe(0);
+        expect(await page.getByRole('link', { name: /^(Invest|Start|Continue)/ }).count()).toBe(0);
         expect(await page.locator('.cw-checklist').getByRole('button').count()).toBe(0);
         await page.goto(`${app().url}/offers/harbour-quarter/invest?option=accredited`);
         await page.getByText("You can't invest in this option.").waitFor();
@@ -53,6 +51,20 @@ export function failureTests(app: () => TestApp): void {
         await shoot(page, '21-rejected');
       }));
 
+    test('a review left open is decided in the sandbox panel', () =>
+      app().visit(async (page) => {
+        await user.signIn(app(), page, await user.newUser(app()));
+        await page.goto(`${app().url}/offers/harbour-quarter?option=accredited`);
+        await user.verify(page, 'identity_verification', { outcome: 'Leave under review' });
+        await user.expectRequirement(page, 'identity_verification', 'in_progress');
+        await user.inSandboxPanel(page, async (panel) => {
+          await panel.getByRole('button', { name: 'Approve' }).click();
+          await panel.getByText('Decided: Approve.').waitFor();
+          await shoot(page, '27-sandbox-panel', { fullPage: false });
+        });
+        await user.expectRequirement(page, 'identity_verification', 'completed');
+      }));
+
     test('an account on hold is offered nothing but a contact, and never learns why', () =>
       app().visit(async (page) => {
         const held = await user.newUser(app());
@@ -62,7 +74,7 @@ export function failureTests(app: () => TestApp): void {
         await page.getByText('Your account is restricted.').waitFor();
         const contact = page.getByRole('link', { name: 'Contact support' });
         expect(await contact.getAttribute('href')).toMatch(/^mailto:/);
-        expect(await page.getByRole('link', { name: 'Invest', exact: true }).count()).toBe(0);
+        expect(await page.getByRole('link', { name: /^(Invest|Start|Continue)/ }).count()).toBe(0);
         await shoot(page, '21-restricted');
         await page.goto(`${app().url}/offers/harbour-quarter/invest?option=public`);
         await page.getByText('Your account is restricted.').waitFor();
@@ -97,7 +109,7 @@ export function failureTests(app: () => TestApp): void {
       app().visit(async (page) => {
         await openCheckout(app(), page, 'harbour-quarter/invest?option=public');
         await user.fillAmount(page, '200');
-        await investButton(page).click();
+        await user.confirmOrder(page, 'Invest');
         await user.approve(page, /Sign this message/);
         await user.approve(page, /spend your tokens/, '150');
         await page
@@ -115,7 +127,7 @@ export function failureTests(app: () => TestApp): void {
       app().visit(async (page) => {
         await openCheckout(app(), page, 'apple-tokenized/invest');
         await user.fillAmount(page, '100');
-        await page.getByRole('button', { name: 'Buy AAPLon' }).click();
+        await user.confirmOrder(page, 'Buy AAPLon');
         await user.approve(page, /Sign this message/);
         await user.approve(page, /spend your tokens/);
         await user
@@ -139,8 +151,10 @@ export function failureTests(app: () => TestApp): void {
     test('a closed market disables buying, and the page notices when it reopens', () =>
       app().visit(async (page) => {
         await openCheckout(app(), page, 'apple-tokenized/invest');
-        await page.getByRole('button', { name: 'Closed', exact: true }).click();
-        const buy = page.getByRole('button', { name: 'Buy AAPLon' });
+        await user.inSandboxPanel(page, (panel) =>
+          panel.getByRole('button', { name: 'Closed', exact: true }).click(),
+        );
+        const buy = page.getByRole('button', { name: 'Review order' });
         await page.getByText(/We'll update this page automatically/).waitFor();
         expect(await buy.isDisabled()).toBe(true);
         await shoot(page, '23-market-closed');
@@ -153,7 +167,7 @@ export function failureTests(app: () => TestApp): void {
       app().visit(async (page) => {
         await openCheckout(app(), page, 'harbour-quarter/invest?option=public');
         await user.fillAmount(page, '300');
-        await investButton(page).click();
+        await user.confirmOrder(page, 'Invest');
         await user.approve(page, /Sign this message/);
         await user.walletPrompt(page).waitFor();
         await app().kill();
@@ -164,8 +178,8 @@ export function failureTests(app: () => TestApp): void {
         await banner.waitFor({ state: 'detached', timeout: 60_000 });
         await user.approve(page, /spend your tokens/);
         await page.getByText('Your investment is complete.').waitFor({ timeout: 60_000 });
-        await page.getByRole('link', { name: 'Investments', exact: true }).click();
-        await page.getByText('300').first().waitFor();
+        await page.getByRole('link', { name: 'Portfolio', exact: true }).click();
+        await page.getByText('300 USDC').first().waitFor();
       }));
   });
 }

@@ -1,9 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { failureTests } from './failures.ts';
 import { otherWalletTests } from './other-wallets.ts';
 import { screenStateTests } from './screen-states.ts';
 import { solanaTests } from './solana.ts';
-import { shoot, startTestApp, type TestApp } from './test-app.ts';
+import { shoot, startStopwatch, startTestApp, type TestApp } from './test-app.ts';
 import * as user from './user-actions.ts';
 
 let app: TestApp;
@@ -20,6 +21,7 @@ describe('a new user', () => {
     { timeout: 300_000 },
     () =>
       app.visit(async (page, context) => {
+        const readStopwatch = await startStopwatch(context);
         await page.goto(app.url);
         await page.getByRole('heading', { name: 'Invest in what you can see.' }).waitFor();
         await page.getByText('Own a share of a working harbour').waitFor();
@@ -34,8 +36,8 @@ describe('a new user', () => {
           .first()
           .waitFor();
         await shoot(page, '02-offers');
-        await page.goto(`${app.url}/participations`);
-        await page.getByText("You haven't invested yet.").waitFor();
+        await page.goto(`${app.url}/portfolio`);
+        await page.getByText("You haven't invested yet").waitFor();
         await shoot(page, '03-no-investments');
 
         const stream = page.waitForResponse('**/v1/events/stream');
@@ -43,6 +45,7 @@ describe('a new user', () => {
         expect((await stream).status()).toBe(200);
         for (const type of ['identity_verification', 'kyc_approved', 'accreditation', 'document'])
           await user.expectRequirement(page, type, 'not_started');
+        await page.getByRole('link', { name: 'Start: 7 steps, about 4 minutes' }).waitFor();
         await shoot(page, '04-offer');
         await user.verify(page, 'identity_verification');
         await user.expectRequirement(page, 'identity_verification', 'completed');
@@ -51,9 +54,6 @@ describe('a new user', () => {
         await user.verify(page, 'accreditation');
         for (const type of ['accreditation', 'jurisdiction'])
           await user.expectRequirement(page, type, 'completed');
-        await user.signForm(app, page, context);
-        await user.expectRequirement(page, 'document', 'completed');
-
         await user
           .requirement(page, 'external_wallet')
           .getByRole('button', { name: 'Connect wallet' })
@@ -65,22 +65,24 @@ describe('a new user', () => {
         await user.approve(page, /Sign this message/);
         for (const type of ['external_wallet', 'whitelisted_wallet'])
           await user.expectRequirement(page, type, 'completed');
+        await user.signForm(app, page, context);
+        await user.expectRequirement(page, 'document', 'completed');
         await page.getByText('All done. You can invest now.').first().waitFor();
         await shoot(page, '07-all-done');
 
         await page.getByRole('link', { name: 'Invest', exact: true }).click();
-        await user.getTestMoney(page);
+        await page.getByText('Balance 10,000 USDC').waitFor();
         await user.fillAmount(page, '1500');
         await shoot(page, '08-invest');
-        await page.getByRole('button', { name: 'Invest', exact: true }).click();
+        await user.confirmOrder(page, 'Invest');
         await user.approve(page, /spend your tokens/);
         await page.getByText('Payment collected. Your investment is complete.').waitFor({ timeout: 60_000 });
+        console.log(`From the landing page to an investment with seven requirements: ${readStopwatch()}`);
         await shoot(page, '09-invested');
 
-        await page.getByRole('link', { name: 'Investments', exact: true }).click();
-        await page.getByText('Completed').waitFor();
-        await page.getByText('1,500').first().waitFor();
-        await shoot(page, '10-investments');
+        await page.getByRole('link', { name: 'Portfolio', exact: true }).click();
+        await page.getByText('$1,500.00').first().waitFor();
+        await shoot(page, '10-portfolio');
 
         await page.goto(`${app.url}/offers/treasury-fund/invest`);
         await page.getByRole('button', { name: 'Allow this wallet' }).click();
@@ -89,7 +91,7 @@ describe('a new user', () => {
         await user.fillAmount(page, '500');
         await page.getByText('CTF').last().waitFor();
         await shoot(page, '11-fund');
-        await page.getByRole('button', { name: 'Swap', exact: true }).click();
+        await user.confirmOrder(page, 'Swap');
         await user.approve(page, /spend your tokens/);
         await user.approve(page, /Send this transaction/);
         await page.getByText(/You received .* CTF/).waitFor({ timeout: 60_000 });
@@ -99,7 +101,7 @@ describe('a new user', () => {
         await user.fillAmount(page, '250');
         await expect.poll(() => page.locator('.chart .line').count()).toBe(1);
         await shoot(page, '13-trade');
-        await page.getByRole('button', { name: 'Buy AAPLon' }).click();
+        await user.confirmOrder(page, 'Buy AAPLon');
         await user.approve(page, /spend your tokens/);
         await user.approve(page, /Send this transaction/);
         await page.getByText(/You received .* AAPLon/).waitFor({ timeout: 60_000 });
@@ -112,10 +114,30 @@ describe('a new user', () => {
           .waitFor();
         await shoot(page, '15-wallets');
         await page.goto(`${app.url}/mail`);
-        await page.getByText('read and sign the form').first().waitFor();
-        await shoot(page, '16-mail');
-        await page.goto(`${app.url}/tools`);
-        await shoot(page, '17-tools');
+        await page.getByRole('complementary', { name: 'Sandbox' }).waitFor();
+        await page.locator('.mails li').first().waitFor();
+        await shoot(page, '16-mail', { fullPage: false });
+        await page.getByRole('button', { name: 'Close the sandbox panel' }).click();
+
+        // All three kinds are in the portfolio, each with the exact amount that was paid.
+        const history = page.locator('.history li');
+        await expect.poll(() => history.count()).toBe(3);
+        const paid = await page
+          .locator('.history-end [title]')
+          .evaluateAll((all) => all.map((one) => one.getAttribute('title')));
+        expect(paid).toEqual(['250 USDC', '500 USDC', '1,500 USDC']);
+        await shoot(page, '17-portfolio');
+        const saved = page.waitForEvent('download');
+        await page.getByRole('button', { name: 'Download CSV' }).click();
+        const csv = readFileSync(await (await saved).path(), 'utf8');
+        expect(csv.split('\r\n')).toHaveLength(5);
+        await page.getByRole('link', { name: 'Harbour Quarter' }).last().click();
+        await expect.poll(() => page.locator('.transactions a').count()).toBe(2);
+        await shoot(page, '19-order');
+        const receipt = page.waitForEvent('download');
+        await page.getByRole('button', { name: 'Receipt (PDF)' }).click();
+        const pdf = readFileSync(await (await receipt).path(), 'latin1');
+        expect(pdf).toMatch(/^%PDF-1\.4[\s\S]*\(1500 USDC\)[\s\S]*%%EOF\n$/);
 
         await page.goto(`${app.url}/offers`);
         await page.getByRole('button', { name: /API calls/ }).click();

@@ -5,6 +5,9 @@ import { base58 as reference } from '@scure/base';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { toCurl } from '../page/src/call-log.ts';
+import { toCsv } from '../page/src/portfolio/download.ts';
+import { createPdf, pdfBytes } from '../page/src/portfolio/pdf.ts';
+import { showUsd } from '../page/src/portfolio/usd.ts';
 import { base58 } from '../page/src/wallets/keys.ts';
 import { buildPage } from '../server/build.ts';
 
@@ -64,4 +67,35 @@ test('base58 encodes like the reference implementation', () => {
       expect(base58([...bytes])).toBe(reference.encode(bytes));
     }),
   );
+});
+
+describe('downloads', () => {
+  test('a PDF has a correct cross-reference table, and escapes its text', () => {
+    const lines = Array.from({ length: 90 }, (_, n) => ({ text: `line ${n}` }));
+    const pdf = createPdf('Title', [{ heading: 'A (b) \\ 🙂' }, ...lines]);
+    const start = Number(/startxref\n(\d+)\n%%EOF\n$/.exec(pdf)?.[1]);
+    expect(pdf.slice(start, start + 5)).toBe('xref\n');
+    const offsets = [...pdf.slice(start).matchAll(/^(\d{10}) 00000 n $/gm)].map(([, at]) => Number(at));
+    // Catalog, pages and two fonts, three pages with their content, and the title.
+    expect(offsets.length).toBe(4 + 2 * 3 + 1);
+    for (const [index, offset] of offsets.entries())
+      expect(pdf.slice(offset)).toMatch(new RegExp(`^${index + 1} 0 obj\n`));
+    expect(pdf).toContain('(A \\(b\\) \\\\ ?)');
+    for (const [, length, content] of pdf.matchAll(/\/Length (\d+) >>\nstream\n([\s\S]*?)\nendstream/g))
+      expect(content?.length).toBe(Number(length));
+    expect(pdfBytes(pdf)).toHaveLength(pdf.length);
+  });
+
+  test('CSV quotes cells and disarms formulas', () => {
+    const table = [
+      ['a,b', 'say "x"'],
+      ['=1+1', '-2'],
+    ];
+    expect(toCsv(table)).toBe(`"a,b","say ""x"""\r\n'=1+1,'-2\r\n`);
+  });
+
+  test('dollars are truncated to cents', () => {
+    const shown = [0n, -999n, 1_234_567_899_999n, -1_500_000n].map(showUsd);
+    expect(shown).toEqual(['$0.00', '$0.00', '$1,234,567.89', '-$1.50']);
+  });
 });

@@ -7,7 +7,7 @@ const SCREENS = [
   '/offers',
   '/offers/harbour-quarter',
   '/offers/harbour-quarter/invest',
-  '/participations',
+  '/portfolio',
   '/wallets',
 ];
 const LOADING = '[aria-busy="true"], .cw-skeleton, [aria-label="Loading"]';
@@ -83,7 +83,7 @@ export function screenStateTests(app: () => TestApp): void {
 
     test('requires sign-in, again after signing out', () =>
       app().visit(async (page) => {
-        await page.goto(`${app().url}/participations`);
+        await page.goto(`${app().url}/portfolio`);
         await page.getByRole('heading', { name: 'Please sign in' }).waitFor();
         await user.signIn(app(), page, await user.newUser(app()));
         await page.getByRole('button', { name: 'Your account' }).click();

@@ -15,17 +15,17 @@ export function solanaTests(app: () => TestApp): void {
       await user.getTestMoney(page);
       await user.fillAmount(page, '120');
       await shoot(page, '30-solana-invest');
-      await page.getByRole('button', { name: 'Invest', exact: true }).click();
+      await user.confirmOrder(page, 'Invest');
       await user.approve(page, /Sign this message/);
       await user.approve(page, /spend your tokens/);
       await page.getByText('Payment collected. Your investment is complete.').waitFor({ timeout: 60_000 });
-      await page.getByRole('link', { name: 'View the approval in a block explorer' }).waitFor();
+      await page.locator('.cw-timeline a').first().waitFor();
       await shoot(page, '31-solana-invested');
 
-      await page.getByRole('link', { name: 'Investments', exact: true }).click();
-      await page.getByText('Solana Devnet').waitFor();
+      await page.getByRole('link', { name: 'Portfolio', exact: true }).click();
+      await page.getByText('Solana Devnet').first().waitFor();
       await app().post(`/sandbox/participations/${await findParticipation(app(), investor)}/remit`, {});
-      await page.getByText('Refunded').waitFor({ timeout: 90_000 });
+      await page.getByText('Refunded').first().waitFor({ timeout: 90_000 });
       await shoot(page, '32-solana-refunded');
     }),
   );

@@ -113,3 +113,18 @@ export async function shoot(page: Page, name: string, { fullPage = true } = {}):
 function isTooWide(page: Page): Promise<boolean> {
   return page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
 }
+
+/** Counts the user's clicks on every page and frame of a context, and the seconds since the first page. */
+export async function startStopwatch(context: BrowserContext): Promise<() => string> {
+  let clicks = 0;
+  const startedAt = Date.now();
+  await context.exposeBinding('countClick', () => {
+    clicks++;
+  });
+  await context.addInitScript(() => {
+    const count = (window as unknown as { countClick(): void }).countClick;
+    // A click on a label also clicks its field, which is not another click of the user.
+    addEventListener('click', (event) => event.isTrusted && event.detail > 0 && count(), true);
+  });
+  return () => `${Math.round((Date.now() - startedAt) / 1_000)} s and ${clicks} clicks`;
+}

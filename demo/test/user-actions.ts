@@ -68,9 +68,19 @@ export async function chooseWallet(page: Page, name: string): Promise<void> {
   await page.locator('dialog[open]').getByRole('button', { name, exact: true }).click();
 }
 
+/** Opens the sandbox panel, acts in it and closes it. */
+export async function inSandboxPanel(page: Page, act: (panel: Locator) => Promise<void>): Promise<void> {
+  await page.getByRole('button', { name: /^Mail and tools/ }).click();
+  const panel = page.getByRole('complementary', { name: 'Sandbox' });
+  await act(panel);
+  await panel.getByRole('button', { name: 'Close the sandbox panel' }).click();
+}
+
 export async function getTestMoney(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Get test money' }).click();
-  await page.getByText('Test money added.').waitFor();
+  await inSandboxPanel(page, async (panel) => {
+    await panel.getByRole('button', { name: 'Get test money' }).click();
+    await panel.getByText('Test money added.').waitFor();
+  });
 }
 
 export function requirement(page: Page, type: string): Locator {
@@ -81,27 +91,38 @@ export async function expectRequirement(page: Page, type: string, status: string
   await page.locator(`[data-requirement="${type}"][data-status="${status}"]`).waitFor();
 }
 
+/** Opens a requirement's step, unless it is open: the checklist shows one at a time. */
+export async function openRequirement(page: Page, type: string): Promise<Locator> {
+  const row = requirement(page, type).first();
+  await row.waitFor();
+  const name = row.locator('button.cw-requirement-name');
+  if ((await name.count()) > 0) await name.click();
+  return row;
+}
+
 type Decision = { outcome?: string; country?: string };
 
 /**
- * Opens the identity provider's flow from a requirement, chooses the provider's decision, submits and closes
- * the flow.
+ * Opens the identity provider's flow from a requirement, chooses the provider's decision and submits. The flow
+ * closes by itself.
  */
 export async function verify(page: Page, type: string, { outcome = 'Approve', country }: Decision = {}) {
-  await requirement(page, type).getByRole('button').click();
+  await (await openRequirement(page, type)).getByRole('button').click();
   const flow = page.frameLocator('.cw-identity-frame');
   await flow.getByRole('heading', { name: 'Verify your identity' }).waitFor();
   if (country !== undefined) await flow.getByLabel('Country (two letters)').fill(country);
   await flow.getByLabel(outcome, { exact: true }).check();
   await flow.getByRole('button', { name: 'Send' }).click();
-  await flow.getByRole('heading', { name: 'Done' }).waitFor();
-  await page.locator('dialog[open]').getByRole('button', { name: 'Close' }).click();
+  await page.locator('dialog.cw-identity-dialog').waitFor({ state: 'detached' });
 }
 
 /** Has the tax form emailed and signs it through the link in the email. */
 export async function signForm(app: TestApp, page: Page, context: BrowserContext): Promise<void> {
-  const row = requirement(page, 'document');
+  const row = await openRequirement(page, 'document');
   await row.getByRole('button', { name: 'Fill in the form' }).click();
+  const signature = row.getByLabel('Signature');
+  if ((await signature.inputValue()) !== '') throw new Error('nobody signs for the user');
+  await signature.fill('Ada Investor');
   await row.getByRole('button', { name: 'Email me the form' }).click();
   await expectRequirement(page, 'document', 'in_progress');
   const mail = await context.newPage();
@@ -118,4 +139,10 @@ export async function signForm(app: TestApp, page: Page, context: BrowserContext
 
 export async function fillAmount(page: Page, amount: string): Promise<void> {
   await page.getByLabel('Amount', { exact: true }).fill(amount);
+}
+
+/** Reviews the order and confirms it with the button of that name. */
+export async function confirmOrder(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: 'Review order' }).click();
+  await page.getByRole('button', { name, exact: true }).click();
 }

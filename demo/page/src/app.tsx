@@ -2,6 +2,7 @@ import { ErrorNotice } from '@causeway/sdk/react';
 import { Component, lazy, type ReactNode, Suspense, useEffect } from 'react';
 import { useApp } from './app-context.tsx';
 import { matchPath, navigate, useLocation } from './route.tsx';
+import { openPanel } from './sandbox/panel-state.ts';
 import { LandingScreen } from './screens/landing.tsx';
 import { OffersScreen } from './screens/offers.tsx';
 import { OfflineBanner, SandboxBanner } from './shell/banners.tsx';
@@ -11,12 +12,11 @@ import { ApprovalDialog } from './wallets/approval-dialog.tsx';
 
 const OfferScreen = lazy(async () => ({ default: (await import('./screens/offer.tsx')).OfferScreen }));
 const InvestScreen = lazy(async () => ({ default: (await import('./screens/invest.tsx')).InvestScreen }));
-const ParticipationsScreen = lazy(async () => ({
-  default: (await import('./screens/participations.tsx')).ParticipationsScreen,
+const PortfolioScreen = lazy(async () => ({
+  default: (await import('./screens/portfolio.tsx')).PortfolioScreen,
 }));
+const OrderScreen = lazy(async () => ({ default: (await import('./screens/order.tsx')).OrderScreen }));
 const WalletsScreen = lazy(async () => ({ default: (await import('./screens/wallets.tsx')).WalletsScreen }));
-const MailScreen = lazy(async () => ({ default: (await import('./screens/mail.tsx')).MailScreen }));
-const ToolsScreen = lazy(async () => ({ default: (await import('./screens/tools.tsx')).ToolsScreen }));
 
 export function App() {
   const { path } = useLocation();
@@ -50,9 +50,8 @@ export function App() {
 
 function Screen({ path }: { path: string }): ReactNode {
   const { session, config } = useApp();
-  if (path === '/') return session.signed_in ? <Redirect to="/offers" /> : <LandingScreen />;
-  if (config.is_sandbox && path === '/tools') return <ToolsScreen />;
-  if (config.is_sandbox && path === '/mail') return <MailScreen />;
+  if (path === '/') return session.signed_in ? <Redirect to="/portfolio" /> : <LandingScreen />;
+  if (config.is_sandbox && path === '/mail') return <MailLink />;
   const screen = userScreen(path);
   if (screen === null) return <NotFound />;
   return session.signed_in ? screen : <LandingScreen returnTo={path} />;
@@ -64,12 +63,22 @@ function userScreen(path: string): ReactNode {
   if (offer?.slug !== undefined) return <OfferScreen slug={offer.slug} />;
   const invest = matchPath('/offers/:slug/invest', path);
   if (invest?.slug !== undefined) return <InvestScreen slug={invest.slug} />;
-  if (path === '/participations') return <ParticipationsScreen />;
+  if (path === '/portfolio') return <PortfolioScreen />;
+  if (matchPath('/orders/:kind/:id', path) !== null) return <OrderScreen path={path} />;
   return path === '/wallets' ? <WalletsScreen /> : null;
 }
 
 function Redirect({ to }: { to: string }) {
   useEffect(() => navigate(to, { replace: true }), [to]);
+  return null;
+}
+
+/** Opens the mailbox, for links from other pages such as "Check your email". */
+function MailLink() {
+  useEffect(() => {
+    openPanel();
+    navigate('/', { replace: true });
+  }, []);
   return null;
 }
 

@@ -11,10 +11,9 @@ import { useState } from 'react';
 import { useApp } from '../app-context.tsx';
 import { BackIcon } from '../icons.tsx';
 import { Link, navigate, useLocation, useTitle } from '../route.tsx';
+import { openPanel } from '../sandbox/panel-state.ts';
 import { LivePrice } from './live-price.tsx';
-import { MarketBar } from './market-hours.tsx';
 import { TYPE_LABELS } from './offer-types.ts';
-import { TestMoneyBar } from './test-money.tsx';
 
 export function InvestScreen({ slug }: { slug: string }) {
   const { data: offer, error, refresh } = useOffer(slug);
@@ -42,10 +41,13 @@ export function InvestScreen({ slug }: { slug: string }) {
           </h1>
           <Checkout offer={offer} />
           {config.is_sandbox && (
-            <div className="bars">
-              <TestMoneyBar offer={offer} />
-              {offer.type === 'tokenized::swap' && <MarketBar />}
-            </div>
+            <p className="soft">
+              Need money or another market? Everything simulated is in{' '}
+              <button type="button" className="text-button" onClick={openPanel}>
+                the sandbox panel
+              </button>
+              .
+            </p>
           )}
         </>
       )}
@@ -57,12 +59,26 @@ function Checkout({ offer }: { offer: OfferDetails }) {
   const { query } = useLocation();
   const [isDone, setDone] = useState(false);
   if (offerState(offer) === 'ended') return <p className="notice">This offer has ended.</p>;
-  if (offer.type === 'fund::swap') return <FundSwapCheckout offer={offer} />;
+  const followUp = isDone && (
+    <p className="notice" role="status">
+      You can follow it in <Link to="/portfolio">your portfolio</Link>, with a receipt.
+    </p>
+  );
+  if (offer.type === 'fund::swap')
+    return (
+      <>
+        <FundSwapCheckout offer={offer} onDone={() => setDone(true)} />
+        {followUp}
+      </>
+    );
   if (offer.type === 'tokenized::swap')
     return (
       <div className="trade">
         <LivePrice symbol={offer.asset.code} />
-        <TokenizedCheckout offer={offer} />
+        <div className="trade-side">
+          <TokenizedCheckout offer={offer} onDone={() => setDone(true)} />
+          {followUp}
+        </div>
       </div>
     );
   const selected = offer.options.find(({ slug }) => slug === query.get('option'));
@@ -78,11 +94,7 @@ function Checkout({ offer }: { offer: OfferDetails }) {
         onOptionChange={select}
         onDone={() => setDone(true)}
       />
-      {isDone && (
-        <p className="notice" role="status">
-          You can follow it in <Link to="/participations">your investments</Link>.
-        </p>
-      )}
+      {followUp}
     </>
   );
 }

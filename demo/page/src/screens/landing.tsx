@@ -63,7 +63,7 @@ export function LandingScreen({ returnTo = '/offers' }: { returnTo?: string }) {
                   <code>{user.password}</code>
                 </dd>
               </div>
-              <p>Or register with any email address. Its messages appear under Mail, at the top.</p>
+              <p>Or register with any email address. Its messages appear under Mail and tools, at the top.</p>
             </dl>
           )}
         </div>

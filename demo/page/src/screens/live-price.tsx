@@ -10,17 +10,22 @@ const POINT_TTL_MS = 10 * 60_000;
 /** Shows the buy price of one token with a price chart, and the market's status and limits. */
 export function LivePrice({ symbol }: { symbol: string }) {
   const query = { symbol, side: 'buy', token_amount: '1' } as const;
-  const { data: quote, error } = useQuote(query, { pollIntervalMs: QUOTE_INTERVAL_MS });
   const { data: status } = useTradingStatus({ symbol, side: 'buy' }, { pollIntervalMs: STATUS_INTERVAL_MS });
+  // A closed market has no quotes, so nothing asks for them until it opens.
+  const enabled = status?.tradable === true;
+  const isClosed = status?.tradable === false;
+  const { data: quote, error } = useQuote(query, { pollIntervalMs: QUOTE_INTERVAL_MS, enabled });
   const points = usePriceHistory(symbol, quote);
   const first = points[0];
   const last = points.at(-1);
   const change = first && last ? ((last.price - first.price) / first.price) * 100 : 0;
   return (
-    <section className="live-price" aria-label={`Price of ${symbol}`}>
+    <section className={isClosed ? 'live-price closed' : 'live-price'} aria-label={`Price of ${symbol}`}>
       <header>
         <div>
-          <p className="price-name">{symbol} buy price</p>
+          <p className="price-name">
+            {isClosed ? `${symbol} last price, market closed` : `${symbol} buy price`}
+          </p>
           <p className="price-now">{last === undefined ? '—' : dollars(last.price)}</p>
         </div>
         <p className={`price-change ${directionOf(change)}`}>

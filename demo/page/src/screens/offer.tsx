@@ -11,6 +11,7 @@ import {
   RequirementsChecklist,
   useEligibility,
   useOffer,
+  useRequirementProgress,
 } from '@causeway/sdk/react';
 import { BackIcon } from '../icons.tsx';
 import { Link, navigate, useLocation, useTitle } from '../route.tsx';
@@ -64,6 +65,7 @@ function Side({ offer, selected }: { offer: OfferDetails; selected: OfferOption 
   const state = offerState(offer);
   const isRejected = useIsRejected(offer.id, selected?.id);
   const { action } = TYPE_LABELS[offer.type];
+  const progress = useRequirementProgress(offer.id, selected?.id);
   const investPath = `/offers/${offer.slug}/invest${selected === undefined ? '' : `?option=${selected.slug}`}`;
   return (
     <>
@@ -92,7 +94,7 @@ function Side({ offer, selected }: { offer: OfferDetails; selected: OfferOption 
       )}
       {state === 'open' && !isRejected && (
         <Link to={investPath} className="button main wide">
-          {action}
+          {progress === undefined || progress.steps === 0 ? action : describeProgress(progress)}
         </Link>
       )}
       {state !== 'open' && (
@@ -107,6 +109,12 @@ function Side({ offer, selected }: { offer: OfferDetails; selected: OfferOption 
       )}
     </>
   );
+}
+
+/** Says what is next: "Start: 7 steps, about 4 minutes". */
+function describeProgress({ done, steps, minutes }: { done: number; steps: number; minutes: number }) {
+  const count = (number: number, unit: string) => `${number} ${unit}${number === 1 ? '' : 's'}`;
+  return `${done === 0 ? 'Start' : 'Continue'}: ${count(steps, 'step')}, about ${count(minutes, 'minute')}`;
 }
 
 /** Returns true if the user cannot become eligible for the option, whatever they do; the checklist says why. */

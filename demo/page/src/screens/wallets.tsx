@@ -13,7 +13,7 @@ import {
 import { useApp } from '../app-context.tsx';
 import { type EvmChainConfig, isEvmConfig } from '../config.ts';
 import { Link, useTitle } from '../route.tsx';
-import { FaucetButton, useFaucet } from './test-money.tsx';
+import { openPanel } from '../sandbox/panel-state.ts';
 
 export function WalletsScreen() {
   const { config } = useApp();
@@ -32,21 +32,21 @@ export function WalletsScreen() {
 
 function Balances({ chains }: { chains: readonly EvmChainConfig[] }) {
   const { wallet } = useWallet('ethereum');
-  const faucet = useFaucet(chains, ['usd-coin', 'tether']);
   return (
     <section className="panel">
       <header>
         <h2>Connected wallet</h2>
-        {wallet !== undefined && <FaucetButton faucet={faucet} />}
+        {wallet !== undefined && (
+          <button type="button" className="button" onClick={openPanel}>
+            Get test money
+          </button>
+        )}
       </header>
       {wallet === undefined ? (
         <p className="soft">No wallet connected. Use the button at the top to connect one.</p>
       ) : (
         <>
           <code className="whole-address">{wallet.address}</code>
-          <p role="status" className="faucet-message">
-            {faucet.message}
-          </p>
           <div className="balances">
             {chains.map((chain) => (
               <table key={chain.chain}>

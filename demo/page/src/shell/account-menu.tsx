@@ -1,6 +1,6 @@
 import { useApp } from '../app-context.tsx';
-import { MailIcon, PersonIcon, ToolsIcon } from '../icons.tsx';
-import { Link } from '../route.tsx';
+import { PersonIcon, ToolsIcon } from '../icons.tsx';
+import { openPanel } from '../sandbox/panel-state.ts';
 import { Menu } from './menu.tsx';
 
 export function AccountMenu() {
@@ -20,14 +20,16 @@ export function AccountMenu() {
             <strong>{session.user?.email ?? 'a Causeway user'}</strong>
           </p>
           {config.is_sandbox && (
-            <>
-              <Link to="/mail" className="menu-item" onClick={close}>
-                <MailIcon /> Mail
-              </Link>
-              <Link to="/tools" className="menu-item" onClick={close}>
-                <ToolsIcon /> Sandbox tools
-              </Link>
-            </>
+            <button
+              type="button"
+              className="menu-item"
+              onClick={() => {
+                close();
+                openPanel();
+              }}
+            >
+              <ToolsIcon /> Mail and sandbox tools
+            </button>
           )}
           <a className="menu-item" href={`${config.base_url}/account`} target="_blank" rel="noreferrer">
             <PersonIcon /> Causeway account

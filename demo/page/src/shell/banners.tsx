@@ -1,32 +1,49 @@
 import { type Resource, useInvalidate } from '@causeway/sdk/react';
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { useApp } from '../app-context.tsx';
+import { MailIcon } from '../icons.tsx';
 import { checkNow, useReachability } from '../reachability.ts';
-import { Link } from '../route.tsx';
+import { usePolledMail, useUnreadCount } from '../sandbox/emails.ts';
+import { openPanel, useIsPanelOpen } from '../sandbox/panel-state.ts';
+
+const SandboxPanel = lazy(async () => ({ default: (await import('../sandbox/panel.tsx')).SandboxPanel }));
 
 export function SandboxBanner() {
   const { config } = useApp();
-  if (!config.is_sandbox) return null;
+  return config.is_sandbox ? <Banner /> : null;
+}
+
+function Banner() {
+  usePolledMail();
+  const unread = useUnreadCount();
+  const isOpen = useIsPanelOpen();
   return (
-    <div className="sandbox-banner">
-      <p>
-        <strong>Sandbox</strong>
-        <span className="wide">
-          {' '}
-          Money, identity checks, signatures, markets and email are simulated on this machine.
-        </span>
-        <span className="narrow"> All simulated</span>
-      </p>
-      <nav aria-label="Sandbox">
-        <Link to="/mail">Mail</Link>
-        <Link to="/tools">Tools</Link>
-        {config.docs_url !== null && (
-          <a href={config.docs_url} target="_blank" rel="noreferrer">
-            API
-          </a>
-        )}
-      </nav>
-    </div>
+    <>
+      <div className="sandbox-banner">
+        <p>
+          <strong>Sandbox</strong>
+          <span className="wide">
+            {' '}
+            Money, identity checks, signatures, markets and email are simulated on this machine.
+          </span>
+          <span className="narrow"> All simulated</span>
+        </p>
+        <button type="button" className="sandbox-open" aria-expanded={isOpen} onClick={openPanel}>
+          <MailIcon size={16} /> Mail and tools
+          {unread > 0 && (
+            <span className="badge-count">
+              {unread}
+              <span className="visually-hidden"> unread</span>
+            </span>
+          )}
+        </button>
+      </div>
+      {isOpen && (
+        <Suspense>
+          <SandboxPanel />
+        </Suspense>
+      )}
+    </>
   );
 }
 

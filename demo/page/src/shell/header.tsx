@@ -11,7 +11,7 @@ export function Header() {
   return (
     <header className="header">
       <div className="header-inner">
-        <Link to={session.signed_in ? '/offers' : '/'} className="brand">
+        <Link to={session.signed_in ? '/portfolio' : '/'} className="brand">
           <img src={logo} alt="" width={28} height={28} />
           <span>Harbour Invest</span>
         </Link>
@@ -30,11 +30,11 @@ export function Header() {
 function Navigation() {
   return (
     <nav className="navigation" aria-label="Main">
+      <Link to="/portfolio">
+        <ListIcon /> <span>Portfolio</span>
+      </Link>
       <Link to="/offers">
         <OffersIcon /> <span>Offers</span>
-      </Link>
-      <Link to="/participations">
-        <ListIcon /> <span>Investments</span>
       </Link>
       <Link to="/wallets">
         <WalletIcon /> <span>Wallets</span>

@@ -8,6 +8,7 @@ import {
   type WalletCall,
 } from '@causeway/sdk/testing';
 import { type ChainConfig, postJson } from '../config.ts';
+import { fundWallet } from '../sandbox/faucet.ts';
 import { type ApprovalRequest, requestApproval } from './approvals.ts';
 import { loadOrCreateKey, newEvmKey, newSolanaKey } from './keys.ts';
 
@@ -39,8 +40,8 @@ export async function openTestWallet(id: string, name: string, chains: Chains): 
       return next(amount === undefined ? call : withAmount(call, amount));
     },
   });
-  // Funds the wallet with gas, so that nobody has to think about gas in a sandbox.
-  void Promise.allSettled(chains.map((chain) => topUpGas(chain, wallet.address)));
+  // Funds a new wallet with gas and dollars, so that nobody has to think about them in a sandbox.
+  void Promise.allSettled(chains.map((chain) => topUp(chain, wallet.address)));
   return {
     protocol: 'ethereum',
     address: wallet.address.toLowerCase() as `0x${string}`,
@@ -124,8 +125,7 @@ async function callNode<Result>(url: string, method: string, params: unknown[]):
   return ((await response.json()) as { result?: Result }).result;
 }
 
-async function topUpGas({ chain, rpc_url }: ChainConfig, address: string): Promise<void> {
-  const result = await callNode<string>(rpc_url, 'eth_getBalance', [address, 'latest']);
-  if (result !== undefined && BigInt(result) >= GAS_WEI / 10n) return;
-  await postJson(`/sandbox/chains/${chain}/faucet`, { address, amount: GAS_WEI.toString() });
+async function topUp(chain: ChainConfig, address: string): Promise<void> {
+  const result = await callNode<string>(chain.rpc_url, 'eth_getBalance', [address, 'latest']);
+  if (result === undefined || BigInt(result) < GAS_WEI / 10n) await fundWallet(chain, address);
 }

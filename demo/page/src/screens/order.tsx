@@ -1,0 +1,88 @@
+import { CHAINS, transactionUrl } from '@causeway/sdk';
+import { ErrorNotice, TokenAmount, useParticipation } from '@causeway/sdk/react';
+import type { ReactNode } from 'react';
+import { BackIcon } from '../icons.tsx';
+import { type Entry, fromParticipation } from '../portfolio/history.ts';
+import { downloadReceipt } from '../portfolio/statement.ts';
+import { Link, useTitle } from '../route.tsx';
+import { EntryStatus, usePortfolio } from './portfolio.tsx';
+
+/** The page of one investment: amounts, transactions and the receipt. */
+export function OrderScreen({ path }: { path: string }) {
+  const { portfolio, error, refresh } = usePortfolio();
+  const entry = portfolio?.history.find((one) => one.path === path);
+  useTitle('Order');
+  return (
+    <div className="invest">
+      <Link to="/portfolio" className="back">
+        <BackIcon size={16} /> Portfolio
+      </Link>
+      {entry !== undefined ? (
+        <Order entry={entry} />
+      ) : portfolio !== undefined ? (
+        <div className="empty-state">
+          <h1>Order not found</h1>
+          <p>Connect the wallet that you bought it with, and open it from your portfolio.</p>
+        </div>
+      ) : error !== null ? (
+        <ErrorNotice error={error} onRetry={refresh} />
+      ) : (
+        <div className="side-skeleton" role="status" aria-label="Loading">
+          <span className="bone title" />
+          <span className="bone block" />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Order({ entry }: { entry: Entry }) {
+  const [, , kind, id] = entry.path.split('/');
+  const { data: participation } = useParticipation(kind === 'sale' ? id : undefined);
+  const shown = participation === undefined ? entry : fromParticipation(participation, entry.offer);
+  const { offer, at, chain, paid, fee, received, transactions } = shown;
+  return (
+    <section className="panel order">
+      <h1>{offer.name}</h1>
+      <EntryStatus status={shown.status} />
+      <dl>
+        <Fact name="You paid">
+          <TokenAmount units={paid.units} unit={paid} />
+        </Fact>
+        <Fact name="Fee included">
+          <TokenAmount units={fee.units} unit={fee} />
+        </Fact>
+        {received !== null && (
+          <Fact name="Quantity">
+            <TokenAmount units={received.units} unit={received} />
+          </Fact>
+        )}
+        <Fact name="Network">{CHAINS[chain].name}</Fact>
+        <Fact name="Date">{new Date(at).toLocaleString()}</Fact>
+      </dl>
+      <h2>Transactions</h2>
+      <ol className="transactions">
+        {transactions.map(({ name, hash }) => (
+          <li key={hash}>
+            <strong>{name}</strong>
+            <a href={transactionUrl(chain, hash)} target="_blank" rel="noreferrer">
+              {hash}
+            </a>
+          </li>
+        ))}
+      </ol>
+      <button type="button" className="button" onClick={() => downloadReceipt(shown)}>
+        Receipt (PDF)
+      </button>
+    </section>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
