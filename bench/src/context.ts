@@ -13,7 +13,14 @@ import { createLog } from '@causeway/service/log.ts';
 import { issueUserTokens } from '@causeway/service/oauth/issue.ts';
 import { createPartner } from '@causeway/service/partners/partner.ts';
 
-export type Bench = { ctx: Context; token: string; clientId: string; clientSecret: string };
+export type Bench = {
+  ctx: Context;
+  token: string;
+  clientId: string;
+  clientSecret: string;
+  databaseUrl: string;
+  dataDir: string;
+};
 
 /** Builds a real context on its own embedded database, logging to a file. Nothing outlives the process. */
 export async function benchContext(settings: Partial<Config> = {}): Promise<Bench> {
@@ -43,5 +50,5 @@ export async function benchContext(settings: Partial<Config> = {}): Promise<Benc
     .values({ id: userId, email: 'bench@user.test', kind: 'person', password_hash: null })
     .execute();
   const { access_token: token } = await issueUserTokens(ctx, { clientId, userId, scopes });
-  return { ctx, token, clientId, clientSecret };
+  return { ctx, token, clientId, clientSecret, databaseUrl: database.url, dataDir };
 }

@@ -18,6 +18,9 @@ const BENCHMARKS: Record<string, (options: Options) => Promise<Result>> = {
   tokenized: async () => (await import('./tokenized.ts')).run(),
   overload: async () => (await import('./overload.ts')).run(),
   mixed: async () => (await import('./mixed.ts')).run(),
+  traces: async () => (await import('./traces.ts')).run(),
+  nodes: async () => (await import('./nodes.ts')).run(),
+  sizes: async (options) => (await import('./sizes.ts')).run(options),
 };
 
 const { values, positionals } = parseArgs({

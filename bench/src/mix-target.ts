@@ -1,13 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { signHash } from '@causeway/service/chain/evm/secp256k1.ts';
-import { buildServer } from '@causeway/service/http/server.ts';
-import { oauthPlugin } from '@causeway/service/oauth/plugin.ts';
-import { deriveSandboxKey } from '@causeway/service/operator/sandbox-keys.ts';
-import { apiRoutes } from '@causeway/service/routes.ts';
 import { type Hex, hashMessage } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { benchContext } from './context.ts';
-import { type MixUser, mixWorld, type Outside } from './mix-world.ts';
+import { serveMix } from './mix-server.ts';
+import { type MixUser, mixSettings, mixWorld, type Outside } from './mix-world.ts';
 import type { Mix } from './timed-load.ts';
 
 const CHAIN = 'ethereum_sepolia';
@@ -16,26 +13,13 @@ const WALLETS_PER_USER = 5;
 const PARTICIPATIONS_PER_USER = 5;
 
 const { venue, chains } = JSON.parse(process.argv[2] ?? '') as Outside;
-const { ctx } = await benchContext({
-  // The production limits, because a sandbox queues requests instead of refusing them.
-  ...{ maxEventLoopLagMs: 200, maxPoolWaitMs: 1_000 },
-  venue: { url: venue.url, apiKey: venue.api_key },
-  rpcUrls: { ethereum_sepolia: [chains[0]?.service_url ?? ''] },
-  operatorKey: { kind: 'local', privateKey: Buffer.from(deriveSandboxKey('operator').slice(2), 'hex') },
-});
+const collectorUrl = process.argv[3];
+const traces = collectorUrl === undefined ? null : { url: collectorUrl, headers: {}, ratio: 0.01 };
+const { ctx, databaseUrl, dataDir } = await benchContext({ ...mixSettings({ venue, chains }), traces });
 const { users, offers } = await mixWorld(ctx, { venue, chains });
 const [open, gated] = offers;
-/** `/cpu` returns the processor time that the process has used, in microseconds. */
-const app = await buildServer(ctx, apiRoutes, [
-  oauthPlugin(ctx),
-  (scope) =>
-    void scope.get('/cpu', { config: { access: { who: 'public' } } }, async () => {
-      const { user, system } = process.cpuUsage();
-      return { micros: user + system };
-    }),
-]);
-const url = await app.listen({ host: '127.0.0.1', port: 0 });
-process.send?.({ url, mix: await buildMix() });
+const { app, url } = await serveMix(ctx);
+process.send?.({ url, mix: await buildMix(), databaseUrl, dataDir });
 
 /**
  * Calls from partners whose users browse, check their progress and invest: mostly reads, one write in ten

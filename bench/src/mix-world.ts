@@ -1,4 +1,5 @@
 import type { Simulators } from '@causeway/sandbox/simulators/start.ts';
+import type { Config } from '@causeway/service/config.ts';
 import type { Context } from '@causeway/service/context.ts';
 import { SCOPES } from '@causeway/service/http/access.ts';
 import { newId } from '@causeway/service/http/ids.ts';
@@ -7,6 +8,7 @@ import { applyOffers } from '@causeway/service/offers/apply.ts';
 import { parseOfferFile } from '@causeway/service/offers/file.ts';
 import { publishOffer } from '@causeway/service/offers/lifecycle.ts';
 import { readOfferBySlug } from '@causeway/service/offers/store.ts';
+import { deriveSandboxKey } from '@causeway/service/operator/sandbox-keys.ts';
 import { createPartner } from '@causeway/service/partners/partner.ts';
 
 /** What the target needs to know about the simulators, which run in another process. */
@@ -32,6 +34,17 @@ const REQUIREMENTS = [
   { type: 'document', details: { document_type: 'tax_certification' } },
   { type: 'jurisdiction', details: { filter_type: 'reject', filters: [{ country_iso_2: 'US' }] } },
 ];
+
+/** The settings of a node that serves the mix. */
+export function mixSettings({ venue, chains }: Outside): Partial<Config> {
+  return {
+    // The production limits, because a sandbox queues requests instead of refusing them.
+    ...{ maxEventLoopLagMs: 200, maxPoolWaitMs: 1_000 },
+    venue: { url: venue.url, apiKey: venue.api_key },
+    rpcUrls: { ethereum_sepolia: [chains[0]?.service_url ?? ''] },
+    operatorKey: { kind: 'local', privateKey: Buffer.from(deriveSandboxKey('operator').slice(2), 'hex') },
+  };
+}
 
 /** Creates partners, each with users of its own, and three offers that all partners show. */
 export async function mixWorld(ctx: Context, outside: Outside) {

@@ -9,13 +9,20 @@ export type MeasuredLoad = TimedLoad & { cpuMicros: number };
 
 type Load = Parameters<typeof timedLoad>[2];
 
-/** Starts the service and its providers. `measure` sends the mix of requests to the service. */
-export async function startMix(core?: number) {
+/**
+ * Starts the service and its providers. `measure` sends the mix of requests to the service. `collectorUrl`: where the
+ * service sends traces of 1% of the requests. Default: no traces.
+ */
+export async function startMix({ core, collectorUrl }: { core?: number; collectorUrl?: string } = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-simulators-'));
   const simulators = await startSimulators({ dataDir, clock: { now_ms: Date.now(), running: true } });
   await simulators.control.call('venue/set', { session: 'regular' });
   const outside = JSON.stringify({ venue: simulators.venue, chains: simulators.chains });
-  const { target, stop } = await startTarget<{ url: string; mix: Mix }>('./mix-target.ts', [outside], core);
+  const { target, stop } = await startTarget<{ url: string; mix: Mix }>(
+    './mix-target.ts',
+    [outside, ...(collectorUrl === undefined ? [] : [collectorUrl])],
+    core,
+  );
   const next = pickFrom(target.mix);
   const readCpu = async () => {
     const { micros } = (await (await fetch(`${target.url}/cpu`)).json()) as { micros: number };

@@ -76,6 +76,18 @@ const DASHBOARDS = {
       ['max by (status) (causeway_settlement_oldest_seconds{chain=~"$chain"})', '{{status}}'],
     ],
     [
+      'Participations that reached a final status',
+      'ops',
+      [
+        rate(
+          'causeway_events_total',
+          'type',
+          '{type=~"participation.(completed|failed|remitted|remit_failed)"}',
+        ),
+        '{{type}}',
+      ],
+    ],
+    [
       'Open transactions',
       'short',
       ['max by (chain) (causeway_settlement_open_transactions{chain=~"$chain"})', '{{chain}}'],
@@ -144,6 +156,14 @@ const DASHBOARDS = {
     ['Revocations on allow-lists', 'short', ['max(causeway_allow_list_revocations)', 'waiting']],
   ],
   rpc: [
+    [
+      'Reads answered by caches',
+      'percentunit',
+      [
+        'sum by (cache) (rate(causeway_read_cache_requests_total{outcome="hit"}[5m])) / sum by (cache) (rate(causeway_read_cache_requests_total[5m]))',
+        '{{cache}}',
+      ],
+    ],
     [
       'Requests by provider',
       'reqps',

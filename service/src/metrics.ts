@@ -17,6 +17,8 @@ export type Metrics = {
   rateLimited: Counter<'limit'>;
   /** Counts attempts to deliver a webhook, by the class of the status or by why there was no response. */
   webhookAttempts: Counter<'outcome'>;
+  /** Counts appended events, such as the final statuses of participations. */
+  events: Counter<'type'>;
   route(method: string, path: string): RouteTimes;
   render(): Promise<string>;
 };
@@ -41,6 +43,12 @@ export function createMetrics(): Metrics {
     name: 'causeway_webhook_attempts_total',
     help: 'Attempts to deliver a webhook by outcome.',
     labelNames: ['outcome'],
+    registers: [registry],
+  });
+  const events = new Counter({
+    name: 'causeway_events_total',
+    help: 'Events that this node appended by type, such as participation.completed. Includes those of transactions that were rolled back.',
+    labelNames: ['type'],
     registers: [registry],
   });
   const series: Series[] = [];
@@ -73,6 +81,7 @@ export function createMetrics(): Metrics {
     passwordChecks,
     rateLimited,
     webhookAttempts,
+    events,
     route,
     render: async () => `${renderSeries(series)}${await registry.metrics()}`,
   };

@@ -10,6 +10,7 @@ export type Readiness = {
   read(): Promise<{ isReady: boolean; parts: Record<string, PartState> }>;
   /** Reports this node as not ready until the process ends, so that load balancers send it no new requests. */
   drain(): void;
+  isDraining(): boolean;
   /** Reports that the database refused a write because its disk is full. */
   reportFullDisk(): void;
 };
@@ -46,6 +47,7 @@ export function createReadiness(
     drain: () => {
       isDraining = true;
     },
+    isDraining: () => isDraining,
     reportFullDisk: () => {
       fullDiskUntil = performance.now() + FULL_DISK_TTL_MS;
     },

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestApp, testApp, testConfig } from '../../test/support/app.ts';
+import { partnerOf } from '../../test/support/tokens.ts';
 import { measureDueSubmissions } from '../documents/store.ts';
+import { appendEvents } from '../events/event.ts';
 import { measureDueApplicants } from '../identity/store.ts';
 import { sendMail } from '../mail/outbox.ts';
 import { measureOutbox } from '../mail/store.ts';
@@ -65,6 +67,17 @@ test('measures the queues', async () => {
     Object.fromEntries(queues.map((queue) => [`queue="${queue}"`, queue === 'mail' ? 1 : 0])),
   );
   expect((await samplesOf('causeway_queue_oldest_seconds'))['queue="mail"']).toBeGreaterThanOrEqual(90);
+});
+
+test('counts events by type, and reads from caches', async () => {
+  const offer = { object: 'offer', id: 'x' };
+  const event = { partnerId: partnerOf('partner-one'), userId: null, type: 'offer.published', data: offer };
+  await app.ctx.db.transaction().execute((tx) => appendEvents(app.ctx, tx, [event, event]));
+  expect(await samplesOf('causeway_events_total')).toEqual({ 'type="offer.published"': 2 });
+  await app.ctx.venue.marketState().catch(() => undefined);
+  expect(await samplesOf('causeway_read_cache_requests_total')).toMatchObject({
+    ...{ 'cache="venue",outcome="hit"': 0, 'cache="venue",outcome="miss"': 1 },
+  });
 });
 
 test('counts webhook attempts by outcome', async () => {

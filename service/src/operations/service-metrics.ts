@@ -67,7 +67,7 @@ function registerConnections({ metrics: { registry }, pool, overload, config, li
 }
 
 /** Counters that hot paths keep as plain numbers; they are copied when they are scraped. */
-function registerCounts({ metrics: { registry }, guard, chains }: Context): void {
+function registerCounts({ metrics: { registry }, guard, chains, venue }: Context): void {
   new Counter({
     name: 'causeway_token_cache_requests_total',
     help: 'Bearer token checks that the cache answered, and those that read the database.',
@@ -77,6 +77,23 @@ function registerCounts({ metrics: { registry }, guard, chains }: Context): void
       this.reset();
       this.inc({ outcome: 'hit' }, guard.cacheCounts.hits);
       this.inc({ outcome: 'miss' }, guard.cacheCounts.misses);
+    },
+  });
+  const caches = [
+    ...chains.all().map(({ name, reader }) => ({ cache: name, counts: reader.cacheCounts })),
+    { cache: 'venue', counts: venue.cacheCounts },
+  ];
+  new Counter({
+    name: 'causeway_read_cache_requests_total',
+    help: 'Reads of chains and the venue that a cache or a call in flight answered, and those that were sent.',
+    labelNames: ['cache', 'outcome'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { cache, counts } of caches) {
+        this.inc({ cache, outcome: 'hit' }, counts.hits);
+        this.inc({ cache, outcome: 'miss' }, counts.misses);
+      }
     },
   });
   new Counter({

@@ -1,0 +1,16 @@
+import { startTarget } from './load.ts';
+import type { Options, Result } from './result.ts';
+
+/** Rows of a table, and bytes per row in the table and in its indexes. */
+export type Size = { rows: number; tableBytes: number; indexBytes: number; indexes: number };
+
+const DEFAULT_ROWS = 20_000;
+
+/** Measures how many bytes a row of each table that grows takes, in the table and in its indexes. */
+export async function run({ rows = DEFAULT_ROWS }: Options): Promise<Result> {
+  const { target: figures, stop } = await startTarget<Record<string, Size>>('./sizes-target.ts', [
+    String(rows),
+  ]);
+  await stop();
+  return { name: `Bytes per row, measured on ${rows} rows`, bars: [], figures };
+}
