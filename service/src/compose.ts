@@ -34,6 +34,7 @@ import { createReadiness } from './operations/readiness.ts';
 import { openSigners } from './operator/signers.ts';
 import { openSolanaSigners } from './operator/solana-signers.ts';
 import { createCallQueue, inLane } from './outbound/in-lane.ts';
+import { openTraceExporter } from './outbound/trace-exporter.ts';
 import { createFactsOpener } from './pii/sealed-data.ts';
 import { openSanctions } from './screening/list.ts';
 import { createSealing } from './sealing.ts';
@@ -41,6 +42,7 @@ import { createSignal } from './signal.ts';
 import { cacheVenue } from './tokenized/cached-venue.ts';
 import { openOndo } from './tokenized/ondo.ts';
 import { unconfiguredVenue } from './tokenized/unconfigured.ts';
+import { createTracer } from './tracer.ts';
 import { permissionSupplier } from './wallets/permission-supplier.ts';
 import type { Sanctions } from './wallets/sanctions.ts';
 import { openWebhookSender } from './webhooks/sender.ts';
@@ -86,6 +88,9 @@ export async function buildContext({
   const sealing = createSealing(config.secrets, random);
   const limits = await openLimiter(config, db, warn);
   const metrics = createMetrics();
+  const traces = config.traces === null ? null : openTraceExporter(config.traces, log, metrics.registry);
+  const tracer =
+    traces === null ? null : createTracer({ ratio: config.traces?.ratio ?? 0, random }, traces.add);
   const overload = watchOverload(database, config, metrics.registry);
   const identity =
     config.identity === null ? unconfiguredIdentity() : openSumsub(config.identity, metrics.registry);
@@ -118,6 +123,7 @@ export async function buildContext({
     budgets: createPartnerBudgets({ concurrency: config.partnerConcurrency, maxWaiting: 500 }),
     securityHeaders: securityHeaders(baseUrl),
     metrics,
+    tracer,
     eventsAppended: createSignal(),
     requestId: null,
     requestPartnerId: null,
@@ -165,6 +171,7 @@ export async function buildContext({
     streams?.close();
     deadlines.stop();
     overload.stop();
+    await traces?.close();
     limits.close();
     await Promise.all([identity.close(), documents.close()]);
     await listener.close();

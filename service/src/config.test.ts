@@ -75,6 +75,10 @@ test.each([
   expect(() => loadConfig({ ...production, [name]: value })).toThrow(name);
 });
 
+test('production closes slow connections after 30 seconds', () => {
+  expect(loadConfig(production).requestTimeoutSeconds).toBe(30);
+});
+
 test('webhooks of older DocuSeal installations can be authenticated by a header', () => {
   const header = { DOCUSEAL_WEBHOOK_SECRET: '', DOCUSEAL_WEBHOOK_HEADER: 'X-Key: 0123456789abcdef' };
   expect(loadConfig({ ...production, ...header }).documents?.webhookHeader).toEqual({

@@ -15,7 +15,9 @@ import {
   type IdentitySettings,
   readDocumentSettings,
   readIdentitySettings,
+  readTraceSettings,
   readVenueSettings,
+  type TraceSettings,
   type VenueSettings,
 } from './config/provider-settings.ts';
 import type { LimitName } from './config/rate-limits.ts';
@@ -50,14 +52,16 @@ export type Config = {
   databaseListenUrl: string | null;
   databasePool: number;
   eventsRetentionDays: number;
-  /** How many days handled notices and orders without a trade are kept. */
-  retention: { noticeDays: number; orderDays: number };
+  /** How many days handled notices, orders without a trade and the audit log are kept. */
+  retention: { noticeDays: number; orderDays: number; auditDays: number };
   clock: 'real' | 'test';
   /** Whether other machines may reach the sandbox. */
   sandboxPublic: boolean;
   /** The secrets that seal and sign data, newest first. Empty if a command runs without a secret. */
   secrets: Buffer[];
   logLevel: string;
+  /** Where traces are sent. Null = nowhere. */
+  traces: TraceSettings | null;
   /** Whether the sandbox also starts the demo app. */
   demo: boolean;
   /** How to reach the identity provider. Null = the sandbox provider. */
@@ -208,11 +212,13 @@ function readConfig(env: Environment, source: Source): Config {
     retention: {
       noticeDays: read('NOTICE_RETENTION_DAYS'),
       orderDays: read('ORDER_RETENTION_DAYS'),
+      auditDays: read('AUDIT_RETENTION_DAYS'),
     },
     clock: read('CAUSEWAY_CLOCK'),
     sandboxPublic: false,
     secrets: read('CAUSEWAY_SECRET') ?? [],
     logLevel: read('LOG_LEVEL'),
+    traces: readTraceSettings(source),
     demo: read('CAUSEWAY_DEMO') === 'on',
     identity: readIdentitySettings(source),
     documents: readDocumentSettings(source),

@@ -15,6 +15,7 @@ import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Sealing } from './sealing.ts';
 import type { Signal } from './signal.ts';
+import type { Tracer } from './tracer.ts';
 
 /**
  * The part of `Context` that features are built from. It does not depend on any feature, so the type of a feature can
@@ -55,6 +56,8 @@ export type Kernel = {
   budgets: PartnerBudgets;
   securityHeaders: Record<string, string>;
   metrics: Metrics;
+  /** Null unless traces are configured. */
+  tracer: Tracer | null;
   /** Emitted when this node appends events, shortly before their transaction commits. */
   eventsAppended: Signal;
   /** The id of the API request that is being handled. Null outside of requests and for public routes. */

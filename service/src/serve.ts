@@ -41,6 +41,7 @@ import { referencePlugin } from './operations/reference.ts';
 import { registerServiceMetrics } from './operations/service-metrics.ts';
 import { listSenders } from './operator/signers.ts';
 import { recordRefundLimit } from './participations/request-refunds.ts';
+import { accountDataPlugin } from './pii/plugin.ts';
 import { startStatusReports } from './requirements/report-worker.ts';
 import { apiRoutes } from './routes.ts';
 import { startScreening } from './screening/rescreen.ts';
@@ -163,6 +164,7 @@ async function start(
       referencePlugin(ctx, apiRoutes, controls?.routes ?? []),
       oauthPlugin(ctx),
       accountsPlugin(ctx),
+      accountDataPlugin(ctx),
       auditPlugin(ctx),
     ],
     ...(controls?.plugins ?? []),

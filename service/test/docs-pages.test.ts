@@ -1,10 +1,10 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchChromium } from './setup/chromium.ts';
-import { installPackages } from './support/packages.ts';
+import { findViolations, loadAxe } from './support/axe.ts';
 import { type Service, startService } from './support/service.ts';
 
 const PAGES = ['/', '/docs', '/docs/guides/partners', '/docs/errors', '/no-such-page', '/oauth/logout'];
@@ -16,8 +16,7 @@ let axe: string;
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'causeway-docs-'));
-  const folder = await installPackages('axe', ['axe-core@4.11.0']);
-  axe = await readFile(join(folder, 'node_modules/axe-core/axe.min.js'), 'utf8');
+  axe = await loadAxe();
   browser = await launchChromium();
   service = await startService({ CAUSEWAY_DATA: dataDir });
 }, 10 * 60_000);
@@ -41,20 +40,13 @@ async function open(path: string, options: { width?: number; colorScheme?: 'ligh
   return { page, close: () => context.close() };
 }
 
-/** Returns the names of the rules that the page breaks, with an example of each. */
-async function violations(page: Page): Promise<string[]> {
-  await page.addScriptTag({ content: axe });
-  return page.evaluate(`axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
-    violations.map(({ id, nodes }) => id + ': ' + nodes[0].html.slice(0, 200)))`);
-}
-
 test.each([
   { width: 375, colorScheme: 'light' },
   { width: 1280, colorScheme: 'dark' },
 ] as const)('every page is accessible and fits the screen: %o', { timeout: 180_000 }, async (options) => {
   for (const path of PAGES) {
     const { page, close } = await open(path, options);
-    expect([path, await violations(page)]).toEqual([path, []]);
+    expect([path, await findViolations(page, axe)]).toEqual([path, []]);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(options.width);
     await close();
   }

@@ -3,13 +3,15 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { roles } from '@causeway/sandbox/seed/keys.ts';
+import { token } from '@causeway/contracts/abi/token.ts';
+import { roles, testWallets } from '@causeway/sandbox/seed/keys.ts';
 import { nextNonce, transact } from '@causeway/sandbox/simulators/chains/transact.ts';
 import { type MailServer, startMailServer } from '@causeway/sandbox/simulators/mail-server.ts';
-import type { Hex } from 'viem';
+import { createWalletClient, custom, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openPool } from '../src/db/pool.ts';
 import { freePort } from '../src/http/free-port.ts';
 import { createEmptyDatabase, type TestDatabase } from './setup/database.ts';
 import { AUTHORITY } from './support/certificates.ts';
@@ -20,11 +22,13 @@ import { type Providers, startProviders } from './support/providers.ts';
 import { runCauseway, startService } from './support/service.ts';
 import { PASSWORD } from './support/site.ts';
 import { startTlsProxy } from './support/tls-proxy.ts';
-import { personWith } from './support/wallets.ts';
+import { type Person, personWith } from './support/wallets.ts';
 
 const REDIRECT = 'https://partner.example/callback';
 const EMAIL = 'ada@user.test';
 const CHAIN = 'ethereum_sepolia';
+const AMOUNT = 25_000_000n;
+const LEVEL = 'Sorting_KYC_Level';
 
 const folder = mkdtempSync(join(tmpdir(), 'causeway-production-'));
 const file = join(folder, 'causeway.env');
@@ -52,7 +56,7 @@ beforeAll(async () => {
   chain = keep(await startTestChain(CHAIN, false, () => Math.floor(Date.now() / 1000)), (part) =>
     part.close(),
   );
-  providers = keep(await startProviders({ appToken: 'prd:token' }), (part) => part.stop());
+  providers = keep(await startProviders({ appToken: 'prd:public.private' }), (part) => part.stop());
   mailbox = keep(await startMailServer(join(folder, 'mail.jsonl')), (part) => part.stop());
   writeFileSync(join(folder, 'authority.pem'), AUTHORITY);
 });
@@ -119,7 +123,7 @@ test('production starts from the file with every provider behind TLS', async () 
   });
 });
 
-test('a partner and an offer from the command line are enough for a user to sign up and see it', async () => {
+test('a partner and an offer from the command line are enough for a verified user to buy', async () => {
   const operator = privateKeyToAccount(env.OPERATOR_KEY as Hex).address;
   const fund = await makeFundV2(chain);
   await grantRoles(chain, fund, operator);
@@ -145,6 +149,22 @@ test('a partner and an offer from the command line are enough for a user to sign
   });
   const { body: offers } = await person.call('GET', '/v1/offers');
   expect(offers).toMatchObject({ data: [{ slug: 'harbour-sale' }] });
+  const offer = (offers.data as { id: string; options: { id: string }[] }[])[0];
+  const [offerId, optionId] = [offer?.id ?? '', offer?.options[0]?.id ?? ''];
+  await verifyIdentity(person);
+  const investor = investorOn(chain, fund);
+  expect(await person.bind(offerId, optionId, investor)).toMatchObject({ status: 200 });
+  const created = await person.call('POST', '/v1/participations', {
+    ...{ offer_id: offerId, offer_option_id: optionId, chain: CHAIN, wallet_address: investor.address },
+    ...{ amount: String(AMOUNT), asset_id: 'usd-coin', approval_transaction_hash: await investor.approve() },
+  });
+  expect(created).toMatchObject({ status: 200 });
+  const statusOf = async () => {
+    await chain.chain.mine(4);
+    return (await person.call('GET', `/v1/participations/${created.body.id}`)).body.status;
+  };
+  await expect.poll(statusOf, { timeout: 60_000, interval: 250 }).toBe('completed');
+  expect(await balanceOf(fund)).toBe(AMOUNT);
 }, 120_000);
 
 test('doctor finds nothing wrong with it, and prints no secret', async () => {
@@ -208,7 +228,8 @@ async function signUp(partner: { client_id: string; client_secret: string }): Pr
   const verifier = 'v'.repeat(43);
   const query = new URLSearchParams({
     ...{ response_type: 'code', client_id: partner.client_id, redirect_uri: REDIRECT, state: 'x' },
-    scope: 'openid offers:read identity:write participations:read participations:write wallets:write',
+    scope:
+      'openid offers:read requirements:read identity:write participations:read participations:write wallets:write',
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     code_challenge_method: 'S256',
   });
@@ -228,4 +249,42 @@ async function signUp(partner: { client_id: string; client_secret: string }): Pr
     }),
   });
   return ((await reply.json()) as { access_token: string }).access_token;
+}
+
+/** Opens the identity check as the partner's page does, passes it, and waits until the webhook has arrived. */
+async function verifyIdentity(person: Person): Promise<void> {
+  await providers.setClock(Date.now());
+  await providers.call('identity/webhook', { url: `${nodeUrl}/webhooks/identity` });
+  const check = await person.call('POST', '/v1/kyc-token', { level_name: LEVEL });
+  expect(check).toMatchObject({ status: 200, body: { token: expect.any(String) } });
+  const { pool, close } = openPool(database.url, { max: 1 });
+  const { rows } = await pool.query('select id from users where email = $1', [EMAIL]).finally(close);
+  const review = { user_id: rows[0]?.id, kind: 'person', email: EMAIL, level_name: LEVEL, answer: 'GREEN' };
+  await providers.call('identity/review', review as never);
+  const readStatuses = async () => {
+    const { body } = await person.call('GET', '/v1/offers/harbour-sale/requirements/statuses');
+    return JSON.stringify(body.statuses);
+  };
+  await expect.poll(readStatuses, { timeout: 20_000, interval: 250 }).toContain('completed');
+}
+
+/** A wallet that holds ether and USDC, and its approval of the purchase. */
+function investorOn({ chain: evm }: TestChain, fund: Hex) {
+  const account = privateKeyToAccount(testWallets[0]?.private_key as Hex);
+  const client = createWalletClient({ account, chain: sepolia, transport: custom(evm) });
+  return {
+    address: account.address.toLowerCase(),
+    chain: CHAIN,
+    sign: (text: string) => account.signMessage({ message: text }),
+    approve: () =>
+      client.writeContract({
+        ...{ address: usdc(), abi: token.abi, functionName: 'approve', args: [fund, AMOUNT], gas: 100_000n },
+      }),
+  };
+}
+
+function balanceOf(address: Hex): Promise<unknown> {
+  return chain.direct.readContract({
+    ...{ address: usdc(), abi: token.abi, functionName: 'balanceOf', args: [address] },
+  });
 }

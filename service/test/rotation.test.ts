@@ -19,7 +19,7 @@ import { newVisitor } from './support/visitor.ts';
 
 const OLD = TEST_SECRET;
 const NEW = randomBytes(32);
-const SOURCE = { device: 'x', network: '192.0.2.1' };
+const SOURCE = { device: 'x', network: '192.0.2.1', browser: null };
 const PASSWORD = 'quiet harbour lantern';
 
 let database: TestDatabase;

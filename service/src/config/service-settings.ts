@@ -52,6 +52,21 @@ export const SERVICE = {
     'The least severe level that is logged: `fatal`, `error`, `warn`, `info`, `debug`, `trace`, or `silent` for none.',
     { default: 'info' },
   ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: setting(
+    url(['https:', 'http:']),
+    'The base URL of an OpenTelemetry collector that accepts OTLP over HTTP, such as `http://127.0.0.1:4318`. Traces of requests, with their SQL, RPC and provider calls, are sent to it. They contain no values, paths or ids of users.',
+    { defaultNote: 'no traces' },
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: setting(
+    parsers.headerList,
+    'Headers for the collector, comma-separated: `api-key=…,other=…`.',
+    {},
+  ),
+  OTEL_TRACES_SAMPLER_ARG: setting(
+    parsers.ratio,
+    'The share of requests that are traced, from 0 to 1. The service decides it alone, whatever `traceparent` says.',
+    { default: '0.01' },
+  ),
   CAUSEWAY_SECRET: setting(
     parsers.secrets,
     'The secret that stored data is encrypted with: 32 random bytes in base64 (`openssl rand -base64 32`). To rotate it, append the new secret after a comma and restart every node, then put it first and restart every node, then run `causeway keys rotate`, and remove the old one a day later.',

@@ -30,6 +30,11 @@ const DATABASE = {
     'How many days tokenized orders without a trade are kept. Trades are business records and are kept.',
     { default: '90' },
   ),
+  AUDIT_RETENTION_DAYS: setting(
+    integer(365, 36_500),
+    'How many days the audit log and the record of who read personal data are kept. Deleted entries leave a signed start, from which `causeway audit verify` continues.',
+    { default: '3650' },
+  ),
 };
 
 const SANDBOX = {

@@ -1,16 +1,19 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { Agent, request } from 'undici';
 import { startService } from '../support/service.ts';
 import { createArbitrary, createRandom, type Schema } from './arbitrary.ts';
+import { type Memory, openMemoryProbe } from './memory.ts';
 
 // Sends random requests for every operation in openapi.json to a sandbox, with the tokens of every kind of
-// caller. No reply may be a server error, and every reply must match the schema that is declared for it.
+// caller. No reply may be a server error, every reply must match the schema that is declared for it, and the memory
+// that the service holds after a garbage collection must not grow.
 const { values } = parseArgs({
   options: {
     requests: { type: 'string', default: '20000' },
@@ -21,6 +24,8 @@ const total = Number(values.requests);
 const seed = Number(values.seed);
 const CONCURRENCY = 16;
 const MAX_PROBLEMS = 20;
+/** How much the memory of the second half may exceed that of the first half. */
+const MAX_GROWTH = 1.15;
 /**
  * The operations that are left out, because they are streams, which never end, or answer with pages and
  * redirects.
@@ -96,7 +101,13 @@ const limits = Object.fromEntries(
     'WEBHOOK_TEST',
   ].map((name) => [`RATE_LIMIT_${name}`, '1000000']),
 );
-const service = await startService({ CAUSEWAY_DATA: dataDir, LOG_LEVEL: 'error', ...limits });
+const bin = fileURLToPath(new URL('../../bin/causeway.mjs', import.meta.url));
+const service = await startService({ CAUSEWAY_DATA: dataDir, LOG_LEVEL: 'error', ...limits }, [
+  process.execPath,
+  '--inspect=127.0.0.1:0',
+  ...[bin, 'serve'],
+]);
+const probe = await openMemoryProbe(service.output());
 const agent = new Agent({ connections: CONCURRENCY });
 const problems: string[] = [];
 const statuses = new Map<number, number>();
@@ -156,11 +167,11 @@ try {
   };
 
   let sent = 0;
-  const memory: number[] = [];
+  const memory: Memory[] = [];
   await Promise.all(
     Array.from({ length: CONCURRENCY }, async () => {
       while (sent < total && problems.length < MAX_PROBLEMS) {
-        if (++sent % Math.ceil(total / 10) === 0) memory.push(await residentMiB(Number(service.child.pid)));
+        if (++sent % Math.ceil(total / 10) === 0) memory.push(await probe.measure());
         await check();
       }
     }),
@@ -170,9 +181,18 @@ try {
     sent,
     seconds: Math.round(seconds),
     statuses: Object.fromEntries([...statuses].sort(([a], [b]) => a - b)),
-    resident_mib: memory,
+    held_mib: memory.map(({ held }) => held),
+    resident_mib: memory.map(({ resident }) => resident),
   });
+  for (const kind of ['held', 'resident'] as const) {
+    const [early, late] = [memory.slice(0, 5), memory.slice(5)].map((half) =>
+      Math.max(...half.map((each) => each[kind])),
+    ) as [number, number];
+    if (late > early * MAX_GROWTH)
+      problems.push(`the memory is not flat: ${kind} grew from ${early} to ${late} MiB in the second half`);
+  }
 } finally {
+  probe.close();
   await agent.close();
   await service.stop();
   await rm(dataDir, { recursive: true, force: true });
@@ -180,7 +200,7 @@ try {
 for (const problem of problems) console.error(`PROBLEM ${problem}`);
 console.log(
   problems.length === 0
-    ? 'no server error, every reply matches its schema'
+    ? 'no server error, every reply matches its schema, flat memory'
     : `${problems.length} problems (seed ${seed})`,
 );
 process.exitCode = problems.length === 0 ? 0 : 1;
@@ -231,9 +251,4 @@ async function json(path: string, body?: object): Promise<Record<string, unknown
   });
   if (!reply.ok) throw new Error(`${path} answered ${reply.status}: ${await reply.text()}`);
   return reply.json() as Promise<Record<string, unknown>>;
-}
-
-async function residentMiB(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
 }

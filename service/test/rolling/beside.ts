@@ -83,8 +83,8 @@ try {
   const [oldSigners, newSigners] = [await addSigners(), await addSigners()];
   /** Users who have a form. Half of those from the old node are signed while it runs, the others after it has stopped. */
   const [oldForms, newForms]: [User[], User[]] = [[], []];
-  const submitting = (users: User[], forms: User[]) =>
-    submittingForms(users, forms, (seconds * 500) / SIGNERS_PER_NODE);
+  const submitting = (users: User[], forms: User[], times: number) =>
+    submittingForms(users, forms, { intervalMs: (seconds * 500) / SIGNERS_PER_NODE, times });
   let endOld = () => {};
   const oldEnds = new Promise<void>((resolve) => {
     endOld = resolve;
@@ -95,7 +95,8 @@ try {
   const oldLoad = sendLoad(oldUrl, callers, oldEnds, async (send, load, isRunning) => {
     await Promise.all([
       investing(sale, oldInvestors)(send, load, isRunning),
-      submitting(oldSigners, oldForms)(send, load, isRunning),
+      // Version 0.1 answers a user who asks again within a minute with 429.
+      submitting(oldSigners, oldForms, 1)(send, load, isRunning),
     ]);
     for (const user of oldForms.splice(0, oldForms.length / 2)) await signForm(provider, send, user, load);
     for (const investor of oldInvestors) left.push([investor, (await sale.invest(send, investor)) ?? '']);
@@ -113,7 +114,7 @@ try {
   const newLoad = sendLoad(newUrl, callers, newEnds, async (send, load, isRunning) => {
     await Promise.all([
       investing(sale, newInvestors)(send, load, isRunning),
-      submitting(newSigners, newForms)(send, load, isRunning),
+      submitting(newSigners, newForms, 2)(send, load, isRunning),
     ]);
     for (const [investor, id] of left) await waitSettled(send, investor, id, load);
     for (const user of [...oldForms, ...newForms]) await signForm(provider, send, user, load);

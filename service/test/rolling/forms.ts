@@ -60,13 +60,20 @@ export async function startFormProvider(folder: string) {
   };
 }
 
-/** Returns load of users who each ask for a form twice, one user after the other. `sent` gets those who have a form. */
-export function submittingForms(users: readonly User[], sent: User[], intervalMs: number): MoreLoad {
+/**
+ * Returns load of users who each ask for a form `times` times, one user after the other. `sent` gets those who have a
+ * form.
+ */
+export function submittingForms(
+  users: readonly User[],
+  sent: User[],
+  { intervalMs, times }: { intervalMs: number; times: number },
+): MoreLoad {
   return async (send, load, isRunning) => {
     for (const user of users) {
       if (!isRunning()) return;
       const call = callerOf(send, user);
-      for (let attempt = 0; attempt < 2; attempt++) {
+      for (let attempt = 0; attempt < times; attempt++) {
         const form = await call('POST', PATH, { 'Full Name': 'Ada Lovelace', Country: 'Portugal' });
         if (form !== null && form.status !== 'SENT')
           load.failures.push(`form of ${user.email}: ${form.status}`);

@@ -19,7 +19,7 @@ const AMOUNT = 5_000_000n;
 const POLL_INTERVAL_MS = 200;
 const SETTLEMENT_TIMEOUT_MS = 90_000;
 const SCOPES =
-  'offers:read requirements:read participations:read participations:write wallets:read wallets:write documents:write';
+  'offers:read requirements:read participations:read participations:write wallets:read wallets:write documents:write swaps:write';
 
 /** An option for users who have signed a form. */
 const CERTIFIED = {
@@ -51,6 +51,7 @@ export async function startRollingSale(operatorKeys: readonly Hex[]) {
   const resumeMining = () => chain.chain.setBlockInterval(BLOCK_INTERVAL_MS);
 
   return {
+    ...{ chain, fund, usdc },
     rpcUrl: node.url,
     pauseMining: () => chain.chain.setBlockInterval(1e8),
     resumeMining,

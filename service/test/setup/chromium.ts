@@ -2,7 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
+/** The headless shell comes first: the tests need half of the CPU time that they need with the whole browser. */
 const PATHS = [
+  '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
@@ -45,14 +47,22 @@ export function findChromium(): string {
 
 function installChromium(): string {
   if (!isRoot() || !existsSync('/usr/bin/apt-get')) throw new Error(HELP);
-  for (const args of [['update'], ['install', '-y', '--no-install-recommends', 'chromium']]) {
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-    const { status, stderr } = spawnSync('apt-get', args, { env, encoding: 'utf8', timeout: 10 * 60_000 });
-    if (status !== 0) throw new Error(`apt-get ${args.join(' ')} failed. ${HELP}\n${stderr}`);
+  runAptGet('update');
+  try {
+    runAptGet('install', '-y', '--no-install-recommends', 'chromium-headless-shell');
+  } catch {
+    // Older releases of Debian have no package of the headless shell.
+    runAptGet('install', '-y', '--no-install-recommends', 'chromium');
   }
   const path = PATHS.find((candidate) => existsSync(candidate));
   if (path === undefined) throw new Error(HELP);
   return path;
+}
+
+function runAptGet(...args: string[]): void {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const { status, stderr } = spawnSync('apt-get', args, { env, encoding: 'utf8', timeout: 10 * 60_000 });
+  if (status !== 0) throw new Error(`apt-get ${args.join(' ')} failed. ${HELP}\n${stderr}`);
 }
 
 function isRoot(): boolean {

@@ -13,6 +13,7 @@ import { buildServer, type Plugin } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';
 import { oauthPlugin } from '../../src/oauth/plugin.ts';
 import { browserPages } from '../../src/operations/browser-pages.ts';
+import { accountDataPlugin } from '../../src/pii/plugin.ts';
 import { apiRoutes } from '../../src/routes.ts';
 import { createTestDatabase } from '../setup/database.ts';
 import { TEST_SECRET } from '../setup/secret.ts';
@@ -82,7 +83,7 @@ export async function testApp({
   const app = await buildServer(
     ctx,
     routes,
-    [oauthPlugin(ctx), ...(pages ? [accountsPlugin(ctx)] : []), ...extra],
+    [oauthPlugin(ctx), ...(pages ? [accountsPlugin(ctx), accountDataPlugin(ctx)] : []), ...extra],
     browserPages(ctx, null),
   );
   if (listen) await app.listen({ host: '127.0.0.1', port });

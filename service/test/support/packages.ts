@@ -47,7 +47,8 @@ export function installDebianPackages(packages: readonly string[]): string | nul
   if (isInstalled()) return null;
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get'))
     return `needs ${packages.join(', ')}: run as root on Debian, or install them`;
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  // `RUNLEVEL=1` keeps the packages from starting their services.
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   for (const args of [['update'], ['install', '-y', '--no-install-recommends', ...packages]]) {
     const { status, stderr } = spawnSync('apt-get', args, {
       env,

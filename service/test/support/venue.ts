@@ -71,6 +71,7 @@ export async function startTestVenue(chain: TestChain, now: () => number): Promi
     store,
     fault,
     now,
+    attested: () => undefined,
     chain: { chainId: 11_155_111, deployment },
     isExecuted: (id) =>
       chain.direct.readContract({

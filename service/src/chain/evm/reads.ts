@@ -15,6 +15,8 @@ export type Reader = {
   read<T>(call: Call<T>): Promise<T>;
   /** Bypasses the cache and does not join a read in flight. Use it for values that the caller may just have changed. */
   readNow<T>(call: Call<T>): Promise<T>;
+  /** Reads that the cache or a read in flight answered, and reads that were sent. All lanes share the counts. */
+  cacheCounts: Readonly<{ hits: number; misses: number }>;
   /** Returns a reader for one partner. It shares calls and the cache, but partners take turns when the node is slow. */
   inLane(lane: string): Reader;
 };
@@ -67,6 +69,7 @@ export function createReader({ chain, rpc, multicall, freshnessMs }: ReaderOptio
   const inFlight = new Map<string, InFlightRead>();
   const knownContracts = new Set<Hex>();
   const queued = createTurns<PendingRead>();
+  const cacheCounts = { hits: 0, misses: 0 };
   let isCollecting = false;
   let pendingReads = 0;
   let openBatches = 0;
@@ -74,12 +77,17 @@ export function createReader({ chain, rpc, multicall, freshnessMs }: ReaderOptio
   function read<T>(lane: string, call: Call<T>): Promise<T> {
     const cached = cache.get(call.key);
     const now = performance.now();
-    if (cached !== undefined && head.isFresh(now) && !isCollecting && !uncachedReads.take(now))
+    if (cached !== undefined && head.isFresh(now) && !isCollecting && !uncachedReads.take(now)) {
+      cacheCounts.hits++;
       return unwrap<T>(cached);
+    }
     const shared = inFlight.get(call.key);
     // Does not join a read that still waits in another lane, because that lane's turn may come later.
-    if (shared?.lane === null || shared?.lane === lane)
+    if (shared?.lane === null || shared?.lane === lane) {
+      cacheCounts.hits++;
       return shared.outcome.then((outcome) => unwrap<T>(outcome));
+    }
+    cacheCounts.misses++;
     return readNow(lane, call);
   }
 
@@ -186,6 +194,7 @@ export function createReader({ chain, rpc, multicall, freshnessMs }: ReaderOptio
   const inLane = (lane: string): Reader => ({
     read: (call) => read(lane, call),
     readNow: (call) => readNow(lane, call),
+    cacheCounts,
     inLane,
   });
   return inLane(OWN_LANE);
