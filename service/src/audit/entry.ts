@@ -37,7 +37,7 @@ const MAX_REMEMBERED_REFUSALS = 10_000;
 /**
  * Returns a function that records a refusal in the background, so that the request does not wait for it. Each
  * node records a refusal with the same actor, subject and reason at most once a minute: otherwise a client
- * that repeats a refused request could fill the log, which is never deleted.
+ * that repeats a refused request could fill the log, whose entries are kept for years.
  */
 export function createRefusalRecorder({ db, log }: Pick<Kernel, 'db' | 'log'>): (decision: Decision) => void {
   const recordedAt = new Map<string, number>();

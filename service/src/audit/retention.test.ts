@@ -84,7 +84,7 @@ describe('entries past their retention', () => {
   });
 });
 
-describe('somebody with the rights of the database', () => {
+describe('somebody who owns the tables', () => {
   test('cannot shorten the log: a checkpoint is not a start, and a removed secret signs none', async () => {
     await seal(4, OLD);
     const checkpoint = await findLastCheckpoint(app.ctx.db);
@@ -114,6 +114,61 @@ describe('somebody with the rights of the database', () => {
     expect((await verify()).problem).toContain('entry 5 is missing');
     await attack('delete from audit_start');
     expect((await verify()).problem).toContain('entry 1 is missing');
+  });
+});
+
+/** What a role that may only read and write rows, and create temporary tables, can try. */
+describe('somebody who may only write rows', () => {
+  const run = async (...statements: string[]) => {
+    for (const statement of statements)
+      await sql
+        .raw(statement)
+        .execute(app.ctx.db)
+        .catch(() => undefined);
+  };
+  test.each([
+    ['insert a start, empty the log and delete the start', [], ['delete from audit_start']],
+    ['insert a start, empty the log and truncate the start', [], ['truncate audit_start']],
+    ['raise the start, cut off the newest entries and lower it again', [7], []],
+  ])('is named if they %s', async (_case, sizes, cleanUp) => {
+    await seal(4);
+    await seal(3);
+    await seal(2);
+    for (const _ of sizes) await deleteOldAuditEntries(afterRetention());
+    const before = (await positions()).at(0) ?? 0;
+    await run(
+      "insert into audit_start (size, note) values (100, '') on conflict (only_row) do update set size = 100",
+      `delete from audit_entries where position > ${sizes.length > 0 ? before : 0}`,
+      `delete from audit_checkpoints where size > ${sizes[0] ?? 0}`,
+      ...cleanUp,
+      ...sizes.map((size) => `update audit_start set size = ${size}`),
+    );
+    expect((await verify()).problem).not.toBeNull();
+  });
+
+  test('cannot hide the start behind a temporary table', async () => {
+    await seal(4);
+    await app.ctx.db.connection().execute(async (db) => {
+      await sql`create temporary table audit_start as select 4::bigint as size`.execute(db);
+      try {
+        await expect(sql`delete from audit_entries`.execute(db)).rejects.toThrow('cannot be changed');
+      } finally {
+        await sql`drop table pg_temp.audit_start`.execute(db);
+      }
+    });
+  });
+
+  test('cannot divert entries to a temporary table', async () => {
+    await app.ctx.db.connection().execute(async (db) => {
+      await sql`create temporary table audit_entries (entry text)`.execute(db);
+      try {
+        await recordCommand(db, 'diverted');
+      } finally {
+        await sql`drop table pg_temp.audit_entries`.execute(db);
+      }
+    });
+    await seal(0);
+    expect(await positions()).toEqual([1]);
   });
 });
 
