@@ -33,8 +33,11 @@ console.log(
 const FAULTS = ['down', 'slow', 'garbage', 'rate_limited', 'stale'] as const;
 /** Time for everything to settle after the last fault. */
 const SETTLE_TIMEOUT_MS = 150_000;
-/** Maximum time a kill waits until there is enough work to interrupt. */
-const WORK_TIMEOUT_MS = 15_000;
+/**
+ * Maximum time a kill waits until there is enough work to interrupt. Longer than a lost approval takes to fail: every kill
+ * starts that wait again, so that kills in quick succession would leave all investors waiting.
+ */
+const WORK_TIMEOUT_MS = 60_000;
 const startedAt = performance.now();
 const environment = await startEnvironment(chain);
 let over = false;
@@ -74,7 +77,7 @@ async function injectFaults(environment: Environment, random: RandomChoices, inv
   const pending: Promise<void>[] = [];
   for (let done = 0; done < kills; ) {
     await sleep(100 + random.integer(1_100));
-    await waitForWork(investors, done);
+    await waitForWork(environment, investors, done);
     const alive = nodes.filter(({ url }) => url !== null);
     if (alive.length === 0) continue;
     if (random.chance(0.25)) {
@@ -117,9 +120,16 @@ async function rollBack({ built: { ctx }, nodes }: Environment): Promise<boolean
 }
 
 /** Waits until `minimum` participations are acknowledged. On a slow machine kills would otherwise interrupt nothing. */
-async function waitForWork(investors: readonly Investor[], minimum: number): Promise<void> {
+async function waitForWork(
+  { built }: Environment,
+  investors: readonly Investor[],
+  minimum: number,
+): Promise<void> {
   const until = performance.now() + WORK_TIMEOUT_MS;
-  while (countAcknowledged(investors) < minimum && performance.now() < until) await sleep(50);
+  while (countAcknowledged(investors) < minimum && performance.now() < until) {
+    await chain.attend(built.ctx).catch(() => undefined);
+    await sleep(200);
+  }
 }
 
 /** Ends all faults and waits until every participation has a final status. */
