@@ -228,6 +228,21 @@ describe('bytes of one request are never taken for another one', () => {
     expect(ids(replies()).slice(2)).toEqual(['outer', 'end']);
   });
 
+  test('a body that waits for a request that is inside a chunk which looks like a whole request', async () => {
+    await saturate();
+    const { send, ask, replies } = await openRefused();
+    const waiting = post('/oauth/introspect', id('waiting'), inner).slice(0, -inner.length);
+    const chunk = post('/oauth/introspect', id('chunk'), waiting);
+    // The parser takes everything before `waiting` for the body of this one.
+    const beginning = 'x'.repeat(chunk.length - waiting.length);
+    await send(post('/oauth/introspect', id('outer'), beginning).slice(0, -beginning.length));
+    await send(chunk);
+    await expect.poll(() => ids(replies()).slice(2)).toEqual(['outer', 'waiting']);
+    await send(inner);
+    await ask(get('/health', id('end')));
+    expect(ids(replies()).slice(2)).toEqual(['outer', 'waiting', 'end']);
+  });
+
   test('chunks that look like requests', async () => {
     await saturate();
     const { send, ask, replies } = await openRefused();

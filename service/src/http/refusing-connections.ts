@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { readWholeRequest, type WholeRequest } from './whole-request.ts';
 
 type Connection = {
-  /** Whether the parser has read all bytes of the last request and none of the next one. */
-  isBetweenRequests: boolean;
+  /** The last request that the parser read, if the chunk of its first byte contained exactly this request. */
+  last: IncomingMessage | null;
   /** The request that the parser is about to read, if its chunk contains exactly one. */
   expected: WholeRequest | null;
   /** The response to the last request that the parser read. */
@@ -25,14 +25,14 @@ export type RefusingConnections = {
  * A chunk is answered here only if it is exactly one request, the parser is between two requests, and every earlier
  * reply has been sent. Otherwise bytes of one request could be taken for another one, or replies could be swapped
  * (request smuggling). All other chunks go to the parser, unchanged and in order. Connections that never had a request
- * refused are not touched, so a node that is not saturated pays nothing.
+ * refused are not touched.
  */
 export function watchRefusals(refuse: (request: WholeRequest) => string | null): RefusingConnections {
   const connections = new WeakMap<Socket, Connection>();
   const watch = (socket: Socket, response: ServerResponse) => {
     const [parse] = socket.listeners('data');
     if (parse === undefined || connections.has(socket)) return;
-    const connection: Connection = { isBetweenRequests: false, expected: null, response };
+    const connection: Connection = { last: null, expected: null, response };
     connections.set(socket, connection);
     socket.removeListener('data', parse as (chunk: Buffer) => void);
     socket.on('data', (chunk: Buffer) => {
@@ -41,13 +41,14 @@ export function watchRefusals(refuse: (request: WholeRequest) => string | null):
       const request = readWholeRequest(chunk);
       // A client that sends but does not read must not fill our memory with replies.
       const hasSentAll = connection.response.writableFinished && socket.writableLength === 0;
-      const reply = request !== null && connection.isBetweenRequests && hasSentAll ? refuse(request) : null;
+      const isBetweenRequests = connection.last?.complete === true;
+      const reply = request !== null && isBetweenRequests && hasSentAll ? refuse(request) : null;
       if (reply !== null) {
         socket.write(reply, 'latin1');
         return;
       }
       connection.expected = request;
-      connection.isBetweenRequests = false;
+      connection.last = null;
       parse.call(socket, chunk);
     });
   };
@@ -58,7 +59,7 @@ export function watchRefusals(refuse: (request: WholeRequest) => string | null):
       const { expected } = connection;
       connection.response = response;
       connection.expected = null;
-      connection.isBetweenRequests = expected !== null && isSame(request, expected);
+      connection.last = expected !== null && isSame(request, expected) ? request : null;
     },
     noticeRefusal: ({ socket }, response) => {
       if (!connections.has(socket)) response.once('close', () => watch(socket, response));
@@ -67,11 +68,15 @@ export function watchRefusals(refuse: (request: WholeRequest) => string | null):
 }
 
 /**
- * Returns whether the parser read exactly this request. If it had been inside another request, that request would have
- * another method or at least one more or one less header.
+ * Returns whether the parser reads exactly this request. If it had been inside another request when the chunk arrived, it
+ * would read a request with another method or another number of headers, or one inside the body of the expected request.
+ * The latter cannot be complete within the chunk if its body is as long as the body that contains it.
  */
-function isSame({ method, url, rawHeaders }: IncomingMessage, expected: WholeRequest): boolean {
+function isSame({ method, url, headers, rawHeaders }: IncomingMessage, expected: WholeRequest): boolean {
   return (
-    method === expected.method && url === expected.url && rawHeaders.length === 2 * expected.headers.size
+    method === expected.method &&
+    url === expected.url &&
+    rawHeaders.length === 2 * expected.headers.size &&
+    headers['content-length'] === expected.headers.get('content-length')
   );
 }
