@@ -26,7 +26,10 @@ export function describeBrowser(userAgent: string | undefined): string | null {
   return system === undefined ? browser : `${browser} on ${system}`;
 }
 
-/** Shortens a network so that its user recognises it and a leak names no household: 203.0.113.x, or the /48 of IPv6. */
+/**
+ * Shortens a network address to 203.0.113.x, or to the /48 of IPv6. The user still recognises it, but it no longer
+ * identifies a household if it leaks.
+ */
 export function describeNetwork(network: string): string {
   if (network.includes(':')) return `${network.split(':').slice(0, 3).join(':')}::`;
   const octets = network.split('.');

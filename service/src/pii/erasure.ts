@@ -107,7 +107,7 @@ function retentionEnd({ clock }: Parts): string {
 
 function listErased(keepUntil: string | null): string[] {
   return [
-    'email address, password, passkeys and sessions',
+    'email address, password, passkeys, second factor and sessions',
     'connections to partner apps, and wallets that were never used to invest',
     'open signing links',
     keepUntil === null
