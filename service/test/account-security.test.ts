@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { confirmEmailChange } from '../src/accounts/change-email.ts';
 import { holdUser } from '../src/accounts/hold.ts';
 import { createChangeEmailLink } from '../src/accounts/mail-links.ts';
-import { resealTotpSecrets } from '../src/accounts/second-factor.ts';
+import { readSecondFactor, resealTotpSecrets } from '../src/accounts/second-factor.ts';
+import { endSessionsOf } from '../src/accounts/sessions.ts';
 import { totpCode, totpStep } from '../src/accounts/totp.ts';
 import { createSealing } from '../src/sealing.ts';
 import { TEST_SECRET } from './setup/secret.ts';
@@ -47,6 +48,34 @@ async function letSignInsAge(userId: string): Promise<void> {
   await sql`update browser_sessions set signed_in_at = signed_in_at - interval '5 minutes' where user_id = ${userId}`.execute(
     site.ctx.db,
   );
+}
+
+const sessionsOf = async (userId: string) =>
+  (
+    await sql<{ id: string; signed_in_at: string }>`select id, signed_in_at from browser_sessions
+      where user_id = ${userId}`.execute(site.ctx.db)
+  ).rows;
+
+/** Ends every session of the user as a password reset does, and commits once `act` waits for it. */
+async function whileSessionsEnd<T>(userId: string, act: () => Promise<T>): Promise<T> {
+  const { ctx } = site;
+  let acting: Promise<T> | undefined;
+  await ctx.db.transaction().execute(async (tx) => {
+    await sql`update users set password_hash = null where id = ${userId}`.execute(tx);
+    await endSessionsOf(tx, userId);
+    acting = act();
+    await expect
+      .poll(
+        async () =>
+          (
+            await sql`select from pg_stat_activity
+              where datname = current_database() and wait_event_type = 'Lock'`.execute(ctx.db)
+          ).rows.length,
+        { timeout: 20_000 },
+      )
+      .toBeGreaterThan(0);
+  });
+  return acting as Promise<T>;
 }
 
 const decode = (secret: string) => {
@@ -210,10 +239,14 @@ describe('changing the password', () => {
     await other.post('/forgot', { email });
     const link = new URL(linkIn(await site.mailTo(email, /Set a new password/)));
     const before = String(visitor.cookie());
+    const sessions = await sessionsOf(id);
     await visitor.get('/account/password');
     expect((await visitor.post('/account/password', { password: 'short' })).statusCode).toBe(422);
     expect((await visitor.post('/account/password', { password: NEW_PASSWORD })).statusCode).toBe(303);
     expect([await isSignedIn(visitor), await isSignedIn(other)]).toEqual([true, false]);
+    const kept = await sessionsOf(id);
+    expect(kept).toHaveLength(1);
+    expect(sessions).toContainEqual(kept[0]);
     const thief = newVisitor(site.app);
     thief.setCookie(before);
     expect(await isSignedIn(thief)).toBe(false);
@@ -226,6 +259,81 @@ describe('changing the password', () => {
     expect(rows.map(({ entry }) => JSON.parse(entry))).toMatchObject([
       { actor: { object: 'user', id }, request_id: expect.any(String) },
     ]);
+  });
+});
+
+describe('while all sessions of a user end', () => {
+  test('a change of the password leaves no session behind, and changes nothing', async () => {
+    const { id, email } = await newUser();
+    const visitor = await signIn(email);
+    await visitor.get('/account/password');
+    const reply = await whileSessionsEnd(id, () =>
+      visitor.post('/account/password', { password: NEW_PASSWORD }),
+    );
+    expect(reply.headers.location).toBe('/sign-in');
+    expect(await sessionsOf(id)).toEqual([]);
+    const user = await site.ctx.db
+      .selectFrom('users')
+      .select('password_hash')
+      .where('id', '=', id)
+      .executeTakeFirst();
+    expect(user).toEqual({ password_hash: null });
+  });
+
+  test('a sign-in with the old password fails', async () => {
+    const { id, email } = await newUser();
+    await signIn(email);
+    const visitor = newVisitor(site.app);
+    await visitor.get('/sign-in');
+    const reply = await whileSessionsEnd(id, () => visitor.post('/sign-in', { email, password: PASSWORD }));
+    expect(reply.statusCode).toBe(422);
+    expect(await sessionsOf(id)).toEqual([]);
+  });
+
+  test('a sign-in that waits for a code ends, too', async () => {
+    const { id, email } = await newUser();
+    const { secret } = await enroll(await signIn(email));
+    const visitor = await enterPassword(email);
+    const reply = await whileSessionsEnd(id, () =>
+      visitor.post('/sign-in/code', { code: codeOf(secret, 1) }),
+    );
+    expect(reply.headers.location).toBe('/sign-in');
+    expect(await sessionsOf(id)).toEqual([]);
+  });
+
+  test('nobody turns two-step sign-in on or off, or asks for another address', async () => {
+    const { id, email } = await newUser();
+    const visitor = await signIn(email);
+    const setup = await visitor.get('/account/second-factor');
+    const secret = (/class="secret">([A-Z2-7 ]+)</.exec(setup.body)?.[1] ?? '').replaceAll(' ', '');
+    const added = await whileSessionsEnd(id, () =>
+      visitor.post('/account/second-factor', { code: codeOf(secret) }),
+    );
+    expect(added.headers.location).toBe('/sign-in');
+    const { rows } = await sql`select confirmed_at from totp_secrets where user_id = ${id}`.execute(
+      site.ctx.db,
+    );
+    expect(rows).toEqual([{ confirmed_at: null }]);
+
+    const protectedUser = await newUser();
+    const owner = await signIn(protectedUser.email);
+    await enroll(owner);
+    await owner.get('/account');
+    const removed = await whileSessionsEnd(protectedUser.id, () =>
+      owner.post('/account/second-factor/remove'),
+    );
+    expect(removed.headers.location).toBe('/sign-in');
+    expect((await readSecondFactor(site.ctx, protectedUser.id)).isOn).toBe(true);
+
+    const mover = await newUser();
+    const moving = await signIn(mover.email);
+    await moving.get('/account/email');
+    const moved = await whileSessionsEnd(mover.id, () =>
+      moving.post('/account/email', { email: newEmail() }),
+    );
+    expect(moved.headers.location).toBe('/sign-in');
+    const links = await sql`select from mail_links where user_id = ${mover.id}`.execute(site.ctx.db);
+    expect(links.rows).toEqual([]);
   });
 });
 
@@ -301,6 +409,24 @@ describe('changing the email address', () => {
     expect(confirmed.filter(Boolean)).toHaveLength(1);
   });
 
+  test('a password reset that anyone can ask for does not void the link', async () => {
+    const { email } = await newUser();
+    const visitor = await signIn(email);
+    const fresh = newEmail();
+    await request(visitor, fresh);
+    const link = new URL(linkIn(await site.mailTo(fresh, /Confirm your new/)));
+    const stranger = newVisitor(site.app);
+    await stranger.get('/forgot');
+    await stranger.post('/forgot', { email });
+    const reset = new URL(linkIn(await site.mailTo(email, /Set a new password/)));
+    expect((await visitor.get(link.pathname + link.search)).statusCode).toBe(200);
+    await stranger.get(reset.pathname + reset.search);
+    const token = String(reset.searchParams.get('token'));
+    await stranger.post('/reset', { token, password: NEW_PASSWORD });
+    await signIn(email, NEW_PASSWORD, visitor);
+    expect((await visitor.get(link.pathname + link.search)).statusCode).toBe(410);
+  });
+
   test.each(['nobody', 'a@user.test,b@user.test', ''])('%j is rejected', async (address) => {
     const visitor = await signIn((await newUser()).email);
     expect((await request(visitor, address)).statusCode).toBe(422);
@@ -311,7 +437,8 @@ describe('two-step sign-in', () => {
   test('a password is no longer enough, and no code works twice', async () => {
     const { email } = await newUser();
     const { secret, used } = await enroll(await signIn(email));
-    await site.mailTo(email, /Two-step sign-in is on/);
+    const mail = await site.mailTo(email, /Two-step sign-in is on/);
+    expect([linkIn(mail), mail.text.includes('contact support')]).toEqual([`${site.url}/forgot`, true]);
     const replay = await enterPassword(email);
     expect((await replay.post('/sign-in/code', { code: used })).statusCode).toBe(422);
     const visitor = await enterPassword(email);
@@ -388,7 +515,7 @@ describe('two-step sign-in', () => {
     expect(reply.headers.location).toBe('/sign-in');
   });
 
-  test('each visit of the setup page makes a new secret, and only the newest can be confirmed', async () => {
+  test('opening the setup page creates a new secret, and only the newest can be confirmed', async () => {
     const visitor = await signIn((await newUser()).email);
     const secretOf = (body: string) =>
       (/class="secret">([A-Z2-7 ]+)</.exec(body)?.[1] ?? '').replaceAll(' ', '');

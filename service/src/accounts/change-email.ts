@@ -5,7 +5,8 @@ import { isSecret } from '../secret-hash.ts';
 import { normalizeEmail } from './email.ts';
 import { consumeLink, createChangeEmailLink, findNewAddress } from './mail-links.ts';
 import { INVALID_EMAIL, isEmail } from './registration.ts';
-import { findUserByEmail, setEmail, type User } from './store.ts';
+import { lockSession, type Session } from './sessions.ts';
+import { findUserByEmail, lockAccount, setEmail, type User } from './store.ts';
 import { type Source, throttleMail } from './throttle.ts';
 import { localeOf } from './user.ts';
 
@@ -18,15 +19,17 @@ const UNIQUE_VIOLATION = '23505';
  */
 export async function requestEmailChange(
   ctx: Context,
-  user: User,
+  session: Session,
   address: string,
   source: Source,
 ): Promise<string | null> {
+  const { user } = session;
   const email = address.trim();
   if (!isEmail(email)) return INVALID_EMAIL;
   if (normalizeEmail(email) === normalizeEmail(user.email)) return 'This is already your email address.';
   await throttleMail(ctx, email, source);
   await ctx.db.transaction().execute(async (tx) => {
+    await lockSession(tx, session);
     const owner = await findUserByEmail(tx, email);
     const secret = await createChangeEmailLink(ctx, tx, user.id, email);
     const accountUrl = `${ctx.baseUrl}/account`;
@@ -53,6 +56,7 @@ export async function confirmEmailChange(ctx: Context, user: User, secret: strin
   const email = await findEmailChange(ctx, user, secret);
   if (email === null) return false;
   const change = ctx.db.transaction().execute(async (tx) => {
+    await lockAccount(tx, user.id);
     if (!(await consumeLink(tx, 'change_email', secret))) return false;
     if (!(await setEmail(tx, user.id, email))) return false;
     const values = { url: `${ctx.baseUrl}/account`, email };

@@ -1,10 +1,9 @@
 import type { Context } from '../context.ts';
 import { composeMail } from '../mail/message.ts';
 import { sendMail } from '../mail/outbox.ts';
-import type { Browser } from './browser.ts';
 import { deleteLinksOf } from './mail-link-store.ts';
 import { findPasswordProblem, hashPassword } from './password.ts';
-import { endSessionsOf, type Session, startSession } from './sessions.ts';
+import { keepOnlySession, lockSession, type Session } from './sessions.ts';
 import { setPasswordHash } from './store.ts';
 import { localeOf } from './user.ts';
 
@@ -16,20 +15,20 @@ export type PasswordChange = { outcome: 'done'; cookie: string } | { outcome: 'r
  */
 export async function changePassword(
   ctx: Context,
-  { cookie, source }: Pick<Browser, 'cookie' | 'source'>,
-  { user, method, secondFactor }: Session,
+  session: Pick<Session, 'id' | 'user'>,
   password: string,
 ): Promise<PasswordChange> {
+  const { user } = session;
   const problem = findPasswordProblem(password, user.email);
   if (problem !== null) return { outcome: 'refused', problem };
   const passwordHash = await hashPassword(ctx, password);
-  const newCookie = await ctx.db.transaction().execute(async (tx) => {
+  const cookie = await ctx.db.transaction().execute(async (tx) => {
+    await lockSession(tx, session);
     await setPasswordHash(tx, user.id, passwordHash);
-    await endSessionsOf(tx, user.id);
     await deleteLinksOf(tx, user.id);
     const url = `${ctx.baseUrl}/forgot`;
     await sendMail(ctx, tx, composeMail(user.email, localeOf(user), 'password_replaced', { url }));
-    return startSession(ctx, tx, { cookie, source }, user.id, { method, secondFactor });
+    return keepOnlySession(ctx, tx, session);
   });
-  return { outcome: 'done', cookie: newCookie };
+  return { outcome: 'done', cookie };
 }

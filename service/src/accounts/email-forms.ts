@@ -28,11 +28,11 @@ export const showEmail = withRecentSession(PATH, (_ctx, { csrf }, _request, { us
   page: changeEmailPage({ csrf, current: user.email }),
 }));
 
-export const postEmail = withRecentSession(PATH, async (ctx, { csrf, source }, { form }, { user }) => {
+export const postEmail = withRecentSession(PATH, async (ctx, { csrf, source }, { form }, session) => {
   const { email = '' } = form;
-  const problem = await requestEmailChange(ctx, user, email, source);
+  const problem = await requestEmailChange(ctx, session, email, source);
   if (problem === null) return { page: emailChangeSentPage(email.trim()) };
-  return { status: 422, page: changeEmailPage({ csrf, current: user.email, email, problem }) };
+  return { status: 422, page: changeEmailPage({ csrf, current: session.user.email, email, problem }) };
 });
 
 export const showNewEmail: PageHandler = async (ctx, { session, csrf }, { query }) => {

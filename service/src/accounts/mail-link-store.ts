@@ -26,18 +26,20 @@ export async function insertConfirmLink(db: Db, link: ConfirmLinkRow): Promise<v
   );
 }
 
+/** Stores a link that sets a new password. It replaces the user's older links of this purpose. */
 export async function insertResetLink(db: Db, hash: Buffer, userId: string): Promise<void> {
+  await deleteLinksOf(db, userId, 'reset');
   await sql`
     insert into mail_links (hash, purpose, user_id, expires_at)
     values (${hash}, 'reset', ${userId}, now() + ${RESET_LINK_TTL}::interval)`.execute(db);
 }
 
-/** Stores a link that confirms a new address. It replaces the user's older links. */
+/** Stores a link that confirms a new address. It replaces the user's older links of this purpose. */
 export async function insertChangeEmailLink(
   db: Db,
   { hash, userId, address }: { hash: Buffer; userId: string; address: Buffer },
 ): Promise<void> {
-  await deleteLinksOf(db, userId);
+  await deleteLinksOf(db, userId, 'change_email');
   await sql`
     insert into mail_links (hash, purpose, user_id, registration, expires_at)
     values (${hash}, 'change_email', ${userId}, ${address}, now() + ${CHANGE_EMAIL_LINK_TTL}::interval)`.execute(
@@ -92,8 +94,10 @@ export async function consumeLink(db: Db, purpose: LinkPurpose, hash: Buffer): P
   return numDeletedRows === 1n;
 }
 
-export async function deleteLinksOf(db: Db, userId: string): Promise<void> {
-  await db.deleteFrom('mail_links').where('user_id', '=', userId).execute();
+/** Deletes the user's links of one purpose. Default: of every purpose. */
+export async function deleteLinksOf(db: Db, userId: string, purpose?: LinkPurpose): Promise<void> {
+  const links = db.deleteFrom('mail_links').where('user_id', '=', userId);
+  await (purpose === undefined ? links : links.where('purpose', '=', purpose)).execute();
 }
 
 export async function deleteExpiredLinks({ db }: { db: Db }): Promise<void> {

@@ -30,12 +30,11 @@ export async function createConfirmLink(
 /** Creates a password reset link that replaces the user's older ones, and returns its secret. */
 export async function createResetLink(ctx: Context, tx: Db, userId: string): Promise<string> {
   const secret = newSecret(ctx.random);
-  await store.deleteLinksOf(tx, userId);
   await store.insertResetLink(tx, hashSecret(secret), userId);
   return secret;
 }
 
-/** Creates a link that confirms a new address of the user, and returns its secret. Older links stop working. */
+/** Creates a link that confirms a new address of the user and replaces older ones, and returns its secret. */
 export async function createChangeEmailLink(
   ctx: Context,
   tx: Db,

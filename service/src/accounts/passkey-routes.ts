@@ -11,7 +11,7 @@ import { setCookie } from './cookie.ts';
 import { checkCsrf } from './csrf.ts';
 import { addPasskey, addPasskeyOptions, signInOptions, signInWithPasskey } from './passkeys.ts';
 import { parseReturnPath } from './return-path.ts';
-import type { User } from './store.ts';
+import type { Session } from './sessions.ts';
 import { throttleNetwork } from './throttle.ts';
 
 const OptionsRequest = Closed({ csrf: Type.String({ maxLength: 100 }) });
@@ -44,10 +44,10 @@ export function addPasskeyRoutes(app: FastifyInstance, ctx: Context): void {
     return { location: parseReturnPath(next) ?? '/account' };
   });
   post('/account/passkeys/options', OptionsRequest, (ctx, { cookie, session }) =>
-    addPasskeyOptions(ctx, cookie, requireRecentUser(session)),
+    addPasskeyOptions(ctx, cookie, requireRecentSession(session).user),
   );
   post('/account/passkeys', CredentialRequest, async (ctx, { cookie, session }, { response }) => {
-    if (!(await addPasskey(ctx, cookie, requireRecentUser(session), response)))
+    if (!(await addPasskey(ctx, cookie, requireRecentSession(session), response)))
       throw new ApiError('passkey_refused');
     return { location: '/account?notice=passkey_added' };
   });
@@ -69,8 +69,8 @@ async function handleCall(
 }
 
 /** Throws unless the user signed in recently: a browser that was left signed in must not be enough to add a passkey. */
-function requireRecentUser(session: Browser['session']): User {
+function requireRecentSession(session: Browser['session']): Session {
   if (session === null) throw new ApiError('unauthorized');
   if (!session.isRecent) throw new ApiError('recent_sign_in_required');
-  return session.user;
+  return session;
 }

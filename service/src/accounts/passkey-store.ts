@@ -71,13 +71,14 @@ export async function findPasskey(db: Db, credentialId: Buffer) {
     .executeTakeFirst();
 }
 
-/** Records a use of the passkey with the authenticator's new signature counter. */
-export async function touchPasskey(db: Db, id: string, signCount: number): Promise<void> {
-  await db
+/** Records a use of the passkey with the authenticator's new signature counter. Returns false if it was deleted. */
+export async function touchPasskey(db: Db, id: string, signCount: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
     .updateTable('passkeys')
     .set({ sign_count: BigInt(signCount), last_used_at: sql<string>`now()` })
     .where('id', '=', id)
-    .execute();
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
 }
 
 export async function listCredentialIds(db: Db, userId: string): Promise<Buffer[]> {

@@ -51,7 +51,7 @@ describe('passkey challenges', () => {
       type: 'public-key',
       response: { clientDataJSON, attestationObject: 'oA' },
     };
-    expect(await addPasskey(app.ctx, cookie, user, forged)).toBe(false);
+    expect(await addPasskey(app.ctx, cookie, { id, user }, forged)).toBe(false);
     expect(await consumeChallenge(app.ctx.db, challenge, 'add', cookie)).toBe(false);
   });
 });

@@ -21,10 +21,10 @@ import {
   listCredentialIds,
   touchPasskey,
 } from './passkey-store.ts';
-import { startSession } from './sessions.ts';
+import { lockSession, type Session, startSession } from './sessions.ts';
 import { noteSignIn } from './sign-in-notice.ts';
-import type { User } from './store.ts';
-import { findUser, localeOf } from './user.ts';
+import { lockAccount, type User } from './store.ts';
+import { localeOf } from './user.ts';
 
 /** WebAuthn requires a domain name: browsers reject passkeys on a bare IP address. */
 export function supportsPasskeys({ baseUrl }: Pick<Context, 'baseUrl'>): boolean {
@@ -52,9 +52,10 @@ export async function addPasskeyOptions(ctx: Context, cookie: string, user: User
 export async function addPasskey(
   ctx: Context,
   cookie: string,
-  user: User,
+  session: Pick<Session, 'id' | 'user'>,
   response: unknown,
 ): Promise<boolean> {
+  const { user } = session;
   if (!isCredential(response)) return false;
   const challenge = readChallenge(response);
   if (!(await consumeChallenge(ctx.db, challenge, 'add', cookie))) return false;
@@ -79,6 +80,7 @@ export async function addPasskey(
     name: verified.registrationInfo.credentialBackedUp ? 'Synced passkey' : 'Single-device passkey',
   };
   return ctx.db.transaction().execute(async (tx) => {
+    await lockSession(tx, session);
     const added = await insertPasskey(tx, passkey);
     const url = `${ctx.baseUrl}/account`;
     if (added) await sendMail(ctx, tx, composeMail(user.email, localeOf(user), 'passkey_added', { url }));
@@ -128,11 +130,12 @@ export async function signInWithPasskey(
     return null;
   }
   return ctx.db.transaction().execute(async (tx) => {
-    await touchPasskey(tx, passkey.id, verified.authenticationInfo.newCounter);
-    const user = await findUser(tx, passkey.user_id);
-    if (user !== undefined) await noteSignIn(ctx, tx, user, source);
+    const user = await lockAccount(tx, passkey.user_id);
+    const isKnown = await touchPasskey(tx, passkey.id, verified.authenticationInfo.newCounter);
+    if (user === undefined || !isKnown) return null;
+    await noteSignIn(ctx, tx, user, source);
     const authentication = { method: 'passkey', secondFactor: null } as const;
-    return startSession(ctx, tx, { cookie, source }, passkey.user_id, authentication);
+    return startSession(ctx, tx, { cookie, source }, user.id, authentication);
   });
 }
 

@@ -78,11 +78,10 @@ export const showPassword = withRecentSession('/account/password', (_ctx, { csrf
 
 export const postPassword = withRecentSession(
   '/account/password',
-  async (ctx, browser, { form }, session) => {
-    const change = await changePassword(ctx, browser, session, form.password ?? '');
+  async (ctx, { csrf }, { form }, session) => {
+    const change = await changePassword(ctx, session, form.password ?? '');
     if (change.outcome === 'done')
       return { cookie: change.cookie, redirect: '/account?notice=password_changed' };
-    const { csrf } = browser;
     const page = changePasswordPage({ csrf, email: session.user.email, problem: change.problem });
     return { status: 422, page };
   },

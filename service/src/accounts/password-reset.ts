@@ -3,13 +3,14 @@ import type { Locale } from '../mail/locale.ts';
 import { composeMail } from '../mail/message.ts';
 import { sendMail } from '../mail/outbox.ts';
 import { revokeUserGrants } from '../oauth/revocation.ts';
+import { deleteLinksOf } from './mail-link-store.ts';
 import { consumeLink, createResetLink, findResetLink } from './mail-links.ts';
 import { deletePasskeysOf } from './passkey-store.ts';
 import { findPasswordProblem, hashPassword } from './password.ts';
 import { endSessionsOf } from './sessions.ts';
-import { findUserByEmail, setPasswordHash } from './store.ts';
+import { lockAccount, setPasswordHash } from './store.ts';
 import { clearFailures, type Source, throttleMail } from './throttle.ts';
-import { findUser, localeOf } from './user.ts';
+import { localeOf } from './user.ts';
 
 /** Sends a reset link. Unknown addresses get a mail too, so that neither page nor timing reveals who has an account. */
 export async function requestPasswordReset(
@@ -20,7 +21,7 @@ export async function requestPasswordReset(
   const email = address.trim();
   await throttleMail(ctx, email, source);
   await ctx.db.transaction().execute(async (tx) => {
-    const user = await findUserByEmail(tx, email);
+    const user = await lockAccount(tx, email);
     if (user === undefined) {
       const url = `${ctx.baseUrl}/register`;
       return sendMail(ctx, tx, composeMail(email, locale, 'unknown_address', { url }));
@@ -33,7 +34,7 @@ export async function requestPasswordReset(
 export type Reset = { outcome: 'done' } | { outcome: 'gone' } | { outcome: 'refused'; problem: string };
 
 /**
- * Sets a new password. Ends every session and disconnects every app, to lock out anyone who had access. With
+ * Sets a new password. Ends every session, voids open links and disconnects every app, to lock out anyone who had access. With
  * `removesPasskeys` it also deletes the account's passkeys, because an intruder may have added one.
  */
 export async function resetPassword(
@@ -46,15 +47,15 @@ export async function resetPassword(
   if (problem !== null) return { outcome: 'refused', problem };
   const passwordHash = await hashPassword(ctx, password);
   const isConsumed = await ctx.db.transaction().execute(async (tx) => {
-    if (!(await consumeLink(tx, 'reset', secret))) return false;
-    await setPasswordHash(tx, link.userId, passwordHash);
-    if (removesPasskeys) await deletePasskeysOf(tx, link.userId);
-    await endSessionsOf(tx, link.userId);
-    await revokeUserGrants(tx, link.userId);
-    const user = await findUser(tx, link.userId);
+    const user = await lockAccount(tx, link.userId);
+    if (user === undefined || !(await consumeLink(tx, 'reset', secret))) return false;
+    await setPasswordHash(tx, user.id, passwordHash);
+    if (removesPasskeys) await deletePasskeysOf(tx, user.id);
+    await endSessionsOf(tx, user.id);
+    await deleteLinksOf(tx, user.id);
+    await revokeUserGrants(tx, user.id);
     const url = `${ctx.baseUrl}/forgot`;
-    if (user !== undefined)
-      await sendMail(ctx, tx, composeMail(user.email, localeOf(user), 'password_changed', { url }));
+    await sendMail(ctx, tx, composeMail(user.email, localeOf(user), 'password_changed', { url }));
     return true;
   });
   if (!isConsumed) return { outcome: 'gone' };

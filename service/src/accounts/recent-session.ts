@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { ApiError } from '../errors.ts';
 import type { Browser } from './browser.ts';
 import type { PageHandler, PageRequest, PageResponse } from './page-route.ts';
 import type { Session } from './sessions.ts';
@@ -10,10 +11,19 @@ type Handle = (
   session: Session,
 ) => Promise<PageResponse> | PageResponse;
 
-/** Wraps a page for signed-in users. Others are redirected to the sign-in. */
+const SIGN_IN: PageResponse = { redirect: '/sign-in' };
+
+/** Wraps a page for signed-in users. Others are redirected to the sign-in, also if the session ends during the request. */
 export function withSession(handle: Handle): PageHandler {
-  return (ctx, browser, request) =>
-    browser.session === null ? { redirect: '/sign-in' } : handle(ctx, browser, request, browser.session);
+  return async (ctx, browser, request) => {
+    if (browser.session === null) return SIGN_IN;
+    try {
+      return await handle(ctx, browser, request, browser.session);
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'unauthorized') return SIGN_IN;
+      throw error;
+    }
+  };
 }
 
 /**

@@ -11,9 +11,10 @@ export const showSecondFactor = withRecentSession(PATH, async (ctx, { csrf }, _r
   return setup === null ? ACCOUNT : { page: totpPage({ csrf, ...setup }) };
 });
 
-export const postSecondFactor = withRecentSession(PATH, async (ctx, { csrf, source }, { form }, { user }) => {
+export const postSecondFactor = withRecentSession(PATH, async (ctx, { csrf, source }, { form }, session) => {
+  const { user } = session;
   const attempt = await throttleCode(ctx, user.email, source);
-  const codes = await confirmTotp(ctx, user, form.code ?? '');
+  const codes = await confirmTotp(ctx, session, form.code ?? '');
   if (codes !== null) {
     await attempt.succeed();
     return { page: recoveryCodesPage(codes) };
@@ -24,7 +25,7 @@ export const postSecondFactor = withRecentSession(PATH, async (ctx, { csrf, sour
   return { status: 422, page: totpPage({ csrf, ...setup, problem }) };
 });
 
-export const removeFactor = withRecentSession('/account', async (ctx, _browser, _request, { user }) => {
-  await removeSecondFactor(ctx, user, `${ctx.baseUrl}/account`);
+export const removeFactor = withRecentSession('/account', async (ctx, _browser, _request, session) => {
+  await removeSecondFactor(ctx, session);
   return { redirect: '/account?notice=second_factor_off' };
 });

@@ -3,15 +3,15 @@ import { realTime } from '../clock.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
-import { isId } from '../http/ids.ts';
 import { composeMail } from '../mail/message.ts';
 import { sendMail } from '../mail/outbox.ts';
 import { hashSecret } from '../secret-hash.ts';
 import * as store from './second-factor-store.ts';
-import { deleteSessionsOf, type SecondFactor } from './session-store.ts';
-import type { User } from './store.ts';
+import type { SecondFactor } from './session-store.ts';
+import { endSessionsOf, lockSession, type Session } from './sessions.ts';
+import { lockAccount, type User } from './store.ts';
 import { findTotpStep, TOTP_SECRET_BYTES, toBase32, totpUri } from './totp.ts';
-import { findUser, findUserByEmail, localeOf } from './user.ts';
+import { localeOf } from './user.ts';
 
 const PURPOSE = 'totp secret';
 const RECOVERY_CODES = 10;
@@ -56,7 +56,8 @@ export async function readTotpSetup(ctx: Context, user: User): Promise<TotpSetup
  * Turns the second factor on if the code is right. Returns the recovery codes, which nobody can read again, or null if the
  * code is wrong or the second factor is on already.
  */
-export async function confirmTotp(ctx: Context, user: User, code: string): Promise<string[] | null> {
+export async function confirmTotp(ctx: Context, session: Session, code: string): Promise<string[] | null> {
+  const { user } = session;
   const known = await store.findTotpSecret(ctx.db, user.id);
   if (known === undefined || known.confirmed_at !== null) return null;
   const sealed = known.sealed_secret;
@@ -64,9 +65,10 @@ export async function confirmTotp(ctx: Context, user: User, code: string): Promi
   if (step === null) return null;
   const codes = Array.from({ length: RECOVERY_CODES }, () => toBase32(ctx.random(RECOVERY_CODE_BYTES)));
   return ctx.db.transaction().execute(async (tx) => {
+    await lockSession(tx, session);
     if (!(await store.confirmSecret(tx, user.id, sealed, step))) return null;
     await store.replaceRecoveryCodes(tx, user.id, codes.map(hashSecret));
-    const url = `${ctx.baseUrl}/account`;
+    const url = `${ctx.baseUrl}/forgot`;
     await sendMail(ctx, tx, composeMail(user.email, localeOf(user), 'second_factor_added', { url }));
     return codes.map((each) => (each.match(/.{4}/g) ?? []).join('-'));
   });
@@ -95,13 +97,11 @@ export async function consumeSecondFactor(
 
 type Parts = Pick<Context, 'db' | 'sealing' | 'clock' | 'random'>;
 
-/** Turns the second factor off, and tells the user by mail. Returns false if it was off. */
-export async function removeSecondFactor(ctx: Parts, user: User, accountUrl: string): Promise<boolean> {
-  return ctx.db.transaction().execute(async (tx) => {
-    if (!(await store.deleteSecondFactorOf(tx, user.id))) return false;
-    const mail = composeMail(user.email, localeOf(user), 'second_factor_removed', { url: accountUrl });
-    await sendMail(ctx, tx, mail);
-    return true;
+/** Turns the second factor off at its user's request. Does nothing if it is off. */
+export async function removeSecondFactor(ctx: Context, session: Session): Promise<void> {
+  await ctx.db.transaction().execute(async (tx) => {
+    await lockSession(tx, session);
+    await turnOff(ctx, tx, session.user, `${ctx.baseUrl}/account`);
   });
 }
 
@@ -110,11 +110,21 @@ export async function removeSecondFactor(ctx: Parts, user: User, accountUrl: str
  * is asking. Ends the user's sessions.
  */
 export async function resetSecondFactor(ctx: Parts, emailOrId: string, accountUrl: string): Promise<boolean> {
-  const user = isId(emailOrId) ? await findUser(ctx.db, emailOrId) : await findUserByEmail(ctx.db, emailOrId);
-  if (user === undefined) throw new ApiError('not_found', {}, { message: `User ${emailOrId} not found.` });
-  const isRemoved = await removeSecondFactor(ctx, user, accountUrl);
-  if (isRemoved) await deleteSessionsOf(ctx.db, user.id);
-  return isRemoved;
+  return ctx.db.transaction().execute(async (tx) => {
+    const user = await lockAccount(tx, emailOrId);
+    if (user === undefined) throw new ApiError('not_found', {}, { message: `User ${emailOrId} not found.` });
+    const isRemoved = await turnOff(ctx, tx, user, accountUrl);
+    if (isRemoved) await endSessionsOf(tx, user.id);
+    return isRemoved;
+  });
+}
+
+/** Deletes the second factor and tells the user by mail. Returns false if it was off. */
+async function turnOff(ctx: Parts, tx: Db, user: User, accountUrl: string): Promise<boolean> {
+  if (!(await store.deleteSecondFactorOf(tx, user.id))) return false;
+  const mail = composeMail(user.email, localeOf(user), 'second_factor_removed', { url: accountUrl });
+  await sendMail(ctx, tx, mail);
+  return true;
 }
 
 /** Seals all secrets with the newest secret of the service and returns how many it changed. */

@@ -71,6 +71,21 @@ export async function listSessions(db: Db, userId: string): Promise<ListedSessio
     .execute();
 }
 
+export async function hasSession(db: Db, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('browser_sessions')
+    .select('id')
+    .where('id', '=', id)
+    .where('expires_at', '>', sql<string>`now()`)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Gives the session another cookie. When and how its user signed in stays the same. */
+export async function setSessionHash(db: Db, id: string, hash: Buffer): Promise<void> {
+  await db.updateTable('browser_sessions').set({ hash }).where('id', '=', id).execute();
+}
+
 export async function deleteSession(db: Db, hash: Buffer): Promise<void> {
   await db.deleteFrom('browser_sessions').where('hash', '=', hash).execute();
 }
@@ -85,8 +100,10 @@ export async function deleteSessionOf(db: Db, userId: string, id: string): Promi
   return numDeletedRows === 1n;
 }
 
-export async function deleteSessionsOf(db: Db, userId: string): Promise<void> {
-  await db.deleteFrom('browser_sessions').where('user_id', '=', userId).execute();
+/** Deletes the user's sessions, except `keptId`, and the sign-ins that wait for a code. */
+export async function deleteSessionsOf(db: Db, userId: string, keptId?: string): Promise<void> {
+  const sessions = db.deleteFrom('browser_sessions').where('user_id', '=', userId);
+  await (keptId === undefined ? sessions : sessions.where('id', '<>', keptId)).execute();
   await db.deleteFrom('pending_sign_ins').where('user_id', '=', userId).execute();
 }
 

@@ -1,6 +1,7 @@
 import { recordDecision } from '../audit/entry.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
+import { ApiError } from '../errors.ts';
 import { hashSecret, newSecret } from '../secret-hash.ts';
 import { describeNetwork } from './device.ts';
 import {
@@ -9,17 +10,29 @@ import {
   deleteSessionOf,
   deleteSessionsOf,
   findSession,
+  hasSession,
   insertSession,
   type ListedSession,
   listSessions,
   type Session,
+  setSessionHash,
 } from './session-store.ts';
+import { lockAccount } from './store.ts';
 import type { Source } from './throttle.ts';
 
 export type { Authentication, ListedSession, Session };
 
 /**
- * Signs a browser in and returns its new cookie. The previous cookie becomes invalid, so a cookie planted by an
+ * Locks the account for a change that this session makes. Throws `unauthorized` if the session has ended since the request
+ * began: a password reset or "Sign out everywhere" must stop every change that has not been committed.
+ */
+export async function lockSession(tx: Db, { id, user }: Pick<Session, 'id' | 'user'>): Promise<void> {
+  await lockAccount(tx, user.id);
+  if (!(await hasSession(tx, id))) throw new ApiError('unauthorized');
+}
+
+/**
+ * Signs a browser in and returns its new cookie. The caller has locked the account. The previous cookie becomes invalid, so a cookie planted by an
  * attacker never turns into a session (session fixation).
  */
 export async function startSession(
@@ -52,6 +65,21 @@ export async function endSession(db: Db, cookie: string): Promise<void> {
   await deleteSession(db, hashSecret(cookie));
 }
 
+/**
+ * Ends every other session of the user and every sign-in that waits for a code. Returns a new cookie for this session,
+ * which stays as old as it is.
+ */
+export async function keepOnlySession(
+  { random }: Pick<Context, 'random'>,
+  tx: Db,
+  { id, user }: Pick<Session, 'id' | 'user'>,
+): Promise<string> {
+  const newCookie = newSecret(random);
+  await setSessionHash(tx, id, hashSecret(newCookie));
+  await deleteSessionsOf(tx, user.id, id);
+  return newCookie;
+}
+
 /** Signs the user out of one browser, which may be another one. Does nothing if the session has ended. */
 export async function revokeSession(
   { db, requestId }: Pick<Context, 'db' | 'requestId'>,
@@ -74,6 +102,7 @@ export async function signOutEverywhere(
   userId: string,
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
+    await lockAccount(tx, userId);
     await endSessionsOf(tx, userId);
     await recordDecision(tx, {
       ...{ actor: { object: 'user', id: userId }, requestId },

@@ -6,7 +6,7 @@ import type { PageRequest, PageResponse } from './page-route.ts';
 import { supportsPasskeys } from './passkeys.ts';
 import { parseReturnPath } from './return-path.ts';
 import { endSession } from './sessions.ts';
-import { completeSignIn, owesCode, signInWithPassword } from './sign-in.ts';
+import { completeSignIn, isCodePending, signInWithPassword } from './sign-in.ts';
 import { findSignInRequest } from './sign-in-request.ts';
 
 const HOME = '/account';
@@ -70,7 +70,7 @@ export async function showCode(
   { query }: PageRequest,
 ): Promise<PageResponse> {
   const returnPath = parseReturnPath(query.next);
-  if (!(await owesCode(ctx, browser))) return { redirect: withReturnPath('/sign-in', returnPath) };
+  if (!(await isCodePending(ctx, browser))) return { redirect: withReturnPath('/sign-in', returnPath) };
   const signIn = await findSignInRequest(ctx, returnPath);
   const page = codePage({ csrf: browser.csrf, returnPath });
   return { page, formTargets: signIn?.formTargets ?? [] };

@@ -12,7 +12,7 @@ import {
 import { consumeSecondFactor, hasSecondFactor } from './second-factor.ts';
 import { endSession, startSession } from './sessions.ts';
 import { noteSignIn } from './sign-in-notice.ts';
-import { findUser, findUserByEmail, replacePasswordHash } from './store.ts';
+import { findUser, findUserByEmail, lockAccount, replacePasswordHash } from './store.ts';
 import { throttleAttempt, throttleCode } from './throttle.ts';
 
 type Visitor = Pick<Browser, 'cookie' | 'source'>;
@@ -41,7 +41,10 @@ export async function signInWithPassword(
     const current = await hashPassword(ctx, password);
     await replacePasswordHash(ctx.db, user.id, { old: user.password_hash, current });
   }
-  return ctx.db.transaction().execute(async (tx): Promise<SignIn> => {
+  const signIn = await ctx.db.transaction().execute(async (tx): Promise<SignIn | null> => {
+    const current = await lockAccount(tx, user.id);
+    const isUnchanged = current?.password_hash === user.password_hash;
+    if (!isUnchanged && !(await verifyPassword(ctx, current?.password_hash, password))) return null;
     if (await hasSecondFactor(tx, user.id)) {
       const newCookie = newSecret(ctx.random);
       await endSession(tx, cookie);
@@ -56,10 +59,12 @@ export async function signInWithPassword(
       cookie: await startSession(ctx, tx, { cookie, source }, user.id, authentication),
     };
   });
+  if (signIn === null) await recordFailedSignIn(ctx.db, user.id);
+  return signIn;
 }
 
-/** Returns whether this browser has sent the right password and still owes a code. */
-export async function owesCode({ db }: Context, { cookie }: Visitor): Promise<boolean> {
+/** Returns whether this browser has sent the right password and must still send a code. */
+export async function isCodePending({ db }: Context, { cookie }: Visitor): Promise<boolean> {
   return (await findPendingUser(db, hashSecret(cookie))) !== null;
 }
 
@@ -80,6 +85,7 @@ export async function completeSignIn(
   if (user === undefined) return { outcome: 'gone' };
   const attempt = await throttleCode(ctx, user.email, source);
   const signIn = await ctx.db.transaction().execute(async (tx): Promise<CodeSignIn> => {
+    await lockAccount(tx, user.id);
     const secondFactor = await consumeSecondFactor(ctx, tx, user.id, code);
     if (secondFactor === null) return { outcome: 'wrong_code' };
     if (!(await deletePendingSignIn(tx, hash))) return { outcome: 'gone' };

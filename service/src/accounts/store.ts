@@ -46,14 +46,24 @@ export async function lockUser(
   tx: Db,
   idOrEmail: string,
 ): Promise<{ id: string; email: string } | undefined> {
-  return tx
+  return selectUser(tx, idOrEmail).forUpdate().executeTakeFirst();
+}
+
+/**
+ * Locks the user's sign-in methods and sessions until the transaction ends. Other tables can still refer to the user. To
+ * avoid deadlocks, transactions take this lock before they change passkeys, sessions, links or the second factor.
+ */
+export async function lockAccount(tx: Db, idOrEmail: string) {
+  return selectUser(tx, idOrEmail).forNoKeyUpdate().executeTakeFirst();
+}
+
+function selectUser(db: Db, idOrEmail: string) {
+  return db
     .selectFrom('users')
-    .select(['id', 'email'])
+    .select([...USER_COLUMNS, 'password_hash'])
     .where((eb) =>
       isId(idOrEmail) ? eb('id', '=', idOrEmail) : eb(EMAIL_KEY, '=', normalizeEmail(idOrEmail)),
-    )
-    .forUpdate()
-    .executeTakeFirst();
+    );
 }
 
 /**

@@ -76,9 +76,10 @@ export const de: Catalogue = {
       subject: 'Die Anmeldung in zwei Schritten ist aktiv',
       before: [
         'Ab jetzt gehört zur Anmeldung mit Passwort auch ein Code aus Ihrer Authenticator-App.',
-        'Bewahren Sie Ihre Wiederherstellungscodes sicher auf. Wenn Sie das nicht waren, schalten Sie sie ab und ändern Sie jetzt Ihr Passwort.',
+        'Bewahren Sie Ihre Wiederherstellungscodes sicher auf.',
+        'Wenn Sie das nicht waren, legen Sie jetzt ein neues Passwort fest: Das meldet alle Browser ab und trennt alle Apps. Wenden Sie sich danach an den Support, der die Anmeldung in zwei Schritten abschalten kann.',
       ],
-      link: { label: 'Ihr Konto', url },
+      link: { label: 'Passwort festlegen', url },
     }),
     second_factor_removed: ({ url }) => ({
       subject: 'Die Anmeldung in zwei Schritten ist abgeschaltet',

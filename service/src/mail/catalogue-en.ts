@@ -73,9 +73,10 @@ export const en: Catalogue = {
       subject: 'Two-step sign-in is on',
       before: [
         'From now on, signing in with your password also takes a code from your authenticator app.',
-        'Keep your recovery codes in a safe place. If this wasn’t you, turn it off and change your password now.',
+        'Keep your recovery codes in a safe place.',
+        'If this wasn’t you, set a new password now: that signs out every browser and disconnects all apps. Then contact support, who can turn two-step sign-in off.',
       ],
-      link: { label: 'Your account', url },
+      link: { label: 'Set password', url },
     }),
     second_factor_removed: ({ url }) => ({
       subject: 'Two-step sign-in is off',

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { type TestApp, testApp, testConfig } from '../../test/support/app.ts';
 import { expectAudited } from '../../test/support/audited.ts';
@@ -98,7 +99,7 @@ test('explain needs an offer that exists', async () => {
   expect(await run('explain', id, offer.id)).toContain('harbour-sale at');
 });
 
-test('reset-second-factor turns two-step sign-in off, ends the sessions and writes a mail', async () => {
+test('reset-second-factor turns two-step sign-in off, ends the sessions and writes a mail, or changes nothing', async () => {
   const { ctx } = app;
   const { db } = ctx;
   expect(await run('reset-second-factor', email)).toBe('Two-step sign-in was off.');
@@ -110,6 +111,13 @@ test('reset-second-factor turns two-step sign-in off, ends the sessions and writ
   const authentication = { method: 'password', secondFactor: 'totp' } as const;
   const source = { device: 'device', network: '203.0.113.7', browser: null };
   await startSession(ctx, db, { cookie: newSecret(ctx.random), source }, id, authentication);
+  await sql`create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$`.execute(
+    db,
+  );
+  await sql`create trigger refuse before delete on browser_sessions execute function refuse()`.execute(db);
+  await expect(run('reset-second-factor', email)).rejects.toThrow('refused');
+  expect((await readSecondFactor(ctx, id)).isOn).toBe(true);
+  await sql`drop function refuse cascade`.execute(db);
   expect(await run('reset-second-factor', email)).toBe('Turned off two-step sign-in and ended all sessions.');
   expect(await readSecondFactor(ctx, id)).toEqual({ isOn: false, recoveryCodes: 0 });
   expect(await listSessionsOf(ctx, id)).toEqual([]);
