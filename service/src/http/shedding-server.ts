@@ -38,7 +38,7 @@ export function createSheddingServer(
     refuse,
   });
   const connections = watchRefusals((request) => {
-    // A node that drains closes every connection after its next reply, which the parser's side of the server does.
+    // A draining node closes every connection after its next reply. The code behind the parser does that.
     if (isProbe(request.url) || readiness.isDraining()) return null;
     const isRefused = overload.isSaturated() || isFull(laneOf(request.headers.get('authorization')));
     return isRefused ? refusal.write(request) : null;

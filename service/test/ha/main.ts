@@ -66,7 +66,7 @@ async function run(): Promise<string[]> {
     ...Object.fromEntries(
       ['API', 'WALLET_OWNERSHIP', 'TOKENIZED_TRANSACTION'].map((name) => [`RATE_LIMIT_${name}`, '1000000']),
     ),
-    // A busy machine is not what this is about.
+    // A busy machine must not shed load here: this is about failovers.
     ...{ MAX_EVENT_LOOP_LAG_MS: '30000', MAX_POOL_WAIT_MS: '30000' },
     ...{ CAUSEWAY_DATA: folder, TRUST_PROXY: 'loopback', LOG_LEVEL: 'info' },
     ...{ OPERATOR_KEY: operatorKey, RPC_URL_ETHEREUM_SEPOLIA: sale.rpcUrl },

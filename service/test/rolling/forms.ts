@@ -61,8 +61,8 @@ export async function startFormProvider(folder: string) {
 }
 
 /**
- * Returns load of users who each ask for a form `times` times, one user after the other. `sent` gets those who have a
- * form.
+ * Returns a load in which one user after the other asks for a form `times` times. Users who got a form are added to
+ * `sent`.
  */
 export function submittingForms(
   users: readonly User[],
