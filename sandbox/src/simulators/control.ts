@@ -27,7 +27,7 @@ export type Control = {
     schema: Schema,
     handle: (input: Static<Schema>) => Promise<unknown>,
   ): void;
-  /** Runs a control for another simulator. */
+  /** Runs a control for another simulator. Throws if there is none of that name. */
   call(name: string, input: unknown): Promise<unknown>;
   server: Server;
   /** Identifies this process. `GET /instance` returns it without authentication. */
@@ -50,7 +50,11 @@ export function createControl(secret: string): Control {
         );
       });
     },
-    call: async (name, input) => handlers.get(`/${name}`)?.(input),
+    call: async (name, input) => {
+      const handle = handlers.get(`/${name}`);
+      if (handle === undefined) throw new Error(`no such control: ${name}`);
+      return handle(input);
+    },
     server: createServer((request, response) => {
       if (request.url === '/instance') return response.end(instance);
       serve(handlers, `Bearer ${secret}`, request, response).catch((error) =>
