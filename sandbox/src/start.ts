@@ -3,6 +3,7 @@ import type { Clock } from '@causeway/service/clock.ts';
 import type { Config } from '@causeway/service/config.ts';
 import type { Context } from '@causeway/service/context.ts';
 import type { SandboxLanding } from '@causeway/service/pages/landing-page.ts';
+import { importPrices } from '@causeway/service/tokenized/price-recorder.ts';
 import { chainControls } from './controls/chains.ts';
 import { clockControls } from './controls/clock.ts';
 import type { ControlGroup, Controls } from './controls/control-group.ts';
@@ -56,6 +57,7 @@ export async function startSandbox(config: Config, clock: Clock, print: Print): 
       await seedPartners(ctx, demo?.url ?? null);
       const users = await seedUsers(ctx);
       await seedOffers(ctx, simulators);
+      await importPrices(ctx, async () => (await simulators.control.call('venue/history', {})).prices);
       const landing = { demoUrl: demo?.url ?? null, users };
       return combineControls(ctx, landing, [
         tokenControls(ctx),

@@ -28,6 +28,6 @@ export {
   type StatusWord,
 } from './requirements.ts';
 export type { Swap, Token } from './swap.ts';
-export type { QuoteQuery, Tokenized, TokenizedOrder, TradingStatusQuery } from './tokenized.ts';
+export type { MarketQuery, QuoteQuery, Tokenized, TokenizedOrder, TradingStatusQuery } from './tokenized.ts';
 export type { NewChallenge, WalletAllowance, WalletProof, Wallets, WalletToAllow } from './wallets.ts';
 export type * from './wire.ts';

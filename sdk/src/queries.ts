@@ -2,8 +2,7 @@ import type { Causeway } from './client.ts';
 import type { EligibilityQuery } from './offers.ts';
 import type { PageQuery, Pages } from './paging.ts';
 import type { ParticipationFilter } from './participations.ts';
-import type { QueryOf } from './swap.ts';
-import type { QuoteQuery, TradingStatusQuery } from './tokenized.ts';
+import type { RequestOptions } from './request.ts';
 
 /** A read with a cache key; reads with the same key share one result. */
 export type Query<Data> = {
@@ -19,6 +18,15 @@ const MAX_PAGE_SIZE = 100;
 
 function defineQuery<Data>(resource: string, params: unknown, load: Query<Data>['load']): Query<Data> {
   return { key: `${resource}:${JSON.stringify(params) ?? ''}`, load };
+}
+
+/** Defines a query whose parameters are those of one call of the client. */
+function readWith<Params, Data>(
+  resource: string,
+  callOf: (client: Causeway) => (params: Params, options?: RequestOptions) => Promise<Data>,
+) {
+  return (params: Params) =>
+    defineQuery(resource, params, (client, signal) => callOf(client)(params, { signal }));
 }
 
 /** Reads as many pages as needed for `count` items. */
@@ -72,28 +80,19 @@ export const queries = {
       client.participations.get(id, { signal, include: 'transactions' }),
     ),
   pii: () => defineQuery('pii', '', (client, signal) => client.pii.get({ signal })),
-  swapPreview: (query: QueryOf<'previewSwap'>) =>
-    defineQuery('swapPreview', query, (client, signal) => client.swap.preview(query, { signal })),
-  swapOutputToken: (query: QueryOf<'getSwapOutputToken'>) =>
-    defineQuery('swapOutputToken', query, (client, signal) => client.swap.outputToken(query, { signal })),
-  swapStatus: (query: QueryOf<'getSwapStatus'>) =>
-    defineQuery('swapStatus', query, (client, signal) => client.swap.status(query, { signal })),
-  walletAuthorization: (query: QueryOf<'getWalletAuthorization'>) =>
-    defineQuery('walletAuthorization', query, (client, signal) => client.swap.authorized(query, { signal })),
-  tokenAllowance: (query: QueryOf<'getTokenAllowance'>) =>
-    defineQuery('tokenAllowance', query, (client, signal) => client.token.allowance(query, { signal })),
-  tokenBalance: (query: QueryOf<'getTokenBalance'>) =>
-    defineQuery('tokenBalance', query, (client, signal) => client.token.balance(query, { signal })),
+  swapPreview: readWith('swapPreview', (client) => client.swap.preview),
+  swapOutputToken: readWith('swapOutputToken', (client) => client.swap.outputToken),
+  swapStatus: readWith('swapStatus', (client) => client.swap.status),
+  walletAuthorization: readWith('walletAuthorization', (client) => client.swap.authorized),
+  tokenAllowance: readWith('tokenAllowance', (client) => client.token.allowance),
+  tokenBalance: readWith('tokenBalance', (client) => client.token.balance),
   tokenizedOrders: (count = 20) =>
     defineQuery('tokenizedOrders', count, (client, signal) =>
       take(count, (page) => client.tokenized.orders(page, { signal })),
     ),
-  quote: (query: QuoteQuery) =>
-    defineQuery('quote', query, (client, signal) => client.tokenized.quote(query, { signal })),
-  tradingStatus: (query: TradingStatusQuery) =>
-    defineQuery('tradingStatus', query, (client, signal) =>
-      client.tokenized.tradingStatus(query, { signal }),
-    ),
+  quote: readWith('quote', (client) => client.tokenized.quote),
+  tradingStatus: readWith('tradingStatus', (client) => client.tokenized.tradingStatus),
+  market: readWith('market', (client) => client.tokenized.market),
 } as const;
 
 export type Queries = typeof queries;

@@ -2,6 +2,7 @@ import { listPages, type PageQuery, type Pages } from './paging.ts';
 import type { RequestOptions, Send } from './request.ts';
 import type {
   Operations,
+  TokenizedSwapMarket,
   TokenizedSwapOrder,
   TokenizedSwapQuote,
   TokenizedSwapTradingStatus,
@@ -9,6 +10,7 @@ import type {
 } from './wire.ts';
 
 export type QuoteQuery = Operations['quoteTokenizedSwap']['query'];
+export type MarketQuery = Operations['getTokenizedMarket']['query'];
 export type TradingStatusQuery = Operations['getTokenizedTradingStatus']['query'];
 export type TokenizedOrder = Operations['encodeTokenizedSwap']['body'];
 
@@ -17,6 +19,8 @@ export type Tokenized = {
   quote(query: QuoteQuery, options?: RequestOptions): Promise<TokenizedSwapQuote>;
   /** Returns whether the asset can be traded now, and its maximum order size. Free to poll. */
   tradingStatus(query: TradingStatusQuery, options?: RequestOptions): Promise<TokenizedSwapTradingStatus>;
+  /** Returns the trading hours, the previous close and the recorded prices of a day, week, month or year. */
+  market(query: MarketQuery, options?: RequestOptions): Promise<TokenizedSwapMarket>;
   /**
    * Orders a swap and returns its calldata. Call it once per user confirmation: each call uses an attestation, and the
    * calldata expires.
@@ -32,6 +36,7 @@ export function tokenizedOf(send: Send): Tokenized {
     quote: (query, options) => send({ method: 'GET', path: `${path}/quote`, query }, options),
     tradingStatus: (query, options) =>
       send({ method: 'GET', path: `${path}/trading-status`, query }, options),
+    market: (query, options) => send({ method: 'GET', path: `${path}/market`, query }, options),
     transaction: (body, options) => send({ method: 'POST', path: `${path}/transaction`, body }, options),
     orders: (query = {}, options) =>
       listPages(query, (pageQuery) =>

@@ -507,6 +507,20 @@ export type TokenBalance = {
 
 export type TokenRequest = AuthorizationCodeGrant | RefreshTokenGrant | ClientCredentialsGrant;
 
+export type TokenizedSwapMarket = {
+  object: 'tokenized_swap_market';
+  symbol: string;
+  is_open: boolean | null;
+  session: 'premarket' | 'regular' | 'postmarket' | 'overnight' | 'offhours' | 'paused' | 'closed' | null;
+  opens_at: string | null;
+  closes_at: string | null;
+  previous_close: string | null;
+  prices: {
+    object: 'list';
+    data: Array<TokenizedSwapPrice>;
+  };
+};
+
 export type TokenizedSwapOrder = {
   object: 'tokenized_swap_order';
   id: string;
@@ -529,6 +543,12 @@ export type TokenizedSwapOrders = {
   data: Array<TokenizedSwapOrder>;
   starting_after?: string | undefined;
   starting_before?: string | undefined;
+};
+
+export type TokenizedSwapPrice = {
+  object: 'tokenized_swap_price';
+  price: string;
+  recorded_at: string;
 };
 
 export type TokenizedSwapQuote = {
@@ -1007,6 +1027,14 @@ export type Operations = {
       side: 'buy' | 'sell';
     };
     reply: TokenizedSwapTradingStatus;
+  };
+  /** Get the trading hours and the price history of a tokenized asset. */
+  getTokenizedMarket: {
+    query: {
+      symbol: string;
+      range?: '1d' | '1w' | '1m' | '1y' | undefined;
+    };
+    reply: TokenizedSwapMarket;
   };
   /** List orders of tokenized assets. */
   listTokenizedSwapOrders: {

@@ -46,6 +46,7 @@ import { startStatusReports } from './requirements/report-worker.ts';
 import { apiRoutes } from './routes.ts';
 import { startScreening } from './screening/rescreen.ts';
 import { startSettlement } from './settlement/settlement.ts';
+import { startPriceRecorder } from './tokenized/price-recorder.ts';
 import { startRestrictedOrderAlerts } from './tokenized/restricted-orders.ts';
 import { findSwapProblems } from './tokenized/swap-domain.ts';
 import { startOrderWatch } from './tokenized/watch.ts';
@@ -157,6 +158,7 @@ async function start(
   running.push(startContractWatch(ctx));
   running.push(startOrderWatch(ctx));
   running.push(startRestrictedOrderAlerts(ctx));
+  running.push(startPriceRecorder(ctx));
   process.on('SIGHUP', () => void ctx.sanctions.reload());
   const routes = [...apiRoutes, ...(controls?.routes ?? [])];
   const plugins = [

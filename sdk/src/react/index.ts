@@ -43,7 +43,7 @@ export {
   useSwapStatus,
   useWalletAuthorization,
 } from './hooks/use-swaps.ts';
-export { useQuote, useTokenizedOrders, useTradingStatus } from './hooks/use-tokenized.ts';
+export { useMarket, useQuote, useTokenizedOrders, useTradingStatus } from './hooks/use-tokenized.ts';
 export { useTokenAllowance, useTokenBalance } from './hooks/use-tokens.ts';
 export { useConnectedWallets, useParticipation, useParticipations, usePii } from './hooks/use-user.ts';
 export { type ConnectedWallet, useWallet } from './hooks/use-wallet.ts';

@@ -3,6 +3,7 @@ import type { Generated } from 'kysely';
 /** The tables for tokenized swaps; see `tables.ts`. */
 export interface TokenizedTables {
   tokenized_orders: TokenizedOrders;
+  tokenized_prices: TokenizedPrices;
 }
 
 export type TokenizedOrderState =
@@ -41,4 +42,12 @@ export interface TokenizedOrders {
   restricted_reason: Generated<'hold' | 'sanctions' | null>;
   inserted_at: string;
   updated_at: string;
+}
+
+export interface TokenizedPrices {
+  symbol: string;
+  recorded_at: string;
+  price: string;
+  session: string;
+  is_kept: boolean;
 }

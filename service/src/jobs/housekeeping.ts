@@ -18,7 +18,7 @@ import {
 } from '../oauth/housekeeping.ts';
 import { erasePiiPastRetention } from '../pii/erasure.ts';
 import { deleteOldAccesses } from '../pii/retention.ts';
-import { deleteOldOrders } from '../tokenized/retention.ts';
+import { deleteOldOrders, deleteOldPrices } from '../tokenized/retention.ts';
 import { deleteExpiredWalletChallenges } from '../wallets/housekeeping.ts';
 import { maintainAttemptPartitions } from '../webhooks/attempt-partitions.ts';
 import { deleteOldDeliveries } from '../webhooks/delivery-log.ts';
@@ -51,6 +51,7 @@ const STEPS: HousekeepingSteps = {
   'webhook attempts': (ctx) => maintainAttemptPartitions(ctx),
   'personal data': erasePiiPastRetention,
   'tokenized orders': deleteOldOrders,
+  'tokenized prices': deleteOldPrices,
   'audit log': deleteOldAuditEntries,
   'accesses to personal data': deleteOldAccesses,
 };

@@ -66,7 +66,8 @@ const Time = Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null']
 export const MarketReply = Type.Object({
   marketStatus: Type.String(),
   nextOpen: Time,
-  offhours: Type.Optional(Type.Object({ isOpen: Type.Boolean(), nextOpen: Time })),
+  nextClose: Time,
+  offhours: Type.Optional(Type.Object({ isOpen: Type.Boolean(), nextOpen: Time, nextClose: Time })),
 });
 
 /** The status `active` means that the restriction is active, not the asset. */

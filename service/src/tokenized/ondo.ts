@@ -119,11 +119,19 @@ export function openOndo({ url, apiKey }: VenueSettings, registry?: Registry): V
       );
     },
     marketState: async () => {
-      const { marketStatus, nextOpen, offhours } = await get('/v1/status/market', wire.MarketReply);
+      const { marketStatus, nextOpen, nextClose, offhours } = await get(
+        '/v1/status/market',
+        wire.MarketReply,
+      );
       return {
         status: STATUSES.find((status) => status === marketStatus) ?? 'closed',
         nextOpen: readTime(nextOpen),
-        offhours: { isOpen: offhours?.isOpen ?? false, nextOpen: readTime(offhours?.nextOpen) },
+        nextClose: readTime(nextClose),
+        offhours: {
+          isOpen: offhours?.isOpen ?? false,
+          nextOpen: readTime(offhours?.nextOpen),
+          nextClose: readTime(offhours?.nextClose),
+        },
       };
     },
     assetPauses: async () => {

@@ -41,7 +41,8 @@ export type SessionLimit = { tradable: boolean; maxActiveNotional: bigint };
 export type MarketState = {
   status: MarketStatus;
   nextOpen: number | null;
-  offhours: { isOpen: boolean; nextOpen: number | null };
+  nextClose: number | null;
+  offhours: { isOpen: boolean; nextOpen: number | null; nextClose: number | null };
 };
 
 /** A current restriction of an asset; `until` is null if its end is not announced. */

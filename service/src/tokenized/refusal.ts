@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { toTimestamp } from '../http/wire.ts';
-import { VenueRefusal } from './provider.ts';
+import { type MarketState, type Session, type SessionLimit, VenueRefusal } from './provider.ts';
 
 type Parts = Pick<Context, 'venue' | 'log'>;
 
@@ -51,10 +51,14 @@ async function findEnd({ venue }: Parts, symbol: string, kind: VenueRefusal['kin
     return pauses.find((pause) => pause.symbol === symbol)?.until ?? null;
   }
   if (kind !== 'market_closed' && kind !== 'market_paused') return null;
-  const [{ nextOpen, offhours }, sessions] = await Promise.all([
-    venue.marketState(),
-    venue.sessionLimits(symbol),
-  ]);
+  return nextOpening(...(await Promise.all([venue.marketState(), venue.sessionLimits(symbol)])));
+}
+
+/** Returns when an asset with these sessions trades next, while it does not trade. */
+export function nextOpening(
+  { nextOpen, offhours }: MarketState,
+  sessions: Partial<Record<Session, SessionLimit>>,
+): number | null {
   const openings = [nextOpen, sessions.offhours?.tradable && !offhours.isOpen ? offhours.nextOpen : null];
   const known = openings.filter((time): time is number => typeof time === 'number');
   return known.length === 0 ? null : Math.min(...known);

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { deletePrices } from './price-store.ts';
 import { clearClaims, deleteUntraded } from './store.ts';
 
 const DAY_MS = 86_400_000;
@@ -12,4 +13,14 @@ export async function deleteOldOrders(ctx: Context): Promise<void> {
   const before = (ageMs: number) => new Date(ctx.clock.now() - ageMs).toISOString();
   await deleteUntraded(ctx.db, before(ctx.config.retention.orderDays * DAY_MS));
   await clearClaims(ctx.db, before(CLAIM_TTL_MS));
+}
+
+/** How long every recorded price is kept, and how long one per hour: a little longer than the charts that show them. */
+const PRICE_TTL_MS = 8 * DAY_MS;
+const HOURLY_PRICE_TTL_MS = 400 * DAY_MS;
+
+export async function deleteOldPrices({ db, clock }: Context): Promise<void> {
+  const before = (ageMs: number) => new Date(clock.now() - ageMs).toISOString();
+  await deletePrices(db, { isKept: false, before: before(PRICE_TTL_MS) });
+  await deletePrices(db, { isKept: true, before: before(HOURLY_PRICE_TTL_MS) });
 }

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MARKET_OPEN, startTokenizedWorld, type TokenizedWorld } from '../../test/support/venue.ts';
+import { runHousekeeping } from '../jobs/housekeeping.ts';
 import { parseDecimal } from './decimal.ts';
+import { importPrices, recordPrices } from './price-recorder.ts';
+import { deleteOldPrices } from './retention.ts';
 
 let world: TokenizedWorld;
 beforeAll(async () => {
@@ -129,6 +132,121 @@ describe('the trading status', () => {
       gross_max_tokens: null,
       gross_max_active_notional_value: null,
     });
+  });
+});
+
+describe('the market', () => {
+  const market = (query = '') => world.user.call('GET', `/v1/tokenized/swap/market?symbol=AAPLon${query}`);
+  const prices = async (query = '') =>
+    ((await market(query)).body.prices as { data: { price: string; recorded_at: string }[] }).data;
+  const HOUR_S = 3_600;
+  const at = (offsetS: number) => new Date(MARKET_OPEN + offsetS * 1000).toISOString();
+  const wire = (offsetS: number) => at(offsetS).replace('Z', '000Z');
+
+  beforeEach(() => world.app.ctx.db.deleteFrom('tokenized_prices').execute());
+
+  test('has one recorded price per five minutes, whatever the number of nodes, and none while it is closed', async () => {
+    const { ctx, clock } = world.app;
+    const { body } = await quote('symbol=AAPLon&side=buy&token_amount=1');
+    await Promise.all([recordPrices(ctx), recordPrices(ctx), recordPrices(ctx)]);
+    clock.advance(60);
+    await recordPrices(ctx);
+    expect(await prices()).toEqual([
+      { object: 'tokenized_swap_price', price: body.price, recorded_at: wire(0) },
+    ]);
+    clock.advance(240);
+    await recordPrices(ctx);
+    world.venue.state.session = 'closed';
+    ctx.venue.clear();
+    clock.advance(300);
+    await recordPrices(ctx);
+    expect((await prices()).map(({ recorded_at }) => recorded_at)).toEqual([wire(0), wire(300)]);
+  });
+
+  test('shows its hours, and the close of the day before in New York', async () => {
+    const { ctx, clock } = world.app;
+    const session = 'regular';
+    await importPrices(ctx, async () => [
+      // Friday's last regular price, a later one, and Monday's.
+      { symbol: 'AAPLon', recorded_at: '2026-02-27T20:55:00Z', price: '201.5', session },
+      { symbol: 'AAPLon', recorded_at: '2026-02-27T22:00:00Z', price: '203', session: 'postmarket' },
+      { symbol: 'AAPLon', recorded_at: '2026-03-02T14:55:00Z', price: '205', session },
+    ]);
+    expect((await market()).body).toEqual({
+      object: 'tokenized_swap_market',
+      symbol: 'AAPLon',
+      is_open: true,
+      session: 'regular',
+      opens_at: null,
+      closes_at: '2026-03-02T20:59:00.000000Z',
+      previous_close: '201.5',
+      prices: { object: 'list', data: [expect.objectContaining({ price: '205' })] },
+    });
+    clock.set(Date.parse('2026-03-07T15:00:00Z'));
+    expect((await market('&range=1w')).body).toMatchObject({
+      ...{ is_open: false, session: 'offhours', opens_at: '2026-03-09T00:05:00.000000Z', closes_at: null },
+      previous_close: '205',
+      prices: { data: [{ price: '201.5' }, { price: '203' }, { price: '205' }] },
+    });
+  });
+
+  test('shows prices but no hours if the venue does not tell them', async () => {
+    await recordPrices(world.app.ctx);
+    world.app.ctx.venue.clear();
+    const { state } = world.venue;
+    const key = state.api_key;
+    state.api_key = 'another';
+    const { status: code, body } = await market();
+    state.api_key = key;
+    expect([code, body.is_open, body.session, body.opens_at, body.closes_at]).toEqual([
+      ...[200, null, null, null, null],
+    ]);
+    expect(await prices()).toHaveLength(1);
+  });
+
+  test('ends each range with the newest price, and returns the last price of each step', async () => {
+    const { ctx, clock } = world.app;
+    const offsets = [-40 * 24, -20 * 24, -2 * 24, -23, -1, -0.5, 0];
+    await importPrices(ctx, async () =>
+      offsets.map((hours, index) => ({
+        ...{ symbol: 'AAPLon', recorded_at: at(hours * HOUR_S), price: `${index + 1}`, session: 'regular' },
+      })),
+    );
+    // A later import does not change recorded prices.
+    await importPrices(ctx, async () => [
+      { symbol: 'AAPLon', recorded_at: at(-HOUR_S - 1), price: '99', session: 'regular' },
+    ]);
+    const shown = async (range: string) => (await prices(`&range=${range}`)).map(({ price }) => price);
+    expect(await shown('1d')).toEqual(['4', '5', '6', '7']);
+    expect(await shown('1w')).toEqual(['3', '4', '6', '7']);
+    expect(await shown('1m')).toEqual(['2', '3', '4', '7']);
+    expect(await shown('1y')).toEqual(['1', '2', '3', '4', '7']);
+    clock.advance(30 * 24 * HOUR_S);
+    expect(await shown('1d')).toEqual(['4', '5', '6', '7']);
+    clock.set(MARKET_OPEN - HOUR_S * 1000);
+    expect(await shown('1d')).toEqual(['4', '5']);
+    expect((await market('&range=2d')).body).toMatchObject({
+      code: 'validation_failed',
+      errors: { range: [expect.any(String)] },
+    });
+  });
+
+  test('keeps every price for 8 days and one per hour for 400', async () => {
+    const { ctx, clock } = world.app;
+    for (const minutes of [5, 30, 60, 90]) {
+      clock.set(MARKET_OPEN + minutes * 60_000);
+      await recordPrices(ctx);
+    }
+    const kept = async () => {
+      await runHousekeeping(ctx, { prices: deleteOldPrices });
+      return (await prices()).map(({ recorded_at }) => recorded_at);
+    };
+    clock.set(MARKET_OPEN + 8 * 24 * HOUR_S * 1000);
+    expect(await kept()).toHaveLength(4);
+    clock.advance(2 * HOUR_S);
+    expect(await kept()).toEqual([wire(300), wire(HOUR_S)]);
+    clock.set(MARKET_OPEN + 400 * 24 * HOUR_S * 1000 + 2 * HOUR_S * 1000);
+    expect(await kept()).toEqual([]);
   });
 });
 

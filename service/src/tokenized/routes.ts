@@ -2,12 +2,15 @@ import type { ErrorCode } from '../errors.ts';
 import { readIdempotencyKey } from '../http/idempotency.ts';
 import { PageQuery } from '../http/paging.ts';
 import { partnerRoute, userRoute } from '../http/route.ts';
+import { readMarket } from './market.ts';
 import { readOrders } from './order-list.ts';
 import { quoteSwap } from './quote.ts';
 import {
+  MarketQuery,
   NewTransaction,
   QuoteQuery,
   StatusQuery,
+  SwapMarket,
   SwapOrderList,
   SwapQuote,
   SwapTransaction,
@@ -52,6 +55,18 @@ export const tokenizedRoutes = [
     reply: TradingStatus,
     errors: ['validation_failed', 'symbol_not_found', 'upstream_error', 'upstream_unavailable'],
     handle: (ctx, caller, { query }) => readTradingStatus(ctx, caller, query),
+  }),
+  partnerRoute('swaps:read', {
+    method: 'GET',
+    path: '/v1/tokenized/swap/market',
+    operationId: 'getTokenizedMarket',
+    summary: 'Get the trading hours and the price history of a tokenized asset',
+    description:
+      'Prices are what buying one token cost, recorded every five minutes while the market is open, oldest first. `range` ends with the newest recorded price, so that a closed market shows its last day. `previous_close` is the last price of the regular session of an earlier day in New York. `is_open`, `session`, `opens_at` and `closes_at` are null if the venue does not say; `opens_at` is null while the asset trades, `closes_at` while it does not.',
+    query: MarketQuery,
+    reply: SwapMarket,
+    errors: ['validation_failed', 'symbol_not_found'],
+    handle: (ctx, caller, { query }) => readMarket(ctx, caller, query),
   }),
   partnerRoute('swaps:read', {
     method: 'GET',

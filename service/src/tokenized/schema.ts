@@ -10,6 +10,7 @@ import {
   Timestamp,
   Uint256,
 } from '../http/wire.ts';
+import type { MarketStatus } from './provider.ts';
 
 const Side = Type.Enum(['buy', 'sell']);
 const AssetSymbol = Type.String({ minLength: 1, maxLength: 32, examples: ['AAPLon'] });
@@ -54,6 +55,41 @@ export const TradingStatus = Closed(
   { title: 'TokenizedSwapTradingStatus' },
 );
 export type TradingStatus = Static<typeof TradingStatus>;
+
+export const PRICE_RANGES = ['1d', '1w', '1m', '1y'] as const;
+export type PriceRange = (typeof PRICE_RANGES)[number];
+
+export const MarketQuery = Type.Object({
+  symbol: AssetSymbol,
+  range: Type.Optional(Type.Enum([...PRICE_RANGES], { default: '1d' })),
+});
+export type MarketQuery = Static<typeof MarketQuery>;
+
+const MarketPrice = Closed(
+  { object: ObjectName('tokenized_swap_price'), price: Decimal, recorded_at: Timestamp },
+  { title: 'TokenizedSwapPrice' },
+);
+
+/** Written out, because the serializer would have to try the alternatives of a nullable enum. */
+const MarketSession = Type.Unsafe<MarketStatus | null>({
+  type: ['string', 'null'],
+  enum: ['premarket', 'regular', 'postmarket', 'overnight', 'offhours', 'paused', 'closed', null],
+});
+
+export const SwapMarket = Closed(
+  {
+    object: ObjectName('tokenized_swap_market'),
+    symbol: Type.String(),
+    is_open: Nullable(Type.Boolean()),
+    session: MarketSession,
+    opens_at: Nullable(Timestamp),
+    closes_at: Nullable(Timestamp),
+    previous_close: Nullable(Decimal),
+    prices: Closed({ object: ObjectName('list'), data: Type.Array(MarketPrice) }),
+  },
+  { title: 'TokenizedSwapMarket' },
+);
+export type SwapMarket = Static<typeof SwapMarket>;
 
 export const NewTransaction = Closed({
   amount: Uint256,

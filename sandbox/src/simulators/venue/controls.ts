@@ -3,6 +3,7 @@ import { type Control, ControlError } from '../control.ts';
 import { type Fault, FaultInput, type FaultMode } from '../fault.ts';
 import type { MarketStatus } from './calendar.ts';
 import { parseScaled } from './decimals.ts';
+import type { PastPrice } from './history.ts';
 import { UNSET } from './market.ts';
 import type { AssetSetting, VenueStore } from './state.ts';
 
@@ -35,6 +36,8 @@ export type VenueControls = {
   'venue/set': { input: VenueSetting; output: VenueView };
   /** Makes the market follow the calendar from now on, unless the session was set. */
   'venue/calendar': { input: Record<string, never>; output: Record<string, never> };
+  /** Returns prices of the last year, for a service that has recorded none yet. */
+  'venue/history': { input: Record<string, never>; output: { prices: PastPrice[] } };
   'venue/fault': { input: { mode: FaultMode; for_seconds?: number }; output: Record<string, never> };
 };
 
@@ -47,11 +50,15 @@ type Parts = {
   store: VenueStore;
   fault: Fault;
   symbols: string[];
+  readPast(): PastPrice[];
   /** Posts a price to the oracle contract, which rejects quotes far from it. Null posts the venue's own price. */
   postPrice(symbol: string, price: bigint | null): Promise<void>;
 };
 
-export function addVenueControls(control: Control, { store, fault, symbols, postPrice }: Parts): void {
+export function addVenueControls(
+  control: Control,
+  { store, fault, symbols, readPast, postPrice }: Parts,
+): void {
   const { state, save } = store;
   control.on('venue/set', SetVenue, async (input) => {
     const { session, assets = {} } = input as VenueSetting;
@@ -69,6 +76,7 @@ export function addVenueControls(control: Control, { store, fault, symbols, post
     save();
     return {};
   });
+  control.on('venue/history', Type.Object({}), async () => ({ prices: readPast() }));
   control.on('venue/fault', FaultInput, async ({ mode, for_seconds }) => {
     fault.set(mode, for_seconds);
     return {};

@@ -13,17 +13,45 @@ const OCTAVES = [
   { periodMs: 14_400_000, amplitude: 0.015 },
 ] as const;
 
+/** Slower waves, which only the past has: the live price stays close to the reference. */
+const PAST_OCTAVES = [
+  { periodMs: 259_200_000, amplitude: 0.02 },
+  { periodMs: 2_592_000_000, amplitude: 0.06 },
+  { periodMs: 12_960_000_000, amplitude: 0.12 },
+] as const;
+
 /** Returns the mid price: a walk around the reference that depends only on the seed and the time. */
 export function midPrice(seed: string, symbol: string, reference: bigint, now: number): bigint {
-  let drift = 0;
-  for (const { periodMs, amplitude } of OCTAVES) {
-    const step = Math.floor(now / periodMs);
-    const progress = now / periodMs - step;
+  return applyDrift(reference, sumWaves(OCTAVES, seed, symbol, now));
+}
+
+/** Returns a mid price of the past: the same walk on top of trends that lead to the price of `now`. */
+export function pastMidPrice(
+  seed: string,
+  symbol: string,
+  reference: bigint,
+  { at, now }: { at: number; now: number },
+): bigint {
+  const trend = (time: number) => sumWaves(PAST_OCTAVES, seed, symbol, time);
+  return applyDrift(midPrice(seed, symbol, reference, at), trend(at) - trend(now));
+}
+
+function applyDrift(price: bigint, drift: number): bigint {
+  return price + (price * BigInt(Math.round(drift * Number(DRIFT_SCALE)))) / DRIFT_SCALE;
+}
+
+type Octave = { periodMs: number; amplitude: number };
+
+function sumWaves(octaves: readonly Octave[], seed: string, symbol: string, time: number): number {
+  let sum = 0;
+  for (const { periodMs, amplitude } of octaves) {
+    const step = Math.floor(time / periodMs);
+    const progress = time / periodMs - step;
     const from = noise(seed, symbol, periodMs, step);
     const to = noise(seed, symbol, periodMs, step + 1);
-    drift += amplitude * (from + (to - from) * progress);
+    sum += amplitude * (from + (to - from) * progress);
   }
-  return reference + (reference * BigInt(Math.round(drift * Number(DRIFT_SCALE)))) / DRIFT_SCALE;
+  return sum;
 }
 
 /** Returns a pseudo-random number from -1 to 1. */

@@ -11,6 +11,7 @@ import { createFault } from '../fault.ts';
 import { closeServer } from '../ports.ts';
 import type { StartSimulator } from '../simulator.ts';
 import { addVenueControls } from './controls.ts';
+import { pastPrices } from './history.ts';
 import { createVenueServer } from './server.ts';
 import { openVenueState } from './state.ts';
 
@@ -59,6 +60,7 @@ export const startVenue: StartSimulator<ReadyVenue> = async ({ folder, control, 
     store,
     fault,
     symbols: deployment.assets.map(({ symbol }) => symbol),
+    readPast: () => pastPrices(store.state.seed, deployment.assets, clock.now()),
     postPrice: async (symbol, price) => {
       const asset = deployment.assets.find((each) => each.symbol === symbol);
       if (asset === undefined) return;

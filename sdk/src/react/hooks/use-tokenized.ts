@@ -1,6 +1,11 @@
 import type { Page } from '../../paging.ts';
 import { queries } from '../../queries.ts';
-import type { TokenizedSwapOrder, TokenizedSwapQuote, TokenizedSwapTradingStatus } from '../../wire.ts';
+import type {
+  TokenizedSwapMarket,
+  TokenizedSwapOrder,
+  TokenizedSwapQuote,
+  TokenizedSwapTradingStatus,
+} from '../../wire.ts';
 import {
   type HookOptions,
   type ListQueryResult,
@@ -48,6 +53,26 @@ export function useTradingStatus(
   options?: HookOptions<TokenizedSwapTradingStatus>,
 ): QueryResult<TokenizedSwapTradingStatus> {
   return useQueryOf(queries.tradingStatus, params, options);
+}
+
+/**
+ * Returns the trading hours, the previous close and the recorded prices of a tokenized asset.
+ *
+ * @example
+ * ```tsx
+ * import { useMarket } from '@causeway/sdk/react';
+ *
+ * function PreviousClose() {
+ *   const { data } = useMarket({ symbol: 'AAPLon', range: '1w' });
+ *   return <p>{data?.previous_close} USD</p>;
+ * }
+ * ```
+ */
+export function useMarket(
+  params: OptionalParams<'market'>,
+  options?: HookOptions<TokenizedSwapMarket>,
+): QueryResult<TokenizedSwapMarket> {
+  return useQueryOf(queries.market, params, options);
 }
 
 /**
