@@ -6,16 +6,20 @@ const PHISHING_RESISTANT = 'phr';
 /** The authentication contexts that apps can ask for with `acr_values`, the strongest first. */
 export const ACR_VALUES = [PHISHING_RESISTANT, MULTI_FACTOR] as const;
 
-/** How a user has proven who they are, as `amr` values (RFC 8176). */
+/**
+ * How a user has proven who they are, as `amr` values (RFC 8176). A passkey proves possession of a key (`pop`). It is not
+ * `hwk`, because nothing proves that hardware protects the key: synced passkeys leave the device.
+ */
 export const AMR = {
   password: ['pwd'],
   code: ['pwd', 'otp', 'mfa'],
-  passkey: ['hwk', 'user', 'mfa'],
+  passkey: ['pop', 'user', 'mfa'],
 } as const;
 
 /** Returns the contexts that an authentication meets, the strongest first. */
 export function contextsOf(amr: readonly string[]): string[] {
-  if (amr.includes('hwk')) return [PHISHING_RESISTANT, MULTI_FACTOR];
+  // oidc-provider's sessions of older versions say `hwk`.
+  if (amr.includes('pop') || amr.includes('hwk')) return [PHISHING_RESISTANT, MULTI_FACTOR];
   return amr.includes('mfa') ? [MULTI_FACTOR] : [];
 }
 
