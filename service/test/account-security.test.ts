@@ -3,16 +3,22 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { confirmEmailChange } from '../src/accounts/change-email.ts';
 import { holdUser } from '../src/accounts/hold.ts';
 import { createChangeEmailLink } from '../src/accounts/mail-links.ts';
+import { insertPasskey } from '../src/accounts/passkey-store.ts';
 import { readSecondFactor, resealTotpSecrets } from '../src/accounts/second-factor.ts';
 import { endSessionsOf } from '../src/accounts/sessions.ts';
 import { totpCode, totpStep } from '../src/accounts/totp.ts';
+import { newId } from '../src/http/ids.ts';
+import { factsOf, NO_DATA } from '../src/pii/personal-data.ts';
+import { sealPii } from '../src/pii/sealed-data.ts';
 import { createSealing } from '../src/sealing.ts';
 import { TEST_SECRET } from './setup/secret.ts';
 import { expectAudited } from './support/audited.ts';
-import { ADDRESS, makeOffer } from './support/offers.ts';
+import { putFacts } from './support/facts.ts';
+import { ADDRESS, makeOffer, tokenizedFile } from './support/offers.ts';
 import { linkIn, PASSWORD, type Site, startSite } from './support/site.ts';
 import { partnerOf } from './support/tokens.ts';
 import { newVisitor, type Visitor } from './support/visitor.ts';
+import { proveWallets } from './support/wallets.ts';
 
 let site: Site;
 
@@ -228,6 +234,26 @@ describe('sessions', () => {
     ]);
     await expectAudited(site.ctx, 'user.signed_out_everywhere');
   });
+});
+
+test('the last use of a session is recorded once a minute', async () => {
+  const { id, email } = await newUser();
+  const visitor = await signIn(email);
+  const readUse = async () =>
+    (
+      await sql<{
+        used_at: string;
+      }>`select used_at from browser_sessions where user_id = ${id}`.execute(site.ctx.db)
+    ).rows[0]?.used_at;
+  await sql`update browser_sessions set used_at = now() - interval '2 minutes' where user_id = ${id}`.execute(
+    site.ctx.db,
+  );
+  const stale = await readUse();
+  await visitor.get('/account');
+  const recorded = await readUse();
+  expect(recorded).not.toBe(stale);
+  await visitor.get('/account');
+  expect(await readUse()).toBe(recorded);
 });
 
 describe('changing the password', () => {
@@ -649,6 +675,61 @@ describe('acr_values', () => {
   });
 });
 
+const walletOf = (digit: string) => `0x${digit.repeat(40)}`;
+
+/** Inserts a live order that expires in an hour. */
+async function insertOrder(userId: string, wallet: string, state: 'live' | 'executed'): Promise<void> {
+  const { ctx } = site;
+  const offer = await makeOffer(ctx, tokenizedFile());
+  await sql`insert into tokenized_orders (id, partner_id, user_id, offer_id, symbol, chain, wallet, swap, asset, token,
+      amount, state, holding, expires_at, attestation, inserted_at, updated_at)
+    values (gen_random_uuid(), ${partnerOf('partner-one')}, ${userId}, ${offer.id}, 'HBRon', 'ethereum_sepolia',
+      ${wallet}, ${ADDRESS.swap}, ${ADDRESS.asset}, ${ADDRESS.usdc}, 1000000, ${state}, false,
+      ${new Date(ctx.clock.now() + 3_600_000).toISOString()}, ${{ side: 0, quantity: '7' }}, now(), now())`.execute(
+    ctx.db,
+  );
+}
+
+async function insertParticipation(userId: string, status: string, hash: number): Promise<void> {
+  const offer = await makeOffer(site.ctx);
+  const [option] = offer.options;
+  await sql`insert into participations (id, partner_id, user_id, offer_id, offer_option_id, status, amount, asset_id,
+      asset_code, asset_name, asset_digits, chain, wallet_address, fund_address, token_address, approval_hash,
+      prepared_at, inserted_at, updated_at, reason)
+    values (gen_random_uuid(), ${partnerOf('partner-one')}, ${userId}, ${offer.id}, ${option?.id}, ${status}, 1000000,
+      'usd-coin', 'USDC', 'USD Coin', 6, 'ethereum_sepolia', ${ADDRESS.asset}, ${ADDRESS.fund}, ${ADDRESS.usdc},
+      ${Buffer.alloc(32, hash)}, now(), now(), now(), 'internal: reason')`.execute(site.ctx.db);
+}
+
+/** Gives the user one row of everything that an export contains. */
+async function giveRows(userId: string, name: string, digit: string): Promise<void> {
+  const { ctx } = site;
+  await site.tokenFor({ userId });
+  await putFacts(ctx, {
+    userId,
+    reviews: { BasicKYCLevel: 'pending', AccreditationIndividual_FullVerification: null },
+  });
+  await sql`insert into identity_reviews (user_id, level_name, review_status, as_of)
+    values (${userId}, 'AccreditationIndividual_FullVerification', 'init', now())`.execute(ctx.db);
+  const data = { ...NO_DATA, full_legal_name: name };
+  await ctx.db
+    .updateTable('pii')
+    .set(sealPii(ctx.sealing, userId, data, factsOf(data, 'person')))
+    .where('user_id', '=', userId)
+    .execute();
+  await proveWallets(ctx, [walletOf(digit)], { userId });
+  await insertParticipation(userId, 'failed', Number(digit) + 100);
+  await insertOrder(userId, walletOf(digit), 'executed');
+  await insertPasskey(ctx.db, {
+    ...{ id: newId(ctx.clock, ctx.random), user_id: userId, name: `Key of ${name}`, transports: [] },
+    ...{ credential_id: ctx.random(16), public_key: ctx.random(16), sign_count: 0 },
+  });
+  await sql`insert into notice_opt_outs (user_id, topic) values (${userId}, 'verification')`.execute(ctx.db);
+}
+
+const checksIn = ({ identity_checks }: { identity_checks: { level: string; status: string }[] }) =>
+  Object.fromEntries(identity_checks.map(({ level, status }) => [level, status]));
+
 describe('the data export', () => {
   test('has the data of its user, nobody else’s, no secrets and no internal decisions', async () => {
     const { id, email } = await newUser();
@@ -656,6 +737,8 @@ describe('the data export', () => {
     const visitor = await signIn(email);
     const { secret } = await enroll(visitor);
     await visitor.get('/account');
+    await giveRows(id, 'Ada Lovelace', '1');
+    await giveRows(other.id, 'Grace Hopper', '2');
     await sql`insert into user_holds (id, user_id, reason, held_at, released_at, release_reason)
       values (gen_random_uuid(), ${id}, 'suspicious transfers', now(), now(), 'cleared by compliance')`.execute(
       site.ctx.db,
@@ -666,13 +749,37 @@ describe('the data export', () => {
     expect(reply.headers['cache-control']).toBe('no-store');
     expect(reply.json()).toMatchObject({
       object: 'data_export',
-      account: { id, email, two_step_sign_in: true },
-      participations: [],
-      wallets: [],
+      account: {
+        ...{ id, email, kind: 'person', language: 'en', two_step_sign_in: true },
+        passkeys: [{ name: 'Key of Ada Lovelace' }],
+        sessions: [{ network: '127.0.0.x', method: 'password' }],
+      },
+      personal_data: { full_legal_name: 'Ada Lovelace' },
+      tax_forms: [{ document_type: 'tax_certification', form_type: 'w8_ben', status: 'COMPLETED' }],
+      wallets: [{ partner: 'Partner partner-one', protocol: 'ethereum', address: walletOf('1') }],
+      participations: [{ object: 'participation', status: 'failed', amount: '1000000' }],
+      tokenized_swap_orders: [
+        { object: 'tokenized_swap_order', symbol: 'HBRon', side: 'buy', receive_output_amount: '7' },
+      ],
+      connected_apps: [{ name: 'Partner partner-one', scopes: expect.arrayContaining(['offers:read']) }],
+      email_topics: ['acceptance', 'forms', 'reminders'],
     });
+    expect(checksIn(reply.json())).toEqual({
+      Sorting_KYC_Level: 'approved',
+      BasicKYCLevel: 'in_review',
+      AccreditationIndividual_FullVerification: 'not_submitted',
+    });
+    await sql`update identity_reviews set review_status = 'completed', answer = 'RED', reject_type = 'FINAL', reviewed_at = now()
+      where user_id = ${id} and level_name = 'BasicKYCLevel'`.execute(site.ctx.db);
+    const rejected = await visitor.post('/account/export');
+    expect(checksIn(rejected.json())).toMatchObject({ BasicKYCLevel: 'not_approved' });
+    expect(rejected.body).not.toMatch(/RED|FINAL/);
     for (const hidden of [
       other.email,
       other.id,
+      'Grace Hopper',
+      walletOf('2'),
+      'internal',
       'suspicious',
       'compliance',
       'hold',
@@ -702,14 +809,7 @@ describe('deleting the account', () => {
 
   test('waits while money may still move, says so, and happens once it cannot', async () => {
     const { id, email } = await newUser();
-    const offer = await makeOffer(site.ctx);
-    const [option] = offer.options;
-    await sql`insert into participations (id, partner_id, user_id, offer_id, offer_option_id, status, amount, asset_id,
-        asset_code, asset_name, asset_digits, chain, wallet_address, fund_address, token_address, approval_hash,
-        prepared_at, inserted_at, updated_at, reason)
-      values (gen_random_uuid(), ${partnerOf('partner-one')}, ${id}, ${offer.id}, ${option?.id}, 'pending', 1000000,
-        'usd-coin', 'USDC', 'USD Coin', 6, 'ethereum_sepolia', ${ADDRESS.asset}, ${ADDRESS.fund}, ${ADDRESS.usdc},
-        ${Buffer.alloc(32, 8)}, now(), now(), now(), 'internal: reason')`.execute(site.ctx.db);
+    await insertParticipation(id, 'pending', 8);
     const visitor = await signIn(email);
     const data = await visitor.post('/account/export');
     expect(data.json().participations).toMatchObject([
@@ -726,6 +826,54 @@ describe('deleting the account', () => {
     await visitor.get('/account/delete');
     expect((await visitor.post('/account/delete', { confirm: 'yes' })).statusCode).toBe(200);
     expect(await isSignedIn(visitor)).toBe(false);
+  });
+
+  test('waits for an open order and for wallets on allow-lists, and says which', async () => {
+    const { ctx } = site;
+    const { id, email } = await newUser();
+    const visitor = await signIn(email);
+    await visitor.get('/account/delete');
+    const attempt = () => visitor.post('/account/delete', { confirm: 'yes' });
+    const offer = await makeOffer(ctx);
+    await ctx.db
+      .insertInto('allow_verifications')
+      .values({
+        ...{ id: newId(ctx.clock, ctx.random), offer_id: offer.id, user_id: id, chain: 'ethereum_sepolia' },
+        ...{ partner_id: partnerOf('partner-one'), wallet: walletOf('3'), contract: ADDRESS.fund },
+        ...{ state: 'allowed', deadline: new Date(0), inserted_at: new Date(0), updated_at: new Date(0) },
+      } as never)
+      .execute();
+    await insertOrder(id, walletOf('3'), 'live');
+    const ordered = await attempt();
+    expect([ordered.statusCode, ordered.body.includes('You have an open order')]).toEqual([409, true]);
+    await sql`update tokenized_orders set state = 'executed' where user_id = ${id}`.execute(ctx.db);
+    for (let i = 0; i < 2; i++) {
+      const allowed = await attempt();
+      expect([allowed.statusCode, allowed.body.includes('on the allow-list of an offer')]).toEqual([
+        409,
+        true,
+      ]);
+    }
+    expect(await isSignedIn(visitor)).toBe(true);
+    await sql`update allow_verifications set state = 'revoked' where user_id = ${id}`.execute(ctx.db);
+    expect((await attempt()).statusCode).toBe(200);
+    await site.mailTo(email, /account was deleted/);
+  });
+
+  test('is committed together with its mail', async () => {
+    const { id, email } = await newUser();
+    const visitor = await signIn(email);
+    await visitor.get('/account/delete');
+    const { db } = site.ctx;
+    await sql`create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$`.execute(
+      db,
+    );
+    await sql`create trigger refuse before insert on mail_outbox execute function refuse()`.execute(db);
+    const reply = await visitor.post('/account/delete', { confirm: 'yes' });
+    await sql`drop function refuse cascade`.execute(db);
+    expect([reply.statusCode, await isSignedIn(visitor)]).toEqual([500, true]);
+    const { rows } = await sql`select email from users where id = ${id}`.execute(db);
+    expect(rows).toEqual([{ email }]);
   });
 
   test('a restricted account stays, and the page does not say why', async () => {

@@ -1,19 +1,14 @@
-import type { Context } from '../context.ts';
 import { isId } from '../http/ids.ts';
 import { TOPICS } from '../notices/notice.ts';
 import { listTopics, saveMailPreferences } from '../notices/preferences.ts';
 import { accountPage } from '../pages/account-page.ts';
 import { accountCode } from './account-code.ts';
-import type { Browser } from './browser.ts';
-import type { PageRequest, PageResponse } from './page-route.ts';
 import { deletePasskey, listPasskeys } from './passkey-store.ts';
 import { supportsPasskeys } from './passkeys.ts';
+import { withRecentSession, withSession } from './recent-session.ts';
 import { readSecondFactor } from './second-factor.ts';
 import { listSessionsOf } from './sessions.ts';
 import { localeOf } from './user.ts';
-
-const SIGN_IN: PageResponse = { redirect: '/sign-in' };
-const SIGN_IN_AGAIN: PageResponse = { redirect: '/sign-in?again=yes' };
 
 const NOTICES = new Map([
   ['disconnected', 'App disconnected.'],
@@ -27,12 +22,7 @@ const NOTICES = new Map([
   ['second_factor_off', 'Two-step sign-in is off.'],
 ]);
 
-export async function showAccount(
-  ctx: Context,
-  { session, csrf }: Browser,
-  { query }: PageRequest,
-): Promise<PageResponse> {
-  if (session === null) return SIGN_IN;
+export const showAccount = withSession(async (ctx, { csrf }, { query }, session) => {
   const { user } = session;
   const [apps, passkeys, topics, secondFactor, sessions] = await Promise.all([
     ctx.oauth.listGrants(user.id),
@@ -56,37 +46,21 @@ export async function showAccount(
     ...(message !== undefined && { message }),
   });
   return { page, images: apps.map((app) => app.logo_url) };
-}
+});
 
-export async function disconnectApp(
-  ctx: Context,
-  { session }: Browser,
-  { form }: PageRequest,
-): Promise<PageResponse> {
-  if (session === null) return SIGN_IN;
-  await ctx.oauth.revokeGrant(session.user.id, form.client_id ?? '');
+export const disconnectApp = withSession(async (ctx, _browser, { form }, { user }) => {
+  await ctx.oauth.revokeGrant(user.id, form.client_id ?? '');
   return { redirect: '/account?notice=disconnected' };
-}
+});
 
-export async function saveEmailSettings(
-  ctx: Context,
-  { session }: Browser,
-  { form }: PageRequest,
-): Promise<PageResponse> {
-  if (session === null) return SIGN_IN;
+export const saveEmailSettings = withSession(async (ctx, _browser, { form }, { user }) => {
   const topics = TOPICS.filter((topic) => form[topic] === 'yes');
-  await saveMailPreferences(ctx, session.user.id, topics, form.locale);
+  await saveMailPreferences(ctx, user.id, topics, form.locale);
   return { redirect: '/account?notice=emails_saved' };
-}
+});
 
-export async function removePasskey(
-  ctx: Context,
-  { session }: Browser,
-  { form }: PageRequest,
-): Promise<PageResponse> {
-  if (session === null) return SIGN_IN;
-  if (!session.isRecent) return SIGN_IN_AGAIN;
+export const removePasskey = withRecentSession('/account', async (ctx, _browser, { form }, { user }) => {
   const { id = '' } = form;
-  if (isId(id)) await deletePasskey(ctx.db, session.user.id, id);
+  if (isId(id)) await deletePasskey(ctx.db, user.id, id);
   return { redirect: '/account?notice=passkey_removed' };
-}
+});

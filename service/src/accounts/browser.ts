@@ -36,7 +36,7 @@ export async function identifyBrowser(
   const device = knownDevice ?? newSecret(ctx.random);
   if (knownDevice === null) setDeviceCookie(ctx, reply, device);
   const session = existing === null ? null : await readSession(ctx, existing);
-  if (session !== null) await touchSession(ctx.db, session.id);
+  if (session?.isUseStale) await touchSession(ctx.db, session.id);
   const browser = describeBrowser(request.headers['user-agent']);
   const source = { device, network: clientNetwork(request), browser };
   const locale = preferredLocale(request.headers['accept-language']);

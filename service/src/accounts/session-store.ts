@@ -10,7 +10,14 @@ export type SecondFactor = 'totp' | 'recovery_code';
 export type Authentication = { method: SignInMethod; secondFactor: SecondFactor | null };
 
 /** A signed-in browser. */
-export type Session = Authentication & { id: string; user: User; signed_in_at: string; isRecent: boolean };
+export type Session = Authentication & {
+  id: string;
+  user: User;
+  signed_in_at: string;
+  isRecent: boolean;
+  /** Whether the last recorded use is too long ago. */
+  isUseStale: boolean;
+};
 
 /** A session in the list that its user sees. */
 export type ListedSession = {
@@ -47,6 +54,7 @@ export async function findSession(db: Db, hash: Buffer): Promise<Session | null>
     .select(['u.id as userId', 'u.email', 'u.kind', 'u.locale'])
     .select(['s.id', 's.method', 's.second_factor as secondFactor', 's.signed_in_at'])
     .select(sql<boolean>`s.signed_in_at > now() - ${RECENT}::interval`.as('isRecent'))
+    .select(sql<boolean>`s.used_at < now() - ${USE_PRECISION}::interval`.as('isUseStale'))
     .where('s.hash', '=', hash)
     .where('s.expires_at', '>', sql<string>`now()`)
     .executeTakeFirst();
@@ -55,7 +63,7 @@ export async function findSession(db: Db, hash: Buffer): Promise<Session | null>
   return { ...session, user: { id: userId, email, kind, locale } };
 }
 
-/** Records a use of the session, unless one was recorded within the last minute. */
+/** Records a use of the session. Only one of several concurrent calls writes. */
 export async function touchSession(db: Db, id: string): Promise<void> {
   await sql`update browser_sessions set used_at = now()
     where id = ${id} and used_at < now() - ${USE_PRECISION}::interval`.execute(db);

@@ -46,7 +46,7 @@ export async function lockUser(
   tx: Db,
   idOrEmail: string,
 ): Promise<{ id: string; email: string } | undefined> {
-  return selectUser(tx, idOrEmail).forUpdate().executeTakeFirst();
+  return matchUser(tx, idOrEmail).select(['id', 'email']).forUpdate().executeTakeFirst();
 }
 
 /**
@@ -54,13 +54,15 @@ export async function lockUser(
  * avoid deadlocks, transactions take this lock before they change passkeys, sessions, links or the second factor.
  */
 export async function lockAccount(tx: Db, idOrEmail: string) {
-  return selectUser(tx, idOrEmail).forNoKeyUpdate().executeTakeFirst();
+  return matchUser(tx, idOrEmail)
+    .select([...USER_COLUMNS, 'password_hash'])
+    .forNoKeyUpdate()
+    .executeTakeFirst();
 }
 
-function selectUser(db: Db, idOrEmail: string) {
+function matchUser(db: Db, idOrEmail: string) {
   return db
     .selectFrom('users')
-    .select([...USER_COLUMNS, 'password_hash'])
     .where((eb) =>
       isId(idOrEmail) ? eb('id', '=', idOrEmail) : eb(EMAIL_KEY, '=', normalizeEmail(idOrEmail)),
     );

@@ -11,7 +11,7 @@ export async function assertNotHeld({ db }: Pick<Context, 'db'>, userId: string)
 }
 
 /** Like `assertNotHeld`, but no hold can be placed on the user until the transaction ends. */
-export async function lockNotHeld(tx: Db, userId: string): Promise<void> {
+async function lockNotHeld(tx: Db, userId: string): Promise<void> {
   if ((await lockHeld(tx, [userId])).length > 0) throw accountRestricted();
 }
 
@@ -44,6 +44,6 @@ export async function releaseHold(
   });
 }
 
-function accountRestricted(): ApiError {
+export function accountRestricted(): ApiError {
   return new ApiError('account_restricted', { checks: [HELD] });
 }

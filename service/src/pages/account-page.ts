@@ -112,7 +112,7 @@ ${id !== sessionId && html`<form method="post" action="/account/sessions/end">${
 function data(csrf: string): Html {
   return html`<section aria-labelledby="data"><h2 id="data">Your data</h2>
 <ul class="rows">
-<li class="plain"><div><p class="name">Download your data</p><p class="soft small">Everything we store about you, as a JSON file.</p></div>
+<li class="plain"><div><p class="name">Download your data</p><p class="soft small">Your profile, identity checks, tax forms, wallets, investments and connected apps, as a JSON file.</p></div>
 <form method="post" action="/account/export">${hiddenField('csrf', csrf)}<button class="quiet slim" type="submit" aria-label="Download your data">Download</button></form></li>
 <li class="plain"><div><p class="name">Delete your account</p><p class="soft small">Possible once no investment, order or refund is open.</p></div>
 <a class="button quiet slim danger" href="/account/delete" aria-label="Delete your account">Delete</a></li></ul></section>`;

@@ -15,13 +15,14 @@ export const showDelete = withRecentSession(DELETE_PATH, async (ctx, { csrf }, _
   page: deletePage({ csrf, email: user.email, block: await findDeletionBlock(ctx, user.id) }),
 }));
 
-export const postDelete = withRecentSession(DELETE_PATH, async (ctx, { csrf }, { form }, { user }) => {
+export const postDelete = withRecentSession(DELETE_PATH, async (ctx, { csrf }, { form }, session) => {
+  const { user } = session;
   const page = (block: Parameters<typeof deletePage>[0]['block'], problem?: string) => ({
     status: block === null ? 422 : 409,
     page: deletePage({ csrf, email: user.email, block, ...(problem !== undefined && { problem }) }),
   });
   if (form.confirm !== 'yes') return page(null, 'Check the box to confirm.');
-  const block = await deleteAccount(ctx, user);
+  const block = await deleteAccount(ctx, session);
   if (block !== null) return page(block);
   return {
     cookie: newSecret(ctx.random),

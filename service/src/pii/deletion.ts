@@ -1,16 +1,12 @@
-import type { User } from '../accounts/user.ts';
+import { lockSession, type Session } from '../accounts/sessions.ts';
 import { localeOf } from '../accounts/user.ts';
 import type { Context } from '../context.ts';
-import { ApiError } from '../errors.ts';
 import { composeMail } from '../mail/message.ts';
 import { sendMail } from '../mail/outbox.ts';
-import { BLOCKS, eraseUser, findBlock } from './erasure.ts';
-
-/** Why an account cannot be deleted now. `restricted` is never explained. */
-export type DeletionBlock = keyof typeof BLOCKS | 'restricted';
+import { type ErasureBlock, findBlock, tryErasure } from './erasure.ts';
 
 /** Returns why the user's account cannot be deleted now, or null. `deleteAccount` decides again, under a lock. */
-export function findDeletionBlock(ctx: Context, userId: string): Promise<DeletionBlock | null> {
+export function findDeletionBlock(ctx: Context, userId: string): Promise<ErasureBlock | null> {
   return findBlock(ctx, ctx.db, userId);
 }
 
@@ -18,30 +14,23 @@ export function findDeletionBlock(ctx: Context, userId: string): Promise<Deletio
  * Deletes the account at its user's request and confirms it by mail. Returns the block if money may still move for it, or
  * if its wallets must leave allow-lists first.
  */
-export async function deleteAccount(ctx: Context, user: User): Promise<DeletionBlock | null> {
-  try {
-    const { applicantId, openSubmissions } = await eraseUser(ctx, user.id, 'user');
-    await confirmDeletion(ctx, user);
-    for (const submission of openSubmissions)
-      await ctx.documents
-        .archive(submission)
-        .catch((err: unknown) => ctx.log.warn({ err, submission }, 'could not archive a signing link'));
-    ctx.log.info({ user_id: user.id, applicant_id: applicantId }, 'account deleted by its user');
-    return null;
-  } catch (error) {
-    const block = error instanceof ApiError ? blockOf(error) : null;
-    if (block === null) throw error;
-    return block;
-  }
-}
-
-async function confirmDeletion(ctx: Context, user: User): Promise<void> {
+export async function deleteAccount(
+  ctx: Context,
+  session: Pick<Session, 'id' | 'user'>,
+): Promise<ErasureBlock | null> {
+  const { user } = session;
   const mail = composeMail(user.email, localeOf(user), 'account_deleted', { at: ctx.clock.now() });
-  await ctx.db.transaction().execute((tx) => sendMail(ctx, tx, mail));
-}
-
-function blockOf({ code, details }: ApiError): DeletionBlock | null {
-  if (code === 'account_restricted') return 'restricted';
-  const [reason] = Object.entries(BLOCKS).find(([, text]) => JSON.stringify(details).includes(text)) ?? [];
-  return (reason as keyof typeof BLOCKS | undefined) ?? null;
+  const result = await tryErasure(ctx, user.id, 'user', async (tx) => {
+    await lockSession(tx, session);
+    await sendMail(ctx, tx, mail);
+  });
+  if (result.block !== null) return result.block;
+  const { applicantId, openSubmissions } = result.erasure;
+  const fields = { user_id: user.id, applicant_id: applicantId, submissions: openSubmissions };
+  ctx.log.info(fields, 'account deleted by its user');
+  for (const submission of openSubmissions)
+    await ctx.documents
+      .archive(submission)
+      .catch((err: unknown) => ctx.log.warn({ err, submission }, 'could not archive a signing link'));
+  return null;
 }

@@ -1,9 +1,10 @@
 import { eraseUser as eraseAccount } from '../accounts/erase.ts';
+import { lockHeld } from '../accounts/hold.ts';
 import { lockUser } from '../accounts/user.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { eraseUser as eraseDocuments } from '../documents/erase.ts';
-import { lockNotHeld } from '../eligibility/account.ts';
+import { accountRestricted } from '../eligibility/account.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import { timestampOf, toTimestamp } from '../http/wire.ts';
 import { eraseUser as eraseIdentity } from '../identity/erase.ts';
@@ -34,30 +35,46 @@ export type Erasure = {
 };
 
 /** Why a user cannot be erased yet, in the words of the error. */
-export const BLOCKS = {
+const BLOCKS = {
   open_participations: 'has open participations; erase the user when they are settled',
   live_orders: 'has live orders; erase the user when they have expired',
   allowed_wallets: 'has wallets on allow-lists; they are being revoked, erase the user afterwards',
 } as const;
 
+/** Why a user cannot be erased now. Users never learn why they are `restricted`. */
+export type ErasureBlock = keyof typeof BLOCKS | 'restricted';
+
+export type ErasureResult = { block: ErasureBlock } | { block: null; erasure: Erasure };
+
 type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'sealing'>;
 
+/** Erases a user for an operator. Throws `account_restricted` or `validation_failed` if it is not possible now. */
+export async function eraseUser(ctx: Parts, emailOrId: string): Promise<Erasure> {
+  const result = await tryErasure(ctx, emailOrId, 'operator');
+  if (result.block === null) return result.erasure;
+  throw result.block === 'restricted' ? accountRestricted() : invalidField('user', BLOCKS[result.block]);
+}
+
 /**
- * Erases a user as far as the law allows, in one transaction. The account ends immediately. Personal data of
- * a user with records that must be retained is restricted until retention ends; otherwise it is deleted now.
- * Wallets on allow-lists are revoked first: throws `validation_failed` until the chain has confirmed the
- * revocation.
+ * Erases a user as far as the law allows, in one transaction, unless the account is on hold or money may still move for
+ * it. The account ends immediately. Personal data of a user with records that must be retained is restricted until
+ * retention ends; otherwise it is deleted now. Wallets on allow-lists are revoked first: returns the block until the
+ * chain has confirmed the revocation. `confirm` runs in the transaction, before anything is erased.
  */
-export async function eraseUser(
+export async function tryErasure(
   ctx: Parts,
   emailOrId: string,
-  actor: 'operator' | 'user' = 'operator',
-): Promise<Erasure> {
-  const erasure = await ctx.db.transaction().execute(async (tx) => {
+  actor: 'operator' | 'user',
+  confirm: (tx: Db) => Promise<void> = async () => undefined,
+): Promise<ErasureResult> {
+  return ctx.db.transaction().execute(async (tx): Promise<ErasureResult> => {
     const user = await lockUser(tx, emailOrId);
     if (user === undefined) throw new ApiError('not_found', {}, { message: `User ${emailOrId} not found.` });
-    await assertErasable(ctx, tx, user.id);
-    if (await revokeWalletsOf(ctx, tx, user.id)) return null;
+    if ((await lockHeld(tx, [user.id])).length > 0) return { block: 'restricted' };
+    const block = await findBlock(ctx, tx, user.id);
+    if (block !== null) return { block };
+    if (await revokeWalletsOf(ctx, tx, user.id)) return { block: 'allowed_wallets' };
+    await confirm(tx);
     await eraseGrants(tx, user.id);
     await eraseAccount(tx, user.id);
     await eraseWallets(ctx, tx, user.id);
@@ -72,21 +89,13 @@ export async function eraseUser(
       'the audit log of the personal data (who read or changed it, and when; no values)',
     ];
     await insertErasure(tx, { user_id: user.id, erased_at: timestampOf(ctx.clock), kept, keep_until });
-    return {
+    const erasure = {
       ...{ user_id: user.id, erased: listErased(keep_until), kept, keep_until },
       applicantId: identity.applicantId,
       openSubmissions: documents.openSubmissions,
     };
+    return { block: null, erasure };
   });
-  if (erasure === null) throw invalidField('user', BLOCKS.allowed_wallets);
-  return erasure;
-}
-
-/** Throws while the account is on hold, or while money may still move for it. */
-async function assertErasable(ctx: Parts, tx: Db, userId: string): Promise<void> {
-  await lockNotHeld(tx, userId);
-  const block = await findBlock(ctx, tx, userId);
-  if (block !== null) throw invalidField('user', BLOCKS[block]);
 }
 
 /** Returns why money may still move for the user, or null if it cannot. */
