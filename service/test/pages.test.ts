@@ -1,8 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { holdUser } from '../src/accounts/hold.ts';
+import { insertPasskey } from '../src/accounts/passkey-store.ts';
 import { totpCode, totpStep } from '../src/accounts/totp.ts';
+import { findUserByEmail } from '../src/accounts/user.ts';
 import { SCOPES } from '../src/http/access.ts';
+import { newId } from '../src/http/ids.ts';
+import { unsubscribeUrl } from '../src/notices/unsubscribe.ts';
 import { launchChromium } from './setup/chromium.ts';
 import { expectAudited } from './support/audited.ts';
 import { findViolations, loadAxe } from './support/axe.ts';
@@ -317,7 +322,7 @@ describe('the account page', () => {
       const reply = await exchange(callbackOf(page).get('code') ?? '', verifier);
       const { id_token } = (await reply.json()) as { id_token: string };
       const claims = JSON.parse(Buffer.from(id_token.split('.')[1] ?? '', 'base64url').toString());
-      expect(claims).toMatchObject({ acr: 'phr', amr: ['hwk', 'user', 'mfa'] });
+      expect(claims).toMatchObject({ acr: 'phr', amr: ['pop', 'user', 'mfa'] });
 
       await page.goto(`${site.url}/account`);
       await page.getByRole('button', { name: 'Remove' }).click();
@@ -440,10 +445,50 @@ test('every page fits the screen, has one heading and breaks no accessibility ru
   await page.getByLabel('Code').fill(codeOf(secret, 1));
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByRole('heading', { name: 'Your account' }).waitFor();
+  const { id: userId = '' } = (await findUserByEmail(site.ctx.db, email)) ?? {};
+  await insertPasskey(site.ctx.db, {
+    ...{
+      id: newId(site.ctx.clock, site.ctx.random),
+      user_id: userId,
+      name: 'Synced passkey',
+      transports: [],
+    },
+    ...{ credential_id: Buffer.alloc(16), public_key: Buffer.alloc(16), sign_count: 0 },
+  });
+  await page.goto(site.authorizeUrl({ acr_values: 'phr' }).url);
+  await page.getByText('asks for more security').waitFor();
+  await capture('8-step-up-passkey');
+  await holdUser(site.ctx, userId, 'axe walk');
+  await page.goto(`${site.url}/account/delete`);
+  await page.getByRole('checkbox').check();
+  await page.getByRole('button', { name: 'Delete account' }).click();
+  await page.getByRole('heading', { name: 'You can’t delete your account yet' }).waitFor();
+  await capture('8-account-delete-blocked');
+  await site.ctx.pool.query(
+    `update browser_sessions set signed_in_at = signed_in_at - interval '5 minutes' where user_id = $1`,
+    [userId],
+  );
+  await page.goto(`${site.url}/account/password`);
+  await capture('8-sign-in-again');
   await page.goto(link);
   await capture('9-gone');
   await page.goto(`${site.url}/forgot`);
   await capture('a-forgot');
+  await page.getByRole('button', { name: 'Send link' }).click();
+  await page.goto(linkIn(await site.mailTo(email, /Set a new password/)));
+  await capture('a-reset');
+  await page.getByLabel('New password').fill('aaaaaaaaaaaa');
+  await page.getByRole('checkbox').check();
+  await page.getByRole('button', { name: 'Set password' }).click();
+  await page.getByLabel('New password').waitFor();
+  await capture('a-reset-wrong');
+  await page.goto(unsubscribeUrl(site.ctx, userId, 'reminders'));
+  await capture('a-unsubscribe');
+  await page.getByRole('button').click();
+  await page.getByRole('heading', { name: 'Emails turned off' }).waitFor();
+  await capture('a-unsubscribed');
+  await page.goto(`${site.url}/unsubscribe?token=x`);
+  await capture('a-unsubscribe-unknown');
   await page.goto(site.authorizeUrl({ client_id: 'nobody' }).url);
   await capture('b-error');
   await page.goto(`${site.url}/oauth/logout`);
