@@ -8,6 +8,7 @@ export const approveAbi = /* @__PURE__ */ parseAbi(['function approve(address sp
 
 /** `decimals` is declared as uint256, because old tokens return that. */
 export const tokenAbi = /* @__PURE__ */ parseAbi([
+  'function allowance(address owner, address spender) view returns (uint256)',
   'function decimals() view returns (uint256)',
   'function symbol() view returns (string)',
 ]);

@@ -107,7 +107,7 @@ async function canApprove(session: Session, call: Call, wanted: Allowance): Prom
 }
 
 /** Old tokens return nothing, which counts as `true`. */
-function assertNotFalse(returned: Hex): void {
+export function assertNotFalse(returned: Hex): void {
   if (returned !== '0x' && BigInt(returned) === 0n)
     throw new FlowFailure('approval_failed', 'The token rejected the approval without a reason.');
 }
@@ -125,7 +125,11 @@ export function assertApproved(receipt: Receipt, owner: Hex, wanted: Allowance):
 }
 
 /** The error for an approval below the amount: wallets let their owners edit the amount. */
-function tooLow({ token, spender, amount }: Allowance, approved: bigint, transactionHash: Hex): FlowFailure {
+export function tooLow(
+  { token, spender, amount }: Allowance,
+  approved: bigint,
+  transactionHash?: Hex,
+): FlowFailure {
   return new FlowFailure(
     'insufficient_allowance',
     'Less than the amount was approved in the wallet. Try again and keep the suggested amount.',

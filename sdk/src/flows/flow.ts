@@ -26,6 +26,8 @@ export type FlowCode =
   | 'confirmation_timeout'
   /** The token did not set the allowance. */
   | 'approval_failed'
+  /** The wallet has no open approval for this contract. */
+  | 'approval_not_found'
   /** The token does not support permits (EIP-2612), or the wallet cannot sign them. */
   | 'permit_not_supported'
   /**

@@ -24,6 +24,12 @@ export {
   type TrustedContracts,
 } from './flow.ts';
 export { type FundSwapInput, type FundSwapPhase, swapFund } from './fund-swap.ts';
+export {
+  findOpenApproval,
+  type OpenApprovalInput,
+  type RevokePhase,
+  revokeApproval,
+} from './open-approval.ts';
 export type { SwapResult } from './outcome.ts';
 export type { SolanaSaleInput, SolanaSalePhase } from './solana-purchase.ts';
 export { buyTokenSaleOnSolana } from './solana-sale.ts';

@@ -1,9 +1,12 @@
 import type { Hex } from 'viem';
+import { decodeFunctionResult, encodeFunctionData } from 'viem/utils';
 import type { Causeway } from '../client.ts';
 import type { EvmChain, OfferDetails } from '../wire.ts';
-import { EVENT_TOPICS } from './abi.ts';
-import { approveCall } from './approval.ts';
-import { type FlowOptions, runFlow } from './flow.ts';
+import { EVENT_TOPICS, tokenAbi } from './abi.ts';
+import { type Allowance, approveCall, assertNotFalse, tooLow } from './approval.ts';
+import { FlowFailure, type FlowOptions, runFlow } from './flow.ts';
+import { findApproval } from './logs.ts';
+import { parseSmallestUnits } from './money.ts';
 import { findDeployment } from './offer-contract.ts';
 import { waitForReceipt } from './receipt.ts';
 import type { Log } from './rpc.ts';
@@ -14,7 +17,7 @@ import type { EvmWallet } from './wallet.ts';
 
 export type RevokePhase = 'connecting' | 'revoking' | 'confirming';
 
-type OpenApprovalInput = {
+export type OpenApprovalInput = {
   offer: OfferDetails;
   chain: EvmChain;
   wallet: EvmWallet;
@@ -23,8 +26,22 @@ type OpenApprovalInput = {
 };
 
 /**
- * Revokes the approval of a purchase that was not finished: sets the allowance of the offer's contract to zero. Returns
- * the hash of the transaction.
+ * Revokes an approval that no purchase needs: sets the allowance of the offer's contract to zero. Returns the hash of the
+ * transaction. Throws `approval_not_found` if there is nothing to revoke on chain, whatever the service says.
+ *
+ * @example
+ * ```ts
+ * import { createCauseway } from '@causeway/sdk';
+ * import { type EvmWallet, isFlowError, revokeApproval } from '@causeway/sdk/flows';
+ *
+ * export async function revoke(causeway: ReturnType<typeof createCauseway>, wallet: EvmWallet) {
+ *   const offer = await causeway.offers.get('harbour-quarter');
+ *   const approval = { offer, chain: 'ethereum_sepolia', wallet, assetId: 'usd-coin' } as const;
+ *   await revokeApproval(causeway, approval).catch((error) => {
+ *     if (!isFlowError(error, 'approval_not_found')) throw error;
+ *   });
+ * }
+ * ```
  */
 export async function revokeApproval(
   causeway: Causeway,
@@ -33,12 +50,22 @@ export async function revokeApproval(
 ): Promise<Hex> {
   return runFlow(options, 'connecting', async ({ enter, reportTransaction }) => {
     const session = openSession(causeway, input, options, reportTransaction);
-    const call = approveCall(await openApproval(session, input), 0n);
-    await simulate(session, call);
+    const approval = await connectTo(session, input);
+    if ((await readAllowanceOnChain(session, approval)) === 0n)
+      throw new FlowFailure('approval_not_found', 'The wallet has no open approval for this contract.');
+    const call = approveCall(approval, 0n);
+    assertNotFalse(await simulate(session, call));
     enter('revoking');
     const sent = await sendTransaction(session, call);
     enter('confirming');
-    return (await waitForReceipt(session, sent)).transactionHash;
+    const receipt = await waitForReceipt(session, sent);
+    const { transactionHash } = receipt;
+    // Wallets let their owners edit the amount.
+    if ((findApproval(receipt, session.address, approval) ?? 0n) > 0n)
+      throw new FlowFailure('approval_failed', 'The transaction did not set the allowance to zero.', {
+        transactionHash,
+      });
+    return transactionHash;
   });
 }
 
@@ -46,17 +73,37 @@ export async function revokeApproval(
 const SEARCHED_BLOCKS = 9_000;
 
 /**
- * Finds the newest approval of the offer's contract by this wallet, so that a purchase that lost its hash can go on without
- * another approval. Returns null if the wallet's node finds none.
+ * Finds the newest approval of the offer's contract by this wallet, so that `buyTokenSale` can resume a purchase whose
+ * approval hash was lost. Reads the chain, not the service, and throws `insufficient_allowance` if the allowance does not
+ * cover the amount. Returns null if the node finds no such transaction.
+ *
+ * @example
+ * ```ts
+ * import { createCauseway } from '@causeway/sdk';
+ * import { type EvmWallet, findOpenApproval, isFlowError } from '@causeway/sdk/flows';
+ *
+ * export async function findLost(causeway: ReturnType<typeof createCauseway>, wallet: EvmWallet) {
+ *   const offer = await causeway.offers.get('harbour-quarter');
+ *   const purchase = { offer, chain: 'ethereum_sepolia', wallet, assetId: 'usd-coin', amount: 25_000_000n } as const;
+ *   const approvalHash = await findOpenApproval(causeway, purchase).catch((error) => {
+ *     if (isFlowError(error, 'insufficient_allowance')) return null;
+ *     throw error;
+ *   });
+ *   console.log(approvalHash);
+ * }
+ * ```
  */
 export async function findOpenApproval(
   causeway: Causeway,
-  input: OpenApprovalInput,
+  input: OpenApprovalInput & { amount: string | bigint },
   options: FlowOptions<'connecting'> = {},
 ): Promise<Hex | null> {
   return runFlow(options, 'connecting', async ({ reportTransaction }) => {
+    const amount = parseSmallestUnits(input.amount);
     const session = openSession(causeway, input, options, reportTransaction);
-    const approval = await openApproval(session, input);
+    const approval = await connectTo(session, input);
+    const allowance = await readAllowanceOnChain(session, approval);
+    if (allowance < amount) throw tooLow({ ...approval, amount }, allowance);
     // The search only saves the user an approval, so a node that refuses it is no failure.
     const logs = await searchApprovals(session, approval).catch(() => []);
     const last = logs.at(-1);
@@ -64,15 +111,24 @@ export async function findOpenApproval(
   });
 }
 
+type Approval = Omit<Allowance, 'amount'>;
+
 /** Connects the wallet and returns the token and the spender of the approval. */
-async function openApproval(session: Session, { offer, chain, assetId }: OpenApprovalInput) {
+async function connectTo(session: Session, { offer, chain, assetId }: OpenApprovalInput): Promise<Approval> {
   const deployment = findDeployment(offer, offer.type, chain, assetId);
   assertTrusted(session.trusted, chain, deployment);
   await connectWallet(session);
   return { token: deployment.token.address, spender: deployment.address };
 }
 
-async function searchApprovals(session: Session, { token, spender }: { token: Hex; spender: Hex }) {
+/** Reads the allowance through the wallet's node. */
+async function readAllowanceOnChain(session: Session, { token, spender }: Approval): Promise<bigint> {
+  const fn = { abi: tokenAbi, functionName: 'allowance' } as const;
+  const data = encodeFunctionData({ ...fn, args: [session.address, spender] });
+  return decodeFunctionResult({ ...fn, data: await simulate(session, { to: token, data }) });
+}
+
+async function searchApprovals(session: Session, { token, spender }: Approval) {
   const latest = Number(await readNode(session, 'eth_blockNumber'));
   const from = Math.max(0, latest - SEARCHED_BLOCKS);
   const topicOf = (address: Hex) => `0x${address.slice(2).padStart(64, '0')}`;

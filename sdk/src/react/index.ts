@@ -5,6 +5,7 @@ export type { Ask, Asks, Listed, Queries, Query, Resource } from '../queries.ts'
 export type { Appearance, AppearanceVariable } from './appearance.tsx';
 export { Checkout, type CheckoutProps, type CheckoutResult } from './checkout/checkout.tsx';
 export { FundSwapCheckout, type FundSwapCheckoutProps } from './checkout/fund-swap-checkout.tsx';
+export type { OpenApproval } from './checkout/read-open-approvals.ts';
 export { TokenSaleCheckout, type TokenSaleCheckoutProps } from './checkout/token-sale-checkout.tsx';
 export { TokenizedCheckout, type TokenizedCheckoutProps } from './checkout/tokenized-checkout.tsx';
 export type { UnfinishedSale } from './checkout/unfinished-sale.ts';

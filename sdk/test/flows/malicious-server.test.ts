@@ -1,14 +1,16 @@
 import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { allowListAbi } from '../../src/flows/abi.ts';
+import { allowListAbi, approveAbi } from '../../src/flows/abi.ts';
 import {
   allowWallet,
   buyTokenized,
   buyTokenSale,
   buyTokenSaleOnSolana,
   type FlowError,
+  findOpenApproval,
   proveAndBindWallet,
+  revokeApproval,
   swapFund,
   type TrustedContracts,
   verifyCalldata,
@@ -308,6 +310,83 @@ describe('a malicious service that lies about a fund', () => {
       expect((await swapFund(client, order, options())).paid).toBe(AMOUNT);
     },
   );
+});
+
+describe('a malicious service that lies about open approvals', () => {
+  /** A client to which the service claims that every wallet has approved far more than it has. */
+  const lied = () =>
+    sandbox.newUser({
+      fetch: async (url, init) =>
+        String(url).includes('/token/allowance')
+          ? Response.json({ object: 'token_allowance', allowance: '900000000' })
+          : fetch(url, init),
+    });
+  const approve = (owner: TestWallet, amount: bigint) =>
+    owner.provider.request({
+      method: 'eth_sendTransaction',
+      params: [
+        {
+          ...{ from: owner.address, to: sandbox.tokenOf('usd-coin') },
+          data: encodeFunctionData({
+            abi: approveAbi,
+            functionName: 'approve',
+            args: [contractOf(sale).address as Hex, amount],
+          }),
+        },
+      ],
+    });
+
+  test('cannot have a purchase resumed, or an approval revoked, that another wallet gave', async () => {
+    const client = await lied();
+    await approve(await sandbox.newWallet(), AMOUNT);
+    const approval = { ...input(), offer: sale };
+    expect((await refused(() => findOpenApproval(client, approval, options()))).code).toBe(
+      'insufficient_allowance',
+    );
+    expect((await refused(() => revokeApproval(client, approval, options()))).code).toBe(
+      'approval_not_found',
+    );
+  });
+
+  test('cannot inflate the amount', async () => {
+    const client = await lied();
+    const owner = await sandbox.newWallet();
+    const hash = await approve(owner, AMOUNT - 1n);
+    owner.intercept(recordsCalls(calls));
+    const approval = { ...input(), wallet: owner, offer: sale };
+    const { code, details } = await refused(() => findOpenApproval(client, approval, options()));
+    expect([code, details.allowance]).toEqual(['insufficient_allowance', String(AMOUNT - 1n)]);
+    const covered = { ...approval, amount: AMOUNT - 1n };
+    expect(await findOpenApproval(client, covered, options())).toBe(hash);
+    const order = {
+      ...covered,
+      optionId: optionOf(sale, 'public'),
+      amount: AMOUNT,
+      approvalHash: hash as Hex,
+    };
+    expect((await refused(() => buyTokenSale(client, order, options()))).code).toBe('insufficient_allowance');
+  });
+
+  test('cannot have a fund swapped into without the approval that it claims', async () => {
+    const client = await lied();
+    await sandbox.verify(client);
+    const buyer = await sandbox.newWallet();
+    await allowWallet(client, { offerId: fund.id, chain: CHAIN, wallet: buyer }, QUICK);
+    buyer.intercept(recordsCalls(calls));
+    const order = { ...input(), wallet: buyer, offer: fund, slippageBps: 50 };
+    expect((await refused(() => swapFund(client, order, options()))).code).toBe('contract_reverted');
+  });
+
+  test.each([
+    ['a foreign contract', () => changed(sale, { address: THIEF })],
+    ['another token', () => changed(sale, { funding_tokens: swappedTokens(sale) })],
+  ])('cannot name %s', async (_what, published) => {
+    const approval = { ...input(), offer: published() };
+    for (const flow of [findOpenApproval, revokeApproval]) {
+      const { code } = await refused(() => flow(causeway, approval, options()));
+      expect([code, calls]).toEqual(['contract_not_trusted', []]);
+    }
+  });
 });
 
 describe('a malicious service that asks for another signature', () => {

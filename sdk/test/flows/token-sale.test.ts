@@ -9,7 +9,12 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CausewayError } from '../../src/error.ts';
 import { createEventHub } from '../../src/event-hub.ts';
-import { buyTokenSale, proveAndBindWallet, type TokenSalePhase } from '../../src/flows/index.ts';
+import {
+  buyTokenSale,
+  proveAndBindWallet,
+  revokeApproval,
+  type TokenSalePhase,
+} from '../../src/flows/index.ts';
 import type { Interceptor, TestWallet, WalletCall } from '../../src/testing/index.ts';
 import type { OfferDetails } from '../../src/wire.ts';
 import {
@@ -353,9 +358,8 @@ describe('a wallet during a purchase', () => {
     expect(error.transactionHash).toMatch(/^0x[0-9a-f]{64}$/);
   });
 
-  test('sends no approval to a token whose approve returns false', async () => {
-    const wallet = await sandbox.newWallet();
-    // Returns 0 for approve(…) and 2^48-1 for everything else.
+  /** Publishes the offer with a token whose `approve` returns false, and that answers 2^48-1 to every other call. */
+  const withFalseToken = async (wallet: TestWallet): Promise<OfferDetails> => {
     const data = '0x601d80600b6000396000f360003560e01c63095ea7b3141565ffffffffffff0260005260206000f3';
     const hash = await wallet.provider.request({
       method: 'eth_sendTransaction',
@@ -366,13 +370,50 @@ describe('a wallet during a purchase', () => {
     const changed = structuredClone(offer);
     for (const contract of changed.contracts)
       for (const token of contract.funding_tokens) token.address = address;
+    return changed;
+  };
+
+  test('sends no approval, and revokes none, with a token whose approve returns false', async () => {
+    const wallet = await sandbox.newWallet();
+    const order = { ...purchase(wallet), offer: await withFalseToken(wallet) };
     const sent = recordSends(wallet, async (call, next) => {
       const [{ data = '' } = {}] = (call.params ?? []) as [{ data?: string }?];
       return data === toFunctionSelector('decimals()') ? numberToHex(6, { size: 32 }) : next(call);
     });
-    const error = await failureOf(buyTokenSale(causeway, { ...purchase(wallet), offer: changed }, QUICK));
-    expect([error.phase, error.code]).toEqual(['approving', 'approval_failed']);
-    expect(sent).toEqual([]);
+    const bought = await failureOf(buyTokenSale(causeway, order, QUICK));
+    expect([bought.phase, bought.code]).toEqual(['approving', 'approval_failed']);
+    const revoked = await failureOf(revokeApproval(causeway, order, QUICK));
+    expect([revoked.phase, revoked.code, sent]).toEqual(['connecting', 'approval_failed', []]);
+  });
+
+  test('revokes an approval once, and reports a revocation that failed', async () => {
+    const wallet = await sandbox.newWallet();
+    const order = purchase(wallet);
+    const approve = (amount: bigint) =>
+      encodeFunctionData({ abi, functionName: 'approve', args: [fund, amount] });
+    const approved = (amount: bigint) =>
+      wallet.provider.request({
+        method: 'eth_sendTransaction',
+        params: [{ from: wallet.address, to: sandbox.tokenOf('usd-coin'), data: approve(amount) }],
+      });
+    await approved(AMOUNT);
+    const sends =
+      (change: object): Interceptor =>
+      (call, next) =>
+        call.method === 'eth_sendTransaction'
+          ? next({ ...call, params: [{ ...(call.params as [object])[0], ...change }] })
+          : next(call);
+    // The owner keeps a part in the wallet's own form; then the transaction runs out of gas.
+    wallet.intercept(sends({ data: approve(1n) }));
+    const kept = await failureOf(revokeApproval(causeway, order, QUICK));
+    expect([kept.phase, kept.code]).toEqual(['confirming', 'approval_failed']);
+    wallet.intercept(sends({ gas: numberToHex(22_000) }));
+    const failed = await failureOf(revokeApproval(causeway, order, QUICK));
+    expect([failed.phase, failed.code]).toEqual(['confirming', 'transaction_reverted']);
+    const sent = recordSends(wallet);
+    expect(await revokeApproval(causeway, order, QUICK)).toMatch(/^0x[0-9a-f]{64}$/);
+    expect(sent.map(({ name, args }) => [name, ...args])).toEqual([['approve', fund, 0n]]);
+    expect((await failureOf(revokeApproval(causeway, order, QUICK))).code).toBe('approval_not_found');
   });
 
   /**

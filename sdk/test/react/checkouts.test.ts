@@ -116,15 +116,20 @@ describe('the token sale checkout', () => {
       await shoot(page, 'sale-problem');
       await page.getByRole('button', { name: 'Max' }).click();
       expect(await amount.inputValue()).toBe('1000');
-      await amount.fill('125.5');
-      await page.getByText('100.4 HBQ').waitFor();
+      await amount.fill('125.123456');
+      await page.getByText('100.0987 HBQ').waitFor();
       await shoot(page, 'sale-ready');
+      await page.getByRole('button', { name: 'Review order' }).click();
+      const sheet = page.locator('[data-review]');
+      await sheet.getByText('125.123456 USDC', { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Edit order' }).click();
+      await sheet.waitFor({ state: 'detached' });
       await confirmOrder(page, 'Invest');
-      await page.getByText('125.5 USDC in Harbour Quarter').waitFor();
+      await page.getByText('125.123456 USDC in Harbour Quarter').waitFor();
       await page.getByText('Your investment is complete.').waitFor({ timeout: 60_000 });
       await shoot(page, 'sale-done');
       await page.goto(`${app.server.url}/?view=participations`);
-      await page.getByText('125.5').waitFor();
+      await page.getByText('125.123456').waitFor();
       await shoot(page, 'participations');
     });
   }, 120_000);
@@ -155,48 +160,130 @@ describe('the token sale checkout', () => {
     });
   }, 120_000);
 
-  test('finds an approval that was confirmed after the user left, and finishes or revokes it', async () => {
+  /** Counts the transactions that the wallet of the page sends. */
+  const recordSends = (page: Page) => {
+    const sent: string[] = [];
+    page.on('request', (one) => {
+      if (one.postData()?.includes('eth_sendRawTransaction')) sent.push(one.url());
+    });
+    return sent;
+  };
+  /** Leaves the page during the wallet's prompt, approves it, and comes back. */
+  const leaveDuringPrompt = async (page: Page, amount: string) => {
+    await page.getByLabel('Amount').fill(amount);
+    await page.evaluate(() => Object.assign(window, { hold: 'eth_sendTransaction', release: undefined }));
+    await confirmOrder(page, 'Invest');
+    await page.getByText('Confirm the approval in your wallet').waitFor();
+    await page.waitForFunction(() => (window as unknown as { release?: unknown }).release !== undefined);
+    await page.evaluate(() => (window as unknown as { leave(): void }).leave());
+    await page.getByLabel('Amount').waitFor({ state: 'detached' });
+    await page.evaluate(() => (window as unknown as { release(): void }).release());
+    await page.evaluate(() => (window as unknown as { comeBack(): void }).comeBack());
+    await page.getByText('You have an unfinished purchase').waitFor();
+    await page.getByText(`You approved ${amount} USDC on`).waitFor();
+  };
+  /** Changes the purchase that the browser recorded, or with null removes it, and reloads. Returns it as it was. */
+  const changeRecord = async (page: Page, change: object | null) => {
+    const key = await page.evaluate(
+      () => Object.keys(localStorage).find((one) => one.startsWith('causeway.sale.')) ?? '',
+    );
+    const text = await page.evaluate((name) => localStorage.getItem(name), key);
+    const recorded = JSON.parse(text ?? 'null') as Record<string, string>;
+    await page.evaluate(
+      ([name, value]) => (value === null ? localStorage.removeItem(name) : localStorage.setItem(name, value)),
+      [key, change && JSON.stringify({ ...recorded, ...change })] as const,
+    );
+    await page.reload();
+    return { key, recorded };
+  };
+
+  test('finishes a purchase that was approved after the user left, or revokes its approval', async () => {
     await app.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {
       await connect(page);
-      const sent: string[] = [];
-      page.on('request', (one) => {
-        if (one.postData()?.includes('eth_sendRawTransaction')) sent.push(one.url());
-      });
-      const leaveDuringPrompt = async (amount: string) => {
-        await page.getByLabel('Amount').fill(amount);
-        await page.evaluate(() => Object.assign(window, { hold: 'eth_sendTransaction', release: undefined }));
-        await confirmOrder(page, 'Invest');
-        await page.getByText('Confirm the approval in your wallet').waitFor();
-        await page.waitForFunction(() => (window as unknown as { release?: unknown }).release !== undefined);
-        await page.evaluate(() => (window as unknown as { leave(): void }).leave());
-        await page.getByLabel('Amount').waitFor({ state: 'detached' });
-        await page.evaluate(() => (window as unknown as { release(): void }).release());
-        await page.evaluate(() => (window as unknown as { comeBack(): void }).comeBack());
-        await page.getByText('You have an unfinished purchase').waitFor();
-      };
-      await leaveDuringPrompt('40');
-      await page.getByText('You approved 40 USDC on').waitFor();
-      // Another browser of the same user knows only what the chain knows.
-      await page.evaluate(() => {
-        for (const key of Object.keys(localStorage))
-          if (key.startsWith('causeway.sale.')) localStorage.removeItem(key);
-      });
-      await page.reload();
-      await page.getByText('You approved 40 USDC on').waitFor();
+      const sent = recordSends(page);
+      await leaveDuringPrompt(page, '40');
       await shoot(page, 'sale-orphaned');
       sent.length = 0;
+      // A page that was closed during the prompt never learns the hash: the chain knows it.
+      const { key } = await changeRecord(page, { approvalHash: null });
+      await page.getByText('You approved 40 USDC on').waitFor();
+      await page.route('**/v1/participations', (route) =>
+        route.request().method() === 'POST' ? route.abort() : route.continue(),
+      );
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.getByText('Recording your investment').waitFor();
+      const stored = await page.evaluate((name) => localStorage.getItem(name), key);
+      expect(JSON.parse(stored ?? '{}').approvalHash).toMatch(/^0x[0-9a-f]{64}$/);
+      await page.unroute('**/v1/participations');
+      await page.reload();
       await page.getByRole('button', { name: 'Continue' }).click();
       await page.getByText('40 USDC in Harbour Quarter').waitFor();
       expect(sent).toEqual([]);
       await page.getByText('Your investment is complete.').waitFor({ timeout: 60_000 });
       await page.getByRole('button', { name: 'Invest more' }).click();
-      await leaveDuringPrompt('30');
+      await leaveDuringPrompt(page, '30');
       await page.getByRole('button', { name: 'Revoke approval' }).click();
       await page.getByLabel('Amount').waitFor();
       await page.reload();
-      await page.getByLabel('Amount').waitFor();
       await page.getByText('Balance 960 USDC').waitFor();
-      expect(await page.getByText('You have an unfinished purchase').count()).toBe(0);
+      expect(await page.getByText(/You have an (unfinished purchase|open approval)/).count()).toBe(0);
+    });
+  }, 120_000);
+
+  test('only shows an approval without a recorded purchase that it covers, whatever the service says', async () => {
+    await app.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {
+      await connect(page);
+      const sent = recordSends(page);
+      const unfinished = page.getByText('You have an unfinished purchase');
+      await leaveDuringPrompt(page, '40');
+      const { key, recorded } = await changeRecord(page, null);
+      const record = async (change: object) => {
+        const value = JSON.stringify({ ...recorded, approvalHash: null, ...change });
+        await page.evaluate(([name, text]) => localStorage.setItem(name, text), [key, value] as const);
+        await page.reload();
+      };
+      sent.length = 0;
+      const isOnlyShown = async () => {
+        await page.getByText('You have an open approval of 40 USDC').waitFor();
+        expect(await unfinished.count()).toBe(0);
+      };
+      await isOnlyShown();
+      await shoot(page, 'sale-open-approval');
+      await page.getByRole('button', { name: 'Use this amount' }).click();
+      expect(await page.getByLabel('Amount').inputValue()).toBe('40');
+      await page.getByRole('button', { name: 'Review order' }).waitFor();
+      await record({ amount: '50000000' });
+      await isOnlyShown();
+      await record({ wallet: `0x${'11'.repeat(20)}` });
+      await isOnlyShown();
+
+      // The service claims that more was approved than the chain knows.
+      const lie = { object: 'token_allowance', allowance: '500000000' };
+      await page.route('**/v1/token/allowance?*', (route) => route.fulfill({ json: lie }));
+      await record({ amount: '400000000' });
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.getByText('The approved amount is too small').waitFor();
+      await page.unroute('**/v1/token/allowance?*');
+
+      // The service has used the approval, so that it offers it no more on this page.
+      const used = { type: 'api_error', code: 'approval_already_used', message: 'used', errors: {} };
+      await page.route('**/v1/participations', (route) =>
+        route.request().method() === 'POST'
+          ? route.fulfill({ status: 409, json: { ...used, event_id: 'e' } })
+          : route.continue(),
+      );
+      await record({});
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.getByText('This approval was already used').waitFor();
+      await page.getByRole('button', { name: 'Edit order' }).click();
+      await page.getByLabel('Amount').waitFor();
+      expect(await page.getByText(/You have an (unfinished purchase|open approval)/).count()).toBe(0);
+      await page.reload();
+      await isOnlyShown();
+      expect(sent).toEqual([]);
+      await page.getByRole('button', { name: 'Revoke approval' }).click();
+      await page.getByText('You have an open approval').waitFor({ state: 'detached' });
+      expect(sent).toHaveLength(1);
     });
   }, 120_000);
 
@@ -263,6 +350,22 @@ describe('the fund checkout', () => {
       await confirmOrder(page, 'Swap');
       await page.getByText(/You received [\d.]+ CTF/).waitFor();
       await shoot(page, 'fund-done');
+
+      // The fund can take 60 of 100 when the user confirms, and 80 a moment later.
+      let available = '60123456';
+      await page.route('**/v1/swap/preview?*', (route) => {
+        const url = new URL(route.request().url());
+        if (url.searchParams.get('amount') === '100000000') url.searchParams.set('amount', available);
+        return route.continue({ url: url.href });
+      });
+      await page.getByRole('button', { name: 'Buy more' }).click();
+      await page.getByLabel('Amount').fill('100');
+      await page.getByLabel('The fund can only take part of this right now.').check();
+      await page.getByRole('button', { name: 'Review order' }).click();
+      await page.locator('[data-review]').getByText('60.123456 USDC', { exact: true }).waitFor();
+      available = '80000000';
+      await page.getByRole('button', { name: 'Swap', exact: true }).click();
+      await page.locator('.cw-done').getByText('60.123456 USDC', { exact: true }).waitFor();
     });
   }, 120_000);
 });

@@ -46,14 +46,14 @@ const NO_DEPLOYMENT = { decimals: 0, code: '' };
 function useSwapFacts(
   props: Omit<Preview, 'deployment'> & { deployment: { decimals: number; code: string } },
 ): readonly Fact[] {
-  const { t } = useUi();
+  const { format, t } = useUi();
   const { offer, deployment, output, preview, minReceive } = props;
   const received = outputUnit(offer, output);
   const show = (units: bigint | string | undefined, unit: { decimals: number; code: string }) =>
     units === undefined ? '–' : <TokenAmount units={units} unit={unit} />;
   const pays = preview && BigInt(preview.pay_input_amount) + BigInt(preview.fee);
   return [
-    [t('You pay'), show(pays, deployment)],
+    [t('You pay'), pays === undefined ? '–' : format.tokenAmount(pays, deployment)],
     [t('Fee included'), show(preview?.fee, deployment)],
     [t('You receive'), show(preview?.receive_output_amount, received)],
     [t('Minimum received'), show(preview && minReceive, received)],

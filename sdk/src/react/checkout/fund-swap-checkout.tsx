@@ -15,6 +15,7 @@ import { FUND_SWAP_STEPS } from './phases.ts';
 import { LIVE_PRICE_NOTE, ReviewSheet, useReview } from './review-sheet.tsx';
 import type { Deployment, DeploymentChoice } from './use-deployment.ts';
 import { type FundSwapState, useFundSwap } from './use-fund-swap.ts';
+import { useOpenApprovals } from './use-open-approvals.ts';
 
 const SwapDone = lazy(async () => ({ default: (await import('./late-parts.ts')).SwapDone }));
 const OpenApprovalNotice = lazy(async () => ({
@@ -146,6 +147,8 @@ type FormProps = { offer: FundSwapOffer; deployment: Deployment; swap: FundSwapS
 function SwapForm({ offer, deployment, swap, onReview }: FormProps) {
   const { cx, t } = useUi();
   const { choice, wallet, amount, limits, slippageBps, preview, output, minReceive } = swap;
+  const open = useOpenApprovals(offer, wallet);
+  const [approval] = open.approvals;
   return (
     <form
       className="cw-stack"
@@ -154,16 +157,14 @@ function SwapForm({ offer, deployment, swap, onReview }: FormProps) {
         onReview();
       }}
     >
-      <Suspense>
-        <OpenApprovalNotice
-          {...{ offer, wallet }}
-          onContinue={(approval, text) => {
-            choice.setChain(approval.chain);
-            choice.setAsset(approval.assetId);
-            amount.setText(text);
-          }}
-        />
-      </Suspense>
+      {approval !== undefined && (
+        <Suspense>
+          <OpenApprovalNotice
+            {...{ offer, wallet, approval, choice, amount }}
+            onRevoked={() => open.hide(approval)}
+          />
+        </Suspense>
+      )}
       <DeploymentFields choice={choice} disabled={false} />
       <WalletField wallet={wallet} disabled={false} />
       <AmountField {...{ amount, limits }} hasWallet disabled={false} />

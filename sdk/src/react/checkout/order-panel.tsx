@@ -30,16 +30,17 @@ function useTradeFacts({ offer, deployment, purchase }: Props): readonly Fact[] 
   if (order !== null && state.step !== 'idle') {
     const { receive_output_amount, receive_output_decimals: decimals } = order;
     const net = { units: BigInt(order.notional_value), decimals: order.pay_input_decimals };
+    const payment = { ...paid, decimals: order.pay_input_decimals };
     return [
-      [t('You pay'), show(order.pay_input_amount, { ...paid, decimals: order.pay_input_decimals })],
-      [t('Fee included'), show(order.fee, { ...paid, decimals: order.pay_input_decimals })],
+      [t('You pay'), format.tokenAmount(order.pay_input_amount, payment)],
+      [t('Fee included'), show(order.fee, payment)],
       [t('You receive'), show(receive_output_amount, { code, decimals })],
       [t('Price'), priceText(priceOf(net, { units: BigInt(receive_output_amount), decimals }))],
     ];
   }
   const received = { code, decimals: quote.data?.asset_decimals ?? fractional_digits };
   return [
-    [t('You pay'), show(amount.units, paid)],
+    [t('You pay'), amount.units === null ? '–' : format.tokenAmount(amount.units, paid)],
     [t('Fee included'), show(fee, paid)],
     [t('You receive about'), show(quote.data?.token_base_units, received)],
     [t('Minimum received'), show(minReceive, received)],

@@ -3,55 +3,57 @@ import type { Causeway } from '../../client.ts';
 import { isSameAddress } from '../../same-address.ts';
 import type { Chain, EvmChain, OfferDetails } from '../../wire.ts';
 
-/** An allowance that no purchase uses: an approval that was not followed by its purchase. */
+/** An allowance that no participation needs, for example of an approval that was not followed by its purchase. */
 export type OpenApproval = {
   chain: EvmChain;
   assetId: string;
-  /** In smallest units. */
+  /** In smallest units, as the service reports it. */
   amount: string;
 };
 
-/** Reads the allowances of the offer's contracts that no unsettled participation needs. */
+/**
+ * Reads the allowances of the offer's contracts. Leaves out those that an unsettled participation still needs, even if they
+ * are larger: a revocation or a new approval would take the whole allowance from it.
+ */
 export async function readOpenApprovals(
   client: Causeway,
   offer: OfferDetails,
   owner: string,
   signal: AbortSignal | undefined,
 ): Promise<OpenApproval[]> {
-  // Reads the participations first: one that is collected in between then counts as open, and hides its
-  // allowance instead of showing it.
-  const reserved = await readReserved(client, offer, owner, signal);
   const candidates = offer.contracts.flatMap(({ chain, address, funding_tokens }) =>
     isEvmChain(chain) ? funding_tokens.map((token) => ({ chain, spender: address, token })) : [],
   );
-  const found = await Promise.all(
+  const allowances = await Promise.all(
     candidates.map(async ({ chain, spender, token: { address, asset_id } }) => {
       const query = { token_address: address, owner, spender, chain };
       // A chain that cannot be read now is read again by the next poll.
       const { allowance } = await client.token.allowance(query, { signal }).catch(() => ({ allowance: '0' }));
-      const open = BigInt(allowance) - reserved(chain, asset_id);
-      return { chain, assetId: asset_id, amount: open.toString(), isOpen: open > 0n };
+      return { chain, assetId: asset_id, amount: allowance };
     }),
   );
-  return found.filter(({ isOpen }) => isOpen).map(({ isOpen: _, ...approval }) => approval);
+  const open = allowances.filter(({ amount }) => BigInt(amount) > 0n);
+  if (open.length === 0) return [];
+  // Reads the participations last, so that one created in the meantime keeps its allowance.
+  const isNeeded = await readNeeded(client, offer, owner, signal);
+  return open.filter(({ chain, assetId }) => !isNeeded(chain, assetId));
 }
 
-/** Returns how much of an allowance the wallet's unsettled participations still need. */
-async function readReserved(
+/** Returns whether an unsettled participation of the wallet needs the allowance of an asset. */
+async function readNeeded(
   client: Causeway,
   { id, type }: OfferDetails,
   owner: string,
   signal: AbortSignal | undefined,
-): Promise<(chain: Chain, assetId: string) => bigint> {
-  if (type !== 'platform::token_sale') return () => 0n;
-  const filters = [
-    { field: 'offer_id', op: '==', value: id },
-    { field: 'status', op: 'in', value: ['prepared', 'pending', 'submitted'] },
-  ] as const;
-  const { data } = await client.participations.list({ filters, limit: 100 }, { signal });
-  const mine = data.filter(({ wallet_address }) => isSameAddress(wallet_address ?? '', owner));
-  return (chain, assetId) =>
-    mine
-      .filter((one) => one.chain === chain && one.asset.id === assetId)
-      .reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+): Promise<(chain: Chain, assetId: string) => boolean> {
+  const needed = new Set<string>();
+  if (type === 'platform::token_sale') {
+    const filters = [
+      { field: 'offer_id', op: '==', value: id },
+      { field: 'status', op: 'in', value: ['prepared', 'pending', 'submitted'] },
+    ] as const;
+    for await (const one of client.participations.list({ filters, limit: 100 }, { signal }))
+      if (isSameAddress(one.wallet_address ?? '', owner)) needed.add(`${one.chain} ${one.asset.id}`);
+  }
+  return (chain, assetId) => needed.has(`${chain} ${assetId}`);
 }

@@ -5,12 +5,21 @@ import { useFocusOnMount } from '../ui/use-focus-on-mount.ts';
 
 export const LIVE_PRICE_NOTE = 'The price is live. You never receive less than the minimum.';
 
-/** The facts on the sheet: live until the user confirms, then as confirmed. */
+/**
+ * Whether the sheet is open, and its facts: live until the user confirms, then as confirmed. The sheet stays open while the
+ * flow runs, and closes when the flow returns to idle.
+ */
 export function useReview(step: 'idle' | 'running' | 'failed' | 'done', live: readonly Fact[]) {
   const [isOpen, setIsOpen] = useState(false);
+  const [lastStep, setLastStep] = useState(step);
   const facts = useRef(live);
   if (step === 'idle') facts.current = live;
+  if (step !== lastStep) {
+    setLastStep(step);
+    if (step === 'idle') setIsOpen(false);
+  }
   return {
+    isOpen,
     isReviewing: isOpen && step === 'idle',
     facts: facts.current,
     open: () => setIsOpen(true),

@@ -23,9 +23,8 @@ export function RevokeButton(props: {
   const isBusy = state.step === 'running';
   const revoke = () => {
     if (wallet?.protocol !== 'ethereum') return;
-    start(async (_flows, options) => {
-      const { revokeApproval } = await import('../../flows/open-approval.ts');
-      const hash = await revokeApproval(causeway, { offer, wallet, ...approval }, options);
+    start(async (flows, options) => {
+      const hash = await flows.revokeApproval(causeway, { offer, wallet, ...approval }, options);
       invalidatePurchase();
       onRevoked();
       return hash;

@@ -2,7 +2,7 @@ import { formatAmount, parseAmount } from '../../amounts.ts';
 import { CHAINS } from '../../chains.ts';
 import type { Wallet } from '../../flows/wallet.ts';
 import type { Chain, OfferDetails } from '../../wire.ts';
-import { AddressText, TokenAmount } from '../ui/elements.tsx';
+import { AddressText } from '../ui/elements.tsx';
 import { type Fact, FactList } from '../ui/fact-list.tsx';
 import { isWebUrl, truncateDecimals } from '../ui/format.ts';
 import { useUi } from '../ui/ui.tsx';
@@ -72,7 +72,7 @@ export function useSaleFacts(props: {
   const { code } = offer.asset;
   const tokens = estimateTokens(units, deployment.decimals, option.price_usd);
   return [
-    [t('You pay'), <TokenAmount key="pay" units={units} unit={deployment} />],
+    [t('You pay'), format.tokenAmount(units, deployment)],
     [t('Platform fee'), t('None')],
     [t('You receive about'), tokens === null ? '–' : `${format.digits(tokens)} ${code}`],
     [

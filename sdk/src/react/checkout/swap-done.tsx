@@ -48,7 +48,7 @@ export function SwapDone(props: {
       <FactList
         className="cw-summary"
         facts={[
-          [t('You paid'), <TokenAmount key="paid" units={result.paid} unit={paid} />],
+          [t('You paid'), format.tokenAmount(result.paid, paid)],
           [t('Fee included'), <TokenAmount key="fee" units={result.fee} unit={paid} />],
           [t('Price'), t('{price} per {asset}', { price: `${price} ${paid.code}`, asset: received.code })],
           [t('Network'), CHAINS[paid.chain].name],

@@ -16,6 +16,9 @@ import { UnregisteredWalletNotice } from './unregistered-wallet-notice.tsx';
 import { useTokenSale } from './use-token-sale.ts';
 
 const SaleDone = lazy(async () => ({ default: (await import('./late-parts.ts')).SaleDone }));
+const OpenApprovalNotice = lazy(async () => ({
+  default: (await import('./late-parts.ts')).OpenApprovalNotice,
+}));
 const UnfinishedSaleNotice = lazy(async () => ({
   default: (await import('./late-parts.ts')).UnfinishedSaleNotice,
 }));
@@ -88,6 +91,7 @@ function SaleForm({ offer, option, onDone }: FormProps) {
   const { cx, rich, t } = useUi();
   const sale = useTokenSale({ offer, optionId: option.id, onDone });
   const { state, hashes, choice, protocol, wallet, amount, limits, blockers, unfinished, canBuy } = sale;
+  const { openApproval } = sale;
   const { deployment } = choice;
   const facts = useSaleFacts({ offer, option, deployment, wallet, units: amount.units });
   const review = useReview(state.step, facts);
@@ -98,7 +102,6 @@ function SaleForm({ offer, option, onDone }: FormProps) {
         {...{ offer, option, hashes }}
         participation={sale.participation}
         onAgain={() => {
-          review.close();
           amount.setText('');
           sale.reset();
         }}
@@ -120,7 +123,6 @@ function SaleForm({ offer, option, onDone }: FormProps) {
     >
       {isIdle && unfinished !== null && (
         <Suspense>
-          {' '}
           <UnfinishedSaleNotice
             {...{ offer, unfinished, wallet }}
             onContinue={sale.resume}
@@ -130,15 +132,20 @@ function SaleForm({ offer, option, onDone }: FormProps) {
       )}
       {isIdle && unfinished === null && !isReviewing && (
         <>
+          {openApproval !== undefined && (
+            <Suspense>
+              <OpenApprovalNotice
+                {...{ offer, wallet, approval: openApproval, choice, amount }}
+                onRevoked={sale.hideOpenApproval}
+              />
+            </Suspense>
+          )}
           <DeploymentFields choice={choice} disabled={false} />
           <WalletField {...{ wallet, protocol }} disabled={false} />
           {wallet !== undefined && sale.isRegistered === false && (
-            <Suspense>
-              {' '}
-              <UnregisteredWalletNotice
-                {...{ offer, optionId: option.id, wallet, registered: sale.registered }}
-              />
-            </Suspense>
+            <UnregisteredWalletNotice
+              {...{ offer, optionId: option.id, wallet, registered: sale.registered }}
+            />
           )}
           <BlockerNotice blockers={blockers} onProgress={() => undefined} />
           <AmountField {...{ amount, limits, hasWallet: wallet !== undefined }} disabled={false} />
@@ -153,7 +160,7 @@ function SaleForm({ offer, option, onDone }: FormProps) {
           </button>
         </>
       )}
-      {(isReviewing || (!isIdle && review.facts.length > 0)) && (
+      {(isReviewing || (!isIdle && review.isOpen)) && (
         <ReviewSheet
           facts={review.facts}
           actions={

@@ -14,6 +14,7 @@ import { PriceTimer, TokenizedSummary, useReviewFacts } from './order-panel.tsx'
 import { TOKENIZED_STEPS } from './phases.ts';
 import { LIVE_PRICE_NOTE, ReviewSheet, useReview } from './review-sheet.tsx';
 import { useDeployment } from './use-deployment.ts';
+import { useOpenApprovals } from './use-open-approvals.ts';
 import { useTokenizedPurchase } from './use-tokenized-purchase.ts';
 
 const SwapDone = lazy(async () => ({ default: (await import('./late-parts.ts')).SwapDone }));
@@ -72,6 +73,8 @@ function TradeForm({ offer, onDone }: TokenizedCheckoutProps) {
   const purchase = useTokenizedPurchase({ offer, onDone });
   const { choice, wallet, amount, limits, quote, isTradable, slippageBps, blockers, order, state } = purchase;
   const { deployment } = choice;
+  const open = useOpenApprovals(offer, wallet);
+  const [approval] = open.approvals;
   const live = useReviewFacts({ offer, deployment, purchase });
   const review = useReview(state.step, live);
   const edit = () => {
@@ -103,15 +106,14 @@ function TradeForm({ offer, onDone }: TokenizedCheckoutProps) {
       {state.step === 'idle' && <MarketNotice symbol={offer.asset.code} error={quote.error} />}
       {state.step === 'idle' && !review.isReviewing ? (
         <>
-          <Suspense>
-            <OpenApprovalNotice
-              {...{ offer, wallet }}
-              onContinue={(approval, text) => {
-                choice.setChain(approval.chain);
-                amount.setText(text);
-              }}
-            />
-          </Suspense>
+          {approval !== undefined && (
+            <Suspense>
+              <OpenApprovalNotice
+                {...{ offer, wallet, approval, choice, amount }}
+                onRevoked={() => open.hide(approval)}
+              />
+            </Suspense>
+          )}
           <DeploymentFields choice={choice} disabled={false} />
           <WalletField wallet={wallet} disabled={false} />
           <BlockerNotice blockers={blockers} onProgress={() => undefined} />

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseUnfinishedSale } from './unfinished-sale.ts';
+import type { Wallet } from '../../flows/wallet.ts';
+import { findUnfinishedSale, parseUnfinishedSale } from './unfinished-sale.ts';
 
 test('an unfinished purchase is read back from storage, and anything else is ignored', () => {
   const sale = {
@@ -17,4 +18,25 @@ test('an unfinished purchase is read back from storage, and anything else is ign
   ];
   for (const text of [null, '', '{', 'null', '[]', '{}', ...invalid.map((one) => JSON.stringify(one))])
     expect(parseUnfinishedSale(text)).toBeNull();
+});
+
+test('a purchase is unfinished if its approval is known, or if its wallet has an open one that covers it', () => {
+  const owner = `0x${'ab'.repeat(20)}`;
+  const wallet = { protocol: 'ethereum', address: owner.toUpperCase().replace('X', 'x') } as Wallet;
+  const place = { chain: 'base_sepolia', assetId: 'usd-coin' } as const;
+  const intent = { ...place, optionId: 'o', amount: '50', wallet: owner, approvalHash: null };
+  const approved = { ...intent, approvalHash: '0x1' };
+  const open = { ...place, amount: '50' };
+  expect(findUnfinishedSale(approved, [], undefined)).toBe(approved);
+  expect(findUnfinishedSale(intent, [open], wallet)).toBe(intent);
+  const others = [
+    findUnfinishedSale(null, [open], wallet),
+    findUnfinishedSale(intent, [], wallet),
+    findUnfinishedSale(intent, [open], undefined),
+    findUnfinishedSale(intent, [open], { ...wallet, address: '0x2' } as Wallet),
+    findUnfinishedSale(intent, [{ ...open, amount: '49' }], wallet),
+    findUnfinishedSale(intent, [{ ...open, chain: 'ethereum_sepolia' }], wallet),
+    findUnfinishedSale(intent, [{ ...open, assetId: 'tether' }], wallet),
+  ];
+  expect(others).toEqual(others.map(() => null));
 });

@@ -1,8 +1,11 @@
 import { useCallback, useEffect, useState } from 'react';
+import type { Wallet } from '../../flows/wallet.ts';
+import { isSameAddress } from '../../same-address.ts';
 import type { Chain } from '../../wire.ts';
 import { readItem, writeItem } from '../hooks/local-storage.ts';
+import type { OpenApproval } from './read-open-approvals.ts';
 
-/** A purchase that was sent to the wallet but is not recorded yet; it survives reloads. */
+/** A purchase that was started, and whose participation the service has not recorded yet; it survives reloads. */
 export type UnfinishedSale = {
   optionId: string;
   chain: Chain;
@@ -10,7 +13,7 @@ export type UnfinishedSale = {
   /** In smallest units. */
   amount: string;
   wallet: string;
-  /** The hash of an EVM transaction, or the signature of a Solana one; null if only the chain knows the approval. */
+  /** The hash of an EVM transaction, or the signature of a Solana one; null until the wallet reports the approval. */
   approvalHash: string | null;
 };
 
@@ -43,6 +46,24 @@ export function useUnfinishedSale(offerId: string) {
     [offerId],
   );
   return [sale, store] as const;
+}
+
+/**
+ * Returns the recorded purchase if it can be finished: its approval is known, or the same wallet has an open approval that
+ * covers it. An approval without a recorded purchase is never one, because only the service says what it was for.
+ */
+export function findUnfinishedSale(
+  recorded: UnfinishedSale | null,
+  approvals: readonly OpenApproval[],
+  wallet: Wallet | undefined,
+): UnfinishedSale | null {
+  if (recorded === null || recorded.approvalHash !== null) return recorded;
+  const isSameWallet = wallet !== undefined && isSameAddress(wallet.address, recorded.wallet);
+  const isCovered = approvals.some(
+    ({ chain, assetId, amount }) =>
+      chain === recorded.chain && assetId === recorded.assetId && BigInt(amount) >= BigInt(recorded.amount),
+  );
+  return isSameWallet && isCovered ? recorded : null;
 }
 
 /** Returns null unless the text is a complete purchase. Browser storage may contain anything. */

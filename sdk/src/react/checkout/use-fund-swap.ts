@@ -26,7 +26,7 @@ export type UseFundSwapOptions = {
   onDone?: ((result: SwapResult) => void) | undefined;
 };
 
-type SwapTerms = { amount: bigint; slippageBps: number; allowPartial: boolean; minReceive: bigint };
+type SwapTerms = { amount: bigint; slippageBps: number; minReceive: bigint };
 
 export type FundSwapState = FlowView<FundSwapPhase, SwapResult> & {
   /** The networks and payment assets; its `deployment` is undefined if the fund has none that this SDK supports. */
@@ -49,7 +49,10 @@ export type FundSwapState = FlowView<FundSwapPhase, SwapResult> & {
   minReceive: bigint | undefined;
   slippageBps: number;
   setSlippageBps(slippageBps: number): void;
-  /** Whether the fund can take only part of `amount` now. Swapping then requires `allowPartial`. */
+  /**
+   * Whether the fund can take only part of `amount` now. Swapping then requires `allowPartial`, and pays exactly the part in
+   * `preview`, or nothing.
+   */
   isPartial: boolean;
   allowPartial: boolean;
   setAllowPartial(allowPartial: boolean): void;
@@ -107,17 +110,16 @@ export function useFundSwap({ offer, onDone }: UseFundSwapOptions): FundSwapStat
 
   const { units } = amount;
   const isStopped = status.data && (BigInt(status.data.stopped) & BigInt(status.data.swap_level)) !== 0n;
-  const isPartial =
-    preview.data !== undefined &&
-    units !== null &&
-    BigInt(preview.data.pay_input_amount) + BigInt(preview.data.fee) < units;
+  const pays = preview.data && BigInt(preview.data.pay_input_amount) + BigInt(preview.data.fee);
+  const isPartial = pays !== undefined && units !== null && pays < units;
   const minReceive = preview.data && minReceived(preview.data.receive_output_amount, slippageBps);
   const isAllowed = authorization.data?.authorized === true && blockers.length === 0 && isStopped !== true;
   const isPriced = units !== null && minReceive !== undefined && (!isPartial || allowPartial);
   const canSwap = isAllowed && isPriced && wallet !== undefined && state.step === 'idle';
   const lastTerms = useRef<SwapTerms | undefined>(undefined);
   const swap = () => {
-    const shown = canSwap && { amount: units, slippageBps, allowPartial, minReceive };
+    // Signs what the page shows: a partial swap pays the part, even if the fund can take more or less by now.
+    const shown = canSwap && { amount: isPartial ? pays : units, slippageBps, minReceive };
     // A retry keeps the terms that the user saw: no newer preview is on the screen then.
     const terms = canRetry ? lastTerms.current : shown || undefined;
     if (terms === undefined || !wallet || !deployment) return;

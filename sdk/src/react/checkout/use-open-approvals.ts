@@ -1,22 +1,29 @@
+import { useState } from 'react';
 import type { Wallet } from '../../flows/wallet.ts';
 import type { Query } from '../../queries.ts';
-import type { OfferDetails } from '../../wire.ts';
+import type { Chain, OfferDetails } from '../../wire.ts';
 import { useQuery } from '../hooks/use-query.ts';
 import type { OpenApproval } from './read-open-approvals.ts';
 
 const POLL_INTERVAL_MS = 15_000;
 
-/** Finds the approvals that the wallet gave to the offer's contracts and that no purchase uses. EVM only. */
-export function useOpenApprovals(
-  offer: OfferDetails,
-  wallet: Wallet | undefined,
-  enabled: boolean,
-): readonly OpenApproval[] {
+type Place = { chain: Chain; assetId: string };
+const keyOf = ({ chain, assetId }: Place) => `${chain} ${assetId}`;
+
+/**
+ * Finds the approvals that the wallet gave to the offer's contracts and that no participation needs (EVM only). `hide` leaves
+ * one out for as long as the component is mounted.
+ */
+export function useOpenApprovals(offer: OfferDetails, wallet: Wallet | undefined) {
   const owner = wallet?.protocol === 'ethereum' ? wallet.address : undefined;
-  const { data } = useQuery(openApprovals(offer, owner ?? ''), {
-    ...{ enabled: enabled && owner !== undefined, pollIntervalMs: POLL_INTERVAL_MS },
+  const [hidden, setHidden] = useState<readonly string[]>([]);
+  const { data = [] } = useQuery(openApprovals(offer, owner ?? ''), {
+    ...{ enabled: owner !== undefined, pollIntervalMs: POLL_INTERVAL_MS },
   });
-  return data ?? [];
+  return {
+    approvals: data.filter((one) => !hidden.includes(keyOf(one))),
+    hide: (one: Place) => setHidden((keys) => [...keys, keyOf(one)]),
+  };
 }
 
 /** Starts with the resource name of allowances, so that a purchase reloads it. */

@@ -23,12 +23,14 @@ type Input = {
   wallet: Wallet | undefined;
   unfinished: UnfinishedSale | null;
   setUnfinished(sale: UnfinishedSale | null): void;
+  /** Called if the service has already used the approval of a purchase. */
+  onApprovalUsed(purchase: UnfinishedSale): void;
   onDone: ((participation: Participation) => void) | undefined;
 };
 
 /** Runs a token sale purchase, and resumes one that was interrupted before or after its approval. */
 export function useSalePurchase(input: Input) {
-  const { offer, option, deployment, wallet, unfinished, setUnfinished, onDone } = input;
+  const { offer, option, deployment, wallet, unfinished, setUnfinished, onApprovalUsed, onDone } = input;
   const causeway = useCauseway();
   const invalidatePurchase = usePurchaseDone();
   const run = useFlow<TokenSalePhase, Participation>();
@@ -36,6 +38,7 @@ export function useSalePurchase(input: Input) {
   useOnChange(`${offer.id} ${option?.id}`, run.reset);
   const { isRegistered, registered } = useRegisteredWallets(offer.id, option?.id ?? '', wallet);
 
+  /** Starts a purchase or, with `find`, finishes one: reuses its approval if there is one to be found. */
   const start = (purchase: UnfinishedSale, find?: FindApproval) => {
     if (wallet === undefined) return;
     last.current = purchase;
@@ -49,7 +52,8 @@ export function useSalePurchase(input: Input) {
       };
       try {
         await import('./late-parts.ts');
-        approvalHash ??= (await find?.(options)) ?? null;
+        const found = approvalHash === null ? await find?.(flows, options) : undefined;
+        if (found) onApproved(found);
         const sale = { offer, purchase: { ...purchase, approvalHash }, wallet, onApproved };
         const participation = await buyOn(flows, sale)(causeway, {
           ...options,
@@ -64,8 +68,10 @@ export function useSalePurchase(input: Input) {
         return participation;
       } catch (error) {
         const code = codeOf(error);
-        const isUnusable = UNUSABLE_APPROVAL_CODES.has(code);
-        if (isUnusable || (approvalHash === null && code !== 'aborted')) setUnfinished(null);
+        if (code === 'approval_already_used') onApprovalUsed(purchase);
+        // A new purchase without an approval leaves nothing to finish, unless the wallet's prompt is still open.
+        const isEmpty = approvalHash === null && find === undefined && code !== 'aborted';
+        if (isEmpty || UNUSABLE_APPROVAL_CODES.has(code)) setUnfinished(null);
         throw error;
       }
     });
@@ -74,12 +80,13 @@ export function useSalePurchase(input: Input) {
     if (last.current !== null) start({ ...last.current, approvalHash: null });
   };
   const resume = () => {
-    if (unfinished === null) return;
-    const { chain, assetId } = unfinished;
-    start(unfinished, async (options) => {
-      if (wallet?.protocol !== 'ethereum' || !isEvmChain(chain)) return null;
-      const { findOpenApproval } = await import('../../flows/open-approval.ts');
-      return findOpenApproval(causeway, { offer, chain, wallet, assetId }, withoutEvents(options));
+    if (unfinished === null || wallet === undefined || !isSameAddress(wallet.address, unfinished.wallet))
+      return;
+    const { chain, assetId, amount } = unfinished;
+    start(unfinished, async (flows, options) => {
+      if (wallet.protocol !== 'ethereum' || !isEvmChain(chain)) return null;
+      const approval = { offer, chain, wallet, assetId, amount };
+      return flows.findOpenApproval(causeway, approval, withoutEvents(options));
     });
   };
   return {
@@ -91,12 +98,11 @@ export function useSalePurchase(input: Input) {
       start({ ...order, wallet: wallet.address, approvalHash: null });
     },
     resume,
-    discard: () => setUnfinished(null),
   };
 }
 
-/** Finds the hash of an approval that only the chain knows. */
-type FindApproval = (options: FlowOptions<TokenSalePhase>) => Promise<string | null>;
+/** Finds the hash of an approval that this browser did not record. */
+type FindApproval = (flows: Flows, options: FlowOptions<TokenSalePhase>) => Promise<string | null>;
 
 /** Returns the options for a step that reports no phases of its own. */
 function withoutEvents(options: FlowOptions<TokenSalePhase>): FlowOptions<'connecting'> {

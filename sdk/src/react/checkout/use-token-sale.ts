@@ -1,4 +1,3 @@
-import { useState } from 'react';
 import { parseAmount } from '../../amounts.ts';
 import { CHAINS } from '../../chains.ts';
 import type { TokenSalePhase } from '../../flows/token-sale.ts';
@@ -10,7 +9,7 @@ import { useWallet } from '../hooks/use-wallet.ts';
 import { useWalletBlockers } from '../identity/use-blockers.ts';
 import type { Protocol } from '../wallets/connector.ts';
 import type { OpenApproval } from './read-open-approvals.ts';
-import { type UnfinishedSale, useUnfinishedSale } from './unfinished-sale.ts';
+import { findUnfinishedSale, type UnfinishedSale, useUnfinishedSale } from './unfinished-sale.ts';
 import { type Amount, type Limits, useAmount } from './use-amount.ts';
 import { useSaleBalance } from './use-balance.ts';
 import { type DeploymentChoice, useSaleDeployment } from './use-deployment.ts';
@@ -42,10 +41,17 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
   /** The wallets that the option accepts. */
   registered: readonly OptionAddress[];
   /**
-   * A purchase that was approved but not recorded: `resume` or `discard` it. It survives reloads, and is found on chain if
-   * this browser does not know it.
+   * A purchase that this browser started and that was approved, but has no participation yet: `resume` or `discard` it. It
+   * survives reloads.
    */
   unfinished: UnfinishedSale | null;
+  /**
+   * An approval that no purchase uses, undefined if there is none. The service reports it, so only show it: enter its amount
+   * for the user to confirm, or revoke it with `revokeApproval`.
+   */
+  openApproval: OpenApproval | undefined;
+  /** Hides `openApproval` for as long as the component is mounted. */
+  hideOpenApproval(): void;
   /** The participation once it is recorded, with its latest status. */
   participation: Participation | undefined;
   canBuy: boolean;
@@ -53,7 +59,9 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
   buy(): void;
   /** Repeats a failed purchase with a new approval. */
   retry(): void;
+  /** Finishes `unfinished` in the wallet that started it, without another approval if the first one is found. */
   resume(): void;
+  /** Forgets `unfinished`. Its approval stays on chain. */
   discard(): void;
 };
 
@@ -88,9 +96,9 @@ export function useTokenSale({ offer, optionId, onDone }: UseTokenSaleOptions): 
   const chain = recorded?.approvalHash ? recorded.chain : deployment?.chain;
   const protocol = chain === undefined ? 'ethereum' : CHAINS[chain].protocol;
   const { wallet } = useWallet(protocol);
-  const [isDiscarded, setIsDiscarded] = useState(false);
-  const approvals = useOpenApprovals(offer, wallet, option !== undefined && !isDiscarded);
-  const unfinished = isDiscarded ? null : findUnfinished(recorded, approvals, option, wallet);
+  const { approvals, hide } = useOpenApprovals(offer, wallet);
+  const unfinished = findUnfinishedSale(recorded, approvals, wallet);
+  const openApproval = unfinished === null ? approvals[0] : undefined;
   const balance = useSaleBalance(deployment, wallet?.address);
   const minimum = parseAmount(option?.minimum_purchase_usd ?? '', deployment?.decimals ?? 0);
   const limits = {
@@ -98,7 +106,10 @@ export function useTokenSale({ offer, optionId, onDone }: UseTokenSaleOptions): 
     minimum: minimum === null ? undefined : BigInt(minimum),
   };
   const amount = useAmount(limits);
-  const purchase = useSalePurchase({ offer, option, deployment, wallet, unfinished, setUnfinished, onDone });
+  const purchase = useSalePurchase({
+    ...{ offer, option, deployment, wallet, unfinished, setUnfinished, onDone },
+    onApprovalUsed: hide,
+  });
   const { run, isRegistered, registered, buy, retry, resume } = purchase;
   const { state, hashes, canRetry, reset } = run;
   const blockers = useWalletBlockers(offer.id, option?.id, deployment?.chain, wallet);
@@ -109,35 +120,14 @@ export function useTokenSale({ offer, optionId, onDone }: UseTokenSaleOptions): 
   const canBuy = isReady && isAccepted && units !== null && state.step === 'idle';
   return {
     ...{ state, hashes, canRetry, reset, option, choice, protocol, wallet, amount, limits, blockers },
-    ...{ isRegistered, registered, unfinished, participation, canBuy, retry, resume },
+    ...{ isRegistered, registered, unfinished, openApproval, participation, canBuy, retry, resume },
     buy: () => {
-      if (!canBuy || units === null) return;
-      setIsDiscarded(false);
-      buy(units);
+      if (canBuy && units !== null) buy(units);
     },
     discard: () => {
-      setIsDiscarded(true);
-      purchase.discard();
+      if (unfinished !== null) hide(unfinished);
+      setUnfinished(null);
     },
-  };
-}
-
-/** Returns the purchase to finish: the recorded one or, if only the chain knows its approval, one made of both. */
-function findUnfinished(
-  recorded: UnfinishedSale | null,
-  approvals: readonly OpenApproval[],
-  option: { id: string } | undefined,
-  wallet: Wallet | undefined,
-): UnfinishedSale | null {
-  if (recorded?.approvalHash) return recorded;
-  if (option === undefined || wallet === undefined) return null;
-  const isRecorded = ({ chain, assetId }: OpenApproval) =>
-    chain === recorded?.chain && assetId === recorded.assetId;
-  const open = approvals.find(isRecorded) ?? approvals[0];
-  if (open === undefined) return null;
-  const isWhole = recorded !== null && isRecorded(open) && BigInt(recorded.amount) <= BigInt(open.amount);
-  return {
-    ...{ optionId: recorded?.optionId ?? option.id, chain: open.chain, assetId: open.assetId },
-    ...{ amount: isWhole ? recorded.amount : open.amount, wallet: wallet.address, approvalHash: null },
+    hideOpenApproval: () => openApproval && hide(openApproval),
   };
 }

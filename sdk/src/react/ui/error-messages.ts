@@ -118,6 +118,10 @@ const MESSAGES = {
     'The transaction may still go through. Check your wallet before you send another one.',
   ],
   approval_failed: ['The approval failed', NEW_APPROVAL],
+  approval_not_found: [
+    "There's no open approval",
+    "Your wallet has nothing to revoke, so we didn't open it.",
+  ],
   permit_not_supported: ["This token doesn't support signed permits", 'Start again with an approval.'],
   participation_outstanding: [
     'Your earlier purchase from this wallet is still being settled',

@@ -86,6 +86,7 @@ type ComponentMessage =
   | "Install a wallet extension and reload this page, or open this page in your wallet app's browser."
   | 'Invest'
   | 'Invest more'
+  | "It's on {network}, and no purchase uses it. Revoke it if you don't need it."
   | 'Keep wallet'
   | 'Last known price per {symbol}'
   | 'Learn more'
@@ -212,6 +213,7 @@ type ComponentMessage =
   | 'Up to {amount}'
   | 'Up to {amount} or {tokens} {symbol} per order'
   | 'Use a different wallet'
+  | 'Use this amount'
   | 'Use this wallet'
   | 'Verify again'
   | 'Verify your identity, documents and wallets once. We keep them safe.'
@@ -229,7 +231,6 @@ type ComponentMessage =
   | "We're reviewing your details. This usually takes a few minutes, and you can close this page."
   | "Why you can't invest"
   | 'You approve exactly this amount. Your money stays in your wallet until the sale accepts it.'
-  | 'You approved {amount} on {network}, and nothing was bought with it yet.'
   | 'You approved {amount} on {network}. Continue to finish it without another approval.'
   | "You can buy again from {date}. We'll update this page automatically."
   | 'You can pay up to {amount} right now.'
@@ -237,6 +238,7 @@ type ComponentMessage =
   | "You can't invest in this option."
   | "You declined the form, or it doesn't apply to you. You can start a new one at any time."
   | 'You declined the request in {wallet}. Choose a wallet to try again.'
+  | 'You have an open approval of {amount}'
   | 'You have an unfinished purchase'
   | 'You paid'
   | 'You pay'

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { createCauseway } from '../../client.ts';
+import { createMockService, participationFixture } from '../../testing/index.ts';
+import type { Participation } from '../../wire.ts';
+import { readOpenApprovals } from './read-open-approvals.ts';
+
+const OWNER = `0x${'ab'.repeat(20)}`;
+
+/** Reads the open approvals of a wallet that approved 100 units, with one participation on each page of the list. */
+async function read(participations: readonly Participation[]) {
+  const mock = createMockService({ allowance: '100' });
+  const client = createCauseway({
+    ...{ baseUrl: 'https://api.test', accessToken: 't' },
+    fetch: async (input, init) => {
+      const { pathname, searchParams } = new URL(new Request(input, init).url);
+      if (pathname !== '/v1/participations') return mock.fetch(input, init);
+      const page = Number(searchParams.get('starting_after') ?? 0);
+      const next = page + 1 < participations.length ? { starting_after: String(page + 1) } : {};
+      return Response.json({ object: 'list', data: participations.slice(page, page + 1), ...next });
+    },
+  });
+  const offer = mock.state.offers.find(({ type }) => type === 'platform::token_sale');
+  if (offer === undefined) throw new Error('the mock has no token sale');
+  return { offer, approvals: await readOpenApprovals(client, offer, OWNER, undefined) };
+}
+
+test('an allowance is open only if no unsettled participation of the wallet needs any of it', async () => {
+  const { offer, approvals } = await read([]);
+  const { chain, funding_tokens = [] } = offer.contracts[0] ?? {};
+  expect(approvals).toContainEqual({ chain, assetId: funding_tokens[0]?.asset_id, amount: '100' });
+
+  const [asset] = offer.funding_assets;
+  if (chain === undefined || asset === undefined) throw new Error('the mock has no contract');
+  const other = participationFixture({
+    chain,
+    asset,
+    amount: '40',
+    status: 'pending',
+    wallet_address: '0x1',
+  });
+  expect((await read([other, other])).approvals).toEqual(approvals);
+  // It needs 40 of 100, but a revocation would take all of it.
+  const mine = { ...other, wallet_address: OWNER.toUpperCase().replace('X', 'x') };
+  const rest = approvals.filter((one) => one.chain !== chain || one.assetId !== asset.id);
+  expect((await read([other, mine])).approvals).toEqual(rest);
+});
