@@ -34,7 +34,10 @@ const FAUCET = /^\/sandbox\/chains\/(ethereum_sepolia|base_sepolia|solana_devnet
 
 /** Controls about one user: the demo lets a visitor use them for their own account only. */
 const OWN = new Set(['/sandbox/identity/reviews', '/sandbox/documents/actions']);
-const SHARED = new Set(['/sandbox/venue', '/sandbox/clock']);
+const CLOCK = '/sandbox/clock';
+const SHARED = new Set(['/sandbox/venue', CLOCK]);
+/** Everyone shares the clock, and it never goes back. Without a limit, one visitor could end every offer. */
+const MAX_ADVANCE_SECONDS = 30 * 86_400;
 
 /**
  * Forwards the sandbox controls that the demo offers: the faucet, the market, the clock, and the signed-in user's reviews
@@ -50,14 +53,33 @@ export async function forwardControl(
   if (request.method !== 'POST' || !isKnown) return null;
   const text = await request.text();
   if (text.length > 10_000) return Response.json({ code: 'payload_too_large' }, { status: 413 });
-  if (OWN.has(path) && email === undefined)
+  if ((OWN.has(path) || path === CLOCK) && email === undefined)
     return Response.json({ code: 'unauthorized', message: 'Sign in first.' }, { status: 401 });
+  if (path === CLOCK && !isSmallAdvance(text))
+    return Response.json(
+      {
+        code: 'validation_failed',
+        message: `The demo accepts only advance_seconds, a whole number from 1 to ${MAX_ADVANCE_SECONDS}.`,
+      },
+      { status: 422 },
+    );
   const body = OWN.has(path) ? withEmail(text, email) : text;
   return forward(`${baseUrl}${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body,
   });
+}
+
+function isSmallAdvance(text: string): boolean {
+  try {
+    const { advance_seconds: seconds, ...rest } = JSON.parse(text) as Record<string, unknown>;
+    const isInRange =
+      Number.isInteger(seconds) && Number(seconds) >= 1 && Number(seconds) <= MAX_ADVANCE_SECONDS;
+    return isInRange && Object.keys(rest).length === 0;
+  } catch {
+    return false;
+  }
 }
 
 /** Replaces the user that a control names; the sandbox rejects a body that is not an object. */

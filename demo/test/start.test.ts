@@ -8,6 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Service, startService } from '../../service/test/support/service.ts';
 import { listenOnFirst } from '../server/listen.ts';
+import { forwardControl } from '../server/sandbox.ts';
+import type { DemoSettings } from '../server/settings.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'causeway-demo-start-'));
 const env = { CAUSEWAY_DATA: dataDir, CAUSEWAY_DEMO: 'on' };
@@ -83,6 +85,35 @@ test('only same-origin requests reach the sandbox controls through the demo', as
     body: '{}',
   });
   expect(token.status).toBe(404);
+});
+
+test('the demo moves the clock only for a signed-in visitor, and by 30 days at most', async () => {
+  const move = (body: unknown, email?: string) =>
+    forwardControl(
+      { baseUrl: service.url } as DemoSettings,
+      '/sandbox/clock',
+      new Request('http://demo.test/sandbox/clock', { method: 'POST', body: JSON.stringify(body) }),
+      email,
+    );
+  const anonymous = await fetch(`${await demoUrl()}/sandbox/clock`, {
+    method: 'POST',
+    headers: { 'sec-fetch-site': 'same-origin' },
+    body: JSON.stringify({ advance_seconds: 60 }),
+  });
+  expect(anonymous.status).toBe(401);
+  const refused = [
+    ...[0, -60, 1.5, 2_592_001, 1e10, '60'].map((seconds) => ({ advance_seconds: seconds })),
+    ...[{ set_to: '2030-01-01T00:00:00Z' }, { advance_seconds: 60, set_to: null }, {}, null, []],
+  ];
+  for (const body of refused)
+    expect(await (await move(body, 'a@b.example'))?.json()).toMatchObject({
+      message: expect.stringMatching(/^The demo accepts only advance_seconds/),
+    });
+  // The service itself answers: its clock follows real time.
+  for (const advance_seconds of [1, 2_592_000])
+    expect(await (await move({ advance_seconds }, 'a@b.example'))?.json()).toMatchObject({
+      errors: { clock: [expect.stringContaining('CAUSEWAY_CLOCK=test')] },
+    });
 });
 
 test("a visitor sees the partner's offers before signing in, and no user data", async () => {
