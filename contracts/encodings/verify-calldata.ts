@@ -75,19 +75,6 @@ const MAX_DATE_S = 8_640_000_000_000n;
 /**
  * Checks tokenized-asset calldata against the chain: who signed it, for which wallet, its cost, its output and its
  * expiry. Needs viem and an EIP-1193 node only, so it runs anywhere. Throws only if the node fails.
- *
- * @example
- * ```ts
- * import type { createCauseway } from '@causeway/sdk';
- * import { type EvmWallet, verifyCalldata } from '@causeway/sdk/flows';
- *
- * export async function check(causeway: ReturnType<typeof createCauseway>, wallet: EvmWallet) {
- *   const order = { symbol: 'AAPLon', chain: 'ethereum_sepolia', amount: '100500000' } as const;
- *   const reply = await causeway.tokenized.transaction({ ...order, wallet_address: wallet.address });
- *   const { ok, findings } = await verifyCalldata(wallet.provider, { ...reply, wallet: wallet.address });
- *   console.log(ok ? 'as ordered' : findings);
- * }
- * ```
  */
 export async function verifyCalldata(node: NodeConnection, claim: CalldataClaim): Promise<Verdict> {
   const findings: Finding[] = [];

@@ -7,7 +7,8 @@ import { venueManager } from '@causeway/contracts/abi/venue-manager.ts';
 import type { Abi, AbiEvent, AbiFunction } from 'viem';
 import { toEventSelector, toFunctionSignature } from 'viem/utils';
 import { describe, expect, test } from 'vitest';
-import { allowListAbi, approveAbi, EVENT_TOPICS, errorsAbi, fundSwapAbi, permitAbi } from './abi.ts';
+import { allowListAbi, approveAbi, EVENT_TOPICS, fundSwapAbi, permitAbi } from './abi.ts';
+import { errorsAbi } from './errors-abi.ts';
 
 /**
  * Errors that none of our ABIs declare: errors of Solidity and of OpenZeppelin tokens, and errors that solady

@@ -30,45 +30,6 @@ export const allowListAbi = /* @__PURE__ */ parseAbi([
   'function allow(address wallet, bytes32 offer, uint256 deadline, bytes signature)',
 ]);
 
-/** Errors of the tokens, of the offer contracts and of the venue that the tokenized swap calls. */
-export const errorsAbi = /* @__PURE__ */ parseAbi([
-  'error Error(string reason)',
-  'error Panic(uint256 code)',
-  'error Unauthorized()',
-  'error IsStopped()',
-  'error IsPaused(uint32 flags)',
-  'error InvalidAmount()',
-  'error InvalidAddress()',
-  'error InvalidSide()',
-  'error InsufficientAmount()',
-  'error SwapFailed(address inputToken, address outputToken)',
-  'error SupplyShort()',
-  'error NotActive()',
-  'error TokenNotTaken(address inputToken)',
-  'error PermissionExpired(uint256 deadline)',
-  'error InvalidPermission()',
-  'error NoAllowList()',
-  'error AttestationExpired()',
-  'error AttestationAlreadyExecuted()',
-  'error InvalidAttestationSigner()',
-  'error UserNotRegistered()',
-  'error GlobalMintsPaused()',
-  'error GMTokenMintsPaused()',
-  'error DepositAmountTooSmall()',
-  'error ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)',
-  'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
-  'error ERC2612InvalidSigner(address signer, address owner)',
-  'error ERC2612ExpiredSignature(uint256 deadline)',
-  'error InsufficientBalance()',
-  'error InsufficientAllowance()',
-  'error InvalidPermit()',
-  'error PermitExpired()',
-  'error TransferFromFailed()',
-  'error TransferFailed()',
-  'error ApproveFailed()',
-  'error Reentrancy()',
-]);
-
 /** The first topics of the events that the flows read: keccak-256 of the event signatures. */
 export const EVENT_TOPICS = {
   approval: '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925',

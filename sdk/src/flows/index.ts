@@ -1,11 +1,6 @@
 import type { CalldataClaim } from '@causeway/contracts/encodings/verify-calldata.ts';
 
-export {
-  type CalldataClaim,
-  type Finding,
-  type Verdict,
-  verifyCalldata,
-} from '@causeway/contracts/encodings/verify-calldata.ts';
+export type { CalldataClaim, Finding, Verdict } from '@causeway/contracts/encodings/verify-calldata.ts';
 export type { EventHub } from '../event-hub.ts';
 export {
   type AllowWalletInput,
@@ -35,6 +30,7 @@ export type { SolanaSaleInput, SolanaSalePhase } from './solana-purchase.ts';
 export { buyTokenSaleOnSolana } from './solana-sale.ts';
 export { buyTokenSale, type TokenSaleInput, type TokenSalePhase } from './token-sale.ts';
 export { buyTokenized, type TokenizedInput, type TokenizedPhase } from './tokenized-purchase.ts';
+export { verifyCalldata } from './verify-calldata.ts';
 export type {
   ChainReader,
   Eip1193Provider,

@@ -1,20 +1,24 @@
 import type { Hex } from 'viem';
 import { decodeErrorResult } from 'viem/utils';
-import { errorsAbi } from './abi.ts';
 import { messageOf, readRevertData } from './wallet-error.ts';
 
 /**
  * Returns the reason for a revert: `InsufficientAmount`, `IsPaused(4)`, the contract's own message, or the
  * error selector.
  */
-export function describeRevert(error: unknown): string {
+export async function describeRevert(error: unknown): Promise<string> {
   const data = readRevertData(error);
   return data === undefined || data === '0x' ? messageOf(error) : decodeRevert(data);
 }
 
-function decodeRevert(data: Hex): string {
+async function decodeRevert(data: Hex): Promise<string> {
   try {
-    const { errorName, args = [] } = decodeErrorResult({ abi: errorsAbi, data });
+    const { errorsAbi } = await import('./errors-abi.ts');
+    // viem adds the errors of Solidity itself, `Error` and `Panic`.
+    const decoded: { errorName: string; args?: readonly unknown[] | undefined } = decodeErrorResult({
+      ...{ abi: errorsAbi, data },
+    });
+    const { errorName, args = [] } = decoded;
     if (errorName === 'Error') return String(args[0]);
     return args.length === 0 ? errorName : `${errorName}(${args.join(', ')})`;
   } catch {

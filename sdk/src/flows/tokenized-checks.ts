@@ -1,4 +1,4 @@
-import { type Finding, verifyCalldata } from '@causeway/contracts/encodings/verify-calldata.ts';
+import type { Finding } from '@causeway/contracts/encodings/verify-calldata.ts';
 import { isCausewayError } from '../error.ts';
 import type { OfferDetails, TokenizedSwapTransaction } from '../wire.ts';
 import { FlowFailure } from './flow.ts';
@@ -7,6 +7,7 @@ import type { Deployment } from './offer-contract.ts';
 import { readNode, type Session } from './session.ts';
 import { assertDescribed, mismatch } from './token-checks.ts';
 import { pinsOf } from './trusted.ts';
+import { verifyCalldata } from './verify-calldata.ts';
 
 /**
  * Throws unless the published asset is the token with the symbol that the user chose. The verifier then makes sure that

@@ -21,6 +21,7 @@ import {
 import { assertLimitsSlippage, readMinimum } from './tokenized-minimum.ts';
 import { type Call, sendTransaction, simulate } from './transaction.ts';
 import { assertTrusted, assertTrustedAsset } from './trusted.ts';
+import { loadVerifier } from './verify-calldata.ts';
 import type { EvmWallet } from './wallet.ts';
 
 export type TokenizedPhase =
@@ -94,6 +95,7 @@ export async function buyTokenized(
     assertTrustedAsset(options.trusted, input.chain, offer.asset.id, deployment.assetAddress);
     assertLimitsSlippage(input);
     const session = openSession(causeway, input, options, reportTransaction);
+    if (verify) await loadVerifier();
     await connectWallet(session);
     enter('checking');
     const wanted = { token: deployment.token.address, spender: deployment.address, amount };
@@ -157,7 +159,7 @@ async function sendOrder(session: Session, call: Call, order: TokenizedSwapTrans
   try {
     return await sendTransaction(session, call);
   } catch (error) {
-    if (describeRevert(error) === 'AttestationExpired') throw quoteExpired(order);
+    if ((await describeRevert(error)) === 'AttestationExpired') throw quoteExpired(order);
     throw error;
   }
 }

@@ -15,7 +15,7 @@ export async function simulate(session: Session, call: Call): Promise<Hex> {
     return (await readNode(session, 'eth_call', [{ from: session.address, ...call }, 'latest'])) as Hex;
   } catch (error) {
     if (session.signal?.aborted || isOutage(error)) throw error;
-    const reason = describeRevert(error);
+    const reason = await describeRevert(error);
     throw new FlowFailure('contract_reverted', `The contract would reject this call: ${reason}.`, {
       cause: error,
       details: { reason },

@@ -12,17 +12,17 @@ describe('errors of wallets and libraries', () => {
     ['an extension', { code: -32603, message: 'failed', data: { code: 3, data } }],
     ['a mobile wallet', { code: -32603, data: { originalError: { code: 3, data } } }],
     ['a library', new Error('call failed', { cause: { info: { error: { data } } } })],
-  ])('the revert reason is found in the error of %s', (_who, error) => {
+  ])('the revert reason is found in the error of %s', async (_who, error) => {
     expect(readRevertData(error)).toBe(data);
-    expect(describeRevert(error)).toBe('IsPaused(4)');
+    expect(await describeRevert(error)).toBe('IsPaused(4)');
     expect(isOutage(error)).toBe(false);
   });
 
-  test('a reason string, an unknown selector and a plain message are described', () => {
+  test('a reason string, an unknown selector and a plain message are described', async () => {
     const text = encodeErrorResult({ abi: parseAbi(['error Error(string reason)']), args: ['not today'] });
-    expect(describeRevert({ data: text })).toBe('not today');
-    expect(describeRevert({ data: '0x12345678' })).toBe('0x12345678');
-    expect(describeRevert(new Error('invalid opcode'))).toBe('invalid opcode');
+    expect(await describeRevert({ data: text })).toBe('not today');
+    expect(await describeRevert({ data: '0x12345678' })).toBe('0x12345678');
+    expect(await describeRevert(new Error('invalid opcode'))).toBe('invalid opcode');
   });
 
   test.each([

@@ -4,3 +4,4 @@ export { OpenApprovalNotice } from './open-approval-notice.tsx';
 export { SaleDone } from './sale-done.tsx';
 export { SwapDone } from './swap-done.tsx';
 export { UnfinishedSaleNotice } from './unfinished-sale-notice.tsx';
+export { UnregisteredWalletNotice } from './unregistered-wallet-notice.tsx';

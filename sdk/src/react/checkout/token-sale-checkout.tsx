@@ -12,7 +12,6 @@ import { OptionPicker } from './option-picker.tsx';
 import { TOKEN_SALE_STEPS } from './phases.ts';
 import { ReviewSheet, useReview } from './review-sheet.tsx';
 import { SaleSummary, useSaleFacts } from './sale-summary.tsx';
-import { UnregisteredWalletNotice } from './unregistered-wallet-notice.tsx';
 import { useTokenSale } from './use-token-sale.ts';
 
 const SaleDone = lazy(async () => ({ default: (await import('./late-parts.ts')).SaleDone }));
@@ -21,6 +20,9 @@ const OpenApprovalNotice = lazy(async () => ({
 }));
 const UnfinishedSaleNotice = lazy(async () => ({
   default: (await import('./late-parts.ts')).UnfinishedSaleNotice,
+}));
+const UnregisteredWalletNotice = lazy(async () => ({
+  default: (await import('./late-parts.ts')).UnregisteredWalletNotice,
 }));
 
 const SOLANA_NOTE =
@@ -143,9 +145,11 @@ function SaleForm({ offer, option, onDone }: FormProps) {
           <DeploymentFields choice={choice} disabled={false} />
           <WalletField {...{ wallet, protocol }} disabled={false} />
           {wallet !== undefined && sale.isRegistered === false && (
-            <UnregisteredWalletNotice
-              {...{ offer, optionId: option.id, wallet, registered: sale.registered }}
-            />
+            <Suspense>
+              <UnregisteredWalletNotice
+                {...{ offer, optionId: option.id, wallet, registered: sale.registered }}
+              />
+            </Suspense>
           )}
           <BlockerNotice blockers={blockers} onProgress={() => undefined} />
           <AmountField {...{ amount, limits, hasWallet: wallet !== undefined }} disabled={false} />

@@ -1,8 +1,10 @@
+import { lazy, Suspense } from 'react';
 import type { Check, KycLevel } from '../../wire.ts';
 import { useCausewayContext } from '../context.ts';
 import { useUi } from '../ui/ui.tsx';
 import { isFinal } from './blockers.ts';
-import { IdentityStep } from './identity-step.tsx';
+
+const IdentityStep = lazy(async () => ({ default: (await import('./late-steps.ts')).IdentityStep }));
 
 /** Explains what stops the user from investing, with an action that resolves it or else a support contact. */
 export function BlockerNotice({ blockers, onProgress }: { blockers: readonly Check[]; onProgress(): void }) {
@@ -30,7 +32,9 @@ export function BlockerNotice({ blockers, onProgress }: { blockers: readonly Che
         </a>
       )}
       {identity !== undefined && (
-        <IdentityStep type="jurisdiction" status={statusOf(identity)} isNext onProgress={onProgress} />
+        <Suspense>
+          <IdentityStep type="jurisdiction" status={statusOf(identity)} isNext onProgress={onProgress} />
+        </Suspense>
       )}
     </div>
   );

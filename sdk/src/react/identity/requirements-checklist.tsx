@@ -1,15 +1,12 @@
-import { useEffect, useId, useState } from 'react';
+import { lazy, Suspense, useEffect, useId, useState } from 'react';
 import type { OfferDetails } from '../../wire.ts';
 import type { BlockProps } from '../ui/class-names.ts';
 import { Loading, Skeleton, StatusBadge } from '../ui/elements.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { REQUIREMENT_GROUPS, REQUIREMENT_LABELS, STATUS_LABELS, WALLET_STEP_NAMES } from '../ui/labels.ts';
 import { type Translate, useUi } from '../ui/ui.tsx';
-import { WalletStep } from '../wallets/wallet-step.tsx';
 import { BlockerNotice } from './blocker-notice.tsx';
 import { isFinal } from './blockers.ts';
-import { DocumentStep } from './document-step.tsx';
-import { IdentityStep } from './identity-step.tsx';
 import { describeJurisdiction } from './jurisdiction.ts';
 import { useBlockers } from './use-blockers.ts';
 import {
@@ -18,6 +15,10 @@ import {
   remainingSteps,
   useRequirementRows,
 } from './use-requirement-rows.ts';
+
+const IdentityStep = lazy(async () => ({ default: (await import('./late-steps.ts')).IdentityStep }));
+const DocumentStep = lazy(async () => ({ default: (await import('./late-steps.ts')).DocumentStep }));
+const WalletStep = lazy(async () => ({ default: (await import('./late-steps.ts')).WalletStep }));
 
 export type RequirementsChecklistProps = BlockProps & {
   offer: OfferDetails;
@@ -215,7 +216,9 @@ function Row(props: RowProps) {
        * Hides the step instead of removing it, so that a dialog it has opened stays until the user closes it.
        */}
       <div id={stepId} hidden={!isShown || (isBlocked && !isExplained(props.row))}>
-        <Step {...props} />
+        <Suspense fallback={<Skeleton height="2.75em" />}>
+          <Step {...props} />
+        </Suspense>
       </div>
     </li>
   );
