@@ -2,21 +2,42 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const TICK_MS = 10;
 
+type Stat = { pid: number; parent: number; ownMs: number; endedMs: number };
+
+/** CPU milliseconds of a process, and of all its descendants; those of a target are its database. */
+export type CpuTime = { ownMs: number; descendantsMs: number };
+
 /**
- * Returns the CPU time of a process and its children, including children that have ended. Returns null if the
+ * Returns the CPU time of a process and its descendants, including those that have ended. Returns null if the
  * system has no `/proc`.
  */
 export function readCpuMs(pid: number): number | null {
-  const own = readStat(pid);
-  if (own === null) return null;
-  const children = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map((name) => readStat(Number(name)))
-    .filter((stat) => stat?.parent === pid);
-  return children.reduce((sum, stat) => sum + (stat?.ownMs ?? 0), own.ownMs + own.endedMs);
+  const time = readCpuTime(pid);
+  return time === null ? null : time.ownMs + time.descendantsMs;
 }
 
-function readStat(pid: number): { parent: number; ownMs: number; endedMs: number } | null {
+/** Like `readCpuMs`, with the process and its descendants apart. */
+export function readCpuTime(pid: number): CpuTime | null {
+  const own = readStat(pid);
+  if (own === null) return null;
+  const all = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => readStat(Number(name)))
+    .filter((stat) => stat !== null);
+  const descend = (parent: number): number =>
+    all
+      .filter((stat) => stat.parent === parent)
+      .reduce((sum, stat) => sum + stat.ownMs + stat.endedMs + descend(stat.pid), 0);
+  return { ownMs: own.ownMs, descendantsMs: own.endedMs + descend(pid) };
+}
+
+/** Returns the resident memory of a process in MB. */
+export function readResidentMb(pid: number): number {
+  const found = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return Number(found?.[1]) / 1024;
+}
+
+function readStat(pid: number): Stat | null {
   try {
     // The process name is in parentheses and may contain spaces, so fields are counted from the closing
     // parenthesis.
@@ -26,6 +47,7 @@ function readStat(pid: number): { parent: number; ownMs: number; endedMs: number
       .map(Number);
     const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields.slice(11, 15);
     return {
+      pid,
       parent: fields[1] ?? 0,
       ownMs: (user + system) * TICK_MS,
       endedMs: (endedUser + endedSystem) * TICK_MS,

@@ -2,7 +2,7 @@ import type { Context } from '@causeway/service/context.ts';
 import { listEvents } from '@causeway/service/events/store.ts';
 import { newId } from '@causeway/service/http/ids.ts';
 import { sql } from 'kysely';
-import { median } from './load.ts';
+import { median } from './statistics.ts';
 
 export type PageFigures = { firstPageMs: number; deepestPageMs: number };
 
@@ -38,7 +38,7 @@ export async function measurePages(ctx: Context, rows: number): Promise<PageFigu
 /**
  * Inserts events that already have a position. Their ids increase like real ids, which begin with the time.
  */
-async function seedEvents(ctx: Context, partnerId: string, rows: number): Promise<void> {
+export async function seedEvents(ctx: Context, partnerId: string, rows: number): Promise<void> {
   for (let from = 0; from < rows; from += BATCH_SIZE)
     await sql`insert into events (id, partner_id, type, data, inserted_at, position, sequence)
       select ('01900000-0000-7000-8000-' || lpad(to_hex(${from}::bigint + i), 12, '0'))::uuid, ${partnerId},

@@ -14,7 +14,8 @@ import { benchContext } from './context.ts';
 import { type AuditFigures, measureAudit } from './events-audit.ts';
 import { type CommitFigures, measureCommits } from './events-commits.ts';
 import { measurePages, type PageFigures } from './events-pages.ts';
-import { median, startTarget } from './load.ts';
+import { median } from './statistics.ts';
+import { startTarget } from './target.ts';
 
 /** The figures of each part. This process sends them to its parent, which then stops it. */
 export type EventFigures = {

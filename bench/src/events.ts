@@ -1,6 +1,6 @@
 import type { EventFigures, EventPart } from './events-target.ts';
-import { median, startTarget } from './load.ts';
-import type { Bar, Options, Result } from './result.ts';
+import { type Bar, barOf, type Options, type Result } from './result.ts';
+import { startTarget } from './target.ts';
 
 /**
  * The size of each part: events to deliver, deliveries queued for the hanging endpoint, streams, commits per run, events in
@@ -45,31 +45,17 @@ export async function run({ rows, part: only }: Options): Promise<Result> {
   ]);
   await measure('hanging', ({ firstAttemptP99Ms, ratios }) => [
     { label: 'p99 to the first attempt at 200 events/s, ms', value: firstAttemptP99Ms, max: 1_000 },
-    { label: 'p99 of others beside a hanging endpoint, relative', value: median(ratios), max: 1.1 },
+    barOf('p99 of others beside a hanging endpoint, relative', ratios, { max: 1.1 }),
   ]);
   await measure('streams', ({ streamsMb, arrivalP99Ms }, size) => [
     { label: `memory of ${size} streams, MB`, value: streamsMb, max: 150 },
     { label: 'p99 from an event to its stream at 200 events/s, ms', value: arrivalP99Ms, max: 500 },
   ]);
   await measure('commits', ({ ratios, wakingRatios, cpuRatios, tinyRatios }) => [
-    {
-      ...{
-        label: `commits of a participation's outcome with its event relative to without, ${spread(ratios)}`,
-      },
-      ...{ value: median(ratios), min: 0.85 },
-    },
-    {
-      ...{ label: `CPU time of a commit without its event relative to with, ${spread(cpuRatios)}` },
-      ...{ value: median(cpuRatios), min: 0.85 },
-    },
-    {
-      ...{ label: `commits of a tiny change with an event relative to without, ${spread(tinyRatios)}` },
-      ...{ value: median(tinyRatios), min: 0, goal: 0.85 },
-    },
-    {
-      ...{ label: `commits that wake a worker relative to without, ${spread(wakingRatios)}` },
-      ...{ value: median(wakingRatios), min: 0.85 },
-    },
+    barOf("commits of a participation's outcome with its event relative to without", ratios, { min: 0.85 }),
+    barOf('CPU time of a commit without its event relative to with', cpuRatios, { min: 0.85 }),
+    barOf('commits of a tiny change with an event relative to without', tinyRatios, { min: 0, goal: 0.85 }),
+    barOf('commits that wake a worker relative to without', wakingRatios, { min: 0.85 }),
   ]);
   await measure('pages', ({ firstPageMs, deepestPageMs }, size) => [
     {
@@ -82,8 +68,4 @@ export async function run({ rows, part: only }: Options): Promise<Result> {
     { label: `verification of ${size} audit entries, s`, value: verifySeconds, max: (60 * size) / 1_000_000 },
   ]);
   return { name: 'events', figures, bars };
-}
-
-function spread(ratios: readonly number[]): string {
-  return `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`;
 }

@@ -1,79 +1,120 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
+import { type CpuTime, readCpuTime } from './cpu.ts';
+import { type Bar, barOf } from './result.ts';
+import { median, ratios } from './statistics.ts';
+import type { Started } from './target.ts';
 
-export type Load = { requestsPerSecond: number; p99: number };
-export type Target = {
-  url: string;
-  headers?: Record<string, string>;
-  method?: 'GET' | 'POST';
-  body?: string;
-  /** Paths to request in turn. Default: the path of `url`. */
-  paths?: string[];
+/** One round of one target. CPU microseconds are per request; null where the system has no `/proc`. */
+export type Load = {
+  requestsPerSecond: number;
+  /** Milliseconds by percentile. */
+  latency: Record<`p${50 | 75 | 90 | 99}`, number>;
+  serviceCpuMicros: number | null;
+  databaseCpuMicros: number | null;
 };
 
-/** The tool of util-linux that restricts a process to some cores. */
-export const TASKSET = '/usr/bin/taskset';
+/** The medians of the rounds of one target, and the rounds. */
+export type Loads = Load & { rounds: Load[] };
 
-/**
- * Starts `file` as a child process, on one core if `core` is given, and waits until the child sends its
- * target.
- */
-export async function startTarget<T = Target>(
-  file: string,
-  args: string[] = [],
-  core?: number,
-): Promise<{ target: T; stop(): Promise<void> }> {
-  const execArgv = 'typescript' in process.features && process.features.typescript ? [] : ['--import', 'tsx'];
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, {
-    ...(core === undefined
-      ? { execArgv }
-      : { execPath: TASKSET, execArgv: ['-c', String(core), process.execPath, ...execArgv] }),
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+export const MIN_ROUNDS = 5;
+
+export async function load(
+  { target: { paths, tokens, ...target }, pid }: Pick<Started, 'target' | 'pid'>,
+  seconds: number,
+  connections = 64,
+): Promise<Load> {
+  const { pathname, search } = new URL(target.url);
+  const requests =
+    tokens === undefined
+      ? paths?.map((path) => ({ path }))
+      : tokens.map((token) => ({
+          path: `${pathname}${search}`,
+          headers: { ...target.headers, authorization: `Bearer ${token}` },
+        }));
+  const before = readCpuTime(pid);
+  const result = await autocannon({
+    ...target,
+    ...(requests && { requests }),
+    connections,
+    duration: seconds,
   });
-  const failed = once(child, 'exit').then(([code]) =>
-    Promise.reject(new Error(`${file} exited with ${code}`)),
-  );
-  const [target] = (await Promise.race([once(child, 'message'), failed])) as [T];
-  failed.catch(() => {});
+  const after = readCpuTime(pid);
+  if (result.non2xx > 0 || result.errors > 0)
+    throw new Error(`${target.url}: ${result.non2xx} error responses, ${result.errors} connection errors`);
+  const { p50, p75, p90, p99 } = result.latency;
+  const perRequest = (part: keyof CpuTime) =>
+    before === null || after === null ? null : ((after[part] - before[part]) * 1000) / result.requests.total;
   return {
-    target,
-    stop: async () => {
-      child.kill('SIGTERM');
-      if (child.exitCode === null) await once(child, 'exit');
-    },
+    requestsPerSecond: result.requests.average,
+    latency: { p50, p75, p90, p99 },
+    serviceCpuMicros: perRequest('ownMs'),
+    databaseCpuMicros: perRequest('descendantsMs'),
   };
 }
 
-export async function load({ paths, ...target }: Target, seconds: number, connections = 64): Promise<Load> {
-  const requests = paths === undefined ? {} : { requests: paths.map((path) => ({ path })) };
-  const result = await autocannon({ ...target, ...requests, connections, duration: seconds });
-  if (result.non2xx > 0 || result.errors > 0)
-    throw new Error(`${target.url}: ${result.non2xx} error responses, ${result.errors} connection errors`);
-  return { requestsPerSecond: result.requests.average, p99: result.latency.p99 };
-}
-
-/** Measures the targets in alternating rounds, so that machine load affects them equally. Returns the medians. */
+/** Measures the targets in alternating rounds, so that load on the machine affects them equally. */
 export async function compare<Name extends string>(
-  targets: Record<Name, Target>,
-  { rounds = 5, seconds = 4 } = {},
-): Promise<Record<Name, Load>> {
+  targets: Record<Name, Pick<Started, 'target' | 'pid'>>,
+  { rounds = MIN_ROUNDS, seconds = 4 } = {},
+): Promise<Record<Name, Loads>> {
   const names = Object.keys(targets) as Name[];
   const all = Object.fromEntries(names.map((name) => [name, [] as Load[]])) as Record<Name, Load[]>;
   for (const name of names) await load(targets[name], 2);
   for (let round = 0; round < rounds; round++)
     for (const name of names) all[name].push(await load(targets[name], seconds));
-  return Object.fromEntries(names.map((name) => [name, medianLoad(all[name])])) as Record<Name, Load>;
+  return Object.fromEntries(names.map((name) => [name, medianLoad(all[name])])) as Record<Name, Loads>;
 }
 
-function medianLoad(loads: Load[]): Load {
+function medianLoad(rounds: Load[]): Loads {
+  const of = (value: (load: Load) => number) => median(rounds.map(value));
+  const cpu = (part: 'serviceCpuMicros' | 'databaseCpuMicros') =>
+    rounds[0]?.[part] === null ? null : of((load) => load[part] ?? 0);
   return {
-    requestsPerSecond: median(loads.map(({ requestsPerSecond }) => requestsPerSecond)),
-    p99: median(loads.map(({ p99 }) => p99)),
+    requestsPerSecond: of((load) => load.requestsPerSecond),
+    latency: {
+      p50: of(({ latency }) => latency.p50),
+      p75: of(({ latency }) => latency.p75),
+      p90: of(({ latency }) => latency.p90),
+      p99: of(({ latency }) => latency.p99),
+    },
+    serviceCpuMicros: cpu('serviceCpuMicros'),
+    databaseCpuMicros: cpu('databaseCpuMicros'),
+    rounds,
   };
 }
 
-export function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+/** Returns the throughput of `ours` divided by that of `theirs`, per round. */
+export function throughputBar(
+  label: string,
+  ours: Loads,
+  theirs: Loads,
+  limit: { min: number; goal?: number },
+): Bar {
+  const perSecond = ({ rounds }: Loads) => rounds.map(({ requestsPerSecond }) => requestsPerSecond);
+  return barOf(`throughput relative to ${label}`, ratios(perSecond(ours), perSecond(theirs)), limit);
+}
+
+/**
+ * Returns two bars with the same limit: throughput, and CPU time per request of the service and its database. Other
+ * programs on the machine hardly affect the second.
+ */
+export function ratioBars(
+  label: string,
+  ours: Loads,
+  theirs: Loads,
+  limit: { min: number; goal?: number },
+): Bar[] {
+  const cpu = ({ rounds }: Loads) =>
+    rounds.map(({ serviceCpuMicros, databaseCpuMicros }) =>
+      serviceCpuMicros === null || databaseCpuMicros === null
+        ? Number.NaN
+        : serviceCpuMicros + databaseCpuMicros,
+    );
+  const found = ratios(cpu(theirs), cpu(ours));
+  return [
+    throughputBar(label, ours, theirs, limit),
+    ...(found.every(Number.isFinite)
+      ? [barOf(`requests per CPU second relative to ${label}`, found, limit)]
+      : []),
+  ];
 }

@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { cpus } from 'node:os';
+import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import type { Bar, Options, Result } from './result.ts';
+import { readMachine, readVersions } from './machine.ts';
+import { type Bar, describeValue, judge, type Options, type Result } from './result.ts';
 
 const BENCHMARKS: Record<string, (options: Options) => Promise<Result>> = {
   kernel: async () => (await import('./kernel.ts')).run(),
@@ -16,6 +17,9 @@ const BENCHMARKS: Record<string, (options: Options) => Promise<Result>> = {
   solana: async (options) => (await import('./solana.ts')).run(options),
   events: async (options) => (await import('./events.ts')).run(options),
   tokenized: async () => (await import('./tokenized.ts')).run(),
+  start: async () => (await import('./start.ts')).run(),
+  memory: async () => (await import('./memory.ts')).run(),
+  install: async () => (await import('./install.ts')).run(),
   overload: async () => (await import('./overload.ts')).run(),
   mixed: async () => (await import('./mixed.ts')).run(),
   traces: async () => (await import('./traces.ts')).run(),
@@ -24,7 +28,11 @@ const BENCHMARKS: Record<string, (options: Options) => Promise<Result>> = {
 };
 
 const { values, positionals } = parseArgs({
-  options: { rows: { type: 'string' }, part: { type: 'string' } },
+  options: {
+    rows: { type: 'string' },
+    part: { type: 'string' },
+    large: { type: 'boolean' },
+    },
   allowPositionals: true,
 });
 if (values.rows !== undefined && !/^[1-9]\d{2,8}$/.test(values.rows))
@@ -32,28 +40,64 @@ if (values.rows !== undefined && !/^[1-9]\d{2,8}$/.test(values.rows))
 const options = {
   ...(values.rows !== undefined && { rows: Number(values.rows) }),
   ...(values.part !== undefined && { part: values.part }),
+  ...(values.large !== undefined && { large: values.large }),
 };
 const names = positionals.length > 0 ? positionals : Object.keys(BENCHMARKS);
+const unknown = names.find((name) => BENCHMARKS[name] === undefined);
+if (unknown !== undefined)
+  throw new Error(`unknown benchmark ${unknown}; use ${Object.keys(BENCHMARKS).join(', ')}`);
 const folder = new URL('../results/', import.meta.url);
 await mkdir(folder, { recursive: true });
 
+// Ends the targets and removes their bundles.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
 for (const name of names) {
-  const benchmark = BENCHMARKS[name];
-  if (benchmark === undefined)
-    throw new Error(`unknown benchmark ${name}; use ${Object.keys(BENCHMARKS).join(', ')}`);
-  const result = await benchmark(options);
+  const startedAt = performance.now();
+  const [loadAverage] = loadavg();
+  const result = await (BENCHMARKS[name] as (options: Options) => Promise<Result>)(options);
   console.log(`\n${result.name}`);
-  console.table(result.figures);
+  console.table(
+    Object.fromEntries(Object.entries(result.figures).map(([key, figure]) => [key, flatten(figure)])),
+  );
   for (const bar of result.bars) console.log(describeBar(bar));
-  const machine = { node: process.version, arch: process.arch, cores: cpus().length, cpu: cpus()[0]?.model };
+  const flags = Object.entries(options).map(([flag, value]) =>
+    value === true ? `--${flag}` : `--${flag} ${value}`,
+  );
+  const written = {
+    ...result,
+    command: ['npm run bench --', name, ...flags].join(' '),
+    date: new Date().toISOString().slice(0, 10),
+    seconds: Math.round((performance.now() - startedAt) / 1000),
+    machine: { ...readMachine(), loadAverage },
+    versions: readVersions(),
+  };
   const file = [name, values.part, values.rows].filter((word) => word !== undefined).join('-');
-  await writeFile(new URL(`${file}.json`, folder), `${JSON.stringify({ ...result, machine }, null, 2)}\n`);
+  await writeFile(new URL(`${file}.json`, folder), `${JSON.stringify(written, null, 2)}\n`);
 }
 
 function describeBar(bar: Bar): string {
-  const { label, value, goal } = bar;
-  const isMet = 'min' in bar ? value >= bar.min : value <= bar.max;
   const limit = 'min' in bar ? `min ${bar.min}` : `max ${bar.max}`;
-  const target = goal === undefined ? '' : `, goal ${goal}`;
-  return `${label}: ${value.toFixed(value < 0.1 ? 4 : 2)} (${limit}${target}: ${isMet ? 'met' : 'MISSED'})`;
+  const goal = bar.goal === undefined ? '' : `, goal ${bar.goal}`;
+  return `${bar.label}: ${describeValue(bar)} (${limit}${goal}: ${judge(bar)})`;
+}
+
+/** Describes a value, or a point of a growth curve. */
+function describeElement(element: number | { size: number; median: number }): string {
+  return typeof element === 'number' ? element.toFixed(2) : `${element.size}: ${element.median.toFixed(0)}`;
+}
+
+/** Makes one row of a table from a figure: leaves out the rounds, and puts nested members beside the others. */
+function flatten(figure: unknown): unknown {
+  if (typeof figure !== 'object' || figure === null || Array.isArray(figure)) return figure;
+  const { rounds: _, ...rest } = figure as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.entries(rest).flatMap(([key, value]) =>
+      typeof value !== 'object' || value === null
+        ? [[key, value]]
+        : Array.isArray(value)
+          ? [[key, value.map(describeElement).join(', ')]]
+          : Object.entries(value),
+    ),
+  );
 }

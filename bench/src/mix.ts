@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSimulators } from '@causeway/sandbox/simulators/start.ts';
-import { startTarget } from './load.ts';
+import { startTarget } from './target.ts';
 import { type Mix, pickFrom, type TimedLoad, timedLoad } from './timed-load.ts';
 
 export type MeasuredLoad = TimedLoad & { cpuMicros: number };

@@ -7,13 +7,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startSimulators } from '@causeway/sandbox/simulators/start.ts';
 import { freePort } from '@causeway/service/http/free-port.ts';
 import { readCpuMs } from './cpu.ts';
-import { median, startTarget } from './load.ts';
-import type { Result } from './result.ts';
+import { barOf, type Result } from './result.ts';
+import { median, ratios } from './statistics.ts';
+import { startTarget } from './target.ts';
 import { type Mix, pickFrom, timedLoad } from './timed-load.ts';
 
 const HAPROXY = '/usr/sbin/haproxy';
 const SECONDS = 10;
-const ROUNDS = 3;
+const ROUNDS = 5;
 const CONNECTIONS = 64;
 const LOWEST_PRIORITY = 19;
 
@@ -56,12 +57,12 @@ export async function run(): Promise<Result> {
     rmSync(folder, { recursive: true, force: true });
   }
   const figures = Object.fromEntries(
-    Object.entries(all).map(([name, rounds]) => [name, medianOf(rounds)] as const),
+    Object.entries(all).map(([name, rounds]) => [name, { ...medianOf(rounds), rounds }] as const),
   );
-  const perSecond = (name: string) => figures[name]?.requestsPerSecond ?? 0;
+  const perSecond = (name: string) => (all[name] ?? []).map(({ requestsPerSecond }) => requestsPerSecond);
   return {
     name: 'Two nodes behind HAProxy, relative to one, on the same cores',
-    bars: [{ label: 'throughput', value: perSecond('two nodes') / perSecond('one node'), min: 0, goal: 1.6 }],
+    bars: [barOf('throughput', ratios(perSecond('two nodes'), perSecond('one node')), { min: 0, goal: 1.6 })],
     figures,
   };
 }

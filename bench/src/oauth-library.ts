@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
-import type { Target } from './load.ts';
+import type { Target } from './target.ts';
 
 /** The unmodified library with its in-memory store and one opaque access token. */
 const client = { client_id: 'bench', client_secret: 'a sufficiently long benchmark secret' };

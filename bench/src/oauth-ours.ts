@@ -4,7 +4,7 @@ import { createGuard } from '@causeway/service/oauth/guard.ts';
 import { oauthRoutes } from '@causeway/service/oauth/routes.ts';
 import { benchContext } from './context.ts';
 import { Items, items } from './kernel-list.ts';
-import type { Target } from './load.ts';
+import type { Target } from './target.ts';
 
 export type OurTargets = { introspect: Target; guarded: Target; open: Target };
 

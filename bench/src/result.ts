@@ -1,5 +1,13 @@
-/** A measured value and the limit it must meet; `goal` is informational. */
-export type Bar = { label: string; value: number; goal?: number } & ({ min: number } | { max: number });
+import { median } from './statistics.ts';
+
+/**
+ * A measured value and the limit it must meet; `goal` is informational. `rounds` are the values of the rounds whose
+ * median is `value`.
+ */
+export type Bar = { label: string; value: number; rounds?: number[]; goal?: number } & (
+  | { min: number }
+  | { max: number }
+);
 
 /** The outcome of one benchmark. `figures` are printed and stored unchanged. */
 export type Result = {
@@ -8,5 +16,36 @@ export type Result = {
   figures: Record<string, unknown>;
 };
 
-/** `rows` is the size of the seeded tables, for benchmarks that seed any. `part` runs one part of a benchmark. */
-export type Options = { rows?: number; part?: string };
+/**
+ * `rows` is the size of the seeded tables, for benchmarks that seed any. `part` runs one part of a benchmark. `large`
+ * adds the sizes that take long to seed.
+ */
+export type Options = { rows?: number; part?: string; large?: boolean };
+
+export type Verdict = 'met' | 'MISSED' | 'not decided: the limit is inside the spread';
+
+/** Returns a bar whose value is the median of the rounds. */
+export function barOf(
+  label: string,
+  rounds: number[],
+  limit: { goal?: number } & ({ min: number } | { max: number }),
+): Bar {
+  return { label, value: median(rounds), rounds, ...limit };
+}
+
+/** Compares the value with its limit. A limit between the lowest and the highest round decides nothing. */
+export function judge(bar: Bar): Verdict {
+  const limit = 'min' in bar ? bar.min : bar.max;
+  const { value, rounds = [value] } = bar;
+  if (Math.min(...rounds) < limit && limit < Math.max(...rounds))
+    return 'not decided: the limit is inside the spread';
+  return ('min' in bar ? value >= limit : value <= limit) ? 'met' : 'MISSED';
+}
+
+/** Returns a value, and its lowest and highest round, as text. */
+export function describeValue({ value, rounds = [] }: Pick<Bar, 'value' | 'rounds'>): string {
+  const digits = Math.abs(value) < 0.1 ? 4 : Math.abs(value) < 100 ? 2 : 0;
+  const show = (number: number) => number.toFixed(digits);
+  if (rounds.length < 2) return show(value);
+  return `${show(value)} (${show(Math.min(...rounds))} to ${show(Math.max(...rounds))})`;
+}

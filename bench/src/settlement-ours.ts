@@ -7,9 +7,9 @@ import { makeOffer } from '../../service/test/support/offers.ts';
 import { saleOfferFile } from '../../service/test/support/sale.ts';
 import { benchContext } from './context.ts';
 import { readCpuMs } from './cpu.ts';
-import { startTarget } from './load.ts';
 import type { SettlementChain } from './settlement-chain.ts';
 import { seedSettlement } from './settlement-seed.ts';
+import { startTarget } from './target.ts';
 
 /** This process sends the figures to its parent, which then stops it. */
 export type SettlementFigures = {

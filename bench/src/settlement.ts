@@ -1,6 +1,6 @@
-import { startTarget } from './load.ts';
 import type { Options, Result } from './result.ts';
 import type { SettlementFigures, SettlementModel } from './settlement-ours.ts';
+import { startTarget } from './target.ts';
 
 const ROWS = 10_000;
 /** Ethereum's timing: a block every 12 s, and 32 blocks until a block is safe. */

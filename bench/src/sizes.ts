@@ -1,5 +1,5 @@
-import { startTarget } from './load.ts';
 import type { Options, Result } from './result.ts';
+import { startTarget } from './target.ts';
 
 /** Rows of a table, and bytes per row in the table and in its indexes. */
 export type Size = { rows: number; tableBytes: number; indexBytes: number; indexes: number };

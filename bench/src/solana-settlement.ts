@@ -14,8 +14,8 @@ import { FUND, solanaSaleFile, UNIT, VAULT } from '../../service/test/support/so
 import { makeUser, partnerOf } from '../../service/test/support/tokens.ts';
 import { proveWallets } from '../../service/test/support/wallets.ts';
 import { benchContext } from './context.ts';
-import { startTarget } from './load.ts';
 import type { ApprovedWallet } from './solana-chain.ts';
+import { startTarget } from './target.ts';
 
 /** This process sends the figures to its parent, which then stops it. CPU time covers the service only. */
 export type SolanaFigures = {

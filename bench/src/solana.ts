@@ -1,6 +1,6 @@
-import { startTarget } from './load.ts';
 import type { Options, Result } from './result.ts';
 import type { SolanaFigures } from './solana-settlement.ts';
+import { startTarget } from './target.ts';
 
 const ROWS = 1_000;
 

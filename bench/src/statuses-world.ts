@@ -19,12 +19,15 @@ const REQUIREMENTS = `
       - { type: document, details: { document_type: tax_certification } }
       - { type: jurisdiction, details: { filter_type: reject, filters: [{ country_iso_2: US }] } }`;
 
-/** Creates an offer with four options of seven requirements each, and a user with data for most of them. */
-export async function statusesWorld() {
+/**
+ * Creates an offer with four options, or more, of seven requirements each, and a user with data for most of them.
+ */
+export async function statusesWorld(optionCount = 4) {
   const bench = await benchContext();
   const { ctx } = bench;
-  const options = ['one', 'two', 'three', 'four'].map(
-    (slug) => `  - slug: ${slug}\n    requirements:${REQUIREMENTS}`,
+  const options = Array.from(
+    { length: optionCount },
+    (_, n) => `  - slug: option-${n}\n    requirements:${REQUIREMENTS}`,
   );
   const file = parseOfferFile(
     `

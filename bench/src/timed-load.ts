@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { loadavg } from 'node:os';
 import { groupBy } from '@causeway/service/group-by.ts';
+import { percentile } from './statistics.ts';
 
 /** Requests of one kind in the mix. A request is the full text of an HTTP request; `{n}` is replaced by a unique number. */
 export type Kind = {
@@ -191,10 +192,6 @@ export async function timedLoad(
     generatorCores: (user + system) / 1e6 / seconds,
     loadAverage: loadavg()[0] ?? 0,
   };
-}
-
-function percentile(times: number[], share: number): number {
-  return times.toSorted((a, b) => a - b)[Math.floor(times.length * share)] ?? 0;
 }
 
 /** Returns the status of a complete reply, or null if the reply is incomplete. */

@@ -3,15 +3,23 @@ import type { Simulators } from '@causeway/sandbox/simulators/start.ts';
 import { createWalletClient, type Hex, http, maxUint256, parseAbi } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
+import { percentile } from './statistics.ts';
 
 /** A running service, and the URL that reports its statistics and deletes its orders. */
 export type Measured = { url: string; headers: Record<string, string>; statsUrl: string };
 
 /**
- * CPU milliseconds of the service process per transaction: sent one at a time (`mean`, `p50`, `p95`) and
- * twenty at once (`atOnce`). `idle` is the cost of an idle process over the same time.
+ * Mean CPU milliseconds of the service process per transaction, one value per part of the rounds: sent one at a time
+ * and twenty at once. `p50` and `p95` are of those sent one at a time. `idle` is the cost of an idle process over the
+ * same time.
  */
-export type TransactionCost = { mean: number; p50: number; p95: number; atOnce: number; idle: number };
+export type TransactionCost = {
+  oneByOne: number[];
+  atOnce: number[];
+  p50: number;
+  p95: number;
+  idle: number;
+};
 
 const WALLETS = 20;
 /**
@@ -19,7 +27,9 @@ const WALLETS = 20;
  * per transaction.
  */
 const WARM_UP_ROUNDS = 280;
-const COUNTED_ROUNDS = 20;
+/** The counted rounds, in parts that alternate between one at a time and all at once. */
+const PARTS = 5;
+const ROUNDS_PER_PART = 4;
 const CHAIN = 'ethereum_sepolia';
 /** How far each round moves the clock. Longer than the lifetime of an attestation. */
 const CLOCK_STEP_MS = 40_000;
@@ -59,14 +69,25 @@ export async function measureTransactions(
   };
   const orderTogether = () => Promise.all(wallets.map((wallet) => order(target, wallet)));
   await runRounds(WARM_UP_ROUNDS, orderTogether);
-  const together = await runRounds(COUNTED_ROUNDS, orderTogether);
-  const { costs, busy } = await runRounds(COUNTED_ROUNDS, async () => {
+  const orderOneByOne = async () => {
     for (const wallet of wallets) await order(target, wallet);
-  });
+  };
+  const parts: Record<'alone' | 'together', Awaited<ReturnType<typeof runRounds>>>[] = [];
+  for (let part = 0; part < PARTS; part++)
+    parts.push({
+      together: await runRounds(ROUNDS_PER_PART, orderTogether),
+      alone: await runRounds(ROUNDS_PER_PART, orderOneByOne),
+    });
+  const costs = parts.flatMap(({ alone }) => alone.costs);
+  const busy = parts.reduce((sum, { alone }) => sum + alone.busy, 0);
   const idle = await measureIdle(target, busy / costs.length);
-  const sorted = costs.map((cost) => cost - idle).sort((a, b) => a - b);
-  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
-  return { mean: average(sorted), p50: at(0.5), p95: at(0.95), atOnce: average(together.costs), idle };
+  return {
+    oneByOne: parts.map(({ alone }) => average(alone.costs) - idle),
+    atOnce: parts.map(({ together }) => average(together.costs)),
+    p50: percentile(costs, 0.5) - idle,
+    p95: percentile(costs, 0.95) - idle,
+    idle,
+  };
 }
 
 function average(values: number[]): number {

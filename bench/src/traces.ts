@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { median } from './load.ts';
 import { startMix } from './mix.ts';
-import type { Result } from './result.ts';
+import { barOf, type Result } from './result.ts';
+import { ratios, spreadOf } from './statistics.ts';
 
 const RATE = 400;
 const SECONDS = 8;
@@ -34,10 +34,13 @@ export async function run(): Promise<Result> {
     collector.closeAllConnections();
     collector.close();
   }
-  const [without, traced] = [median(measured.without), median(measured.with)];
   return {
     name: 'Traces: processor time per request of the mix with 1% sampled, relative to none',
-    bars: [{ label: 'processor time', value: traced / without, max: 1.03 }],
-    figures: { 'CPU microseconds per request': { without, with: traced }, spans: { exported: spans } },
+    bars: [barOf('processor time', ratios(measured.with, measured.without), { max: 1.03 })],
+    figures: {
+      'CPU microseconds per request, without': spreadOf(measured.without),
+      'CPU microseconds per request, with': spreadOf(measured.with),
+      spans: { exported: spans },
+    },
   };
 }

@@ -29,7 +29,7 @@ const checks = {
     ),
 };
 
-type Round = { perSecond: number; delayP99: number };
+type Round = { perSecond: number; perCpuSecond: number; delayP99: number };
 
 async function measure(
   verify: (text: string, signature: Hex) => Promise<boolean>,
@@ -38,6 +38,7 @@ async function measure(
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
   const start = performance.now();
+  const cpuStart = process.cpuUsage();
   let done = 0;
   const verifyProofs = async (offset: number) => {
     for (let n = offset; performance.now() - start < milliseconds; n += CONCURRENCY) {
@@ -49,7 +50,12 @@ async function measure(
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, (_, offset) => verifyProofs(offset)));
   delay.disable();
-  return { perSecond: (done * 1000) / (performance.now() - start), delayP99: delay.percentile(99) / 1e6 };
+  const { user, system } = process.cpuUsage(cpuStart);
+  return {
+    perSecond: (done * 1000) / (performance.now() - start),
+    perCpuSecond: (done * 1e6) / (user + system),
+    delayP99: delay.percentile(99) / 1e6,
+  };
 }
 
 const rounds: Record<keyof typeof checks, Round[]> = { viem: [], ours: [] };

@@ -1,79 +1,82 @@
-import { type ChildProcess, fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { signHash } from '@causeway/service/chain/evm/secp256k1.ts';
 import { Pool } from 'undici';
 import { type Hex, hashMessage } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { median } from './load.ts';
-import type { Result } from './result.ts';
+import { MIN_ROUNDS } from './load.ts';
+import { barOf, type Result } from './result.ts';
+import { median, percentile, ratios } from './statistics.ts';
+import { startTarget } from './target.ts';
 
-const DURATION_SECONDS = 10;
+const ROUND_SECONDS = 3;
 
-type Round = { perSecond: number; delayP99: number };
+type Round = { perSecond: number; perCpuSecond: number; delayP99: number };
+type Connecting = { perSecond: number; p99: number; delayP99: number; cpuMillisecondsEach: number };
 type Server = { url: string; tokens: string[]; offerId: string; optionId: string };
 
 /** Measures wallet connection over HTTP, and EOA signature verification compared with viem. */
 export async function run(): Promise<Result> {
   const alone = await verifyAlone();
   const http = await connectOverHttp();
-  const viem = medianRound(alone.viem);
-  const ours = medianRound(alone.ours);
+  const of = (rounds: Round[], name: keyof Round) => rounds.map((round) => round[name]);
   return {
     name: 'Wallets: verification of plain keys, and connection over HTTP',
     bars: [
-      {
-        label: 'verification throughput relative to viem verifyMessage',
-        value: ours.perSecond / viem.perSecond,
-        min: 5,
-      },
-      {
-        label: '20 ms divided by the p99 event loop delay, verifying',
-        value: 20 / ours.delayP99,
-        min: 1,
-      },
-      { label: '20 ms divided by the p99 event loop delay, connecting', value: 20 / http.delayP99, min: 1 },
+      barOf(
+        'verification throughput relative to viem verifyMessage',
+        ratios(of(alone.ours, 'perSecond'), of(alone.viem, 'perSecond')),
+        { min: 5, goal: 8 },
+      ),
+      barOf(
+        'verifications per CPU second relative to viem verifyMessage',
+        ratios(of(alone.ours, 'perCpuSecond'), of(alone.viem, 'perCpuSecond')),
+        { min: 5, goal: 8 },
+      ),
+      barOf('p99 of the event loop delay while verifying, ms', of(alone.ours, 'delayP99'), { max: 20 }),
+      barOf(
+        'p99 of the event loop delay while connecting, ms',
+        http.map(({ delayP99 }) => delayP99),
+        { max: 20 },
+      ),
     ],
     figures: {
       'idle process': { delayP99: medianRound(alone.idle).delayP99 },
-      'viem alone': viem,
-      'ours alone': ours,
-      'challenge and connect': http,
+      'viem alone': { ...medianRound(alone.viem), rounds: alone.viem },
+      'ours alone': { ...medianRound(alone.ours), rounds: alone.ours },
+      'challenge and connect': { ...medianConnecting(http), rounds: http },
     },
   };
 }
 
-function start(file: string): ChildProcess {
-  return fork(fileURLToPath(new URL(file, import.meta.url)), {
-    execArgv: 'typescript' in process.features && process.features.typescript ? [] : ['--import', 'tsx'],
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
-}
-
-async function answer<T>(child: ChildProcess): Promise<T> {
-  const failed = once(child, 'exit').then(([code]) => Promise.reject(new Error(`exited with ${code}`)));
-  const [message] = await Promise.race([once(child, 'message'), failed]);
-  failed.catch(() => {});
-  return message as T;
-}
-
-function verifyAlone(): Promise<Record<'viem' | 'ours' | 'idle', Round[]>> {
-  return answer(start('./wallets-verify.ts'));
+async function verifyAlone(): Promise<Record<'viem' | 'ours' | 'idle', Round[]>> {
+  const { target, stop } =
+    await startTarget<Record<'viem' | 'ours' | 'idle', Round[]>>('./wallets-verify.ts');
+  await stop();
+  return target;
 }
 
 function medianRound(rounds: Round[]): Round {
   return {
     perSecond: median(rounds.map(({ perSecond }) => perSecond)),
+    perCpuSecond: median(rounds.map(({ perCpuSecond }) => perCpuSecond)),
     delayP99: median(rounds.map(({ delayP99 }) => delayP99)),
   };
 }
 
+function medianConnecting(rounds: Connecting[]): Connecting {
+  const of = (name: keyof Connecting) => median(rounds.map((round) => round[name]));
+  return {
+    ...{ perSecond: of('perSecond'), p99: of('p99'), delayP99: of('delayP99') },
+    cpuMillisecondsEach: of('cpuMillisecondsEach'),
+  };
+}
+
 /** Connects wallets for all users concurrently. Each user connects several, one after another. */
-async function connectOverHttp(): Promise<Round & { p99: number; cpuMillisecondsEach: number }> {
-  const child = start('./wallets-server.ts');
+async function connectOverHttp(): Promise<Connecting[]> {
+  const { target, child, stop } = await startTarget<Server>('./wallets-server.ts');
   try {
-    const { url, tokens, offerId, optionId } = await answer<Server>(child);
+    const { url, tokens, offerId, optionId } = target;
     const pool = new Pool(url, { connections: tokens.length });
     const post = async (token: string, path: string, body: object) => {
       const reply = await pool.request({
@@ -109,23 +112,28 @@ async function connectOverHttp(): Promise<Round & { p99: number; cpuMilliseconds
           }
         }),
       );
-      return times.sort((a, b) => a - b);
+      return times;
     };
     await rounds(2);
-    child.send('start');
-    const times = await rounds(DURATION_SECONDS);
-    child.send('stop');
-    const { delayP99, cpuMilliseconds } = await answer<{ delayP99: number; cpuMilliseconds: number }>(child);
+    const measured: Connecting[] = [];
+    for (let round = 0; round < MIN_ROUNDS; round++) {
+      child.send('start');
+      const times = await rounds(ROUND_SECONDS);
+      child.send('stop');
+      const [{ delayP99, cpuMilliseconds }] = (await once(child, 'message')) as [
+        { delayP99: number; cpuMilliseconds: number },
+      ];
+      measured.push({
+        perSecond: times.length / ROUND_SECONDS,
+        p99: percentile(times, 0.99),
+        delayP99,
+        cpuMillisecondsEach: cpuMilliseconds / times.length,
+      });
+    }
     await pool.close();
-    return {
-      perSecond: times.length / DURATION_SECONDS,
-      p99: times[Math.floor(times.length * 0.99)] ?? 0,
-      delayP99,
-      cpuMillisecondsEach: cpuMilliseconds / times.length,
-    };
+    return measured;
   } finally {
-    child.kill('SIGTERM');
-    if (child.exitCode === null) await once(child, 'exit');
+    await stop();
   }
 }
 

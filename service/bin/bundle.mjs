@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
@@ -61,10 +61,13 @@ export async function bundle() {
   return folder;
 }
 
-/** Bundles one file into a separate folder, for tests that often start it as a process. Returns the bundle's path. */
+/**
+ * Bundles one file into a separate folder, for tests that often start it as a process and for benchmarks. Returns the
+ * bundle's path.
+ */
 export async function bundleFile(file) {
-  const folder = join(bundles, `file-${process.pid}`);
-  await build({ file }, folder);
+  const folder = join(bundles, `file-${process.pid}-${basename(file)}`);
+  await build({ file }, folder, /^vitest$/);
   return join(folder, 'file.js');
 }
 
@@ -102,7 +105,7 @@ function configureBuild(build, alsoExternal) {
   );
   // A source that loads neighbouring files must find them in its original folder. All bundles are three folders below
   // the root, so the path is relative, and a release can be moved.
-  build.onLoad({ filter: /(service|sandbox|contracts|demo|sdk)\/.*\.ts$/ }, ({ path }) => ({
+  build.onLoad({ filter: /(service|sandbox|contracts|demo|sdk|bench)\/.*\.ts$/ }, ({ path }) => ({
     contents: readFileSync(path, 'utf8').replaceAll(
       'import.meta.url',
       `new URL(${JSON.stringify(`../../../${relative(root, path)}`)}, import.meta.url).href`,

@@ -1,0 +1,77 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export type Target = {
+  url: string;
+  headers?: Record<string, string>;
+  method?: 'GET' | 'POST';
+  body?: string;
+  /** Paths to request in turn. Default: the path of `url`. */
+  paths?: string[];
+  /** Bearer tokens to use in turn, instead of the headers. */
+  tokens?: string[];
+};
+
+export type Started<T = Target> = { target: T; pid: number; child: ChildProcess; stop(): Promise<void> };
+
+/** The tool of util-linux that restricts a process to some cores. */
+export const TASKSET = '/usr/bin/taskset';
+
+const bundled = new Map<string, Promise<string>>();
+
+/**
+ * Bundles `file` like the service in production. A TypeScript loader adds a call for every function that code creates,
+ * which costs a tenth of the CPU time of a request. The bundle is removed when this process exits.
+ */
+function bundleTarget(file: string): Promise<string> {
+  const known = bundled.get(file);
+  if (known !== undefined) return known;
+  const bundle = async () => {
+    // Computed, so that the bundle of a target that starts targets does not contain the bundler.
+    const bundler = new URL('../../service/bin/bundle.mjs', import.meta.url).href;
+    const { bundleFile } = (await import(bundler)) as typeof import('../../service/bin/bundle.mjs');
+    const path = await bundleFile(fileURLToPath(new URL(file, import.meta.url)));
+    process.on('exit', () => rmSync(dirname(path), { recursive: true, force: true }));
+    return path;
+  };
+  const path = bundle();
+  bundled.set(file, path);
+  return path;
+}
+
+/**
+ * Starts `file` as a child process, on one core if `core` is given, and waits until the child sends its
+ * target.
+ */
+export async function startTarget<T = Target>(
+  file: string,
+  args: string[] = [],
+  core?: number,
+): Promise<Started<T>> {
+  const child = fork(await bundleTarget(file), args, {
+    ...(core === undefined
+      ? { execArgv: [] }
+      : { execPath: TASKSET, execArgv: ['-c', String(core), process.execPath] }),
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const end = () => child.kill('SIGTERM');
+  process.once('exit', end);
+  child.once('exit', () => process.off('exit', end));
+  const failed = once(child, 'exit').then(([code]) =>
+    Promise.reject(new Error(`${file} exited with ${code}`)),
+  );
+  const [target] = (await Promise.race([once(child, 'message'), failed])) as [T];
+  failed.catch(() => {});
+  return {
+    target,
+    pid: Number(child.pid),
+    child,
+    stop: async () => {
+      child.kill('SIGTERM');
+      if (child.exitCode === null) await once(child, 'exit');
+    },
+  };
+}
