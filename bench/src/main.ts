@@ -24,6 +24,7 @@ const BENCHMARKS: Record<string, (options: Options) => Promise<Result>> = {
   mixed: async () => (await import('./mixed.ts')).run(),
   traces: async () => (await import('./traces.ts')).run(),
   nodes: async () => (await import('./nodes.ts')).run(),
+  growth: async (options) => (await import('./growth.ts')).run(options),
   sizes: async (options) => (await import('./sizes.ts')).run(options),
 };
 

@@ -1,0 +1,177 @@
+import { readCpuTime } from './cpu.ts';
+import { load, MIN_ROUNDS } from './load.ts';
+import { type Bar, barOf, type Options, type Result } from './result.ts';
+import { measure } from './settlement.ts';
+import { type Spread, spreadOf } from './statistics.ts';
+import { type Started, startTarget, type Target } from './target.ts';
+
+/** CPU microseconds per operation, of the service and its database, by size: one value per round. */
+type Costs = Record<number, number[]>;
+
+/** One growth curve. The cost must not grow with the size (`flat`), or at most in proportion to it (`linear`). */
+export type Curve = {
+  per: string;
+  by: string;
+  expected: keyof typeof MAX_EXPONENT;
+  points: ({ size: number } & Spread)[];
+};
+
+type Part = {
+  by: string;
+  sizes: number[];
+  /** The size that is measured only with `--large`, because seeding it takes minutes. */
+  large?: number;
+  measure(sizes: readonly number[]): Promise<Record<string, Costs>>;
+  expected?: keyof typeof MAX_EXPONENT;
+};
+
+/**
+ * The highest exponents that still count as flat and as linear. At 0.1, a hundred times the size costs 1.6 times as
+ * much: an index is one level deeper and less of it is cached.
+ */
+const MAX_EXPONENT = { flat: 0.1, linear: 1.05 };
+const ROUND_SECONDS = 2;
+const EVENTS_PER_ROUND = 300;
+const STREAMS_PER_USER = 10;
+const SETTLED_ROWS = 540;
+const SETTLING_WALLETS = 180;
+
+const PARTS: Record<string, Part> = {
+  requests: {
+    ...{ by: 'users', sizes: [1_000, 10_000, 100_000], large: 1_000_000 },
+    measure: (sizes) => measureTargets('users', sizes),
+  },
+  offers: { by: 'offers', sizes: [4, 40, 400], measure: (sizes) => measureTargets('offers', sizes) },
+  lists: {
+    ...{ by: 'participations', sizes: [1_000, 10_000, 100_000], large: 1_000_000 },
+    measure: (sizes) => measureTargets('lists', sizes),
+  },
+  events: {
+    ...{ by: 'events', sizes: [1_000, 10_000, 100_000], large: 1_000_000 },
+    measure: (sizes) => measureTargets('events', sizes),
+  },
+  eligibility: {
+    ...{ by: 'options of the offer', sizes: [1, 10, 100], expected: 'linear' },
+    measure: (sizes) => measureTargets('eligibility', sizes),
+  },
+  streams: { by: 'open streams', sizes: [20, 200, 2_000], measure: measureStreams },
+  settlement: { by: 'waiting participations', sizes: [1_000, 10_000, 100_000], measure: measureSettlement },
+};
+
+/**
+ * Measures how the CPU time per operation grows with rows, users, connections or offers. Each size has its own process
+ * and database, and the sizes take turns. The exponent is the slope of the cost over the size on logarithmic scales.
+ */
+export async function run({ part: only, large = false }: Options): Promise<Result> {
+  if (only !== undefined && PARTS[only] === undefined)
+    throw new Error(`unknown part ${only}; use ${Object.keys(PARTS).join(', ')}`);
+  const figures: Record<string, Curve> = {};
+  const bars: Bar[] = [];
+  for (const [name, part] of Object.entries(PARTS)) {
+    if (only !== undefined && only !== name) continue;
+    const { by, expected = 'flat' } = part;
+    const sizes = large && part.large !== undefined ? [...part.sizes, part.large] : part.sizes;
+    for (const [operation, costs] of Object.entries(await part.measure(sizes))) {
+      const points = sizes.map((size) => ({ size, ...spreadOf(costs[size] ?? []) }));
+      figures[`${operation}, by ${by}`] = { per: operation, by, expected, points };
+      bars.push(
+        barOf(`exponent of ${operation}, by ${by} (${expected})`, exponents(sizes, costs), {
+          max: MAX_EXPONENT[expected],
+        }),
+      );
+    }
+  }
+  return { name: 'How cost grows', bars, figures };
+}
+
+/** Returns the slope of log(cost) over log(size), by least squares, per round. */
+function exponents(sizes: readonly number[], costs: Costs): number[] {
+  const x = sizes.map(Math.log);
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const meanX = mean(x);
+  return Array.from({ length: MIN_ROUNDS }, (_, round) => {
+    const y = sizes.map((size) => Math.log(costs[size]?.[round] ?? Number.NaN));
+    const meanY = mean(y);
+    const covariance = x.reduce((sum, value, i) => sum + (value - meanX) * ((y[i] ?? 0) - meanY), 0);
+    return covariance / x.reduce((sum, value) => sum + (value - meanX) ** 2, 0);
+  });
+}
+
+/** Sends requests to one process per size in turn. `growth-target.ts` says which requests. */
+async function measureTargets(part: string, sizes: readonly number[]): Promise<Record<string, Costs>> {
+  const targets: Started<Record<string, Target>>[] = [];
+  try {
+    for (const size of sizes) targets.push(await startTarget('./growth-target.ts', [part, String(size)]));
+    const operations = Object.keys(targets[0]?.target ?? {});
+    const found: Record<string, Costs> = {};
+    for (const operation of operations)
+      found[operation] = await takeTurns(sizes, async (_, index) => {
+        const { pid, target } = targets[index] as Started<Record<string, Target>>;
+        const measured = await load({ pid, target: target[operation] as Target }, ROUND_SECONDS, 16);
+        return (measured.serviceCpuMicros ?? Number.NaN) + (measured.databaseCpuMicros ?? Number.NaN);
+      });
+    return found;
+  } finally {
+    for (const { stop } of targets) await stop();
+  }
+}
+
+/** Appends events of users who have ten streams each, while more and more streams of other users are open. */
+async function measureStreams(sizes: readonly number[]): Promise<Record<string, Costs>> {
+  const started: { stop(): Promise<void> }[] = [];
+  try {
+    const targets: { pid: number; appendUrl: string; readersUrl: string }[] = [];
+    for (const size of sizes) {
+      const users = size / STREAMS_PER_USER;
+      const served = await startTarget<{ url: string; appendUrl: string; tokens: string[] }>(
+        './growth-streams.ts',
+        [String(users)],
+      );
+      started.unshift(served);
+      const { url, appendUrl, tokens } = served.target;
+      const readers = await startTarget('./events-readers.ts', [url, String(size), ...tokens]);
+      started.unshift(readers);
+      targets.push({ pid: served.pid, appendUrl, readersUrl: readers.target.url });
+    }
+    const costs = await takeTurns(sizes, async (_, index) => {
+      const { pid, appendUrl, readersUrl } = targets[index] as (typeof targets)[number];
+      const before = readCpuTime(pid);
+      await fetch(`${appendUrl}/${EVENTS_PER_ROUND}`);
+      for (let arrived = 0; arrived < EVENTS_PER_ROUND * STREAMS_PER_USER; ) {
+        arrived += ((await (await fetch(readersUrl)).json()) as number[]).length;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      const after = readCpuTime(pid);
+      if (before === null || after === null) return Number.NaN;
+      const used = after.ownMs + after.descendantsMs - before.ownMs - before.descendantsMs;
+      return (used * 1000) / EVENTS_PER_ROUND;
+    });
+    return { [`an event to ${STREAMS_PER_USER} streams`]: costs };
+  } finally {
+    for (const { stop } of started) await stop();
+  }
+}
+
+/** Settles the same number of rows out of backlogs of different sizes. */
+async function measureSettlement(sizes: readonly number[]): Promise<Record<string, Costs>> {
+  const common = { count: SETTLED_ROWS, wallets: SETTLING_WALLETS, generation: 1, history: 0 } as const;
+  const costs = await takeTurns(sizes, async (backlog) => {
+    const figure = await measure({ ...common, blockMs: 0, confirmations: 1, backlog });
+    return 1000 * (figure.serviceMsPerRow + (figure.databaseMsPerRow ?? Number.NaN));
+  });
+  return { 'a settled participation': costs };
+}
+
+/** Measures every size once per round. The first round warms up. */
+async function takeTurns(
+  sizes: readonly number[],
+  measureOne: (size: number, index: number) => Promise<number>,
+): Promise<Costs> {
+  const costs: Costs = Object.fromEntries(sizes.map((size) => [size, []]));
+  for (let round = 0; round <= MIN_ROUNDS; round++)
+    for (const [index, size] of sizes.entries()) {
+      const cost = await measureOne(size, index);
+      if (round > 0) costs[size]?.push(cost);
+    }
+  return costs;
+}
