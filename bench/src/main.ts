@@ -33,7 +33,8 @@ const { values, positionals } = parseArgs({
     rows: { type: 'string' },
     part: { type: 'string' },
     large: { type: 'boolean' },
-    },
+    report: { type: 'boolean' },
+  },
   allowPositionals: true,
 });
 if (values.rows !== undefined && !/^[1-9]\d{2,8}$/.test(values.rows))
@@ -43,7 +44,7 @@ const options = {
   ...(values.part !== undefined && { part: values.part }),
   ...(values.large !== undefined && { large: values.large }),
 };
-const names = positionals.length > 0 ? positionals : Object.keys(BENCHMARKS);
+const names = positionals.length > 0 || values.report ? positionals : Object.keys(BENCHMARKS);
 const unknown = names.find((name) => BENCHMARKS[name] === undefined);
 if (unknown !== undefined)
   throw new Error(`unknown benchmark ${unknown}; use ${Object.keys(BENCHMARKS).join(', ')}`);
@@ -76,6 +77,9 @@ for (const name of names) {
   const file = [name, values.part, values.rows].filter((word) => word !== undefined).join('-');
   await writeFile(new URL(`${file}.json`, folder), `${JSON.stringify(written, null, 2)}\n`);
 }
+
+// Without names, `--report` runs nothing and draws the results that are there.
+(await import('./report.ts')).writeReport();
 
 function describeBar(bar: Bar): string {
   const limit = 'min' in bar ? `min ${bar.min}` : `max ${bar.max}`;

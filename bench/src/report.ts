@@ -1,0 +1,176 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Curve } from './growth.ts';
+import type { Loads } from './load.ts';
+import type { Machine } from './machine.ts';
+import {
+  drawGrowth,
+  drawLatencies,
+  drawRatios,
+  type GrowthRow,
+  type LatencyRow,
+  type RatioRow,
+} from './plots.mjs';
+import { type Bar, describeValue, judge, type Result } from './result.ts';
+
+/** A file of `bench/results`. Files of older versions have no command and no versions. */
+type Stored = Result & {
+  file: string;
+  command?: string;
+  date?: string;
+  seconds?: number;
+  machine: Machine & { loadAverage?: number };
+  versions?: Record<string, string>;
+};
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const RESULTS = `${ROOT}bench/results/`;
+const THEMES = ['light', 'dark'] as const;
+/** Results of peers, whose latencies are compared. */
+const LATENCY_FILES = ['kernel', 'offers', 'statuses', 'eligibility', 'oauth', 'tokenized'];
+
+/** Writes `docs/benchmarks.md` and its plots. */
+export function writeReport(): void {
+  mkdirSync(`${ROOT}docs/images`, { recursive: true });
+  for (const [path, text] of Object.entries(renderReport())) writeFileSync(`${ROOT}${path}`, text);
+}
+
+/** Returns the files of the report by path. Everything in them comes from `bench/results`. */
+export function renderReport(): Record<string, string> {
+  const results = readdirSync(RESULTS)
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+    .map((name): Stored => ({ file: name, ...JSON.parse(readFileSync(`${RESULTS}${name}`, 'utf8')) }));
+  const plots = {
+    ratios: { rows: ratioRows(results), draw: drawRatios },
+    latencies: { rows: latencyRows(results), draw: drawLatencies },
+    growth: { rows: growthRows(results), draw: drawGrowth },
+  };
+  const files: Record<string, string> = {};
+  for (const theme of THEMES) {
+    const path = (name: keyof typeof plots) => `docs/images/benchmark-${name}-${theme}.svg`;
+    if (plots.ratios.rows.length > 0) files[path('ratios')] = drawRatios(plots.ratios.rows, theme);
+    if (plots.latencies.rows.length > 0)
+      files[path('latencies')] = drawLatencies(plots.latencies.rows, theme);
+    if (plots.growth.rows.length > 0) files[path('growth')] = drawGrowth(plots.growth.rows, theme);
+  }
+  return { ...files, 'docs/benchmarks.md': page(results, files) };
+}
+
+function page(results: readonly Stored[], plots: Record<string, string>): string {
+  const picture = (name: string, description: string) =>
+    plots[`docs/images/benchmark-${name}-light.svg`] === undefined
+      ? 'No results yet.'
+      : `<picture>
+  <source media="(prefers-color-scheme: dark)" srcset="images/benchmark-${name}-dark.svg">
+  <img src="images/benchmark-${name}-light.svg" alt="${description}">
+</picture>`;
+  return `# Benchmarks
+
+Generated from \`bench/results\` by \`npm run bench -- --report\`; no number is written by hand. Targets take turns for at least five
+rounds. A value is the median of the rounds, with the lowest and the highest round in parentheses. If the limit lies between those
+two, the result decides nothing. CPU time per request hardly depends on what else runs on the machine, so on a busy machine believe it
+and not the throughput.
+
+## Limits
+
+Each value relative to its limit: right of the line is better. The bar is the spread, the diamond is the goal.
+
+${picture('ratios', 'Every limit with the measured value, its spread and the goal')}
+
+${results.map(section).join('\n')}
+## Latency
+
+Closed loop of 64 connections at full load: p50, p75, p90 and p99.
+
+${picture('latencies', 'Latency percentiles of our routes and of their peers')}
+
+## How cost grows
+
+CPU time of the service and its database per operation, relative to the smallest size. The dashed lines are flat and linear. The
+exponents are in the table of \`growth\` above.
+
+${picture('growth', 'Cost per operation over the number of rows, users, streams or offers')}
+`;
+}
+
+function section({ name, file, bars, command, date, seconds, machine, versions = {} }: Stored): string {
+  const rows = bars.map(
+    (bar) => `| ${bar.label} | ${describeValue(bar)} | ${limitOf(bar)} | ${judge(bar)} |`,
+  );
+  const table = [`| | Measured | Limit | |`, '|---|---|---|---|', ...rows].join('\n');
+  const node = versions.node ?? (machine as unknown as { node?: string }).node;
+  const facts = [
+    ...(date === undefined ? [] : [date]),
+    `${machine.cores} × ${machine.cpu} (${machine.arch})`,
+    ...(machine.loadAverage === undefined ? [] : [`load average ${machine.loadAverage.toFixed(1)} before`]),
+    `Node ${node}`,
+    ...Object.entries(versions)
+      .filter(([tool]) => tool !== 'node')
+      .map(([tool, version]) => `${tool} ${version}`),
+  ];
+  const repeat = command ?? `npm run bench -- ${file.replace(/[-.].*$/, '')}`;
+  const duration =
+    seconds === undefined ? '' : ` (${seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} min`})`;
+  return `### ${name}
+
+${bars.length > 0 ? `${table}\n\n` : ''}\`${repeat}\`${duration} · [${file}](../bench/results/${file}) · ${facts.join(' · ')}
+`;
+}
+
+function limitOf(bar: Bar): string {
+  const limit = 'min' in bar ? `≥ ${bar.min}` : `≤ ${bar.max}`;
+  return bar.goal === undefined ? limit : `${limit}, goal ${bar.goal}`;
+}
+
+/** Returns the bars that are ratios of two positive numbers, turned so that more is better. */
+function ratioRows(results: readonly Stored[]): RatioRow[] {
+  return results
+    .filter(({ file }) => !file.startsWith('growth'))
+    .flatMap(({ file, bars }) =>
+      bars.flatMap((bar): RatioRow[] => {
+        const limit = 'min' in bar ? bar.min : bar.max;
+        const { value, rounds = [value], goal } = bar;
+        if (limit <= 0 || rounds.some((round) => !(round > 0))) return [];
+        const turn = (number: number) => ('min' in bar ? number : limit ** 2 / number);
+        const turned = rounds.map(turn);
+        return [
+          {
+            label: shorten(`${file.replace('.json', '')}: ${bar.label}`),
+            ...{ value: turn(value), lowest: Math.min(...turned), highest: Math.max(...turned), limit },
+            ...(goal !== undefined && { goal: turn(goal) }),
+          },
+        ];
+      }),
+    );
+}
+
+function latencyRows(results: readonly Stored[]): LatencyRow[] {
+  return results
+    .filter(({ file }) => LATENCY_FILES.includes(file.replace('.json', '')))
+    .flatMap(({ file, figures }) =>
+      Object.entries(figures as Record<string, Partial<Loads>>).flatMap(([name, { latency }]) =>
+        Object.entries(latency ?? {}).map(([percentile, ms]) => ({
+          ...{ target: shorten(`${file.replace('.json', '')}: ${name}`), percentile },
+          // The histogram counts in whole milliseconds; a logarithmic scale has no zero.
+          ms: Math.max(ms, 0.5),
+        })),
+      ),
+    );
+}
+
+function growthRows(results: readonly Stored[]): GrowthRow[] {
+  return results
+    .filter(({ file }) => file.startsWith('growth'))
+    .flatMap(({ figures }) =>
+      Object.entries(figures as Record<string, Curve>).flatMap(([curve, { points }]) =>
+        points.map(({ size, median }) => ({
+          ...{ curve, times: size / (points[0]?.size ?? 1), cost: median / (points[0]?.median ?? 1) },
+        })),
+      ),
+    );
+}
+
+function shorten(label: string): string {
+  return label.length > 68 ? `${label.slice(0, 67)}…` : label;
+}
