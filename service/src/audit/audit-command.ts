@@ -4,7 +4,9 @@ import type { Config } from '../config.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { runCommand } from '../operations/run-command.ts';
 import { createCheckpointKeys, verifierKey } from './checkpoint.ts';
-import { findLastCheckpoint, listSealedEntries } from './store.ts';
+import { findTreeCheckpoint, listSealedEntries } from './store.ts';
+import { findBlindingKey } from './tile-store.ts';
+import { saltOf } from './tree.ts';
 import { verifyAuditLog } from './verify.ts';
 
 export const AUDIT_HELP: CommandHelp = {
@@ -50,6 +52,7 @@ async function verify(config: Config, files: readonly string[]): Promise<void> {
 
 async function exportEntries(config: Config): Promise<void> {
   await runCommand(config, async ({ db }) => {
+    const key = await findBlindingKey(db);
     for (let after = 0n; ; ) {
       const rows = await listSealedEntries(db, after, EXPORT_BATCH_SIZE);
       for (const { position, entry, leaf_hash, chain_hash } of rows)
@@ -57,6 +60,7 @@ async function exportEntries(config: Config): Promise<void> {
           JSON.stringify({
             ...{ position: Number(position), entry },
             ...{ leaf_hash: leaf_hash.toString('hex'), chain_hash: chain_hash.toString('hex') },
+            salt: saltOf(key, position).toString('hex'),
           }),
         );
       if (rows.length < EXPORT_BATCH_SIZE) return;
@@ -67,7 +71,7 @@ async function exportEntries(config: Config): Promise<void> {
 
 async function printCheckpoint(config: Config): Promise<void> {
   await runCommand(config, async ({ db, sealing }) => {
-    const newest = await findLastCheckpoint(db);
+    const newest = await findTreeCheckpoint(db);
     if (newest === undefined)
       throw new UsageError('there is no checkpoint yet; a running node signs one every 30 seconds');
     console.error(`The key that verifies it: ${verifierKey(createCheckpointKeys(sealing))}`);

@@ -13,7 +13,7 @@ import { recordCommand } from './entry.ts';
 import { keepCheckpointKeys } from './former-keys.ts';
 import { auditPlugin } from './plugin.ts';
 import { sealAuditLog } from './sealer.ts';
-import { findLastCheckpoint, insertCheckpoint, listSealedEntries } from './store.ts';
+import { findTreeCheckpoint, insertTreeCheckpoint, listSealedEntries } from './store.ts';
 import { verifyAuditLog } from './verify.ts';
 
 const ADA = '01890000-0000-7000-8000-0000000000ad';
@@ -43,6 +43,7 @@ beforeEach(async () => {
       'truncate audit_checkpoints',
       'truncate audit_former_keys',
       'truncate audit_start',
+      'truncate audit_tiles',
     ],
   );
 });
@@ -105,7 +106,7 @@ describe('the audit log', () => {
     expect(
       openCheckpoint(
         createCheckpointKeys(app.ctx.sealing),
-        (await findLastCheckpoint(app.ctx.db))?.note ?? '',
+        (await findTreeCheckpoint(app.ctx.db))?.note ?? '',
       )?.size,
     ).toBe(500n);
   });
@@ -181,8 +182,10 @@ describe('the audit log', () => {
   test('a database that was rolled back, checkpoints included, differs from a kept checkpoint', async () => {
     await write(10);
     await sealAuditLog(app.ctx, 0);
-    const kept = (await findLastCheckpoint(app.ctx.db))?.note ?? '';
+    const kept = (await findTreeCheckpoint(app.ctx.db))?.note ?? '';
     await attack('delete from audit_entries where position > 4', 'truncate audit_checkpoints');
+    expect(await problem()).toContain('entry 5 is missing: the tiles have 10 entries');
+    await attack('truncate audit_tiles');
     expect(await problem()).toBeNull();
     expect(await problem([kept])).toContain('entry 5 is missing');
     expect(await problem([kept.replace('10', '04')])).toContain('not signed');
@@ -254,10 +257,10 @@ describe('the audit log', () => {
     const forge = async (...sizes: number[]) => {
       await attack('truncate audit_checkpoints');
       for (const size of sizes) {
-        const chainHash = forged[size - 1]?.chain_hash ?? Buffer.alloc(32);
-        const checkpoint = { size: BigInt(size), chainHash };
+        const hash = forged[size - 1]?.chain_hash ?? Buffer.alloc(32);
+        const checkpoint = { size: BigInt(size), hash };
         const note = signCheckpoint(createCheckpointKeys(under(removed).sealing), checkpoint);
-        await insertCheckpoint(app.ctx.db, { size: checkpoint.size, note });
+        await insertTreeCheckpoint(app.ctx.db, { size: checkpoint.size, note });
       }
     };
     await forge(10);
@@ -292,7 +295,7 @@ describe('the audit log', () => {
   test('checkpoints of an older secret still verify, those of a stranger do not', () => {
     const keys = (n: number) =>
       createCheckpointKeys({ tags: () => [Buffer.alloc(32, n), Buffer.alloc(32, 1)] });
-    const checkpoint = { size: 3n, chainHash: Buffer.alloc(32, 9) };
+    const checkpoint = { size: 3n, hash: Buffer.alloc(32, 9) };
     const note = signCheckpoint(createCheckpointKeys({ tags: () => [Buffer.alloc(32, 1)] }), checkpoint);
     expect(openCheckpoint(keys(2), note)).toEqual(checkpoint);
     expect(openCheckpoint(createCheckpointKeys({ tags: () => [Buffer.alloc(32, 3)] }), note)).toBeNull();

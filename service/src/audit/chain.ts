@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
+import { hashNode } from '../events/merkle.ts';
 
 /** The chain hash before the first entry. */
 export const EMPTY_CHAIN = Buffer.alloc(32);
@@ -8,9 +9,9 @@ export const EMPTY_CHAIN = Buffer.alloc(32);
  * 6962).
  */
 export function hashEntry(entry: string): Buffer {
-  return createHash('sha256').update('\u0000').update(entry).digest();
+  return digest('sha256', `\u0000${entry}`, 'buffer');
 }
 
 export function hashChain(previous: Buffer, leaf: Buffer): Buffer {
-  return createHash('sha256').update('\u0001').update(previous).update(leaf).digest();
+  return hashNode(previous, leaf);
 }

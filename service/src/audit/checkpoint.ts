@@ -24,7 +24,8 @@ type SigningKey = VerificationKey & { privateKey: KeyObject };
 /** The public key of a removed secret, and the log as it was when the secret was replaced. */
 export type FormerKey = { publicKey: Buffer; end: Checkpoint };
 
-export type Checkpoint = { size: bigint; chainHash: Buffer };
+/** `hash` is the root of the tree or, in checkpoints of older nodes and in the start of the log, the hash of the chain. */
+export type Checkpoint = { size: bigint; hash: Buffer };
 
 const ED25519 = 1;
 
@@ -68,8 +69,8 @@ export function verifierKey({ origin, newest: { publicKey, hint } }: CheckpointK
  * Returns a signed note about the first `size` entries. Every configured secret signs the note, so that during a
  * rotation a verifier that knows only the older key accepts it too.
  */
-export function signCheckpoint({ origin, listed }: CheckpointKeys, { size, chainHash }: Checkpoint): string {
-  const text = `${origin}\n${size}\n${chainHash.toString('base64')}\n`;
+export function signCheckpoint({ origin, listed }: CheckpointKeys, { size, hash }: Checkpoint): string {
+  const text = `${origin}\n${size}\n${hash.toString('base64')}\n`;
   const lines = listed.map(({ hint, privateKey }) => {
     const signature = Buffer.concat([hint, sign(null, Buffer.from(text), privateKey)]);
     return `— ${origin} ${signature.toString('base64')}\n`;
@@ -89,7 +90,7 @@ export function openCheckpoint({ origin, all }: CheckpointKeys, note: string): C
     return verify(null, Buffer.from(text), key.publicKey, bytes.subarray(4));
   });
   if (!isSigned || !text.startsWith(`${origin}\n`)) return null;
-  return { size: BigInt(size), chainHash: Buffer.from(hash, 'base64') };
+  return { size: BigInt(size), hash: Buffer.from(hash, 'base64') };
 }
 
 /** Returns the 32 bytes of a public key. */

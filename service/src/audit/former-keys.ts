@@ -14,7 +14,7 @@ type Parts = Pick<Context, 'db' | 'sealing'>;
  */
 export async function loadCheckpointKeys({ db, sealing }: Parts): Promise<CheckpointKeys> {
   const former = (await listFormerKeys(db)).map(({ public_key, size, chain_hash, tag }) => ({
-    ...{ publicKey: public_key, end: { size, chainHash: chain_hash }, tag },
+    ...{ publicKey: public_key, end: { size, hash: chain_hash }, tag },
   }));
   // Only a configured secret can make the tag. Keys that someone inserted into the database, or whose `end`
   // someone moved to a later entry, are therefore not trusted.
@@ -33,7 +33,7 @@ export async function keepCheckpointKeys({ db, sealing }: Parts): Promise<void> 
   await db.transaction().execute(async (tx) => {
     await lockSealing(tx);
     const last = await findLastSealed(tx);
-    const now = { size: last?.position ?? 0n, chainHash: last?.chain_hash ?? EMPTY_CHAIN };
+    const now = { size: last?.position ?? 0n, hash: last?.chain_hash ?? EMPTY_CHAIN };
     const { newest, listed, all } = await loadCheckpointKeys({ db: tx, sealing });
     for (const { publicKey, hint, end } of all) {
       const isListed = listed.some((key) => key.hint.equals(hint));
@@ -45,6 +45,6 @@ export async function keepCheckpointKeys({ db, sealing }: Parts): Promise<void> 
   });
 }
 
-function tagged(publicKey: Buffer, { size, chainHash }: Checkpoint): string {
-  return `${publicKey.toString('hex')} ${size} ${chainHash.toString('hex')}`;
+function tagged(publicKey: Buffer, { size, hash }: Checkpoint): string {
+  return `${publicKey.toString('hex')} ${size} ${hash.toString('hex')}`;
 }

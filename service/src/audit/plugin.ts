@@ -1,19 +1,40 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { findLastCheckpoint } from './store.ts';
+import { enforceLimit } from '../http/enforce-limit.ts';
+import { clientNetwork } from '../http/network.ts';
+import { findTreeCheckpoint } from './store.ts';
+import { readPublicTile } from './tiles.ts';
 
-/** Serves the newest checkpoint to everyone: copies that we cannot change prove that the log was not rewritten. */
-export function auditPlugin(ctx: Pick<Context, 'db' | 'securityHeaders'>) {
+type Parts = Pick<Context, 'db' | 'securityHeaders' | 'limiter' | 'config'>;
+
+/**
+ * Serves the newest checkpoint and the hashes of the tree to everyone (C2SP tlog-tiles): copies that we cannot change prove that
+ * the log was not rewritten. Entries are not public, so there are no entry bundles.
+ */
+export function auditPlugin(ctx: Parts) {
   const config = { access: { who: 'public' as const } };
+  const prepare = async (request: FastifyRequest, reply: FastifyReply) => {
+    reply.headers({ ...ctx.securityHeaders, 'x-request-id': request.id });
+    await enforceLimit(ctx, 'audit', clientNetwork(request));
+  };
   return (app: FastifyInstance): void => {
     app.get('/audit/checkpoint', { config }, async (request, reply) => {
-      const newest = await findLastCheckpoint(ctx.db);
+      await prepare(request, reply);
+      const newest = await findTreeCheckpoint(ctx.db);
       if (newest === undefined) throw new ApiError('not_found');
       return reply
-        .headers({ ...ctx.securityHeaders, 'x-request-id': request.id, 'cache-control': 'no-store' })
+        .headers({ 'cache-control': 'no-store' })
         .type('text/plain; charset=utf-8')
         .send(newest.note);
+    });
+    app.get<{ Params: { '*': string } }>('/audit/tile/*', { config }, async (request, reply) => {
+      await prepare(request, reply);
+      const hashes = await readPublicTile(ctx.db, request.params['*']);
+      return reply
+        .headers({ 'cache-control': 'public, max-age=31536000, immutable' })
+        .type('application/octet-stream')
+        .send(hashes);
     });
   };
 }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type KyselyPlugin, sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../test/support/app.ts';
 import { createSealing } from '../sealing.ts';
@@ -7,7 +7,7 @@ import { recordCommand } from './entry.ts';
 import { keepCheckpointKeys } from './former-keys.ts';
 import { deleteOldAuditEntries } from './retention.ts';
 import { sealAuditLog } from './sealer.ts';
-import { findLastCheckpoint, listSealedEntries } from './store.ts';
+import { findTreeCheckpoint, listSealedEntries } from './store.ts';
 import { verifyAuditLog } from './verify.ts';
 
 const DAY_MS = 86_400_000;
@@ -41,15 +41,15 @@ const seal = async (count: number, ...secrets: Buffer[]) => {
 
 beforeEach(async () => {
   await attack('truncate audit_entries restart identity', 'truncate audit_checkpoints');
-  await attack('truncate audit_former_keys', 'truncate audit_start');
+  await attack('truncate audit_former_keys', 'truncate audit_start', 'truncate audit_tiles');
 });
 
 describe('entries past their retention', () => {
   test('are deleted up to a checkpoint, and the rest still verifies, also against a checkpoint kept elsewhere', async () => {
     await seal(4);
-    const early = (await findLastCheckpoint(app.ctx.db))?.note ?? '';
+    const early = (await findTreeCheckpoint(app.ctx.db))?.note ?? '';
     await seal(3);
-    const kept = (await findLastCheckpoint(app.ctx.db))?.note ?? '';
+    const kept = (await findTreeCheckpoint(app.ctx.db))?.note ?? '';
     await seal(2);
     await deleteOldAuditEntries(under(10));
     expect(await positions()).toHaveLength(9);
@@ -58,9 +58,9 @@ describe('entries past their retention', () => {
     expect(await positions()).toEqual([8, 9]);
     await seal(2);
     expect(await verifyAuditLog(app.ctx, [early, kept])).toMatchObject({
-      start: 7n,
-      entries: 4n,
-      problem: null,
+      ...{ start: 7n, entries: 4n, problem: null },
+      // Those of 7, 9 and 11 entries, and the kept one of 7. The earlier one proves nothing any more.
+      checkpoints: 4,
     });
     await deleteOldAuditEntries(afterRetention());
     expect(await positions()).toEqual([10, 11]);
@@ -75,6 +75,34 @@ describe('entries past their retention', () => {
     expect(await positions()).toHaveLength(6);
   });
 
+  test('are verified and deleted in steps', async () => {
+    for (let n = 0; n < 4; n++) await seal(3);
+    await attack("update audit_entries set entry = entry || ' ' where position = 8");
+    await expect(deleteOldAuditEntries(afterRetention(), 5)).rejects.toThrow('entry 8 was changed');
+    expect(await positions()).toEqual([7, 8, 9, 10, 11, 12]);
+    // A step takes at least one checkpoint, however many entries it covers.
+    await seal(3);
+    await attack('update audit_entries set entry = rtrim(entry) where position = 8');
+    await deleteOldAuditEntries(afterRetention(), 1);
+    expect(await positions()).toEqual([13, 14, 15]);
+    expect(await verify()).toMatchObject({ start: 12n, problem: null });
+  });
+
+  test('can be deleted while the log is verified', async () => {
+    for (const count of [4, 3]) await seal(count);
+    let runs = 0;
+    const deleteMeanwhile: KyselyPlugin = {
+      transformQuery: ({ node }) => node,
+      transformResult: async ({ result }) => {
+        if (runs++ === 2) await deleteOldAuditEntries(afterRetention());
+        return result;
+      },
+    };
+    const db = app.ctx.db.withPlugin(deleteMeanwhile);
+    expect(await verifyAuditLog({ ...app.ctx, db })).toMatchObject({ start: 0n, entries: 7n, problem: null });
+    expect(await verify()).toMatchObject({ start: 4n, entries: 3n, problem: null });
+  });
+
   test('stay if only their checkpoint was made to look old', async () => {
     await seal(4);
     await seal(2);
@@ -87,12 +115,12 @@ describe('entries past their retention', () => {
 describe('somebody who owns the tables', () => {
   test('cannot shorten the log: a checkpoint is not a start, and a removed secret signs none', async () => {
     await seal(4, OLD);
-    const checkpoint = await findLastCheckpoint(app.ctx.db);
+    const checkpoint = await findTreeCheckpoint(app.ctx.db);
     await seal(2, OLD);
     await keepCheckpointKeys(under(0, NEW, OLD));
     const [, , , fourth] = await listSealedEntries(app.ctx.db, 0n, 10);
     const keys = createCheckpointKeys(createSealing([OLD], app.ctx.random), [], 'causeway/audit-start');
-    const forged = signCheckpoint(keys, { size: 4n, chainHash: fourth?.chain_hash ?? Buffer.alloc(32) });
+    const forged = signCheckpoint(keys, { size: 4n, hash: fourth?.chain_hash ?? Buffer.alloc(32) });
     for (const note of [checkpoint?.note ?? '', forged]) {
       await attack(
         'delete from audit_start',

@@ -5,49 +5,63 @@ import { type Checkpoint, openCheckpoint } from './checkpoint.ts';
 import { loadCheckpointKeys } from './former-keys.ts';
 import { moveStart, readStart } from './start.ts';
 import { deleteBeforeStart, findCheckpointBefore, listSealedEntries, lockSealing } from './store.ts';
+import { findBlindingKey, readTreeSize } from './tile-store.ts';
+import { readTree } from './tiles.ts';
+import { appendLeaf, hashTreeLeaf, rootOf } from './tree.ts';
 import { findProblem } from './verify.ts';
 
 const DAY_MS = 86_400_000;
 const BATCH_SIZE = 2_000;
+/** Limits how long a step holds the sealing lock. */
+const MAX_STEP_ENTRIES = 100_000;
 
 type Parts = Pick<Context, 'db' | 'clock' | 'config' | 'sealing'>;
 
 /**
- * Deletes entries older than `AUDIT_RETENTION_DAYS`, up to a signed checkpoint. Verifies them first: entries that someone
- * has changed are evidence, so this throws and deletes nothing. Likewise if a checkpoint claims to be older than its
- * entries, whose times are part of the chain.
+ * Deletes entries older than `AUDIT_RETENTION_DAYS`, from one signed checkpoint to the next. Verifies them first: entries that
+ * someone has changed are evidence, so this throws and does not delete them. Likewise if a checkpoint claims to be older than
+ * its entries, whose times are part of the chain.
  */
-export async function deleteOldAuditEntries(ctx: Parts): Promise<void> {
+export async function deleteOldAuditEntries(ctx: Parts, maxStepEntries = MAX_STEP_ENTRIES): Promise<void> {
   const { clock, config, sealing } = ctx;
   const before = toTimestamp((Math.floor(clock.now()) - config.retention.auditDays * DAY_MS) * 1000);
-  const size = await ctx.db.transaction().execute(async (db) => {
-    await lockSealing(db);
-    const start = await readStart({ db, sealing });
-    if (start === null) throw new Error('the start of the audit log is not signed by this installation');
-    const oldest = await findCheckpointBefore(db, before);
-    if (oldest === undefined || oldest.size <= start.size) return start.size;
-    const end = openCheckpoint(await loadCheckpointKeys({ db, sealing }), oldest.note);
-    if (end === null) throw new Error('a checkpoint of the audit log is not signed by this installation');
-    await assertIntact(db, start, end, before);
-    await moveStart({ db, sealing }, end);
-    return end.size;
-  });
-  if (size > 0n) await deleteBeforeStart(ctx.db, size);
+  for (let isMore = true; isMore; ) {
+    const size = await ctx.db.transaction().execute(async (db) => {
+      await lockSealing(db);
+      const start = await readStart({ db, sealing });
+      if (start === null) throw new Error('the start of the audit log is not signed by this installation');
+      const next = await findCheckpointBefore(db, before, { start: start.size, max: maxStepEntries });
+      // The tree needs the hashes of all entries, so it must have them before they are deleted.
+      isMore = next !== undefined && next.size <= BigInt(await readTreeSize(db));
+      if (next === undefined || !isMore) return start.size;
+      const end = openCheckpoint(await loadCheckpointKeys({ db, sealing }), next.note);
+      if (end?.size !== next.size)
+        throw new Error('a checkpoint of the audit log is not signed by this installation');
+      await moveStart({ db, sealing }, await verifyStep(db, start, end, before));
+      return end.size;
+    });
+    if (size > 0n) await deleteBeforeStart(ctx.db, size);
+  }
 }
 
-async function assertIntact(db: Db, start: Checkpoint, end: Checkpoint, before: string): Promise<void> {
-  let { size, chainHash } = start;
+/** Verifies the entries from `start` to `end` and returns the state of the chain after them. */
+async function verifyStep(db: Db, start: Checkpoint, end: Checkpoint, before: string): Promise<Checkpoint> {
+  const tree = await readTree(db, Number(start.size));
+  const key = await findBlindingKey(db);
+  let { size, hash: chain } = start;
   while (size < end.size) {
     const entries = await listSealedEntries(db, size, Math.min(BATCH_SIZE, Number(end.size - size)));
     for (const entry of entries) {
-      const problem = findProblem(entry, size, chainHash);
+      const problem = findProblem(entry, size, chain);
       if (problem !== null) throw new Error(`the audit log is not intact: ${problem}`);
       if (JSON.parse(entry.entry).at >= before)
         throw new Error(`the audit log is not intact: a checkpoint is older than entry ${entry.position}`);
-      [size, chainHash] = [entry.position, entry.chain_hash];
+      [size, chain] = [entry.position, entry.chain_hash];
+      appendLeaf(tree, hashTreeLeaf(key, entry.position, entry.leaf_hash), () => undefined);
     }
     if (entries.length === 0) throw new Error(`the audit log is not intact: entry ${size + 1n} is missing`);
   }
-  if (!chainHash.equals(end.chainHash))
+  if (![rootOf(tree), chain].some((hash) => hash.equals(end.hash)))
     throw new Error(`the audit log is not intact: entry ${size} differs from a signed checkpoint`);
+  return { size, hash: chain };
 }

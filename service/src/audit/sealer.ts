@@ -4,9 +4,12 @@ import { startInterval } from '../jobs/interval.ts';
 import { EMPTY_CHAIN, hashChain, hashEntry } from './chain.ts';
 import { type CheckpointKeys, createCheckpointKeys, signCheckpoint } from './checkpoint.ts';
 import * as store from './store.ts';
+import { extendTree } from './tiles.ts';
+import { rootOf } from './tree.ts';
 
 const INTERVAL_MS = 1_000;
 const BATCH_SIZE = 1_000;
+const TREE_BATCH_SIZE = 20_000;
 /** A checkpoint is at most this much older than the newest sealed entry. */
 const CHECKPOINT_INTERVAL_S = 30;
 
@@ -27,15 +30,14 @@ export function startAuditSealer(ctx: Parts): () => Promise<void> {
 export async function sealAuditLog(
   { db, sealing }: Parts,
   checkpointIntervalS = CHECKPOINT_INTERVAL_S,
+  treeBatchSize = TREE_BATCH_SIZE,
 ): Promise<void> {
   for (;;) {
     const { hasUnsealed, needsCheckpoint } = await store.findSealingWork(db, checkpointIntervalS);
-    if (!hasUnsealed && needsCheckpoint)
-      await db
-        .transaction()
-        .execute((tx) => addCheckpoint(tx, createCheckpointKeys(sealing), checkpointIntervalS));
-    if (!hasUnsealed) return;
-    await db.transaction().execute(sealBatch);
+    if (hasUnsealed) await db.transaction().execute(sealBatch);
+    else if (!needsCheckpoint) return;
+    else if (await addCheckpoint(db, createCheckpointKeys(sealing), checkpointIntervalS, treeBatchSize))
+      return;
   }
 }
 
@@ -54,11 +56,25 @@ async function sealBatch(tx: Db): Promise<void> {
   if (seals.length > 0) await store.sealEntries(tx, seals);
 }
 
-async function addCheckpoint(tx: Db, keys: CheckpointKeys, intervalS: number): Promise<void> {
-  await store.lockSealing(tx);
-  const [last, newest] = [await store.findLastSealed(tx), await store.findLastCheckpoint(tx)];
-  if (last === undefined || last.position === newest?.size) return;
-  if (newest !== undefined && newest.age_seconds < intervalS) return;
-  const note = signCheckpoint(keys, { size: last.position, chainHash: last.chain_hash });
-  await store.insertCheckpoint(tx, { size: last.position, note });
+/**
+ * Adds sealed entries to the tree, and signs a checkpoint of it once it has all of them. Returns false if there are more: a log
+ * that is older than its tree takes several transactions, so that sealing does not wait for all of it.
+ */
+async function addCheckpoint(
+  db: Db,
+  keys: CheckpointKeys,
+  intervalS: number,
+  batchSize: number,
+): Promise<boolean> {
+  return db.transaction().execute(async (tx) => {
+    await store.lockSealing(tx);
+    const [last, newest] = [await store.findLastSealed(tx), await store.findTreeCheckpoint(tx)];
+    if (last === undefined || last.position === newest?.size) return true;
+    if (newest !== undefined && newest.age_seconds < intervalS) return true;
+    const tree = await extendTree(tx, batchSize);
+    const size = BigInt(tree.size);
+    if (size !== last.position) return false;
+    await store.insertTreeCheckpoint(tx, { size, note: signCheckpoint(keys, { size, hash: rootOf(tree) }) });
+    return true;
+  });
 }

@@ -9,12 +9,12 @@ const ORIGIN = 'causeway/audit-start';
 type Parts = Pick<Context, 'db' | 'sealing'>;
 
 /**
- * Returns the state of the log before its first remaining entry. Returns null if no configured secret signed it: with the
+ * Returns the state of the log before its first remaining entry, with the hash of the chain. Returns null if no configured secret signed it: with the
  * key of a removed secret, someone could shorten the log.
  */
 export async function readStart({ db, sealing }: Parts): Promise<Checkpoint | null> {
   const start = await findStart(db);
-  if (start === undefined) return { size: 0n, chainHash: EMPTY_CHAIN };
+  if (start === undefined) return { size: 0n, hash: EMPTY_CHAIN };
   const opened = openCheckpoint(createCheckpointKeys(sealing, [], ORIGIN), start.note);
   return opened?.size === start.size ? opened : null;
 }

@@ -26,7 +26,7 @@ export async function findSealingWork(
       coalesce((select max(position) from audit_entries), 0) > coalesce(newest.size, 0)
         and coalesce(extract(epoch from now() - newest.at) >= ${checkpointIntervalS}, true) as needs_checkpoint
     from (select) as always
-      left join (select size, at from audit_checkpoints order by size desc limit 1) as newest on true`.execute(
+      left join (select size, at from audit_checkpoints where tree order by size desc limit 1) as newest on true`.execute(
     db,
   );
   return { hasUnsealed: rows[0]?.has_unsealed ?? false, needsCheckpoint: rows[0]?.needs_checkpoint ?? false };
@@ -66,27 +66,40 @@ export async function listSealedEntries(db: Db, after: bigint, limit: number): P
   return rows;
 }
 
-/** Inserts a checkpoint unless one of this size exists. */
-export async function insertCheckpoint(tx: Db, { size, note }: Checkpoint): Promise<void> {
-  await sql`insert into audit_checkpoints (size, note) values (${size}, ${note}) on conflict do nothing`.execute(
+/** Inserts a checkpoint of the tree unless one of this size exists. */
+export async function insertTreeCheckpoint(tx: Db, { size, note }: Checkpoint): Promise<void> {
+  await sql`insert into audit_checkpoints (size, note, tree) values (${size}, ${note}, true) on conflict do nothing`.execute(
     tx,
   );
 }
 
-export async function findLastCheckpoint(
+export async function findTreeCheckpoint(
   db: Db,
 ): Promise<(Checkpoint & { age_seconds: number }) | undefined> {
   const { rows } = await sql<Checkpoint & { age_seconds: number }>`
     select size, note, extract(epoch from now() - at)::float8 as age_seconds from audit_checkpoints
-    order by size desc limit 1`.execute(db);
+    where tree order by size desc limit 1`.execute(db);
   return rows[0];
 }
 
-/** Returns the newest checkpoint of entries that are all older than the time, and not of the whole log. */
-export async function findCheckpointBefore(db: Db, before: string): Promise<Checkpoint | undefined> {
-  const { rows } = await sql<Checkpoint>`select size, note from audit_checkpoints where at < ${before}
-    and size < (select max(position) from audit_entries) order by size desc limit 1`.execute(db);
-  return rows[0];
+/**
+ * Returns a checkpoint of entries that are all older than the time, and not of the whole log: the newest of at most `max` entries
+ * after `start`, or else the next one.
+ */
+export async function findCheckpointBefore(
+  db: Db,
+  before: string,
+  { start, max }: { start: bigint; max: number },
+): Promise<Checkpoint | undefined> {
+  const condition = sql`at < ${before} and size > ${start} and size < (select max(position) from audit_entries)`;
+  const near = await sql<Checkpoint>`select size, note from audit_checkpoints
+    where ${condition} and size <= ${start} + ${max}::bigint order by size desc, tree desc limit 1`.execute(
+    db,
+  );
+  if (near.rows[0] !== undefined) return near.rows[0];
+  const next = await sql<Checkpoint>`select size, note from audit_checkpoints
+    where ${condition} order by size, tree desc limit 1`.execute(db);
+  return next.rows[0];
 }
 
 /** Returns where the log begins, or undefined if no entry was deleted. */
@@ -105,9 +118,10 @@ export async function deleteBeforeStart(db: Db, size: bigint): Promise<void> {
   await deleteInBatches(db, 'audit_checkpoints', sql`size < ${size}`);
 }
 
+/** Returns the checkpoints of more than `after` entries. There are at most two of a size, and it never returns one of them only. */
 export async function listCheckpoints(db: Db, after: bigint, limit: number): Promise<Checkpoint[]> {
   const { rows } = await sql<Checkpoint>`select size, note from audit_checkpoints
-    where size > ${after} order by size limit ${limit}`.execute(db);
+    where size > ${after} order by size fetch first ${limit} rows with ties`.execute(db);
   return rows;
 }
 
@@ -118,11 +132,11 @@ export async function listFormerKeys(db: Db): Promise<Selectable<AuditFormerKeys
 export async function putFormerKey(
   tx: Db,
   publicKey: Buffer,
-  end: { size: bigint; chainHash: Buffer },
+  end: { size: bigint; hash: Buffer },
   tag: Buffer,
 ): Promise<void> {
   await sql`insert into audit_former_keys (public_key, size, chain_hash, tag)
-    values (${publicKey}, ${end.size}, ${end.chainHash}, ${tag})
+    values (${publicKey}, ${end.size}, ${end.hash}, ${tag})
     on conflict (public_key) do update set size = excluded.size, chain_hash = excluded.chain_hash, tag = excluded.tag`.execute(
     tx,
   );

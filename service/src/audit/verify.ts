@@ -5,6 +5,7 @@ import { type Checkpoint, type CheckpointKeys, openCheckpoint } from './checkpoi
 import { loadCheckpointKeys } from './former-keys.ts';
 import { readStart } from './start.ts';
 import { listCheckpoints, listSealedEntries, type SealedEntry } from './store.ts';
+import { createTreeVerifier } from './verify-tree.ts';
 
 const BATCH_SIZE = 2_000;
 const UNSIGNED = 'a checkpoint is not signed by this installation';
@@ -12,81 +13,99 @@ const UNSIGNED = 'a checkpoint is not signed by this installation';
 /** `start`: how many older entries were deleted. `entries`: how many of the others were verified. */
 export type Verification = { start: bigint; entries: bigint; checkpoints: number; problem: string | null };
 
+type Parts = Pick<Context, 'db' | 'sealing'>;
+
 /**
- * Recomputes the chain from the start of the log and compares it with every checkpoint in the database and with the
- * `kept` checkpoints, which were stored elsewhere. Checkpoints from before the start prove nothing about what remains. Names the first entry that was changed, removed or inserted. If someone
- * rewrote the log and removed its checkpoints, or rolled the database back, only a kept checkpoint reveals
- * it.
+ * Recomputes the chain and the tree from the start of the log and compares them with the tiles, with every checkpoint in the
+ * database, and with the `kept` checkpoints, which were stored elsewhere. Checkpoints from before the start prove nothing about
+ * what remains, so they are skipped and not counted. Names the first entry that was changed, removed or inserted. If someone
+ * rewrote the log and removed its checkpoints, or rolled the database back, only a kept checkpoint reveals it.
  */
 export async function verifyAuditLog(
-  ctx: Pick<Context, 'db' | 'sealing'>,
+  { db, sealing }: Parts,
   kept: readonly string[] = [],
 ): Promise<Verification> {
+  // One snapshot, because housekeeping may move the start and delete entries meanwhile.
+  return db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute((tx) => verifySnapshot({ db: tx, sealing }, kept));
+}
+
+async function verifySnapshot(ctx: Parts, kept: readonly string[]): Promise<Verification> {
   const { db } = ctx;
   const keys = await loadCheckpointKeys(ctx);
-  const checkpoints = readCheckpoints(db, keys, kept);
-  let next = await checkpoints.next();
-  let count = -endsOf(keys).length;
-  const advance = async () => {
-    next = await checkpoints.next();
-    count++;
-  };
   const start = await readStart(ctx);
-  const deleted = start?.size ?? 0n;
-  const result = (position: bigint, problem: string | null) => ({
-    ...{ start: deleted, entries: position - deleted, checkpoints: count, problem },
+  let [position, chain, count] = [start?.size ?? 0n, start?.hash ?? Buffer.alloc(0), 0];
+  const result = (problem: string | null) => ({
+    ...{ start: start?.size ?? 0n, entries: position - (start?.size ?? 0n), checkpoints: count, problem },
   });
-  if (start === null) return result(0n, 'the start of the log is not signed by this installation');
-  let position = start.size;
-  let chain = start.chainHash;
-  for (; !next.done && next.value !== null && next.value.size <= position; await advance())
-    if (next.value.size === position && !next.value.chainHash.equals(chain))
-      return result(position, 'the start of the log differs from a signed checkpoint');
+  if (start === null) return result('the start of the log is not signed by this installation');
+
+  const tree = await createTreeVerifier(db, Number(start.size));
+  const claims = readClaims(db, keys, kept);
+  let next = await claims.next();
+  const isDue = () => !next.done && (next.value === null || next.value.size <= position);
+  /** Compares the log with the next checkpoints, if they are of at most as many entries as were read so far. */
+  const compare = async (): Promise<string | null> => {
+    for (; !next.done && (next.value === null || next.value.size <= position); next = await claims.next()) {
+      if (next.value === null) return UNSIGNED;
+      const { size, hash, isCheckpoint } = next.value;
+      if (size < position) continue;
+      if (!hash.equals(chain) && !tree.matches(hash))
+        return position === start.size
+          ? 'the start of the log differs from a signed checkpoint'
+          : `the first ${position} entries were rewritten: they differ from a signed checkpoint`;
+      if (isCheckpoint) count++;
+    }
+    return null;
+  };
+  const atStart = await compare();
+  if (atStart !== null) return result(atStart);
   for (let isMore = true; isMore; ) {
     const batch = await listSealedEntries(db, position, BATCH_SIZE);
     for (const entry of batch) {
       const problem = findProblem(entry, position, chain);
-      if (problem !== null) return result(position, problem);
-      position = entry.position;
-      chain = entry.chain_hash;
-      for (; !next.done && (next.value === null || next.value.size <= position); await advance()) {
-        if (next.value === null) return result(position, UNSIGNED);
-        if (next.value.size === position && !next.value.chainHash.equals(chain))
-          return result(
-            position,
-            `the first ${position} entries were rewritten: they differ from a signed checkpoint`,
-          );
-      }
+      if (problem !== null) return result(problem);
+      [position, chain] = [entry.position, entry.chain_hash];
+      tree.append(position, entry.leaf_hash);
+      const rewritten = isDue() ? await compare() : null;
+      if (rewritten !== null) return result(rewritten);
     }
     isMore = batch.length === BATCH_SIZE;
+    const problem = await tree.compareTiles();
+    if (problem !== null) return result(problem);
   }
   let newest = 0n;
-  for (; !next.done; await advance()) {
-    if (next.value === null) return result(position, UNSIGNED);
+  for (; !next.done; next = await claims.next()) {
+    if (next.value === null) return result(UNSIGNED);
     newest = next.value.size;
   }
   if (newest > position)
-    return result(
-      position,
-      `entry ${position + 1n} is missing: a checkpoint was signed for ${newest} entries`,
-    );
-  return result(position, null);
+    return result(`entry ${position + 1n} is missing: a checkpoint was signed for ${newest} entries`);
+  return result(await tree.end());
 }
 
+/** A state of the log that a configured secret vouches for. */
+type Claim = Checkpoint & { isCheckpoint: boolean };
+
 /**
- * Yields the checkpoints in the database and the kept checkpoints, ordered by size. Yields null for a
- * checkpoint without a valid signature.
+ * Yields the checkpoints in the database, the kept checkpoints, and the state of the log when each older key was replaced, ordered
+ * by size. Yields null for a checkpoint without a valid signature.
  */
-async function* readCheckpoints(
+async function* readClaims(
   db: Db,
   keys: CheckpointKeys,
   kept: readonly string[],
-): AsyncGenerator<Checkpoint | null, undefined> {
-  const outside = endsOf(keys);
+): AsyncGenerator<Claim | null, undefined> {
+  const outside: Claim[] = keys.all.flatMap(({ end }) =>
+    end === null || end.size === 0n ? [] : [{ ...end, isCheckpoint: false }],
+  );
   for (const note of kept) {
     const checkpoint = openCheckpoint(keys, note);
     if (checkpoint === null) yield null;
-    else outside.push(checkpoint);
+    else outside.push({ ...checkpoint, isCheckpoint: true });
   }
   outside.sort((a, b) => (a.size < b.size ? -1 : 1));
   for (let after = -1n, isMore = true; isMore; ) {
@@ -94,20 +113,12 @@ async function* readCheckpoints(
     for (const { size, note } of rows) {
       while (outside[0] !== undefined && outside[0].size <= size) yield outside.shift() ?? null;
       const checkpoint = openCheckpoint(keys, note);
-      yield checkpoint?.size === size ? checkpoint : null;
+      yield checkpoint?.size === size ? { ...checkpoint, isCheckpoint: true } : null;
     }
     after = rows.at(-1)?.size ?? after;
-    isMore = rows.length === BATCH_SIZE;
+    isMore = rows.length >= BATCH_SIZE;
   }
   yield* outside;
-}
-
-/**
- * Returns the state of the log when each older key was replaced. A configured secret vouches for these
- * states, so they count as checkpoints.
- */
-function endsOf({ all }: CheckpointKeys): Checkpoint[] {
-  return all.flatMap(({ end }) => (end === null || end.size === 0n ? [] : [end]));
 }
 
 /** Returns what is wrong with an entry that should follow the entry `before`, or null. */

@@ -12,6 +12,7 @@ export const LIMITS = {
   webhook_test: [10, 'Test events of webhooks per partner.'],
   sign_in: [10, 'Sign-in attempts per account.'],
   account_mail: [3, 'Mails per recipient.'],
+  audit: [600, 'Checkpoints and tiles of the audit log, per network address.'],
   account_forms: [60, 'Form posts per network address.'],
 } as const;
 

@@ -6,6 +6,8 @@ export interface AuditTables {
   audit_checkpoints: AuditCheckpoints;
   audit_former_keys: AuditFormerKeys;
   audit_start: AuditStart;
+  audit_tiles: AuditTiles;
+  audit_blinding: AuditBlinding;
 }
 
 export interface AuditEntries {
@@ -39,5 +41,20 @@ export interface AuditFormerKeys {
 export interface AuditCheckpoints {
   size: bigint;
   note: string;
+  /** Whether it has the root of the tree. Older nodes signed the hash of the chain. */
+  tree: Generated<boolean>;
   at: Generated<string>;
+}
+
+/** Hashes of the Merkle tree, 32 bytes each. */
+export interface AuditTiles {
+  level: number;
+  index: bigint;
+  hashes: Buffer;
+}
+
+/** At most one row. */
+export interface AuditBlinding {
+  only_row: Generated<boolean>;
+  key: Buffer;
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash as digest } from 'node:crypto';
 
 /** A node at level `n` covers 2^n leaves, starting at `index` * 2^n. */
 export type TreeNode = { level: number; index: number; hash: Buffer };
@@ -8,8 +8,10 @@ export function hashLeaf(text: string): Buffer {
   return createHash('sha256').update('\u0000').update(text).digest();
 }
 
+const NODE_PREFIX = Buffer.from([1]);
+
 export function hashNode(left: Buffer, right: Buffer): Buffer {
-  return createHash('sha256').update('\u0001').update(left).update(right).digest();
+  return digest('sha256', Buffer.concat([NODE_PREFIX, left, right]), 'buffer');
 }
 
 /**

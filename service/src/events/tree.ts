@@ -103,7 +103,7 @@ export async function proveEvent(ctx: Context, caller: Caller, id: string): Prom
   if (!nodeOf(0, index).equals(hashLeaf(leafOf(event)))) throw new Error(`event ${id} differs from its leaf`);
   const keys = createCheckpointKeys(ctx.sealing, [], `causeway/events/${partnerId}`);
   const lines = proveLeaf(nodeOf, index, size).map((hash) => `${hash.toString('base64')}\n`);
-  const checkpoint = signCheckpoint(keys, { size: BigInt(size), chainHash: hashTree(nodeOf, size) });
+  const checkpoint = signCheckpoint(keys, { size: BigInt(size), hash: hashTree(nodeOf, size) });
   return {
     ...{ object: 'event_proof', event_id: id, leaf: leafOf(event), key: verifierKey(keys) },
     proof: `c2sp.org/tlog-proof@v1\nindex ${index}\n${lines.join('')}\n${checkpoint}`,

@@ -46,6 +46,8 @@ const BOUNDED: Record<string, string> = {
       .map((name) => [name, CONFIGURED]),
   ),
   audit_start: 'one row',
+  audit_blinding: 'one row',
+  audit_tiles: 'kept: 32 bytes per entry of the audit log, so that its tree stays public',
   audit_entries: 'deleted up to the start of the log once it moves, see audit/retention.test.ts',
   audit_checkpoints: 'deleted with the entries, see audit/retention.test.ts',
   foreign_transactions: 'one row per transaction of a key that another program has used: an incident',
