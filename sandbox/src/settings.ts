@@ -12,10 +12,14 @@ export function sandboxSettings(
   config: Config,
   { chains, solana, identity, documents, venue }: Simulators,
   { smtpUrl }: MailServer,
+  demoUrl: string | null,
 ): Partial<Config> {
   const rpcUrls = Object.fromEntries(chains.map(({ chain, service_url }) => [chain, [service_url]]));
   return {
     smtpUrl: config.smtpUrl ?? smtpUrl,
+    ...(config.smtpUrl === null && {
+      mailboxUrl: demoUrl === null ? '/sandbox/mail' : `${demoUrl}/mail`,
+    }),
     webhookAllowCidrs: config.webhookAllowCidrs ?? ['127.0.0.0/8', '::1/128'],
     rpcUrls: { ...rpcUrls, [solana.chain]: [solana.service_url], ...config.rpcUrls },
     operatorKey: config.operatorKey ?? sandboxKey('operator'),

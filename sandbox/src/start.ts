@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Clock } from '@causeway/service/clock.ts';
 import type { Config } from '@causeway/service/config.ts';
 import type { Context } from '@causeway/service/context.ts';
+import { localhostUrl } from '@causeway/service/http/visited-url.ts';
 import type { SandboxLanding } from '@causeway/service/pages/landing-page.ts';
 import { importPrices } from '@causeway/service/tokenized/price-recorder.ts';
 import { chainControls } from './controls/chains.ts';
@@ -51,14 +52,14 @@ export async function startSandbox(config: Config, clock: Clock, print: Print): 
     startOptionalDemo(config, print),
   ]);
   return {
-    settings: sandboxSettings(config, simulators, mailServer),
+    settings: sandboxSettings(config, simulators, mailServer, demo?.url ?? null),
     attach: async (ctx) => {
       await connectWebhooks(ctx, simulators);
       await seedPartners(ctx, demo?.url ?? null);
       const users = await seedUsers(ctx);
       await seedOffers(ctx, simulators);
       await importPrices(ctx, async () => (await simulators.control.call('venue/history', {})).prices);
-      const landing = { demoUrl: demo?.url ?? null, users };
+      const landing = { demoUrl: demo?.url ?? null, accountUrl: localhostUrl(ctx) ?? ctx.baseUrl, users };
       return combineControls(ctx, landing, [
         tokenControls(ctx),
         demoControls(ctx, demo),

@@ -73,6 +73,8 @@ export type Config = {
   /** The absolute lifetime of a user's consent to a partner app. */
   grantDays: number;
   mailFrom: string;
+  /** The page that shows the mails of a sandbox. Only the sandbox sets it. */
+  mailboxUrl?: string;
   /** Networks of the proxies whose `X-Forwarded-For` is trusted. */
   trustProxy: string[];
   /** Private networks that webhooks may be sent to. Null = loopback in the sandbox, none in production. */

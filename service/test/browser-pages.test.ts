@@ -62,6 +62,7 @@ test('the page of a sandbox links everything a visitor needs, and escapes what i
   const markup = renderPage(
     landingPage('http://127.0.0.1:8080', {
       demoUrl: 'http://localhost:3000',
+      accountUrl: 'http://localhost:8080',
       users: [{ email: 'ada@sandbox.test', password: '<secret>', note: 'a person' }],
     }),
   );
@@ -71,6 +72,7 @@ test('the page of a sandbox links everything a visitor needs, and escapes what i
     'http://localhost:3000/mail',
     '/sandbox',
     '/health/ready',
+    'http://localhost:8080/account',
   ])
     expect(markup).toContain(`href="${href}"`);
   expect(markup).toContain('ada@sandbox.test');

@@ -9,8 +9,10 @@ import { SCOPES } from '../src/http/access.ts';
 import { newId } from '../src/http/ids.ts';
 import { unsubscribeUrl } from '../src/notices/unsubscribe.ts';
 import { launchChromium } from './setup/chromium.ts';
+import { testApp } from './support/app.ts';
 import { expectAudited } from './support/audited.ts';
 import { findViolations, loadAxe } from './support/axe.ts';
+import { databaseUrlOf } from './support/database-url.ts';
 import { linkIn, PASSWORD, type Site, startSite } from './support/site.ts';
 
 let site: Site;
@@ -65,9 +67,9 @@ async function signIn(page: Page, email: string, password = PASSWORD): Promise<v
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
-async function exchange(code: string, verifier: string): Promise<Response> {
+async function exchange(code: string, verifier: string, url = site.url): Promise<Response> {
   const { clientId, secret, redirectUri } = site.partner;
-  return fetch(`${site.url}/oauth/token`, {
+  return fetch(`${url}/oauth/token`, {
     method: 'POST',
     body: new URLSearchParams({
       grant_type: 'authorization_code',
@@ -77,6 +79,21 @@ async function exchange(code: string, verifier: string): Promise<Response> {
       client_id: clientId,
       client_secret: secret,
     }),
+  });
+}
+
+async function addAuthenticator(page: Page, context: BrowserContext): Promise<void> {
+  const cdp = await context.newCDPSession(page);
+  await cdp.send('WebAuthn.enable');
+  await cdp.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
   });
 }
 
@@ -283,18 +300,7 @@ describe('the account page', () => {
 
   test('a passkey added on the account page signs in without a password', async () => {
     await withPage(async (page, context) => {
-      const cdp = await context.newCDPSession(page);
-      await cdp.send('WebAuthn.enable');
-      await cdp.send('WebAuthn.addVirtualAuthenticator', {
-        options: {
-          protocol: 'ctap2',
-          transport: 'internal',
-          hasResidentKey: true,
-          hasUserVerification: true,
-          isUserVerified: true,
-          automaticPresenceSimulation: true,
-        },
-      });
+      await addAuthenticator(page, context);
       await site.makeUser('keys@user.test');
       await page.goto(`${site.url}/sign-in`);
       await signIn(page, 'keys@user.test');
@@ -332,6 +338,58 @@ describe('the account page', () => {
       await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
       await page.getByText('That passkey didn’t work.').waitFor();
     });
+  });
+
+  test('a sandbox at 127.0.0.1 offers passkeys at localhost, also during an app’s sign-in', async () => {
+    const mailboxUrl = 'http://localhost:3000/mail';
+    const node = await testApp({
+      ...{ databaseUrl: await databaseUrlOf(site), listen: true, baseUrl: 'http://127.0.0.1' },
+      config: { mailboxUrl, limits: site.ctx.config.limits },
+    });
+    const url = node.ctx.baseUrl;
+    const localhost = url.replace('127.0.0.1', 'localhost');
+    const email = 'loopback@user.test';
+    try {
+      await withPage(async (page, context) => {
+        await addAuthenticator(page, context);
+        await site.makeUser(email);
+        await page.goto(`${url}/sign-in`);
+        expect(await page.getByRole('button', { name: 'passkey' }).count()).toBe(0);
+        await page.getByRole('link', { name: 'Use a passkey on localhost' }).click();
+        expect(page.url()).toBe(`${localhost}/sign-in`);
+        await signIn(page, email);
+        await page.getByRole('button', { name: 'Add a passkey' }).click();
+        await page.getByText('Passkey added.').waitFor();
+        await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+
+        const { url: authorize, verifier, state } = site.authorizeUrl({ acr_values: 'phr' });
+        await page.goto(authorize.replace(site.url, url));
+        await page.getByText('Continue to Harbour Invest').waitFor();
+        await page.getByRole('link', { name: 'Use a passkey on localhost' }).click();
+        await page.getByText('Continue to Harbour Invest').waitFor();
+        await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+        await page.getByRole('button', { name: 'Allow' }).click();
+        await page.waitForURL(`${site.partner.redirectUri}?**`);
+        expect([callbackOf(page).get('state'), callbackOf(page).get('iss')]).toEqual([state, url]);
+        const reply = await exchange(callbackOf(page).get('code') ?? '', verifier, url);
+        const { id_token } = (await reply.json()) as { id_token: string };
+        const claims = JSON.parse(Buffer.from(id_token.split('.')[1] ?? '', 'base64url').toString());
+        expect(claims).toMatchObject({ iss: url, acr: 'phr' });
+
+        await page.goto(`${url}/forgot`);
+        await page.getByLabel('Email').fill(email);
+        await page.getByRole('button', { name: 'Send link' }).click();
+        const mailbox = page.getByRole('link', { name: 'Open the sandbox mailbox' });
+        expect(await mailbox.getAttribute('href')).toBe(mailboxUrl);
+        await page.goto(`${site.url}/forgot`);
+        await page.getByLabel('Email').fill(email);
+        await page.getByRole('button', { name: 'Send link' }).click();
+        await page.getByRole('heading', { name: 'Check your email' }).waitFor();
+        expect(await mailbox.count()).toBe(0);
+      });
+    } finally {
+      await node.close();
+    }
   });
 
   test('resetting the password by mail ends every session', async () => {
@@ -480,7 +538,8 @@ test('every page fits the screen, has one heading and breaks no accessibility ru
   await page.getByLabel('New password').fill('aaaaaaaaaaaa');
   await page.getByRole('checkbox').check();
   await page.getByRole('button', { name: 'Set password' }).click();
-  await page.getByLabel('New password').waitFor();
+  await page.getByText('too easy to guess').waitFor();
+  expect(await page.getByRole('checkbox').isChecked()).toBe(true);
   await capture('a-reset-wrong');
   await page.goto(unsubscribeUrl(site.ctx, userId, 'reminders'));
   await capture('a-unsubscribe');

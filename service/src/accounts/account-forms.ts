@@ -4,7 +4,7 @@ import { listTopics, saveMailPreferences } from '../notices/preferences.ts';
 import { accountPage } from '../pages/account-page.ts';
 import { accountCode } from './account-code.ts';
 import { deletePasskey, listPasskeys } from './passkey-store.ts';
-import { supportsPasskeys } from './passkeys.ts';
+import { passkeyUrl, supportsPasskeys } from './passkeys.ts';
 import { withRecentSession, withSession } from './recent-session.ts';
 import { readSecondFactor } from './second-factor.ts';
 import { listSessionsOf } from './sessions.ts';
@@ -42,6 +42,7 @@ export const showAccount = withSession(async (ctx, { csrf }, { query }, session)
     sessions,
     sessionId: session.id,
     canAddPasskeys: supportsPasskeys(ctx),
+    passkeyUrl: passkeyUrl(ctx, '/account'),
     mails: { topics, locale: localeOf(user) },
     ...(message !== undefined && { message }),
   });

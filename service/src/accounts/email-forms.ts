@@ -31,7 +31,7 @@ export const showEmail = withRecentSession(PATH, (_ctx, { csrf }, _request, { us
 export const postEmail = withRecentSession(PATH, async (ctx, { csrf, source }, { form }, session) => {
   const { email = '' } = form;
   const problem = await requestEmailChange(ctx, session, email, source);
-  if (problem === null) return { page: emailChangeSentPage(email.trim()) };
+  if (problem === null) return { page: emailChangeSentPage(email.trim(), ctx.config.mailboxUrl) };
   return { status: 422, page: changeEmailPage({ csrf, current: session.user.email, email, problem }) };
 });
 

@@ -7,7 +7,7 @@ import { messagePage } from '../pages/message-page.ts';
 import { signInPage } from '../pages/sign-in-page.ts';
 import type { Browser } from './browser.ts';
 import type { PageRequest, PageResponse } from './page-route.ts';
-import { supportsPasskeys } from './passkeys.ts';
+import { passkeyUrl, supportsPasskeys } from './passkeys.ts';
 import { interactionPath } from './return-path.ts';
 import type { Session } from './sessions.ts';
 import { describeSignInRequest } from './sign-in-request.ts';
@@ -38,9 +38,11 @@ export async function showInteraction(
   if (session === null || isStepUp || needsFreshSignIn(interaction, session)) {
     const email = session?.user.email ?? loginHint(interaction);
     const passkeys = supportsPasskeys(ctx);
+    // The cookie of this sign-in is bound to this address, so the app's request starts again at the other one.
+    const params = new URLSearchParams(interaction.params as Record<string, string>);
     const stepUp = requested.includes(MULTI_FACTOR) ? 'two factors' : 'passkey';
     const page = signInPage({
-      ...{ csrf, returnPath: path, app, passkeys },
+      ...{ csrf, returnPath: path, app, passkeys, passkeyUrl: passkeyUrl(ctx, `/oauth/authorize?${params}`) },
       ...(email !== undefined && { email }),
       ...(isStepUp && { stepUp }),
     });
@@ -85,7 +87,8 @@ export async function decideInteraction(
     decision === 'deny'
       ? { error: 'access_denied', error_description: 'the user denied access' }
       : await ctx.oauth.allowConsent(interaction);
-  return { redirect: await ctx.oauth.finishInteraction(request.request, result) };
+  await ctx.oauth.finishInteraction(request.request, result);
+  return { redirect: resumeUrl(ctx, interaction) };
 }
 
 /** Returns null if the interaction has expired or belongs to another browser. */
@@ -114,16 +117,17 @@ function loginHint({ params }: Interaction): string | undefined {
   return typeof hint === 'string' && hint.length <= MAX_EMAIL_LENGTH ? hint : undefined;
 }
 
-async function completeLogin(
-  { oauth }: Context,
-  interaction: Interaction,
-  session: Session,
-): Promise<string> {
+/** Returns the URL that continues the app's request, at the address that the browser uses: its cookies are bound to it. */
+function resumeUrl({ baseUrl }: Context, { uid }: Interaction): string {
+  return `${baseUrl}/oauth/authorize/${uid}`;
+}
+
+async function completeLogin(ctx: Context, interaction: Interaction, session: Session): Promise<string> {
   const { user, signed_in_at } = session;
   const previous = interaction.session;
   if (previous !== undefined && previous.accountId !== user.id) {
     // Another user was signed in to this browser. Nothing of that user's session may carry over.
-    await (await oauth.provider().Session.findByUid(previous.uid))?.destroy();
+    await (await ctx.oauth.provider().Session.findByUid(previous.uid))?.destroy();
     delete interaction.session;
   }
   const ts = Math.floor(Date.parse(signed_in_at) / 1000);
@@ -133,7 +137,7 @@ async function completeLogin(
     login: { accountId: user.id, ts, amr, ...(acr !== undefined && { acr }), remember: false },
   };
   await interaction.save(interaction.exp - Math.floor(Date.now() / 1000));
-  return interaction.returnTo;
+  return resumeUrl(ctx, interaction);
 }
 
 function requestedScopes({ prompt, params }: Interaction): string[] {

@@ -5,6 +5,7 @@ import { toApiError } from '../http/failure.ts';
 import { forNetwork, forRequest } from '../http/for-request.ts';
 import { clientNetwork } from '../http/network.ts';
 import { pluginHooks } from '../http/request-log.ts';
+import { visitedUrl } from '../http/visited-url.ts';
 import { type PageSources, pageHeaders } from '../pages/headers.ts';
 import { type Page, renderPage } from '../pages/layout.ts';
 import { errorPage } from '../pages/message-page.ts';
@@ -52,12 +53,12 @@ export function addPageRoute(
     config: { access: { who: 'public' }, ...(method === 'POST' && { forms: true as const }) },
     ...pluginHooks(ctx, method, path),
     handler: async (request, reply) => {
-      const own = forNetwork(ctx, request);
+      const own = { ...forNetwork(ctx, request), baseUrl: visitedUrl(ctx, request) };
       if (method === 'POST') await throttleNetwork(own, request);
       const browser = await identifyBrowser(own, request, reply);
       const query = request.query as Record<string, unknown>;
       const form = method === 'POST' ? readForm(request.body, fields) : {};
-      if (method === 'POST') checkCsrf(ctx, request, browser, form.csrf);
+      if (method === 'POST') checkCsrf(own, request, browser, form.csrf);
       const response = await ctx.oauth.within({ id: request.id, lane: clientNetwork(request) }, () =>
         handle(forVisitor(own, request, browser), browser, { query, form, request }),
       );

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { forNetwork, forRequest } from '../http/for-request.ts';
 import { pluginHooks } from '../http/request-log.ts';
+import { visitedUrl } from '../http/visited-url.ts';
 import { Closed } from '../http/wire.ts';
 import { pageHeaders } from '../pages/headers.ts';
 import { type Browser, identifyBrowser } from './browser.ts';
@@ -60,11 +61,11 @@ async function handleCall(
   handle: Handle,
 ): Promise<object> {
   reply.headers(pageHeaders()).header('x-request-id', request.id);
-  const own = forNetwork(ctx, request);
+  const own = { ...forNetwork(ctx, request), baseUrl: visitedUrl(ctx, request) };
   await throttleNetwork(own, request);
   const browser = await identifyBrowser(own, request, reply);
   const body = request.body as Body;
-  checkCsrf(ctx, request, browser, body.csrf);
+  checkCsrf(own, request, browser, body.csrf);
   return handle(forRequest(own, { id: request.id }), browser, body, reply);
 }
 

@@ -6,6 +6,7 @@ import { consumeChallenge, insertChallenge } from './passkey-store.ts';
 import {
   addPasskey,
   addPasskeyOptions,
+  passkeyUrl,
   signInOptions,
   signInWithPasskey,
   supportsPasskeys,
@@ -80,6 +81,16 @@ test('passkeys are offered on domain names, not on IP addresses', () => {
   const at = (baseUrl: string) => supportsPasskeys({ ...app.ctx, baseUrl });
   expect([at('https://id.example.com'), at('http://localhost:8080')]).toEqual([true, true]);
   expect([at('http://127.0.0.1:8080'), at('http://[::1]:8080')]).toEqual([false, false]);
+});
+
+test('a sandbox at an IP address offers passkeys at localhost, production does not', () => {
+  const at = (baseUrl: string, profile: 'sandbox' | 'production') =>
+    passkeyUrl({ ...app.ctx, baseUrl, config: { ...app.ctx.config, profile } }, '/account');
+  expect(at('http://127.0.0.1:8080', 'sandbox')).toBe('http://localhost:8080/account');
+  expect(at('http://[::1]:8080', 'sandbox')).toBe('http://localhost:8080/account');
+  expect(at('http://localhost:8080', 'sandbox')).toBeNull();
+  expect(at('http://192.0.2.1:8080', 'sandbox')).toBeNull();
+  expect(at('http://127.0.0.1:8080', 'production')).toBeNull();
 });
 
 test('over TLS the cookie is Secure and bound to this host', async () => {

@@ -10,6 +10,7 @@ import {
 import { recordFailedSignIn } from '../audit/entry.ts';
 import type { Context } from '../context.ts';
 import { newId } from '../http/ids.ts';
+import { localhostUrl } from '../http/visited-url.ts';
 import { composeMail } from '../mail/message.ts';
 import { sendMail } from '../mail/outbox.ts';
 import type { Browser } from './browser.ts';
@@ -29,6 +30,12 @@ import { localeOf } from './user.ts';
 /** WebAuthn requires a domain name: browsers reject passkeys on a bare IP address. */
 export function supportsPasskeys({ baseUrl }: Pick<Context, 'baseUrl'>): boolean {
   return isIP(rpIdOf(baseUrl).replace(/^\[|\]$/g, '')) === 0;
+}
+
+/** Returns the URL of the path where passkeys work. Null if they work at this address, or at none. */
+export function passkeyUrl(ctx: Pick<Context, 'config' | 'baseUrl'>, path: string): string | null {
+  const localhost = supportsPasskeys(ctx) ? null : localhostUrl(ctx);
+  return localhost === null ? null : localhost + path;
 }
 
 /** Returns the WebAuthn options for adding a passkey to the user's account. */

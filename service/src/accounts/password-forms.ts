@@ -37,7 +37,8 @@ export async function postForgot(
   if (!isEmail(email))
     return { status: 422, page: forgotPage({ csrf, returnPath: null, email, problem: INVALID_EMAIL }) };
   await requestPasswordReset(ctx, email, { source, locale });
-  return { page: checkMailPage(email, '/forgot') };
+  const { mailboxUrl } = ctx.config;
+  return { page: checkMailPage({ email, retryPath: '/forgot', mailboxUrl }) };
 }
 
 export async function showReset(
@@ -63,7 +64,8 @@ export async function postReset(
   if (reset.outcome === 'gone') return GONE;
   if (reset.outcome === 'refused') {
     const account = await describeAccount(ctx, link);
-    return { status: 422, page: resetPage({ csrf, token, ...account, problem: reset.problem }) };
+    const { problem } = reset;
+    return { status: 422, page: resetPage({ csrf, token, ...account, removesPasskeys, problem }) };
   }
   return { cookie: newSecret(ctx.random), redirect: '/sign-in?notice=password_set' };
 }

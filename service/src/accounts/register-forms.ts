@@ -40,7 +40,10 @@ export async function postRegister(
     { cookie, source, locale },
     { email, password, kind, continueTo: returnPath },
   );
-  if (problems === null) return { page: checkMailPage(email.trim(), '/register') };
+  if (problems === null) {
+    const { mailboxUrl } = ctx.config;
+    return { page: checkMailPage({ email: email.trim(), retryPath: '/register', mailboxUrl }) };
+  }
   const signIn = await findSignInRequest(ctx, returnPath);
   const page = registerPage({ csrf, returnPath, app: signIn?.app ?? null, email, kind, problems });
   return { status: 422, page };

@@ -3,8 +3,8 @@ import { codePage, signInPage, withReturnPath } from '../pages/sign-in-page.ts';
 import { newSecret } from '../secret-hash.ts';
 import type { Browser } from './browser.ts';
 import type { PageRequest, PageResponse } from './page-route.ts';
-import { supportsPasskeys } from './passkeys.ts';
-import { parseReturnPath } from './return-path.ts';
+import { passkeyUrl, supportsPasskeys } from './passkeys.ts';
+import { interactionUid, parseReturnPath } from './return-path.ts';
 import { endSession } from './sessions.ts';
 import { completeSignIn, isCodePending, signInWithPassword } from './sign-in.ts';
 import { findSignInRequest } from './sign-in-request.ts';
@@ -31,11 +31,19 @@ export async function showSignIn(
     csrf,
     returnPath,
     app: signIn?.app ?? null,
-    passkeys: supportsPasskeys(ctx),
+    ...passkeySupport(ctx, returnPath),
+    isSignedIn: session !== null,
     ...(email !== undefined && { email }),
     ...(message !== undefined && { message }),
   });
   return { page, formTargets: signIn?.formTargets ?? [] };
+}
+
+/** An app's sign-in cannot continue at another address from here: its cookie stays at this one. */
+function passkeySupport(ctx: Context, returnPath: string | null) {
+  const url =
+    interactionUid(returnPath) === null ? passkeyUrl(ctx, withReturnPath('/sign-in', returnPath)) : null;
+  return { passkeys: supportsPasskeys(ctx), passkeyUrl: url };
 }
 
 export async function postSignIn(
@@ -58,7 +66,7 @@ export async function postSignIn(
     app: signIn?.app ?? null,
     email,
     problem: 'Incorrect email or password. If you just signed up, confirm your email first.',
-    passkeys: supportsPasskeys(ctx),
+    ...passkeySupport(ctx, returnPath),
   });
   return { status: 422, page, formTargets: signIn?.formTargets ?? [] };
 }

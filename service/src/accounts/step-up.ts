@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { AMR, contextsOf, meetsAcr } from '../oauth/acr.ts';
 import type { PageSignIn } from '../oauth/hooks.ts';
 import { listPasskeys } from './passkey-store.ts';
-import { supportsPasskeys } from './passkeys.ts';
+import { passkeyUrl, supportsPasskeys } from './passkeys.ts';
 import { hasSecondFactor } from './second-factor.ts';
 import type { Authentication, Session } from './sessions.ts';
 
@@ -19,20 +19,20 @@ export function signInOf(session: Session): PageSignIn {
 
 /** Returns whether the user has a sign-in method that meets one of the requested contexts. */
 export async function canStepUp(
-  ctx: Pick<Context, 'db' | 'baseUrl'>,
+  ctx: Pick<Context, 'db' | 'config' | 'baseUrl'>,
   userId: string,
   requested: readonly string[],
 ): Promise<boolean> {
   const isRequested = (amr: readonly string[]) =>
     contextsOf(amr).some((context) => requested.includes(context));
-  if (isRequested(AMR.passkey) && supportsPasskeys(ctx) && (await listPasskeys(ctx.db, userId)).length > 0)
-    return true;
+  const hasPasskeys = supportsPasskeys(ctx) || passkeyUrl(ctx, '/') !== null;
+  if (isRequested(AMR.passkey) && hasPasskeys && (await listPasskeys(ctx.db, userId)).length > 0) return true;
   return isRequested(AMR.code) && (await hasSecondFactor(ctx.db, userId));
 }
 
 /** Returns whether the user must sign in again, with a stronger method, before the app's sign-in continues. */
 export async function needsStepUp(
-  ctx: Pick<Context, 'db' | 'baseUrl'>,
+  ctx: Pick<Context, 'db' | 'config' | 'baseUrl'>,
   session: Session,
   requested: readonly string[],
 ): Promise<boolean> {

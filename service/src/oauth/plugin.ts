@@ -4,6 +4,7 @@ import { ApiError } from '../errors.ts';
 import { enforceLimit } from '../http/enforce-limit.ts';
 import { clientNetwork } from '../http/network.ts';
 import { requestRecorder } from '../http/request-log.ts';
+import { visitedUrl } from '../http/visited-url.ts';
 import { readBasic } from './introspection.ts';
 import { oidcRequest } from './oidc-request.ts';
 
@@ -53,9 +54,9 @@ function forward({ ctx, request, reply, lane }: Forwarded): Promise<void> {
   const form = request.method === 'POST' ? toForm(request.body) : undefined;
   reply.hijack();
   const answer = ctx.oauth.provider().callback();
-  return ctx.oauth.within({ id: request.id, lane }, () =>
-    answer(oidcRequest(request, ctx.baseUrl, form), reply.raw),
-  );
+  const isPage = request.url.startsWith('/oauth/authorize');
+  const url = isPage ? visitedUrl(ctx, request) : ctx.baseUrl;
+  return ctx.oauth.within({ id: request.id, lane }, () => answer(oidcRequest(request, url, form), reply.raw));
 }
 
 /**

@@ -14,6 +14,8 @@ export type AccountState = {
   apps: readonly ConnectedApp[];
   passkeys: readonly { id: string; name: string; inserted_at: string; last_used_at: string | null }[];
   canAddPasskeys: boolean;
+  /** The address at which the user can add a passkey, if not here. */
+  passkeyUrl: string | null;
   secondFactor: { isOn: boolean; recoveryCodes: number };
   sessions: readonly {
     id: string;
@@ -75,7 +77,7 @@ ${
 }</li></ul></section>`;
 }
 
-function passkeys({ csrf, passkeys, canAddPasskeys }: AccountState): Html {
+function passkeys({ csrf, passkeys, canAddPasskeys, passkeyUrl }: AccountState): Html {
   const row = ({
     id,
     name,
@@ -91,7 +93,7 @@ ${
   canAddPasskeys
     ? html`<div class="more" hidden data-passkey="add" data-csrf="${csrf}"><button type="button" class="quiet">${ICONS.key}Add a passkey</button><p class="problem" role="alert" hidden></p></div>
 <noscript><p class="soft small more">Turn on JavaScript to add a passkey.</p></noscript>`
-    : html`<p class="soft small more">Passkeys aren’t available at this address. They need a domain name instead of an IP address.</p>`
+    : html`<p class="soft small more">Passkeys aren’t available at this address. They need a domain name instead of an IP address.${passkeyUrl !== null && html` <a href="${passkeyUrl}">Open your account on localhost</a>`}</p>`
 }</section>`;
 }
 

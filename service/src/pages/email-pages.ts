@@ -2,6 +2,7 @@ import { field, hiddenField } from './fields.ts';
 import { html } from './html.ts';
 import { ART } from './icons.ts';
 import type { Page } from './layout.ts';
+import { mailboxLink } from './register-pages.ts';
 
 export function changeEmailPage({
   csrf,
@@ -27,12 +28,13 @@ ${field({ name: 'email', label: 'New email', type: 'email', autocomplete: 'email
   };
 }
 
-export function emailChangeSentPage(email: string): Page {
+export function emailChangeSentPage(email: string, mailboxUrl: string | undefined): Page {
   return {
     title: 'Check your email',
     body: html`${ART.mail}<h1>Check your email</h1>
 <p class="lead">We sent a link to <strong>${email}</strong>. Open it in this browser. Until then, nothing changes.</p>
-<p class="soft small">It can take a minute. Check your spam folder, or <a href="/account/email">try again</a> if the address is wrong.</p>`,
+<p class="soft small">It can take a minute. Check your spam folder, or <a href="/account/email">try again</a> if the address is wrong.</p>
+${mailboxLink(mailboxUrl)}`,
   };
 }
 

@@ -4,6 +4,8 @@ import type { Page } from './layout.ts';
 /** What the landing page of a sandbox shows besides the links that every installation has. */
 export type SandboxLanding = {
   demoUrl: string | null;
+  /** Where passkeys work: `localhost` if the base URL is an IP address. */
+  accountUrl: string;
   users: readonly { email: string; password: string; note: string }[];
 };
 
@@ -31,7 +33,7 @@ ${links([
   };
 }
 
-function sandboxPage(baseUrl: string, { demoUrl, users }: SandboxLanding): Page {
+function sandboxPage(baseUrl: string, { demoUrl, accountUrl, users }: SandboxLanding): Page {
   const demo: Link[] =
     demoUrl === null
       ? []
@@ -54,7 +56,11 @@ ${links([
     text: 'Emails that the service and the signing provider sent.',
   },
   { href: '/sandbox', name: 'Sandbox data', text: 'Credentials, chains, wallets and offers, as JSON.' },
-  { href: '/account', name: 'Account', text: 'The hosted pages: sign in, connected apps, passkeys.' },
+  {
+    href: `${accountUrl}/account`,
+    name: 'Account',
+    text: 'The hosted pages: sign in, connected apps, passkeys.',
+  },
   { href: '/health/ready', name: 'Health', text: 'The state of the database, chains and providers.' },
 ])}
 <section aria-labelledby="users"><h2 id="users">Users</h2>

@@ -35,7 +35,8 @@ export function unsubscribePage(token: string, topic: Topic): Page {
     title: 'Turn off these emails',
     body: html`<h1>Turn off these emails</h1>
 <p class="lead">We’ll stop emailing you about: <strong>${TOPIC_LABELS[topic]}</strong>.</p>
-<form method="post" action="/unsubscribe?token=${token}"><button type="submit">Turn off</button></form>`,
+<form method="post" action="/unsubscribe?token=${token}"><button type="submit">Turn off</button></form>
+<p class="after"><a href="/account">All email settings</a></p>`,
   };
 }
 

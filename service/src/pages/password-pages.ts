@@ -27,6 +27,7 @@ export function resetPage({
   token,
   email,
   passkeys,
+  removesPasskeys = false,
   problem,
 }: {
   csrf: string;
@@ -34,6 +35,8 @@ export function resetPage({
   email: string;
   /** How many passkeys the account has. */
   passkeys: number;
+  /** Whether the user has chosen to remove them. */
+  removesPasskeys?: boolean;
   problem?: string;
 }): Page {
   return {
@@ -44,7 +47,11 @@ export function resetPage({
 ${hiddenField('csrf', csrf)}${hiddenField('token', token)}
 <input type="email" name="username" value="${email}" autocomplete="username" readonly hidden disabled>
 ${field({ name: 'password', label: 'New password', type: 'password', autocomplete: 'new-password', hint: 'At least 10 characters.', minlength: 10, problem, autofocus: true })}
-${passkeys > 0 && html`<label class="check"><input type="checkbox" name="remove_passkeys" value="yes"> Also remove ${passkeys === 1 ? 'the passkey' : `all ${passkeys} passkeys`} of this account. Do this if someone else may have added one.</label>`}
+${
+  passkeys > 0 &&
+  html`<div class="field"><label class="choice"><input type="checkbox" name="remove_passkeys" value="yes"${removesPasskeys && html` checked`}>Remove ${passkeys === 1 ? 'the passkey' : `all ${passkeys} passkeys`} of this account</label>
+<p class="hint">Do this if someone else may have added one.</p></div>`
+}
 <button type="submit">Set password</button>
 </form>`,
   };

@@ -1,5 +1,5 @@
 import { field, hiddenField, notice } from './fields.ts';
-import { html } from './html.ts';
+import { type Html, html } from './html.ts';
 import { ART } from './icons.ts';
 import type { Page } from './layout.ts';
 import { type FormState, withReturnPath } from './sign-in-page.ts';
@@ -42,13 +42,27 @@ ${field({
   };
 }
 
-export function checkMailPage(email: string, retryPath: '/register' | '/forgot'): Page {
+type MailSent = {
+  email: string;
+  retryPath: string;
+  /** The mailbox of a sandbox. */
+  mailboxUrl: string | undefined;
+};
+
+export function checkMailPage({ email, retryPath, mailboxUrl }: MailSent): Page {
   return {
     title: 'Check your email',
     body: html`${ART.mail}<h1>Check your email</h1>
 <p class="lead">We sent a link to <strong>${email}</strong>. Open it in this browser to continue.</p>
-<p class="soft small">It can take a minute. Check your spam folder, or <a href="${retryPath}">try again</a> if the address is wrong.</p>`,
+<p class="soft small">It can take a minute. Check your spam folder, or <a href="${retryPath}">try again</a> if the address is wrong.</p>
+${mailboxLink(mailboxUrl)}`,
   };
+}
+
+export function mailboxLink(url: string | undefined): Html | null {
+  return url === undefined
+    ? null
+    : html`<a class="button quiet more" href="${url}" target="_blank" rel="noopener">Open the sandbox mailbox</a>`;
 }
 
 export type ConfirmState = {

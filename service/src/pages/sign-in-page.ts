@@ -13,6 +13,10 @@ export type SignInState = FormState & {
   problem?: string;
   message?: string;
   passkeys: boolean;
+  /** The address at which the user can use a passkey, if not here. */
+  passkeyUrl: string | null;
+  /** Whether the user of a session signs in again. */
+  isSignedIn?: boolean;
   /** What the app asks for, if the sign-in in this browser is not enough. */
   stepUp?: 'passkey' | 'two factors';
 };
@@ -23,7 +27,7 @@ const STEP_UPS = {
 } as const;
 
 export function signInPage(state: SignInState): Page {
-  const { returnPath, app, problem, message, passkeys, stepUp } = state;
+  const { returnPath, app, problem, message, passkeys, passkeyUrl, stepUp, isSignedIn } = state;
   return {
     title: 'Sign in',
     passkeys,
@@ -32,7 +36,8 @@ export function signInPage(state: SignInState): Page {
 ${notice(problem, true)}${notice(message)}${stepUp !== undefined && notice(`${app} ${STEP_UPS[stepUp]}`)}
 ${stepUp !== 'passkey' && passwordForm(state)}
 ${passkeys && passkeySignIn(state)}
-${stepUp === undefined && html`<p class="after">New to Causeway? <a href="${withReturnPath('/register', returnPath)}">Create an account</a></p>`}`,
+${passkeyUrl !== null && passkeyLink(passkeyUrl, stepUp)}
+${stepUp === undefined && isSignedIn !== true && html`<p class="after">New to Causeway? <a href="${withReturnPath('/register', returnPath)}">Create an account</a></p>`}`,
   };
 }
 
@@ -70,10 +75,16 @@ ${field({ name: 'code', label: 'Code', type: 'text', autocomplete: 'one-time-cod
 function passkeySignIn({ csrf, returnPath, stepUp }: SignInState): Html {
   return html`<div hidden data-passkey="sign-in" data-csrf="${csrf}" data-next="${returnPath ?? ''}">
 ${stepUp !== 'passkey' && html`<p class="or">or</p>`}
-<button type="button" class="quiet">${ICONS.key}Sign in with a passkey</button>
+<button type="button"${stepUp !== 'passkey' && html` class="quiet"`}>${ICONS.key}Sign in with a passkey</button>
 <p class="problem" role="alert" hidden></p>
 </div>
 ${stepUp === 'passkey' && html`<noscript><p class="soft small">Turn on JavaScript to sign in with a passkey.</p></noscript>`}`;
+}
+
+function passkeyLink(url: string, stepUp: SignInState['stepUp']): Html {
+  return html`${stepUp !== 'passkey' && html`<p class="or">or</p>`}
+<a class="button quiet" href="${url}">${ICONS.key}Use a passkey on localhost</a>
+<p class="hint">This sandbox runs at an IP address. Passkeys need a name, so they work at localhost.</p>`;
 }
 
 /** Appends the return path as the `next` parameter. */
