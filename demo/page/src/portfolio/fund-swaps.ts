@@ -1,9 +1,9 @@
 import type { OfferDetails } from '@causeway/sdk';
+import { callNode } from '../call-node.ts';
 import type { ChainConfig } from '../config.ts';
 
 /** keccak-256 of `Swapped(address,address,address,uint256,uint256,uint256)`. */
 const SWAPPED = '0xc9163c3bdf7263acf1bb3d24072cc7da025f7181c31e2edc7e1673edf5e0ca32';
-const TIMEOUT_MS = 10_000;
 
 export type FundSwap = {
   offer: OfferDetails;
@@ -50,16 +50,4 @@ function toSwap(offer: OfferDetails, chain: FundSwap['chain'], log: Log, at: str
 async function readTime(url: string, { blockNumber }: Log): Promise<string> {
   const block = await callNode<{ timestamp: string }>(url, 'eth_getBlockByNumber', [blockNumber, false]);
   return new Date(Number(block.timestamp) * 1_000).toISOString();
-}
-
-async function callNode<Result>(url: string, method: string, params: unknown[]): Promise<Result> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  });
-  const { result, error } = (await response.json()) as { result?: Result; error?: { message: string } };
-  if (result === undefined) throw new Error(error?.message ?? `${method} failed`);
-  return result;
 }

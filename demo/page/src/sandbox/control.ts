@@ -1,13 +1,13 @@
 import { useState } from 'react';
 import { postJson } from '../config.ts';
 
-/** Sends sandbox controls one at a time, and says how the last one went. */
+/** Runs sandbox controls one at a time, and says how the last one went. */
 export function useControl() {
   const [state, setState] = useState({ isBusy: false, message: '' });
-  const send = async (path: string, body: object, done: string): Promise<boolean> => {
+  const run = async (work: () => Promise<unknown>, done: string): Promise<boolean> => {
     setState({ isBusy: true, message: '' });
     try {
-      await postJson(`/sandbox/${path}`, body);
+      await work();
       setState({ isBusy: false, message: done });
       return true;
     } catch (error) {
@@ -15,5 +15,7 @@ export function useControl() {
       return false;
     }
   };
-  return { ...state, send };
+  const send = (path: string, body: object, done: string) =>
+    run(() => postJson(`/sandbox/${path}`, body), done);
+  return { ...state, run, send };
 }

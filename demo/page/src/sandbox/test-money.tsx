@@ -1,7 +1,7 @@
 import { CHAINS } from '@causeway/sdk';
 import { useInvalidate, useWallet } from '@causeway/sdk/react';
-import { useState } from 'react';
 import { useApp } from '../app-context.tsx';
+import { useControl } from './control.ts';
 import { fundWallet, TOKENS_PER_REQUEST } from './faucet.ts';
 
 /** Funds the connected wallets with dollars and gas, on every chain of their protocol. */
@@ -9,19 +9,13 @@ export function TestMoney() {
   const { config } = useApp();
   const wallets = { ethereum: useWallet('ethereum').wallet, solana: useWallet('solana').wallet };
   const invalidate = useInvalidate();
-  const [state, setState] = useState({ isBusy: false, message: '' });
+  const { isBusy, message, run } = useControl();
   const funded = config.chains.filter(({ chain }) => wallets[CHAINS[chain].protocol] !== undefined);
   const fund = async () => {
-    setState({ isBusy: true, message: '' });
-    try {
-      await Promise.all(
-        funded.map((chain) => fundWallet(chain, wallets[CHAINS[chain.chain].protocol]?.address ?? '')),
-      );
-      invalidate('tokenBalance');
-      setState({ isBusy: false, message: 'Test money added.' });
-    } catch (error) {
-      setState({ isBusy: false, message: `That didn't work: ${(error as Error).message}` });
-    }
+    await Promise.all(
+      funded.map((chain) => fundWallet(chain, wallets[CHAINS[chain.chain].protocol]?.address ?? '')),
+    );
+    invalidate('tokenBalance');
   };
   return (
     <>
@@ -33,13 +27,13 @@ export function TestMoney() {
       <button
         type="button"
         className="button small main"
-        disabled={funded.length === 0 || state.isBusy}
-        onClick={fund}
+        disabled={funded.length === 0 || isBusy}
+        onClick={() => run(fund, 'Test money added.')}
       >
-        {state.isBusy ? 'Sending…' : 'Get test money'}
+        {isBusy ? 'Sending…' : 'Get test money'}
       </button>
       <p role="status" className="faucet-message">
-        {state.message}
+        {message}
       </p>
     </>
   );

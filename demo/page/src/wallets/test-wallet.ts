@@ -7,6 +7,7 @@ import {
   readSolanaApproval,
   type WalletCall,
 } from '@causeway/sdk/testing';
+import { callNode } from '../call-node.ts';
 import { type ChainConfig, postJson } from '../config.ts';
 import { fundWallet } from '../sandbox/faucet.ts';
 import { type ApprovalRequest, requestApproval } from './approvals.ts';
@@ -79,7 +80,7 @@ function solanaRequestOf(message: Uint8Array, chain: ChainConfig | undefined): A
 const toHex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 async function topUpLamports({ chain, rpc_url }: ChainConfig, address: string): Promise<void> {
-  const result = await callNode<{ value: number }>(rpc_url, 'getBalance', [address]);
+  const result = await callNode<{ value: number }>(rpc_url, 'getBalance', [address]).catch(() => undefined);
   if (result !== undefined && result.value >= LAMPORTS / 10) return;
   await postJson(`/sandbox/chains/${chain}/faucet`, { address, amount: String(LAMPORTS) });
 }
@@ -115,17 +116,9 @@ function withAmount(call: WalletCall, amount: bigint): WalletCall {
   return { ...call, params: [{ ...transaction, data }] };
 }
 
-async function callNode<Result>(url: string, method: string, params: unknown[]): Promise<Result | undefined> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    signal: AbortSignal.timeout(10_000),
-  });
-  return ((await response.json()) as { result?: Result }).result;
-}
-
 async function topUp(chain: ChainConfig, address: string): Promise<void> {
-  const result = await callNode<string>(chain.rpc_url, 'eth_getBalance', [address, 'latest']);
+  const result = await callNode<string>(chain.rpc_url, 'eth_getBalance', [address, 'latest']).catch(
+    () => undefined,
+  );
   if (result === undefined || BigInt(result) < GAS_WEI / 10n) await fundWallet(chain, address);
 }
