@@ -8,7 +8,6 @@ import type { OpenApproval } from './read-open-approvals.ts';
 const POLL_INTERVAL_MS = 15_000;
 
 type Place = { chain: Chain; assetId: string };
-const keyOf = ({ chain, assetId }: Place) => `${chain} ${assetId}`;
 
 /**
  * Finds the approvals that the wallet gave to the offer's contracts and that no participation needs (EVM only). `hide` leaves
@@ -17,6 +16,7 @@ const keyOf = ({ chain, assetId }: Place) => `${chain} ${assetId}`;
 export function useOpenApprovals(offer: OfferDetails, wallet: Wallet | undefined) {
   const owner = wallet?.protocol === 'ethereum' ? wallet.address : undefined;
   const [hidden, setHidden] = useState<readonly string[]>([]);
+  const keyOf = ({ chain, assetId }: Place) => `${owner} ${chain} ${assetId}`;
   const { data = [] } = useQuery(openApprovals(offer, owner ?? ''), {
     ...{ enabled: owner !== undefined, pollIntervalMs: POLL_INTERVAL_MS },
   });
