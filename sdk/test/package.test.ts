@@ -214,15 +214,17 @@ const OLDEST = [
   '@types/react@18.3.8',
   'viem@2.23.0',
   '@tanstack/react-query@5.0.0',
+  'next@14.0.0',
 ];
 const ALL_ENTRIES = `
 import * as main from '@causeway/sdk';
 import * as flows from '@causeway/sdk/flows';
+import * as next from '@causeway/sdk/next';
 import * as react from '@causeway/sdk/react';
 import * as server from '@causeway/sdk/server';
 import * as tanstack from '@causeway/sdk/tanstack';
 import * as testing from '@causeway/sdk/testing';
-export const entries = [main, flows, react, server, tanstack, testing];
+export const entries = [main, flows, next, react, server, tanstack, testing];
 `;
 /** Renders every kind of checkout on the server, and prints the versions in use. */
 const RENDERED = `
@@ -245,6 +247,26 @@ const html = [undefined, queryClientCache(new QueryClient())].flatMap((cache) =>
 console.log(JSON.stringify({ react: version, viem: viem.version, pages: html.map((one) => /cw-/.test(one)) }));
 `;
 
+/** Calls every part of Next that the SDK uses, outside of an app. */
+const NEXT_APP = `
+import next from 'next/package.json' with { type: 'json' };
+import { createCausewayNext } from '@causeway/sdk/next';
+
+const { handlers, getUser, proxy } = createCausewayNext(() => ({
+  baseUrl: 'http://localhost:1', clientId: 'c', clientSecret: 's',
+  redirectUri: 'http://localhost:3000/callback', cookieSecret: 'x'.repeat(32),
+}));
+const passed = await proxy(new Request('http://localhost:3000/'));
+const session = await handlers.GET(
+  new Request('http://localhost:3000/causeway/session', { headers: { 'sec-fetch-site': 'same-origin' } }),
+);
+const outside = await getUser().catch(({ message }) => message);
+const { redirect } = await import('next/navigation.js');
+console.log(JSON.stringify([
+  next.version, passed.headers.get('x-middleware-next'), await session.json(), outside, typeof redirect,
+]));
+`;
+
 describe('the peers', () => {
   /** A folder in which the SDK finds the oldest peers instead of those of the repository. */
   let oldest: string;
@@ -265,6 +287,13 @@ describe('the peers', () => {
     const isOldest = react.startsWith('18.0.0') && viem === '2.23.0';
     expect([isOldest, react.startsWith('19.')]).toEqual([which === 'oldest', which === 'newest']);
     expect([pages, stderr]).toEqual([Array(8).fill(true), '']);
+  });
+
+  test('include the oldest Next with all that the SDK uses of it', async () => {
+    const file = await write('oldest/next.mjs', NEXT_APP);
+    const { stdout } = await run(process.execPath, ['--no-warnings', file]);
+    const outside = expect.stringMatching(/requestAsyncStorage/);
+    expect(JSON.parse(stdout)).toEqual(['14.0.0', '1', { signed_in: false }, outside, 'function']);
   });
 
   test('have types that fit in the oldest versions', async () => {

@@ -27,7 +27,8 @@ export type CausewayNext = {
   requireUser(options?: { returnTo?: string | undefined }): Promise<NextUser>;
   /**
    * Renews sessions before pages are rendered, because server components cannot set cookies. Export it from `proxy.ts`, or in
-   * Next 15.5 as `middleware` with the runtime `nodejs`. Needed with `cookieSessions` only.
+   * Next 15.5 as `middleware` with the runtime `nodejs`. Needed with `cookieSessions` only, which older versions of Next
+   * therefore cannot renew: keep sessions in a store there.
    */
   proxy(request: Request): Promise<Response>;
 };

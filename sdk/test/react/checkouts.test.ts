@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { installPackages } from '../../../service/test/support/packages.ts';
@@ -14,6 +15,12 @@ import {
 } from './test-app.ts';
 
 const SOLANA = 'solana_devnet';
+/** The version of the repository, and the oldest that the package accepts. */
+const { devDependencies, peerDependencies } = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+);
+const NEWEST_WAGMI: string = devDependencies.wagmi;
+const OLDEST_WAGMI: string = /[\d.]+/.exec(peerDependencies.wagmi)?.[0] ?? '';
 const isSolana = ({ protocol }: { protocol: string }) => protocol === 'solana';
 
 let app: TestApp;
@@ -25,7 +32,9 @@ afterAll(() => app?.close());
 /** Serves the page with another version of wagmi, without the wallet SDKs that wagmi 2 depends on. */
 async function startWithWagmi(version: string) {
   const connectors = 'npm:@wagmi/connectors@8.2.0';
-  const folder = await installPackages('wagmi', [`wagmi@${version}`], { '@wagmi/connectors': connectors });
+  // With the oldest viem that the SDK accepts; otherwise npm picks the one of a wallet SDK.
+  const packages = [`wagmi@${version}`, 'viem@2.23.0'];
+  const folder = await installPackages('wagmi', packages, { '@wagmi/connectors': connectors });
   return startPageServer(app.sandbox.url, folder);
 }
 
@@ -37,10 +46,10 @@ describe('a wallet that the host connected', () => {
     await confirmOrder(page, 'Invest');
   };
 
-  test.each(['3.7.7', '2.19.5'])(
+  test.each([NEWEST_WAGMI, OLDEST_WAGMI])(
     'through wagmi %s is used as it is, and follows wagmi',
     async (version) => {
-      const other = version.startsWith('2') ? await startWithWagmi(version) : undefined;
+      const other = version === OLDEST_WAGMI ? await startWithWagmi(version) : undefined;
       await app.visit(`${PATH}&host=wagmi`, async ({ page, wallet }) => {
         if (other !== undefined) await page.goto(`${other.url}/${PATH}&host=wagmi`);
         await page.getByRole('button', { name: 'Connect wallet' }).first().click();

@@ -37,7 +37,11 @@ export async function startPageServer(service: string, packages?: string): Promi
     define: { 'process.env.NODE_ENV': '"development"' },
     logLevel: 'error',
     ...(packages !== undefined && {
-      alias: { wagmi: join(packages, 'node_modules/wagmi') },
+      alias: {
+        wagmi: join(packages, 'node_modules/wagmi'),
+        // The page uses only `injected`, which is in the core. The connectors load SDKs of wallets.
+        '@wagmi/connectors': join(packages, 'node_modules/@wagmi/core'),
+      },
       // The packages in that folder find their peer dependencies in the repository.
       nodePaths: [fileURLToPath(new URL('../../../node_modules', import.meta.url))],
     }),

@@ -1,7 +1,8 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { createConfig, http, injected, version, WagmiProvider } from 'wagmi';
+import { createConfig, http, version, WagmiProvider } from 'wagmi';
 import { baseSepolia, sepolia } from 'wagmi/chains';
+import { injected } from 'wagmi/connectors';
 import { CausewayProvider, type CausewayProviderProps, useWallet } from '../../src/react/index.ts';
 import type { TestWallet } from '../../src/testing/index.ts';
 import { useWagmiWallet } from '../../src/wagmi/index.ts';
