@@ -1,70 +1,79 @@
-import { useQuote, useTradingStatus } from '@causeway/sdk/react';
-import { useEffect, useState } from 'react';
+import type { MarketQuery, TokenizedSwapMarket } from '@causeway/sdk';
+import { formatUsd, useMarket, useQuote, useTradingStatus } from '@causeway/sdk/react';
+import { useState } from 'react';
+import { describeHours, regularHours } from './market-hours.ts';
+import { dollars, PriceChange } from './price-change.tsx';
 import { PriceChart, type PricePoint } from './price-chart.tsx';
 
 const QUOTE_INTERVAL_MS = 2_000;
 const STATUS_INTERVAL_MS = 5_000;
-const MAX_POINTS = 180;
-const POINT_TTL_MS = 10 * 60_000;
+const MARKET_INTERVAL_MS = 60_000;
 
-/** Shows the buy price of one token with a price chart, and the market's status and limits. */
+type Range = NonNullable<MarketQuery['range']>;
+const RANGES: readonly { range: Range; name: string; since: string }[] = [
+  { range: '1d', name: '1D', since: 'today' },
+  { range: '1w', name: '1W', since: 'past week' },
+  { range: '1m', name: '1M', since: 'past month' },
+  { range: '1y', name: '1Y', since: 'past year' },
+];
+
+/** Shows the buy price of one token with its recorded history, and the market's hours and limits. */
 export function LivePrice({ symbol }: { symbol: string }) {
-  const query = { symbol, side: 'buy', token_amount: '1' } as const;
+  const [range, setRange] = useState<Range>('1d');
+  const [pointed, setPointed] = useState<PricePoint>();
+  const { data: market, error } = useMarket({ symbol, range }, { pollIntervalMs: MARKET_INTERVAL_MS });
   const { data: status } = useTradingStatus({ symbol, side: 'buy' }, { pollIntervalMs: STATUS_INTERVAL_MS });
   // A closed market has no quotes, so nothing asks for them until it opens.
   const enabled = status?.tradable === true;
   const isClosed = status?.tradable === false;
-  const { data: quote, error } = useQuote(query, { pollIntervalMs: QUOTE_INTERVAL_MS, enabled });
-  const points = usePriceHistory(symbol, quote);
-  const first = points[0];
+  const query = { symbol, side: 'buy', token_amount: '1' } as const;
+  const quote = useQuote(query, { pollIntervalMs: QUOTE_INTERVAL_MS, enabled });
+  const points = toPoints(market, isClosed ? undefined : quote.data?.price);
   const last = points.at(-1);
-  const change = first && last ? ((last.price - first.price) / first.price) * 100 : 0;
+  const from = startOf(market, range, points);
+  const since = RANGES.find((one) => one.range === range)?.since ?? '';
+  const shown = pointed ?? last;
   return (
     <section className={isClosed ? 'live-price closed' : 'live-price'} aria-label={`Price of ${symbol}`}>
       <header>
         <div>
           <p className="price-name">
-            {isClosed ? `${symbol} last price, market closed` : `${symbol} buy price`}
+            {pointed !== undefined
+              ? new Date(pointed.at).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
+              : isClosed
+                ? `${symbol} last price`
+                : `${symbol} buy price`}
           </p>
-          <p className="price-now">{last === undefined ? '—' : dollars(last.price)}</p>
+          <p className="price-now">{shown === undefined ? '—' : dollars(shown.price)}</p>
+          {shown !== undefined && from !== undefined ? (
+            <PriceChange from={from} to={shown.price} since={pointed === undefined ? since : ''} />
+          ) : (
+            <p className="price-change">{'\u00a0'}</p>
+          )}
         </div>
-        <p className={`price-change ${directionOf(change)}`}>
-          {last === undefined ? '' : `${SIGNS[directionOf(change)]}${Math.abs(change).toFixed(2)}%`}
-          <span className="soft"> since you opened this page</span>
+        <p className={isClosed ? 'market-state closed' : 'market-state'}>
+          {status === undefined ? '\u00a0' : isClosed ? 'Market closed' : 'Market open'}
         </p>
       </header>
-      <PriceChart points={points} />
-      <dl className="price-facts">
-        <div>
-          <dt>Market</dt>
-          <dd>{status === undefined ? '—' : status.tradable ? 'Open' : 'Closed'}</dd>
-        </div>
-        <div>
-          <dt>Maximum order</dt>
-          <dd>
-            {status?.gross_max_notional_value == null
-              ? '—'
-              : dollars(Number(status.gross_max_notional_value), 0)}
-          </dd>
-        </div>
-        <div>
-          <dt>Maximum tokens</dt>
-          <dd>
-            {status?.gross_max_tokens == null
-              ? '—'
-              : Number(status.gross_max_tokens).toLocaleString('en', { maximumFractionDigits: 2 })}
-          </dd>
-        </div>
-        <div>
-          <dt>Open order limit</dt>
-          <dd>
-            {status?.gross_max_active_notional_value == null
-              ? '—'
-              : dollars(Number(status.gross_max_active_notional_value), 0)}
-          </dd>
-        </div>
-      </dl>
-      {error !== undefined && (
+      <PriceChart points={points} range={range} onPoint={setPointed} isFailing={error !== undefined} />
+      <fieldset className="ranges">
+        <legend className="visually-hidden">Period of the chart</legend>
+        {RANGES.map(({ range: each, name }) => (
+          <button
+            type="button"
+            key={each}
+            aria-pressed={each === range}
+            onClick={() => {
+              setPointed(undefined);
+              setRange(each);
+            }}
+          >
+            {name}
+          </button>
+        ))}
+      </fieldset>
+      <Facts market={market} maxOrder={status?.gross_max_notional_value ?? null} isClosed={isClosed} />
+      {quote.error !== undefined && !isClosed && (
         <p className="soft" role="status">
           No live price right now. Showing the last known price.
         </p>
@@ -73,36 +82,52 @@ export function LivePrice({ symbol }: { symbol: string }) {
   );
 }
 
-const SIGNS = { up: '+', down: '−', flat: '' } as const;
-
-function directionOf(percent: number): keyof typeof SIGNS {
-  if (Math.abs(percent) < 0.005) return 'flat';
-  return percent < 0 ? 'down' : 'up';
+function Facts({
+  market,
+  maxOrder,
+  isClosed,
+}: {
+  market: TokenizedSwapMarket | undefined;
+  maxOrder: string | null;
+  isClosed: boolean;
+}) {
+  const now = new Date();
+  const close = market?.previous_close;
+  const hours = market === undefined ? '—' : describeHours(market, now);
+  return (
+    <dl className="price-facts">
+      <div>
+        <dt>Market</dt>
+        {/* The asset itself may be paused while its market is open. */}
+        <dd>{isClosed && market?.is_open === true ? 'Paused' : hours}</dd>
+      </div>
+      <div>
+        <dt>Previous close</dt>
+        <dd>{close == null ? '—' : dollars(Number(close))}</dd>
+      </div>
+      <div>
+        <dt>Hours in your time</dt>
+        <dd>{regularHours(now)}</dd>
+      </div>
+      <div>
+        <dt>Maximum order</dt>
+        <dd>{maxOrder === null ? '—' : formatUsd(maxOrder.split('.')[0] ?? '0')}</dd>
+      </div>
+    </dl>
+  );
 }
 
-function dollars(value: number, digits = 2): string {
-  return value.toLocaleString('en', { style: 'currency', currency: 'USD', maximumFractionDigits: digits });
+/** The recorded prices, and the live one at the end. */
+function toPoints(market: TokenizedSwapMarket | undefined, live: string | undefined): PricePoint[] {
+  const recorded = (market?.prices.data ?? []).map(({ price, recorded_at }) => ({
+    at: Date.parse(recorded_at),
+    price: Number(price),
+  }));
+  return live === undefined ? recorded : [...recorded, { at: Date.now(), price: Number(live) }];
 }
 
-/**
- * Collects the quotes received in this tab; they survive a reload, so that the chart does not start empty.
- */
-function usePriceHistory(symbol: string, quote: { price: string } | undefined): readonly PricePoint[] {
-  const key = `harbour.prices.${symbol}`;
-  const [points, setPoints] = useState<readonly PricePoint[]>(() => loadPoints(key));
-  useEffect(() => {
-    if (quote === undefined) return;
-    setPoints((previous) => [...previous, { at: Date.now(), price: Number(quote.price) }].slice(-MAX_POINTS));
-  }, [quote]);
-  useEffect(() => sessionStorage.setItem(key, JSON.stringify(points)), [key, points]);
-  return points;
-}
-
-function loadPoints(key: string): PricePoint[] {
-  try {
-    const points = JSON.parse(sessionStorage.getItem(key) ?? '[]') as PricePoint[];
-    return points.filter(({ at }) => Date.now() - at < POINT_TTL_MS);
-  } catch {
-    return [];
-  }
+/** The price that the change is measured from: the previous close for a day, else the first price of the period. */
+function startOf(market: TokenizedSwapMarket | undefined, range: Range, points: readonly PricePoint[]) {
+  if (range === '1d' && market?.previous_close != null) return Number(market.previous_close);
+  return points.length > 1 ? points[0]?.price : undefined;
 }

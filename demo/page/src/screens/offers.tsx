@@ -1,5 +1,6 @@
 import { ErrorNotice, OffersGrid, useOffers } from '@causeway/sdk/react';
 import { Link, navigate, useLocation, useTitle } from '../route.tsx';
+import { MarketList } from './market-list.tsx';
 import { TYPE_LABELS, TYPES } from './offer-types.ts';
 
 export function OffersScreen() {
@@ -30,12 +31,16 @@ export function OffersScreen() {
         <section key={type} className="offer-group">
           <h2>{TYPE_LABELS[type].plural}</h2>
           <p className="soft">{TYPE_LABELS[type].about}</p>
-          <OffersGrid
-            type={type}
-            hrefOf={({ slug }) => `/offers/${slug}`}
-            onOpen={({ slug }) => navigate(`/offers/${slug}`)}
-            empty="No offers right now. We announce new ones by email."
-          />
+          {type === 'tokenized::swap' ? (
+            <MarketList offers={data?.filter((offer) => offer.type === type)} />
+          ) : (
+            <OffersGrid
+              type={type}
+              hrefOf={({ slug }) => `/offers/${slug}`}
+              onOpen={({ slug }) => navigate(`/offers/${slug}`)}
+              empty="No offers right now. We announce new ones by email."
+            />
+          )}
         </section>
       ))}
     </>
