@@ -8,6 +8,7 @@ const SWAPPED = '0xc9163c3bdf7263acf1bb3d24072cc7da025f7181c31e2edc7e1673edf5e0c
 export type FundSwap = {
   offer: OfferDetails;
   chain: ChainConfig['chain'];
+  wallet: string;
   hash: string;
   at: string;
   token: string;
@@ -32,13 +33,20 @@ export async function readFundSwaps(
       const user = `0x${wallet.slice(2).toLowerCase().padStart(64, '0')}`;
       const filter = { address, topics: [SWAPPED, user], fromBlock: '0x0', toBlock: 'latest' };
       const logs = await callNode<Log[]>(url, 'eth_getLogs', [filter]);
-      return Promise.all(logs.map(async (log) => toSwap(offer, chain, log, await readTime(url, log))));
+      return Promise.all(
+        logs.map(async (log) => ({ ...toSwap(offer, chain, log, await readTime(url, log)), wallet })),
+      );
     }),
   );
   return found.flat();
 }
 
-function toSwap(offer: OfferDetails, chain: FundSwap['chain'], log: Log, at: string): FundSwap {
+function toSwap(
+  offer: OfferDetails,
+  chain: FundSwap['chain'],
+  log: Log,
+  at: string,
+): Omit<FundSwap, 'wallet'> {
   const word = (index: number) => BigInt(`0x${log.data.slice(2 + index * 64, 66 + index * 64)}`);
   const token = `0x${(log.topics[2] ?? '').slice(-40)}`;
   return {

@@ -11,6 +11,9 @@ import type { FundSwap } from './fund-swaps.ts';
 
 export type Amount = { units: bigint; decimals: number; code: string };
 
+/** What an investment bought. Of a sale it is an estimate at today's price, because its issuer delivers the tokens. */
+export type Quantity = Amount & { isEstimate: boolean };
+
 /** One investment of any kind, as the history and the order page show it. */
 export type Entry = {
   /** The path of its order page. */
@@ -18,11 +21,13 @@ export type Entry = {
   at: string;
   offer: OfferDetails;
   chain: Chain;
+  /** The wallet that paid. */
+  wallet: string | null;
   status: 'pending' | 'completed' | 'failed' | 'refunded' | 'expired';
   /** Including the fee. */
   paid: Amount;
   fee: Amount;
-  received: Amount | null;
+  received: Quantity | null;
   /** The transactions of the investment, oldest first. */
   transactions: readonly { name: string; hash: string }[];
 };
@@ -45,6 +50,7 @@ export function fromParticipation(one: Participation, offer: OfferDetails): Entr
   const { approval_hash, commit_hash, remit_hash } = one.transactions ?? {};
   return {
     ...{ path: `/orders/sale/${one.id}`, at: one.inserted_at, offer, chain: one.chain },
+    wallet: one.wallet_address ?? null,
     status: PARTICIPATION_STATUSES[one.status],
     paid: { units, decimals, code },
     fee: { units: 0n, decimals, code },
@@ -55,6 +61,7 @@ export function fromParticipation(one: Participation, offer: OfferDetails): Entr
             units: (units * 10n ** 36n) / (BigInt(price) * 10n ** BigInt(decimals)),
             decimals: 18,
             code: offer.asset.code,
+            isEstimate: true,
           },
     transactions: [
       ...(approval_hash ? [{ name: 'Approval', hash: approval_hash }] : []),
@@ -73,16 +80,17 @@ export function fromOrder(order: TokenizedSwapOrder, offer: OfferDetails): Entry
   const { fractional_digits: decimals, code } = offer.asset;
   return {
     ...{ path: `/orders/trade/${order.id}`, at: order.inserted_at, offer, chain: order.chain },
+    wallet: order.wallet_address,
     status: ORDER_STATUSES[order.status],
     paid: { units: BigInt(order.amount), ...unit },
     fee: { units: BigInt(order.fee), ...unit },
-    received: { units: BigInt(order.receive_output_amount), decimals, code },
+    received: { units: BigInt(order.receive_output_amount), decimals, code, isEstimate: false },
     transactions: order.transaction_hash === null ? [] : [{ name: 'Purchase', hash: order.transaction_hash }],
   };
 }
 
 export function fromFundSwap(swap: FundSwap): Entry {
-  const { offer, chain, at, hash } = swap;
+  const { offer, chain, at, hash, wallet } = swap;
   const token = offer.contracts
     .find((contract) => contract.chain === chain)
     ?.funding_tokens.find(({ address }) => address.toLowerCase() === swap.token.toLowerCase());
@@ -90,13 +98,18 @@ export function fromFundSwap(swap: FundSwap): Entry {
   const unit = { decimals: token?.decimals ?? 6, code: asset?.code ?? 'USD' };
   const { fractional_digits: decimals, code } = offer.asset;
   return {
-    ...{ path: `/orders/swap/${hash}`, at, offer, chain, status: 'completed' },
+    ...{ path: `/orders/swap/${hash}`, at, offer, chain, wallet, status: 'completed' },
     paid: { units: swap.paid + swap.fee, ...unit },
     fee: { units: swap.fee, ...unit },
-    received: { units: swap.received, decimals, code },
+    received: { units: swap.received, decimals, code, isEstimate: false },
     transactions: [{ name: 'Swap', hash }],
   };
 }
+
+/** A receipt confirms money that was taken or returned, so an order on its way has none yet. */
+export const hasReceipt = ({ status }: Entry) => status === 'completed' || status === 'refunded';
+
+export const quantityLabel = ({ isEstimate }: Quantity) => (isEstimate ? 'Quantity, estimated' : 'Quantity');
 
 export const showAmount = ({ units, decimals, code }: Amount) => `${formatAmount(units, decimals)} ${code}`;
 
@@ -110,6 +123,7 @@ const HEADER = [
   'Fee',
   'Currency',
   'Received',
+  'Received is',
   'Asset',
   'Transaction',
 ];
@@ -130,7 +144,11 @@ export function historyTable(entries: readonly Entry[]): string[][] {
         plain(fee),
         paid.code,
       ],
-      ...[received === null ? '' : plain(received), received?.code ?? '', transactions.at(-1)?.hash ?? ''],
+      ...[
+        received === null ? '' : plain(received),
+        received === null ? '' : received.isEstimate ? 'estimated' : 'exact',
+      ],
+      ...[received?.code ?? '', transactions.at(-1)?.hash ?? ''],
     ]),
   ];
 }

@@ -1,13 +1,13 @@
 import { type Causeway, type Chain, isEvmChain, type OfferDetails, parseAmount } from '@causeway/sdk';
 import type { ChainConfig } from '../config.ts';
 import { readFundSwaps } from './fund-swaps.ts';
-import { type Entry, fromFundSwap, fromOrder, fromParticipation } from './history.ts';
+import { type Entry, fromFundSwap, fromOrder, fromParticipation, type Quantity } from './history.ts';
 
 /** What the user holds of one asset on one chain. Dollars are in millionths. */
 export type Holding = {
   offer: OfferDetails;
   chain: Chain;
-  quantity: { units: bigint; decimals: number; code: string };
+  quantity: Quantity;
   /** Null if there is no price. */
   value: bigint | null;
   /** What the user paid, without fees. */
@@ -66,17 +66,22 @@ export async function loadPortfolio(
 type Source = { offer: OfferDetails; chain: Chain; history: readonly Entry[]; wallet: string | undefined };
 
 async function readHolding(client: Causeway, source: Source): Promise<Holding | null> {
-  const { offer, chain } = source;
+  const { offer, chain, wallet } = source;
+  const isSale = offer.type === 'platform::token_sale';
   const entries = source.history.filter(
-    (one) => one.offer === offer && one.chain === chain && one.status === 'completed',
+    (one) =>
+      one.offer === offer &&
+      one.chain === chain &&
+      one.status === 'completed' &&
+      // A balance is of the connected wallet, so only what that wallet paid is its cost.
+      (isSale || one.wallet?.toLowerCase() === wallet?.toLowerCase()),
   );
   const cost = entries.reduce((sum, { paid, fee }) => sum + toUsd(paid.units - fee.units, paid.decimals), 0n);
-  const quantity =
-    offer.type === 'platform::token_sale' ? sumReceived(entries, offer) : await readBalance(client, source);
+  const quantity = isSale ? sumReceived(entries, offer) : await readBalance(client, source);
   if (quantity === null || quantity.units === 0n) return null;
   // The tokens of a sale have no market price until they are traded, so they are valued at what they cost.
-  if (offer.type === 'platform::token_sale') return { offer, chain, quantity, cost, value: cost, gain: null };
-  const price = await readPrice(client, offer, entries);
+  if (isSale) return { offer, chain, quantity, cost, value: cost, gain: null };
+  const price = await readPrice(client, offer);
   const value =
     price === null ? null : (quantity.units * price) / 10n ** BigInt(quantity.decimals + 18 - USD_DECIMALS);
   const gain = value === null || cost === 0n ? null : value - cost;
@@ -86,30 +91,28 @@ async function readHolding(client: Causeway, source: Source): Promise<Holding | 
 /** The tokens of a sale are delivered by its issuer, so only the payments are known. */
 function sumReceived(entries: readonly Entry[], { asset }: OfferDetails): Holding['quantity'] {
   const units = entries.reduce((sum, { received }) => sum + (received?.units ?? 0n), 0n);
-  return { units, decimals: 18, code: asset.code };
+  return { units, decimals: 18, code: asset.code, isEstimate: true };
 }
 
-async function readBalance(client: Causeway, { offer, chain, wallet }: Source) {
+async function readBalance(
+  client: Causeway,
+  { offer, chain, wallet }: Source,
+): Promise<Holding['quantity'] | null> {
   const token = offer.contracts.find((contract) => contract.chain === chain)?.asset_address;
   if (token == null || wallet === undefined || !isEvmChain(chain)) return null;
   const { balance } = await client.token.balance({ token_address: token, owner: wallet, chain });
-  return { units: BigInt(balance), decimals: offer.asset.fractional_digits, code: offer.asset.code };
+  const { fractional_digits: decimals, code } = offer.asset;
+  return { units: BigInt(balance), decimals, code, isEstimate: false };
 }
 
-/** Returns the price of one token in dollars with 18 decimals: the live one, or else the last one paid. */
-async function readPrice(
-  client: Causeway,
-  offer: OfferDetails,
-  entries: readonly Entry[],
-): Promise<bigint | null> {
+/** Returns the price of one token in dollars with 18 decimals: the live one, or else the last recorded one. */
+async function readPrice(client: Causeway, offer: OfferDetails): Promise<bigint | null> {
   if (offer.type !== 'tokenized::swap') return toPrice(offer.options[0]?.price_usd);
-  const query = { symbol: offer.asset.code, side: 'buy' } as const;
-  const { tradable } = await client.tokenized.tradingStatus(query);
-  if (tradable) return toPrice((await client.tokenized.quote({ ...query, token_amount: '1' })).price);
-  const last = entries[0];
-  if (last?.received == null || last.received.units === 0n) return null;
-  const net = toUsd(last.paid.units - last.fee.units, last.paid.decimals);
-  return (net * 10n ** BigInt(18 - USD_DECIMALS + last.received.decimals)) / last.received.units;
+  const symbol = offer.asset.code;
+  const { tradable } = await client.tokenized.tradingStatus({ symbol, side: 'buy' });
+  if (tradable)
+    return toPrice((await client.tokenized.quote({ symbol, side: 'buy', token_amount: '1' })).price);
+  return toPrice((await client.tokenized.market({ symbol })).prices.data.at(-1)?.price);
 }
 
 function toPrice(decimal: string | null | undefined): bigint | null {

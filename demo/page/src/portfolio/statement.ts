@@ -1,7 +1,7 @@
 import { CHAINS } from '@causeway/sdk';
 import { TYPE_LABELS } from '../screens/offer-types.ts';
 import { download } from './download.ts';
-import { type Entry, showAmount } from './history.ts';
+import { type Entry, quantityLabel, showAmount } from './history.ts';
 import type { Holding } from './load.ts';
 import { createPdf, type PdfLine, pdfBytes } from './pdf.ts';
 import { showUsd } from './usd.ts';
@@ -21,7 +21,7 @@ export function downloadReceipt(entry: Entry): void {
     { term: 'Network', value: CHAINS[chain].name },
     { term: 'Paid', value: showAmount(paid) },
     { term: 'Fee included', value: showAmount(fee) },
-    ...(received === null ? [] : [{ term: 'Quantity', value: showAmount(received) }]),
+    ...(received === null ? [] : [{ term: quantityLabel(received), value: showAmount(received) }]),
     ...transactions.map(({ name, hash }) => ({ term: `${name} transaction`, value: hash })),
     { text: '' },
     ISSUER,
@@ -38,7 +38,7 @@ export function downloadStatement(holdings: readonly Holding[], history: readonl
     { heading: 'Holdings' },
     ...holdings.map(({ offer, chain, quantity, value }) => ({
       term: offer.name,
-      value: `${showAmount(quantity)}, ${value === null ? 'no price' : showUsd(value)}, ${CHAINS[chain].name}`,
+      value: `${quantity.isEstimate ? 'about ' : ''}${showAmount(quantity)}, ${value === null ? 'no price' : showUsd(value)}, ${CHAINS[chain].name}`,
     })),
     { text: '' },
     { heading: 'History' },

@@ -2,10 +2,12 @@ import { CHAINS, transactionUrl } from '@causeway/sdk';
 import { ErrorNotice, TokenAmount, useParticipation } from '@causeway/sdk/react';
 import type { ReactNode } from 'react';
 import { BackIcon } from '../icons.tsx';
-import { type Entry, fromParticipation } from '../portfolio/history.ts';
+import { type Entry, fromParticipation, hasReceipt, quantityLabel } from '../portfolio/history.ts';
 import { downloadReceipt } from '../portfolio/statement.ts';
+import { usePortfolio } from '../portfolio/use-portfolio.ts';
 import { Link, useTitle } from '../route.tsx';
-import { EntryStatus, usePortfolio } from './portfolio.tsx';
+import { Address, Copyable } from '../shell/copyable.tsx';
+import { EntryStatus } from './portfolio.tsx';
 
 /** The page of one investment: amounts, transactions and the receipt. */
 export function OrderScreen({ path }: { path: string }) {
@@ -40,7 +42,7 @@ function Order({ entry }: { entry: Entry }) {
   const [, , kind, id] = entry.path.split('/');
   const { data: participation } = useParticipation(kind === 'sale' ? id : undefined);
   const shown = participation === undefined ? entry : fromParticipation(participation, entry.offer);
-  const { offer, at, chain, paid, fee, received, transactions } = shown;
+  const { offer, at, chain, wallet, paid, fee, received, transactions } = shown;
   return (
     <section className="panel order">
       <h1>{offer.name}</h1>
@@ -53,27 +55,34 @@ function Order({ entry }: { entry: Entry }) {
           <TokenAmount units={fee.units} unit={fee} />
         </Fact>
         {received !== null && (
-          <Fact name="Quantity">
+          <Fact name={quantityLabel(received)}>
             <TokenAmount units={received.units} unit={received} />
           </Fact>
         )}
         <Fact name="Network">{CHAINS[chain].name}</Fact>
-        <Fact name="Date">{new Date(at).toLocaleString()}</Fact>
+        {wallet !== null && (
+          <Fact name="Wallet">
+            <Address address={wallet} />
+          </Fact>
+        )}
+        <Fact name="Date">
+          {new Date(at).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })}
+        </Fact>
       </dl>
       <h2>Transactions</h2>
       <ol className="transactions">
         {transactions.map(({ name, hash }) => (
           <li key={hash}>
             <strong>{name}</strong>
-            <a href={transactionUrl(chain, hash)} target="_blank" rel="noreferrer">
-              {hash}
-            </a>
+            <Copyable text={hash} name="transaction hash" href={transactionUrl(chain, hash)} />
           </li>
         ))}
       </ol>
-      <button type="button" className="button" onClick={() => downloadReceipt(shown)}>
-        Receipt (PDF)
-      </button>
+      {hasReceipt(shown) && (
+        <button type="button" className="button" onClick={() => downloadReceipt(shown)}>
+          Receipt (PDF)
+        </button>
+      )}
     </section>
   );
 }

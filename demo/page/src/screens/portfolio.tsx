@@ -1,50 +1,14 @@
 import { CHAINS } from '@causeway/sdk';
-import { ErrorNotice, StatusBadge, TokenAmount, useCauseway, useWallet } from '@causeway/sdk/react';
-import { type ReactNode, useCallback, useEffect, useState } from 'react';
-import { useApp } from '../app-context.tsx';
+import { ErrorNotice, StatusBadge, TokenAmount } from '@causeway/sdk/react';
+import type { ReactNode } from 'react';
 import { download, toCsv } from '../portfolio/download.ts';
 import { type Entry, historyTable } from '../portfolio/history.ts';
-import { type Holding, loadPortfolio, type Portfolio } from '../portfolio/load.ts';
+import type { Holding } from '../portfolio/load.ts';
 import { downloadStatement } from '../portfolio/statement.ts';
 import { showUsd } from '../portfolio/usd.ts';
+import { usePortfolio } from '../portfolio/use-portfolio.ts';
 import { Link, useTitle } from '../route.tsx';
 import { TYPE_LABELS } from './offer-types.ts';
-
-const POLL_INTERVAL_MS = 5_000;
-
-/** Reads the portfolio, and reads it again while the page is visible. */
-export function usePortfolio() {
-  const client = useCauseway();
-  const { config } = useApp();
-  const { wallet } = useWallet('ethereum');
-  const [portfolio, setPortfolio] = useState<Portfolio>();
-  const [error, setError] = useState<unknown>(null);
-  const refresh = useCallback(
-    () =>
-      loadPortfolio(client, config.chains, wallet?.address).then(
-        (loaded) => {
-          setPortfolio(loaded);
-          setError(null);
-        },
-        (failed: unknown) => setError(failed),
-      ),
-    [client, config, wallet?.address],
-  );
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout>;
-    let isUnmounted = false;
-    const poll = async () => {
-      if (!document.hidden) await refresh();
-      if (!isUnmounted) timer = setTimeout(poll, POLL_INTERVAL_MS);
-    };
-    void poll();
-    return () => {
-      isUnmounted = true;
-      clearTimeout(timer);
-    };
-  }, [refresh]);
-  return { portfolio, error, refresh };
-}
 
 export function PortfolioScreen() {
   const { portfolio, error, refresh } = usePortfolio();
@@ -166,6 +130,7 @@ function HoldingRow({ holding: { offer, chain, quantity, value, cost, gain } }: 
       </th>
       <td data-label="Network">{CHAINS[chain].name}</td>
       <td data-label="Quantity">
+        {quantity.isEstimate && 'about '}
         <TokenAmount units={quantity.units} unit={quantity} />
       </td>
       <td data-label="Value">{value === null ? '—' : showUsd(value)}</td>
@@ -208,7 +173,8 @@ function History({ entries }: { entries: readonly Entry[] }) {
             <div>
               <Link to={entry.path}>{entry.offer.name}</Link>
               <span className="soft">
-                {new Date(entry.at).toLocaleString()} · {CHAINS[entry.chain].name}
+                {new Date(entry.at).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })} ·{' '}
+                {CHAINS[entry.chain].name}
               </span>
             </div>
             <div className="history-end">

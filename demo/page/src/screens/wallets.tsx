@@ -1,8 +1,8 @@
-import { CHAINS, formatAmount, type Offer } from '@causeway/sdk';
+import { CHAINS, type Offer } from '@causeway/sdk';
 import {
   ErrorNotice,
-  groupDigits,
   Skeleton,
+  TokenAmount,
   useConnectedWallets,
   useOffer,
   useOffers,
@@ -14,6 +14,7 @@ import { useApp } from '../app-context.tsx';
 import { type EvmChainConfig, isEvmConfig } from '../config.ts';
 import { Link, useTitle } from '../route.tsx';
 import { openPanel } from '../sandbox/panel-state.ts';
+import { Address } from '../shell/copyable.tsx';
 
 export function WalletsScreen() {
   const { config } = useApp();
@@ -46,7 +47,7 @@ function Balances({ chains }: { chains: readonly EvmChainConfig[] }) {
         <p className="soft">No wallet connected. Use the button at the top to connect one.</p>
       ) : (
         <>
-          <code className="whole-address">{wallet.address}</code>
+          <Address address={wallet.address} />
           <div className="balances">
             {chains.map((chain) => (
               <table key={chain.chain}>
@@ -77,7 +78,7 @@ function BalanceRow({ chain: { chain }, token, owner }: RowProps) {
       <th scope="row">{token.code}</th>
       <td>
         {data !== undefined ? (
-          groupDigits(formatAmount(data.balance, token.decimals))
+          <TokenAmount units={data.balance} unit={{ ...token, code: '' }} />
         ) : error ? (
           'unavailable'
         ) : (

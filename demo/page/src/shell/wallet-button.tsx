@@ -2,6 +2,7 @@ import { ConnectWalletDialog, useWallet } from '@causeway/sdk/react';
 import { useState } from 'react';
 import { WalletIcon } from '../icons.tsx';
 import { Link } from '../route.tsx';
+import { Address } from './copyable.tsx';
 import { Menu } from './menu.tsx';
 
 export const shortAddress = (address: string) => `${address.slice(0, 6)}…${address.slice(-4)}`;
@@ -41,7 +42,7 @@ export function WalletButton() {
           <>
             <p className="menu-note">
               Connected to this page
-              <code>{wallet.address}</code>
+              <Address address={wallet.address} />
             </p>
             <Link to="/wallets" className="menu-item" onClick={close}>
               Wallets and balances

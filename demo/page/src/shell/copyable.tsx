@@ -1,0 +1,45 @@
+import { useEffect, useState } from 'react';
+import { CopyIcon } from '../icons.tsx';
+
+/** Shows text that users copy, such as an address or a transaction hash, with a button that does. */
+export function Copyable({ text, name, href }: { text: string; name: string; href?: string | undefined }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1_500);
+  };
+  return (
+    <span className="copyable">
+      {href === undefined ? (
+        <code>{text}</code>
+      ) : (
+        <a href={href} target="_blank" rel="noreferrer">
+          {text}
+        </a>
+      )}
+      <button type="button" className="button icon small" aria-label={`Copy ${name}`} onClick={copy}>
+        <CopyIcon size={14} />
+      </button>
+      <span role="status" className="soft">
+        {isCopied && 'Copied'}
+      </span>
+    </span>
+  );
+}
+
+/** Shows an EVM address with its checksum (EIP-55), so that a mistyped copy is recognised. */
+export function Address({ address }: { address: string }) {
+  const [checksummed, setChecksummed] = useState(address);
+  useEffect(() => {
+    let isUnmounted = false;
+    // Loaded late, because the page needs no hash function before.
+    void import('viem/utils').then(({ getAddress, isAddress }) => {
+      if (!isUnmounted) setChecksummed(isAddress(address, { strict: false }) ? getAddress(address) : address);
+    });
+    return () => {
+      isUnmounted = true;
+    };
+  }, [address]);
+  return <Copyable text={checksummed} name="address" />;
+}
