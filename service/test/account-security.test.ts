@@ -363,6 +363,32 @@ describe('while all sessions of a user end', () => {
   });
 });
 
+test('concurrent changes of one account do not deadlock', async () => {
+  for (let round = 0; round < 3; round++) {
+    const { email } = await newUser();
+    const visitors = await Promise.all(Array.from({ length: 4 }, () => signIn(email)));
+    const [owner, second, third, fourth] = visitors as [Visitor, Visitor, Visitor, Visitor];
+    await owner.get('/forgot');
+    await owner.post('/forgot', { email });
+    const link = new URL(linkIn(await site.mailTo(email, /Set a new password/)));
+    const token = String(link.searchParams.get('token'));
+    const stranger = newVisitor(site.app);
+    await stranger.get(link.pathname + link.search);
+    const late = newVisitor(site.app);
+    await late.get('/sign-in');
+    const replies = await Promise.all([
+      owner.post('/account/password', { password: NEW_PASSWORD }),
+      second.post('/account/email', { email: newEmail() }),
+      third.post('/account/sessions/end-all'),
+      fourth.post('/account/delete', { confirm: 'yes' }),
+      stranger.post('/reset', { token, password: NEW_PASSWORD }),
+      late.post('/sign-in', { email, password: PASSWORD }),
+      owner.post('/forgot', { email }),
+    ]);
+    for (const { statusCode } of replies) expect(statusCode).toBeLessThan(500);
+  }
+});
+
 describe('changing the email address', () => {
   const request = async (visitor: Visitor, email: string) => {
     await visitor.get('/account/email');

@@ -1,10 +1,11 @@
 import { mkdirSync } from 'node:fs';
+import { sql } from 'kysely';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { holdUser } from '../src/accounts/hold.ts';
-import { insertPasskey } from '../src/accounts/passkey-store.ts';
+import { deletePasskeysOf, insertPasskey } from '../src/accounts/passkey-store.ts';
 import { totpCode, totpStep } from '../src/accounts/totp.ts';
-import { findUserByEmail } from '../src/accounts/user.ts';
+import { findUserByEmail, lockUser } from '../src/accounts/user.ts';
 import { SCOPES } from '../src/http/access.ts';
 import { newId } from '../src/http/ids.ts';
 import { unsubscribeUrl } from '../src/notices/unsubscribe.ts';
@@ -94,6 +95,21 @@ async function addAuthenticator(page: Page, context: BrowserContext): Promise<vo
       isUserVerified: true,
       automaticPresenceSimulation: true,
     },
+  });
+}
+
+/** Deletes the user's passkeys as a password reset does, and commits once the sign-in that `start` begins waits for it. */
+async function removePasskeysDuring(email: string, start: () => Promise<void>): Promise<void> {
+  const { ctx } = site;
+  await ctx.db.transaction().execute(async (tx) => {
+    const user = await lockUser(tx, email);
+    await deletePasskeysOf(tx, user?.id ?? '');
+    await start();
+    const waiting = sql`select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+    await expect
+      .poll(async () => (await waiting.execute(ctx.db)).rows.length, { timeout: 10_000 })
+      .toBeGreaterThan(0);
   });
 }
 
@@ -375,6 +391,14 @@ describe('the account page', () => {
         const { id_token } = (await reply.json()) as { id_token: string };
         const claims = JSON.parse(Buffer.from(id_token.split('.')[1] ?? '', 'base64url').toString());
         expect(claims).toMatchObject({ iss: url, acr: 'phr' });
+
+        await page.goto(`${localhost}/account`);
+        await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+        await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+        await removePasskeysDuring(email, () =>
+          page.getByRole('button', { name: 'Sign in with a passkey' }).click(),
+        );
+        await page.getByText('That passkey didn’t work.').waitFor();
 
         await page.goto(`${url}/forgot`);
         await page.getByLabel('Email').fill(email);
