@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { confirmEmailChange } from '../src/accounts/change-email.ts';
 import { holdUser } from '../src/accounts/hold.ts';
 import { createChangeEmailLink } from '../src/accounts/mail-links.ts';
-import { insertPasskey } from '../src/accounts/passkey-store.ts';
+import { insertPasskey, listPasskeys } from '../src/accounts/passkey-store.ts';
 import { readSecondFactor, resealTotpSecrets } from '../src/accounts/second-factor.ts';
 import { endSessionsOf } from '../src/accounts/sessions.ts';
 import { totpCode, totpStep } from '../src/accounts/totp.ts';
@@ -327,7 +327,7 @@ describe('while all sessions of a user end', () => {
     expect(await sessionsOf(id)).toEqual([]);
   });
 
-  test('nobody turns two-step sign-in on or off, or asks for another address', async () => {
+  test('nobody turns two-step sign-in on or off, removes a passkey, or asks for another address', async () => {
     const { id, email } = await newUser();
     const visitor = await signIn(email);
     const setup = await visitor.get('/account/second-factor');
@@ -350,6 +350,19 @@ describe('while all sessions of a user end', () => {
     );
     expect(removed.headers.location).toBe('/sign-in');
     expect((await readSecondFactor(site.ctx, protectedUser.id)).isOn).toBe(true);
+
+    const keyOwner = await newUser();
+    const passkeyId = newId(site.ctx.clock, site.ctx.random);
+    await insertPasskey(site.ctx.db, {
+      ...{ id: passkeyId, user_id: keyOwner.id, name: 'Key', transports: [], sign_count: 0 },
+      ...{ credential_id: site.ctx.random(16), public_key: site.ctx.random(16) },
+    });
+    const holder = await signIn(keyOwner.email);
+    const removal = await whileSessionsEnd(keyOwner.id, () =>
+      holder.post('/account/passkeys/remove', { id: passkeyId }),
+    );
+    expect(removal.headers.location).toBe('/sign-in');
+    expect(await listPasskeys(site.ctx.db, keyOwner.id)).toHaveLength(1);
 
     const mover = await newUser();
     const moving = await signIn(mover.email);

@@ -16,11 +16,14 @@ import { findViolations, loadAxe } from './support/axe.ts';
 import { databaseUrlOf } from './support/database-url.ts';
 import { linkIn, PASSWORD, type Site, startSite } from './support/site.ts';
 
+const SCREENSHOTS = new URL('../../artifacts/screenshots/pages/', import.meta.url).pathname;
+
 let site: Site;
 let browser: Browser;
 let axe: string;
 
 beforeAll(async () => {
+  mkdirSync(SCREENSHOTS, { recursive: true });
   site = await startSite();
   browser = await launchChromium();
   axe = await loadAxe();
@@ -111,6 +114,16 @@ async function removePasskeysDuring(email: string, start: () => Promise<void>): 
       .poll(async () => (await waiting.execute(ctx.db)).rows.length, { timeout: 10_000 })
       .toBeGreaterThan(0);
   });
+}
+
+/** Saves a page as phones show it, and checks it for accessibility. */
+async function checkPage(url: string, name: string, path: string): Promise<void> {
+  const context = await browser.newContext({ viewport: { width: 375, height: 667 }, bypassCSP: true });
+  const page = await context.newPage();
+  await page.goto(url + path);
+  await page.screenshot({ path: `${SCREENSHOTS}${name}.png`, fullPage: true });
+  expect(await findViolations(page, axe)).toEqual([]);
+  await context.close();
 }
 
 /** All scopes that a user can grant: the longest consent page. */
@@ -369,6 +382,7 @@ describe('the account page', () => {
       await withPage(async (page, context) => {
         await addAuthenticator(page, context);
         await site.makeUser(email);
+        await checkPage(url, 'e-sign-in-loopback', '/sign-in');
         await page.goto(`${url}/sign-in`);
         expect(await page.getByRole('button', { name: 'passkey' }).count()).toBe(0);
         await page.getByRole('link', { name: 'Use a passkey on localhost' }).click();
@@ -405,6 +419,7 @@ describe('the account page', () => {
         await page.getByRole('button', { name: 'Send link' }).click();
         const mailbox = page.getByRole('link', { name: 'Open the sandbox mailbox' });
         expect(await mailbox.getAttribute('href')).toBe(mailboxUrl);
+        await page.screenshot({ path: `${SCREENSHOTS}e-check-mail-sandbox.png` });
         await page.goto(`${site.url}/forgot`);
         await page.getByLabel('Email').fill(email);
         await page.getByRole('button', { name: 'Send link' }).click();
@@ -448,8 +463,6 @@ describe('the account page', () => {
 test('every page fits the screen, has one heading and breaks no accessibility rule', {
   timeout: 240_000,
 }, async () => {
-  const folder = new URL('../../artifacts/screenshots/pages/', import.meta.url).pathname;
-  mkdirSync(folder, { recursive: true });
   const views = [
     { name: 'phone-light', viewport: { width: 375, height: 667 }, colorScheme: 'light', isChecked: true },
     { name: 'phone-dark', viewport: { width: 375, height: 667 }, colorScheme: 'dark', isChecked: false },
@@ -465,7 +478,7 @@ test('every page fits the screen, has one heading and breaks no accessibility ru
     for (const { name, viewport, colorScheme, isChecked } of views) {
       await shown.setViewportSize(viewport);
       await shown.emulateMedia({ colorScheme });
-      await shown.screenshot({ path: `${folder}${pageName}-${name}.png`, fullPage: true });
+      await shown.screenshot({ path: `${SCREENSHOTS}${pageName}-${name}.png`, fullPage: true });
       const width = await shown.evaluate('document.documentElement.scrollWidth');
       expect(width, `${pageName} is wider than the screen`).toBeLessThanOrEqual(viewport.width);
       if (isChecked) expect([pageName, await findViolations(shown, axe)]).toEqual([pageName, []]);
@@ -496,7 +509,7 @@ test('every page fits the screen, has one heading and breaks no accessibility ru
   await page.getByRole('button', { name: 'Confirm email' }).click();
   await capture('7-consent');
   await page.setViewportSize(views[0].viewport);
-  await page.screenshot({ path: `${folder}7-consent-first-screen.png` });
+  await page.screenshot({ path: `${SCREENSHOTS}7-consent-first-screen.png` });
   await page.getByRole('button', { name: 'Allow' }).click();
   await page.waitForURL(`${site.partner.redirectUri}?**`);
   await page.goto(`${site.url}/account`);

@@ -7,7 +7,7 @@ import { deletePasskey, listPasskeys } from './passkey-store.ts';
 import { passkeyUrl, supportsPasskeys } from './passkeys.ts';
 import { withRecentSession, withSession } from './recent-session.ts';
 import { readSecondFactor } from './second-factor.ts';
-import { listSessionsOf } from './sessions.ts';
+import { listSessionsOf, lockSession } from './sessions.ts';
 import { localeOf } from './user.ts';
 
 const NOTICES = new Map([
@@ -60,8 +60,12 @@ export const saveEmailSettings = withSession(async (ctx, _browser, { form }, { u
   return { redirect: '/account?notice=emails_saved' };
 });
 
-export const removePasskey = withRecentSession('/account', async (ctx, _browser, { form }, { user }) => {
+export const removePasskey = withRecentSession('/account', async (ctx, _browser, { form }, session) => {
   const { id = '' } = form;
-  if (isId(id)) await deletePasskey(ctx.db, user.id, id);
+  if (isId(id))
+    await ctx.db.transaction().execute(async (tx) => {
+      await lockSession(tx, session);
+      await deletePasskey(tx, session.user.id, id);
+    });
   return { redirect: '/account?notice=passkey_removed' };
 });
