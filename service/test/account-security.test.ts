@@ -492,6 +492,25 @@ describe('changing the email address', () => {
     expect((await visitor.get(link.pathname + link.search)).statusCode).toBe(410);
   });
 
+  test('voids a password reset that was sent to the old address', async () => {
+    const { email } = await newUser();
+    const visitor = await signIn(email);
+    const fresh = newEmail();
+    await request(visitor, fresh);
+    const link = new URL(linkIn(await site.mailTo(fresh, /Confirm your new/)));
+    const stranger = newVisitor(site.app);
+    await stranger.get('/forgot');
+    await stranger.post('/forgot', { email });
+    const reset = new URL(linkIn(await site.mailTo(email, /Set a new password/)));
+    await visitor.get(link.pathname + link.search);
+    await visitor.post('/account/email/confirm', { token: String(link.searchParams.get('token')) });
+    await signIn(fresh);
+    expect((await stranger.get(reset.pathname + reset.search)).statusCode).toBe(410);
+    const token = String(reset.searchParams.get('token'));
+    expect((await stranger.post('/reset', { token, password: NEW_PASSWORD })).statusCode).toBe(410);
+    await signIn(fresh);
+  });
+
   test.each(['nobody', 'a@user.test,b@user.test', ''])('%j is rejected', async (address) => {
     const visitor = await signIn((await newUser()).email);
     expect((await request(visitor, address)).statusCode).toBe(422);

@@ -3,6 +3,7 @@ import { composeMail } from '../mail/message.ts';
 import { sendMail } from '../mail/outbox.ts';
 import { isSecret } from '../secret-hash.ts';
 import { normalizeEmail } from './email.ts';
+import { deleteLinksOf } from './mail-link-store.ts';
 import { consumeLink, createChangeEmailLink, findNewAddress } from './mail-links.ts';
 import { INVALID_EMAIL, isEmail } from './registration.ts';
 import { lockSession, type Session } from './sessions.ts';
@@ -59,6 +60,8 @@ export async function confirmEmailChange(ctx: Context, user: User, secret: strin
     await lockAccount(tx, user.id);
     if (!(await consumeLink(tx, 'change_email', secret))) return false;
     if (!(await setEmail(tx, user.id, email))) return false;
+    // A password reset may have been sent to the former address, which may be why the user leaves it.
+    await deleteLinksOf(tx, user.id);
     const values = { url: `${ctx.baseUrl}/account`, email };
     await sendMail(ctx, tx, composeMail(user.email, localeOf(user), 'address_changed', values));
     return true;

@@ -37,13 +37,15 @@ export async function signInWithPassword(
     return null;
   }
   await attempt.succeed();
-  if (user.password_hash !== null && needsRehash(user.password_hash)) {
+  let verifiedHash = user.password_hash;
+  if (verifiedHash !== null && needsRehash(verifiedHash)) {
     const current = await hashPassword(ctx, password);
-    await replacePasswordHash(ctx.db, user.id, { old: user.password_hash, current });
+    await replacePasswordHash(ctx.db, user.id, { old: verifiedHash, current });
+    verifiedHash = current;
   }
   const signIn = await ctx.db.transaction().execute(async (tx): Promise<SignIn | null> => {
     const current = await lockAccount(tx, user.id);
-    const isUnchanged = current?.password_hash === user.password_hash;
+    const isUnchanged = current?.password_hash === verifiedHash;
     if (!isUnchanged && !(await verifyPassword(ctx, current?.password_hash, password))) return null;
     if (await hasSecondFactor(tx, user.id)) {
       const newCookie = newSecret(ctx.random);
