@@ -24,17 +24,10 @@ export async function hasPrices(db: Db): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Returns which of the symbols have a price recorded at or after `since`. */
-export async function listRecordedSymbols(
-  db: Db,
-  symbols: readonly string[],
-  since: string,
-): Promise<string[]> {
-  const { rows } = await sql<{ symbol: string }>`
-    select symbol from unnest(${symbols}::text[]) as wanted (symbol)
-    where exists (select 1 from tokenized_prices price
-      where price.symbol = wanted.symbol and price.recorded_at >= ${since})`.execute(db);
-  return rows.map(({ symbol }) => symbol);
+export async function hasPrice(db: Db, symbol: string, recordedAt: string): Promise<boolean> {
+  const { rows } = await sql`select 1 from tokenized_prices
+    where symbol = ${symbol} and recorded_at = ${recordedAt}`.execute(db);
+  return rows.length > 0;
 }
 
 export type PricePoint = { price: string; recorded_at: string };

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { UNSET } from '@causeway/sandbox/simulators/venue/market.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { MARKET_OPEN, startTokenizedWorld, type TokenizedWorld } from '../../test/support/venue.ts';
 import { runHousekeeping } from '../jobs/housekeeping.ts';
 import { parseDecimal } from './decimal.ts';
@@ -161,6 +162,32 @@ describe('the market', () => {
     clock.advance(300);
     await recordPrices(ctx);
     expect((await prices()).map(({ recorded_at }) => recorded_at)).toEqual([wire(0), wire(300)]);
+  });
+
+  test('leaves the venue to the users: asks nothing while it is closed, and once about an asset that does not trade', async () => {
+    const { ctx, clock } = world.app;
+    const quotes = vi.spyOn(ctx.venue, 'quote');
+    const refused = new Map<string, string>();
+    world.venue.state.session = 'closed';
+    ctx.venue.clear();
+    await recordPrices(ctx, refused);
+    expect(quotes).not.toHaveBeenCalled();
+    world.venue.state.session = null;
+    world.venue.state.assets = { AAPLon: { ...UNSET, paused: true } };
+    ctx.venue.clear();
+    for (let minute = 0; minute < 3; minute++) {
+      await recordPrices(ctx, refused);
+      clock.advance(60);
+    }
+    expect(quotes.mock.calls.filter(([{ symbol }]) => symbol === 'AAPLon')).toHaveLength(1);
+    quotes.mockRestore();
+  });
+
+  test('is recorded by the other nodes if the clock of one is a day ahead', async () => {
+    const { ctx, clock } = world.app;
+    await recordPrices({ ...ctx, clock: { ...ctx.clock, now: () => clock.now() + 86_400_000 } });
+    await recordPrices(ctx);
+    expect((await prices()).map(({ recorded_at }) => recorded_at)).toEqual([wire(0)]);
   });
 
   test('shows its hours, and the close of the day before in New York', async () => {
