@@ -182,6 +182,8 @@ async function confirm(ctx: CommandContext, [id = '']: string[], values: Values)
 
 function changeEach(name: string, change: Change, operator: RefundOperator): Action {
   const isEnding = ({ status }: Participation) => name === 'cancel' && status !== 'failed';
+  const isStopped = ({ status }: Participation) =>
+    name === 'remit' && (status === 'completed' || status === 'remit_failed');
   return async (ctx, ids, values) => {
     if (values['dry-run'] === true)
       return rehearse(ctx.db, async (db) => {
@@ -197,7 +199,9 @@ function changeEach(name: string, change: Change, operator: RefundOperator): Act
         ? ', will be failed once no commit can land'
         : isLate
           ? ', will be sent once its commit is final'
-          : '';
+          : isStopped(changed)
+            ? ', not refunded: a hold or a sanction stops it; see participation show'
+            : '';
       console.log(`${id} ${status}${note}`);
     }
   };

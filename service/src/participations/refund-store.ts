@@ -29,8 +29,21 @@ export async function sumRefundable(
     select coalesce(array_agg(p.id::text order by w.position), '{}') as ids,
       coalesce(trim_scale(sum(p.amount / power(10::numeric, p.asset_digits))), 0)::text as usd
     from unnest(${ids}::uuid[]) with ordinality as w (id, position)
-    join participations p on p.id = w.id and p.status in ('completed', 'remit_failed')`.execute(tx);
+    join participations p on p.id = w.id and p.status in ('completed', 'remit_failed') and p.frozen_reason is null
+    join users u on u.id = p.user_id and u.held_at is null`.execute(tx);
   return { ids: rows[0]?.ids ?? [], amountUsd: rows[0]?.usd ?? '0' };
+}
+
+/** Returns the users of the participations among `ids` that could be refunded and are not frozen. */
+export async function listRefundUsers(
+  tx: Db,
+  ids: readonly string[],
+): Promise<{ id: string; user_id: string }[]> {
+  const { rows } = await sql<{ id: string; user_id: string }>`select id, user_id from participations
+    where id = any(${ids}::uuid[]) and status in ('completed', 'remit_failed') and frozen_reason is null`.execute(
+    tx,
+  );
+  return rows;
 }
 
 /**

@@ -1,14 +1,17 @@
+import { lockHeld } from '../accounts/hold.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { rehearse } from '../db/rehearse.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import { isId, newId } from '../http/ids.ts';
+import { freezeRows } from './freeze.ts';
 import {
   confirmRequest,
   findRefundLimit,
   findRefundRequest,
   insertRefundLimit,
   insertRefundRequest,
+  listRefundUsers,
   lockOperator,
   type RefundRequest,
   sumRefundable,
@@ -44,7 +47,8 @@ export type RefundDecision = {
 };
 
 /**
- * Requests refunds of completed participations, and retries failed refunds. The only way to request a refund. Above the
+ * Requests refunds of completed participations, and retries failed refunds. The only way to request a refund. Participations
+ * that are frozen, or whose user is on hold, do not change: request them again once an operator has released them. Above the
  * operator's daily limit it stores the request, which another person must confirm with `confirmRefunds`, and throws
  * `validation_failed`. Returns how many refunds were requested.
  */
@@ -57,6 +61,10 @@ export async function requestRefunds(
   const { id, ids, refusal } = await decide(ctx, operator, participationIds);
   if (refusal !== null)
     throw invalidField('amount', `${refusal}; another person has to confirm request ${id}`);
+  const counted = new Set(ids);
+  // Records why the others do not change. Not part of the decided sum, they must not be refunded even if a hold has just ended.
+  const others = participationIds.filter((each) => !counted.has(each));
+  if (others.length > 0) await ctx.db.transaction().execute((tx) => freezeHeld(tx, others));
   return changeAll(ctx, ids, onProgress);
 }
 
@@ -140,6 +148,23 @@ async function acceptRequest(ctx: Parts, name: string, id: string): Promise<Refu
   return request;
 }
 
+/**
+ * Freezes the participations of users on hold, and returns the others that are not frozen. Nothing is sent for frozen ones, so
+ * their status must not say that a refund was.
+ */
+async function freezeHeld(tx: Db, ids: readonly string[]): Promise<string[]> {
+  const rows = await listRefundUsers(tx, ids);
+  const held = new Set(await lockHeld(tx, [...new Set(rows.map(({ user_id }) => user_id))]));
+  const frozen = rows.filter(({ user_id }) => held.has(user_id));
+  if (frozen.length > 0)
+    await freezeRows(
+      tx,
+      frozen.map(({ id }) => id),
+      'hold',
+    );
+  return rows.filter(({ user_id }) => !held.has(user_id)).map(({ id }) => id);
+}
+
 /** Each batch is its own transaction, so that an interrupted run continues where it stopped. */
 async function changeAll(
   ctx: Parts,
@@ -151,7 +176,8 @@ async function changeAll(
     const ids = participationIds.slice(start, start + BATCH_ROWS);
     done += await ctx.db.transaction().execute(async (tx) => {
       const from = ['completed', 'remit_failed'] as const;
-      const changed = await changeStatus(ctx, tx, { ids, from, to: 'remit_submitted' });
+      const unfrozen = await freezeHeld(tx, ids);
+      const changed = await changeStatus(ctx, tx, { ids: unfrozen, from, to: 'remit_submitted' });
       await wakeAllSettlement(tx);
       return changed;
     });

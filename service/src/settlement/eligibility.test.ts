@@ -118,6 +118,23 @@ describe('a commit', () => {
 });
 
 describe('a refund', () => {
+  test('that is asked for a user on hold changes nothing until the hold ends', async () => {
+    const { id } = await sale.participate(sale.buyer(4), UNIT);
+    const { settle } = saleWorker(sale, { refundDepth: 1 });
+    for (let i = 0; i < 10 && (await rowOf(id)).status !== 'completed'; i++) {
+      await settle();
+      await sale.mine(3);
+    }
+    await holdUser(sale.app.ctx, USER, 'a reason');
+    const events = await sale.eventsOf(id);
+    expect((await requestRemit(sale.app.ctx, id)).status).toBe('completed');
+    await settle();
+    expect(await rowOf(id)).toMatchObject({ status: 'completed', frozen_reason: 'hold', remit_id: null });
+    expect(await sale.eventsOf(id)).toEqual(events);
+    await releaseHold(sale.app.ctx, USER, 'cleared');
+    expect((await requestRemit(sale.app.ctx, id)).status).toBe('remit_submitted');
+  });
+
   test('is stopped by a hold and by a sanction, and by nothing else', async () => {
     const buyer = sale.buyer(4);
     const { id } = await sale.participate(buyer, UNIT);
