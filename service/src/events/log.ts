@@ -8,6 +8,7 @@ import { readPage } from '../http/paging.ts';
 import type { Query } from '../http/query-string.ts';
 import { placeEvents } from './event.ts';
 import { renderEvent } from './render.ts';
+import { retainedSince } from './retained-since.ts';
 import type { Event, EventQuery } from './schema.ts';
 import {
   type Audience,
@@ -53,18 +54,20 @@ async function readForward(
 }
 
 /**
- * Returns the event after which to continue reading. If that event has been deleted, throws `events_expired` with the
- * oldest remaining event.
+ * Returns the event after which to continue reading. If that event has expired, throws `events_expired` with the oldest event that
+ * has not. Its time decides, because housekeeping deletes it some minutes later.
  */
 export async function findStart(
-  { db }: Pick<Context, 'db'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'config'>,
   audience: Audience,
   id: string,
 ): Promise<EventRow> {
+  const { db } = ctx;
+  const since = retainedSince(ctx);
   const found = isId(id) ? await findCommitted(db, audience, id) : null;
-  if (found !== null) return found;
-  if (isId(id) && (await isExpiredEvent(db, audience, id)))
-    throw new ApiError('events_expired', { oldest: await findOldestEvent(db, audience) });
+  if (found !== null && found.inserted_at >= since) return found;
+  if (found !== null || (isId(id) && (await isExpiredEvent(db, audience, id))))
+    throw new ApiError('events_expired', { oldest: await findOldestEvent(db, audience, since) });
   throw invalidField('after', 'is not the id of an event');
 }
 

@@ -1,10 +1,9 @@
 import type { Context } from '../context.ts';
-import { toTimestamp } from '../http/wire.ts';
+import { retainedSince } from './retained-since.ts';
 import { expireEvents, forgetExpiredEvents } from './store.ts';
 import { extendTrees } from './tree.ts';
 import { pruneNodes } from './tree-store.ts';
 
-const DAY_MS = 86_400_000;
 /**
  * How long the ids of deleted events are kept. During this time, resuming from a deleted event returns 410;
  * afterwards its id is unknown.
@@ -18,8 +17,8 @@ const EXPIRED_IDS_RETENTION = '1 year';
 export async function deleteExpiredEvents(
   ctx: Pick<Context, 'db' | 'log' | 'clock' | 'config'>,
 ): Promise<void> {
-  const { db, clock, config } = ctx;
-  const before = toTimestamp((Math.floor(clock.now()) - config.eventsRetentionDays * DAY_MS) * 1000);
+  const { db } = ctx;
+  const before = retainedSince(ctx);
   const broken = await extendTrees(ctx);
   while (await expireEvents(db, before, broken));
   await forgetExpiredEvents(db, EXPIRED_IDS_RETENTION);

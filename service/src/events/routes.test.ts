@@ -232,19 +232,23 @@ describe('an event about a user', () => {
 });
 
 describe('retention', () => {
-  test('reading on from a deleted event gives 410 with the oldest event there is', async () => {
+  test('reading on from an expired event gives 410 with the oldest event that has not, before and after its deletion', async () => {
     await append([about(1), about(2)]);
     const [second, first] = await list('');
     app.clock.advance(91 * 86_400);
     await append([about(3)]);
     const [third] = await list('');
+    const expectExpired = async (after: unknown, token: string) => {
+      const { status, body } = await get(`/v1/events?after=${after}`, token);
+      expect([status, body.code, body.errors]).toEqual([410, 'events_expired', { oldest: third?.id }]);
+    };
+    for (const event of [first, second]) await expectExpired(event?.id, partner);
     await deleteExpiredEvents(app.ctx);
     expect(await list('')).toEqual([third]);
     expect(third?.sequence).toBe(3);
     for (const event of [first, second])
       for (const token of [partner, await app.tokenFor()]) {
-        const { status, body } = await get(`/v1/events?after=${event?.id}`, token);
-        expect([status, body.code, body.errors]).toEqual([410, 'events_expired', { oldest: third?.id }]);
+        await expectExpired(event?.id, token);
       }
     const stranger = await app.tokenFor({ clientId: 'partner-two', userId: null });
     expect((await get(`/v1/events?after=${first?.id}`, stranger)).status).toBe(422);

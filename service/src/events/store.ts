@@ -161,9 +161,10 @@ export async function findEvent(db: Db, audience: Audience, id: string): Promise
   return rows[0] ?? null;
 }
 
-export async function findOldestEvent(db: Db, audience: Audience): Promise<string | null> {
-  const { rows } = await sql<{ id: string }>`
-    select e.id from events e where ${visibleTo(audience)} order by e.sequence limit 1`.execute(db);
+/** Returns the oldest event since a time. */
+export async function findOldestEvent(db: Db, audience: Audience, since: string): Promise<string | null> {
+  const { rows } = await sql<{ id: string }>`select e.id from events e
+    where ${visibleTo(audience)} and e.inserted_at >= ${since} order by e.sequence limit 1`.execute(db);
   return rows[0]?.id ?? null;
 }
 
