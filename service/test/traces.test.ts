@@ -1,7 +1,9 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Registry } from 'prom-client';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTraceExporter } from '../src/outbound/trace-exporter.ts';
 import { createTracer } from '../src/tracer.ts';
 import { MARKET_OPEN, startTokenizedWorld, type TokenizedWorld } from './support/venue.ts';
 
@@ -22,13 +24,17 @@ const PARENT_ID = 'b7ad6b7169203331';
 const bodies: string[] = [];
 const headers: string[] = [];
 /** Stands in for a collector: accepts OTLP over HTTP. */
+let hanging: ServerResponse[] | null = null;
 const collector = createServer(async (request, response) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   headers.push(`${request.url} ${request.headers['api-key']}`);
   bodies.push(Buffer.concat(chunks).toString());
-  response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  if (hanging === null) answer(response);
+  else hanging.push(response);
 });
+const answer = (response: ServerResponse) =>
+  response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
 let world: TokenizedWorld;
 beforeAll(async () => {
   await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
@@ -39,6 +45,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await world.close();
+  collector.close();
 });
 
 const spans = (): OtlpSpan[] =>
@@ -114,9 +121,37 @@ test('the share of traced requests is the configured one, whatever a caller asks
   expect(count(0.01)).toBeLessThan(300);
 });
 
-test('a collector that does not answer costs nothing but its traces', async () => {
-  collector.close();
-  collector.closeAllConnections();
-  const { status } = await world.user.call('GET', '/v1/offers');
-  expect(status).toBe(200);
+test('while the collector hangs, requests are answered and their spans wait', async () => {
+  hanging = [];
+  const open = hanging;
+  await world.app.app.inject('/oauth/jwks');
+  await expect.poll(() => open.length, { timeout: 10_000 }).toBe(1);
+  const [count, traceId] = [bodies.length, 'b'.repeat(32)];
+  const { status } = await world.user.call('GET', '/v1/offers', undefined, {
+    traceparent: `00-${traceId}-${PARENT_ID}-01`,
+  });
+  expect([status, bodies.length]).toEqual([200, count]);
+  hanging = null;
+  open.forEach(answer);
+  await expect.poll(() => spans().map((span) => span.traceId), { timeout: 10_000 }).toContain(traceId);
+});
+
+test('shutdown does not wait for a collector that hangs, and sends it nothing more', async () => {
+  hanging = [];
+  const open = hanging;
+  const url = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+  const { log } = world.app.ctx;
+  const exporter = openTraceExporter({ url, headers: {}, ratio: 1 }, log, new Registry());
+  const span = {
+    ...{ traceId: TRACE_ID, id: PARENT_ID, parentId: null, kind: 'server' as const, name: 'GET /hanging' },
+    ...{ attributes: {}, startedAt: 0, endedAt: 1, isFailed: false },
+  };
+  const received = () => bodies.filter((body) => body.includes('GET /hanging')).length;
+  exporter.add(span);
+  await expect.poll(received, { timeout: 10_000 }).toBe(1);
+  exporter.add(span);
+  await exporter.close();
+  expect(received()).toBe(1);
+  hanging = null;
+  open.forEach(answer);
 });

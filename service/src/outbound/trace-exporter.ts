@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import type { TraceSettings } from '../config/provider-settings.ts';
 import type { Log } from '../log.ts';
@@ -12,6 +13,8 @@ const INTERVAL_MS = 2_000;
 /** Spans that wait for the collector. Further ones are dropped: traces must not use up the node's memory. */
 const MAX_WAITING = 4_096;
 const TIMEOUT_MS = 5_000;
+/** How long shutdown waits for the collector. */
+const LAST_FLUSH_MS = 500;
 const KINDS = { server: 2, client: 3 };
 const FAILED = { code: 2 };
 
@@ -19,17 +22,23 @@ const FAILED = { code: 2 };
 export function openTraceExporter(settings: TraceSettings, log: Log, registry: Registry): TraceExporter {
   const collector = openUpstream({ name: 'traces', url: settings.url, timeoutMs: TIMEOUT_MS, registry });
   let waiting: Span[] = [];
-  let sending = Promise.resolve();
+  let isClosed = false;
+  let sending: Promise<void> | null = null;
   const send = async () => {
-    if (waiting.length === 0) return;
+    if (waiting.length === 0 || isClosed) return;
     const body = JSON.stringify(toOtlp(waiting));
     waiting = [];
     const headers = () => settings.headers;
     const { status } = await collector.request({ method: 'POST', path: '/v1/traces', headers, body });
     if (status >= 400) throw new Error(`the collector answered ${status}`);
   };
+  // While the collector has not answered, spans wait and no further request is made.
   const flush = () => {
-    sending = sending.then(send).catch((err: unknown) => log.warn({ err }, 'exporting traces failed'));
+    sending ??= send()
+      .catch((err: unknown) => log.warn({ err }, 'exporting traces failed'))
+      .finally(() => {
+        sending = null;
+      });
     return sending;
   };
   const timer = setInterval(() => void flush(), INTERVAL_MS);
@@ -40,7 +49,9 @@ export function openTraceExporter(settings: TraceSettings, log: Log, registry: R
     },
     close: async () => {
       clearInterval(timer);
-      await flush();
+      const lastFlush = (sending ?? Promise.resolve()).then(flush);
+      await Promise.race([lastFlush, sleep(LAST_FLUSH_MS, undefined, { ref: false })]);
+      isClosed = true;
       await collector.close();
     },
   };
