@@ -1,12 +1,20 @@
 import type { Attributes } from '../tracer.ts';
 
+const LITERAL = /'[^']*'/g;
+/** Uses of the words after which a table is expected elsewhere. */
+const NO_TABLE =
+  /\b(?:for(?: no key)?|do)\s+update\b|\bdistinct\s+from\b|\b(?:extract|trim|substring|overlay)\s*\([^()]*\bfrom\b/gi;
+/** A name before a parenthesis is a function, except after `into`. */
+const TABLE =
+  /\b(?:into\s+"?|(?:from|update|join)\s+(?:only\s+)?"?(?!(?:lateral|only)\b|\w+\s*\())([a-z_][a-z0-9_]*)/i;
+
 /**
  * Returns the operation and the first table of a statement for traces. The text stays here: some statements have values
  * in it.
  */
 export function summarizeStatement(text: string): { name: string; attributes: Attributes } {
   const [, operation = 'sql'] = /^\s*(\w+)/.exec(text) ?? [];
-  const [, table] = /\b(?:from|into|update|join)\s+"?([a-z_]+)"?/i.exec(text) ?? [];
+  const [, table] = TABLE.exec(text.replace(LITERAL, "''").replace(NO_TABLE, ' ')) ?? [];
   const name = operation.toLowerCase();
   return {
     name: table === undefined ? name : `${name} ${table}`,
