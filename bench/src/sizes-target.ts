@@ -61,18 +61,17 @@ async function seedSignIns(ctx: Context, clientId: string, count: number): Promi
 }
 
 async function seedEvents(ctx: Context, partnerId: string): Promise<void> {
-  const { rows: participations } = await sql<{ id: string; user_id: string; wallet_address: string }>`
-    select id, user_id, wallet_address from participations limit ${rows}`.execute(ctx.db);
+  const { rows: participations } = await sql<{ id: string; user_id: string }>`
+    select id, user_id from participations limit ${rows}`.execute(ctx.db);
   for (let from = 0; from < participations.length; from += EVENT_BATCH)
     await appendEvents(
       ctx,
       ctx.db,
-      participations.slice(from, from + EVENT_BATCH).map(({ id, user_id, wallet_address }) => ({
+      participations.slice(from, from + EVENT_BATCH).map(({ id, user_id }) => ({
         ...{ partnerId, userId: user_id, type: 'participation.completed' },
         data: {
           ...{ object: 'participation', id, offer_id: id, offer_option_id: id, status: 'completed' },
-          ...{ amount: '25000000', chain: 'ethereum_mainnet', wallet_address, reason: null },
-          commit_transaction_hash: `0x${'ab'.repeat(32)}`,
+          ...{ amount: '25000000', asset_id: 'usd-coin', chain: 'ethereum_mainnet' },
         },
       })),
     );
