@@ -1,6 +1,8 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, truncateSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { realMicros } from '@causeway/service/clock.ts';
+import { toTimestamp } from '@causeway/service/http/wire.ts';
 import { readBody } from './http.ts';
 import { closeServer, createListen } from './ports.ts';
 
@@ -102,5 +104,5 @@ function dripHeaders({ socket }: ServerResponse): void {
 }
 
 function wireTime(): string {
-  return new Date().toISOString().replace('Z', '000Z');
+  return toTimestamp(realMicros());
 }

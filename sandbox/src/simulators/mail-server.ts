@@ -1,6 +1,8 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { dirname } from 'node:path';
+import { realMicros } from '@causeway/service/clock.ts';
+import { toTimestamp } from '@causeway/service/http/wire.ts';
 import { type ParsedMessage, parseMessage } from './mail-message.ts';
 
 export type ReceivedMail = ParsedMessage & { to: string; sent_at: string };
@@ -59,7 +61,7 @@ function handleSession(socket: Socket, store: (mail: ReceivedMail) => void): voi
     input = input.slice(end + (end === 0 ? 3 : 5));
     isData = false;
     for (const recipient of to)
-      store({ to: recipient, ...parseMessage(raw), sent_at: new Date().toISOString().replace('Z', '000Z') });
+      store({ to: recipient, ...parseMessage(raw), sent_at: toTimestamp(realMicros()) });
     to = [];
     reply('250 2.0.0 stored');
     return true;
