@@ -54,6 +54,37 @@ test.each([
   expect(() => parseTimestamp(text)).toThrow('no wire form'),
 );
 
+test('arrays of texts round-trip, whatever they contain', async () => {
+  const text = fc.oneof(
+    fc.constantFrom(
+      'offers:read',
+      'NULL',
+      'null',
+      '',
+      '{',
+      '}',
+      'a,b',
+      '"',
+      '\\',
+      ' ',
+      'ANNULLED',
+      '[1:2]={a,b}',
+    ),
+    fc.string({ unit: 'grapheme' }).filter((value) => !value.includes('\0')),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.option(text)), async (values) => {
+      expect(await read('$1::text[]', [values])).toEqual(values);
+    }),
+    { numRuns: 300 },
+  );
+  expect(await read(`'[2:3]={a,b}'::text[]`)).toEqual(['a', 'b']);
+  expect(await read(`'{{a,b},{c,d}}'::text[]`)).toEqual([
+    ['a', 'b'],
+    ['c', 'd'],
+  ]);
+});
+
 test('returns UTC even if the role has another time zone', async () => {
   const role = `zoned_${Math.random().toString(36).slice(2)}`;
   await open.pool.query(`create role ${role} login superuser`);

@@ -6,6 +6,7 @@ import { columnTypes } from './column-types.ts';
 import { commitWithCalls } from './commit-calls.ts';
 import { followPrimary, openHosts, retryOnOtherHosts } from './hosts.ts';
 import { createNotifier, notifyOnCommit } from './notify.ts';
+import { newQuery, type Statement } from './query.ts';
 import { summarizeStatement } from './statement-summary.ts';
 import { nameStatements } from './statements.ts';
 import type { Database } from './tables.ts';
@@ -28,7 +29,7 @@ export type Db = Kysely<Database>;
 
 /** Runs hand-written statements. `pg.Pool` implements it. */
 export type Queryable = {
-  query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<{ rows: Row[] }>;
+  query<Row extends pg.QueryResultRow>(statement: Statement): Promise<{ rows: Row[] }>;
 };
 
 export type Lane = Pick<OpenPool, 'db' | 'tagged' | 'statements'>;
@@ -140,11 +141,11 @@ function runStatement<Row extends pg.QueryResultRow>(
   pool: pg.Pool,
   queue: FairQueue,
   lane: string,
-  statement: pg.QueryConfig,
+  statement: Statement,
 ): Promise<{ rows: Row[] }> {
   if (!queue.tryTake()) return queue.take(lane).then((leave) => pool.query<Row>(statement).finally(leave));
   return new Promise((resolve, reject) => {
-    pool.query<Row>(statement, (error: Error | undefined, result) => {
+    pool.query(newQuery(statement), (error: Error | undefined, result: pg.QueryResult<Row>) => {
       queue.release();
       if (error) reject(error);
       else resolve(result);

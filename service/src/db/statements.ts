@@ -3,6 +3,7 @@ import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
 import type { FairQueue } from '../jobs/fair-queue.ts';
 import { measureCall } from '../tracer.ts';
+import { newQuery, type Statement } from './query.ts';
 import { summarizeStatement } from './statement-summary.ts';
 
 // The limit keeps queries with varying text, such as filters, from filling the server's memory with plans.
@@ -51,10 +52,12 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
     try {
       return await measureCall(
         () => summarizeStatement(text),
-        () => client.query(name ? { name, text, values: [...values] } : { text, values: [...values] }),
+        () => runQuery(client, { ...(name !== undefined && { name }), text, values: [...values] }),
       );
     } catch (error) {
       isBroken ||= breaksConnection(error);
+      // Leads back to the code that made the query, instead of to the socket.
+      if (error instanceof Error) Error.captureStackTrace(error);
       throw error;
     }
   }
@@ -69,6 +72,17 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
     },
   };
   return wrapper;
+}
+
+function runQuery(client: pg.PoolClient, statement: Statement): Promise<pg.QueryResult> {
+  return new Promise((resolve, reject) => {
+    const query = newQuery(statement);
+    Object.assign(query, {
+      callback: (error: Error | undefined, result: pg.QueryResult) =>
+        error ? reject(error) : resolve(result),
+    });
+    client.query(query);
+  });
 }
 
 function nameStatement(statements: Statements, text: string): string | undefined {

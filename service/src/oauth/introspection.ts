@@ -40,8 +40,11 @@ export function introspectToken(
 function describe({ baseUrl }: Context, token: VerifiedToken | null, clientId: string | null): Introspection {
   if (token === null || (clientId !== null && token.caller.clientId !== clientId)) return INACTIVE;
   const { caller, username, exp, iat, scope } = token;
-  const claims = { active: true, client_id: caller.clientId, exp, iat, iss: baseUrl, scope };
-  return caller.userId === null || username === null ? claims : { ...claims, sub: caller.userId, username };
+  const { clientId: client_id, userId: sub } = caller;
+  // Written out twice, because a spread costs more than the rest of a cached introspection's own work.
+  return sub === null || username === null
+    ? { active: true, client_id, exp, iat, iss: baseUrl, scope }
+    : { active: true, client_id, exp, iat, iss: baseUrl, scope, sub, username };
 }
 
 type Credentials = { id: string; secret: string };
