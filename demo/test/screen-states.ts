@@ -86,6 +86,11 @@ export function screenStateTests(app: () => TestApp): void {
         await page.goto(`${app().url}/portfolio`);
         await page.getByRole('heading', { name: 'Please sign in' }).waitFor();
         await user.signIn(app(), page, await user.newUser(app()));
+        await page.locator('.sparkline polyline').first().waitFor();
+        await shoot(page, '02-offers');
+        await page.getByRole('link', { name: 'Portfolio', exact: true }).click();
+        await page.getByText("You haven't invested yet").waitFor();
+        await shoot(page, '03-no-investments');
         await page.getByRole('button', { name: 'Your account' }).click();
         await shoot(page, '31-account-menu', { fullPage: false });
         await page.getByRole('button', { name: 'Sign out' }).click();

@@ -11,7 +11,7 @@ export type TestApp = {
   /** The demo's URL. */
   url: string;
   service(): Service;
-  /** Opens a page in a fresh browser context; fails on any error in the console. */
+  /** Opens a page in a fresh browser context; fails on any error in the console of any of its pages. */
   visit(run: (page: Page, context: BrowserContext) => Promise<void>): Promise<void>;
   post(path: string, body: object): Promise<Record<string, unknown>>;
   /** Kills the service and the demo; `restart` starts them again. */
@@ -54,9 +54,8 @@ export async function startTestApp(): Promise<TestApp> {
 async function visit(browser: Browser, run: (page: Page, context: BrowserContext) => Promise<void>) {
   const context = await browser.newContext({ viewport: DESKTOP, reducedMotion: 'reduce' });
   context.setDefaultTimeout(30_000);
-  const page = await context.newPage();
   const errors: string[] = [];
-  page.on('console', (message) => {
+  context.on('console', (message) => {
     if (
       /Content.Security.Policy|Refused to|(Reference|Type|Range)Error|React error|unique "key"|Maximum update/i.test(
         message.text(),
@@ -64,7 +63,8 @@ async function visit(browser: Browser, run: (page: Page, context: BrowserContext
     )
       errors.push(message.text());
   });
-  page.on('pageerror', (error) => errors.push(String(error)));
+  context.on('weberror', (error) => errors.push(String(error.error())));
+  const page = await context.newPage();
   try {
     await run(page, context);
     expect(errors).toEqual([]);

@@ -1,4 +1,4 @@
-import type { BrowserContext, Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import type { TestApp } from './test-app.ts';
 
 export type User = { id: string; email: string; password: string };
@@ -22,26 +22,34 @@ export async function openSignIn(app: TestApp, page: Page): Promise<void> {
   await page.getByRole('link', { name: 'Sign in or register' }).click();
 }
 
-/** Creates an account and confirms its email address through the link on the demo's Mail page. */
-export async function register(
-  app: TestApp,
-  page: Page,
-  context: BrowserContext,
-  email: string,
-): Promise<void> {
-  await openSignIn(app, page);
+/**
+ * Creates an account on the sign-in page and confirms its email address by the link in the sandbox's mailbox, with nothing but
+ * clicks. Returns the tab in which the user goes on, and the mailbox's.
+ */
+export async function register(page: Page, email: string): Promise<{ page: Page; mailbox: Page }> {
   await page.getByRole('link', { name: 'Create an account' }).click();
   await page.getByLabel('Individual').check();
   await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password').fill('walk-along-the-quay');
   await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByRole('heading', { name: 'Check your email' }).waitFor();
-  const mail = await context.newPage();
-  await mail.goto(`${app.url}/mail`);
-  const link = mail.getByRole('listitem').filter({ hasText: email }).getByRole('link', { name: 'Open link' });
-  await page.goto(String(await link.getAttribute('href')));
-  await mail.close();
-  await page.getByRole('button', { name: 'Confirm email' }).click();
+  const mailbox = await openTab(page.getByRole('link', { name: 'Open the sandbox mailbox' }));
+  const confirmation = await openLinkIn(mailbox, email);
+  await confirmation.getByRole('button', { name: 'Confirm email' }).click();
+  return { page: confirmation, mailbox };
+}
+
+/** Clicks a link that opens a tab. */
+async function openTab(link: Locator): Promise<Page> {
+  const opened = link.page().context().waitForEvent('page');
+  await link.click();
+  return opened;
+}
+
+/** Opens the link of the email with this text. */
+function openLinkIn(mailbox: Page, text: string): Promise<Page> {
+  const email = mailbox.getByRole('listitem').filter({ hasText: text });
+  return openTab(email.getByRole('link', { name: 'Open link' }).first());
 }
 
 export const walletPrompt = (page: Page) => page.locator('dialog.approval');
@@ -116,8 +124,8 @@ export async function verify(page: Page, type: string, { outcome = 'Approve', co
   await page.locator('dialog.cw-identity-dialog').waitFor({ state: 'detached' });
 }
 
-/** Has the tax form emailed and signs it through the link in the email. */
-export async function signForm(app: TestApp, page: Page, context: BrowserContext): Promise<void> {
+/** Has the tax form emailed and signs it through the link in the mailbox's tab. */
+export async function signForm(page: Page, mailbox: Page): Promise<void> {
   const row = await openRequirement(page, 'document');
   await row.getByRole('button', { name: 'Fill in the form' }).click();
   const signature = row.getByLabel('Signature');
@@ -125,16 +133,13 @@ export async function signForm(app: TestApp, page: Page, context: BrowserContext
   await signature.fill('Ada Investor');
   await row.getByRole('button', { name: 'Email me the form' }).click();
   await expectRequirement(page, 'document', 'in_progress');
-  const mail = await context.newPage();
-  await mail.goto(`${app.url}/mail`);
-  const email = mail.getByRole('listitem').filter({ hasText: 'read and sign the form' });
-  const opened = context.waitForEvent('page');
-  await email.getByRole('link', { name: 'Open link' }).click();
-  const signing = await opened;
+  await mailbox.bringToFront();
+  const signing = await openLinkIn(mailbox, 'read and sign the form');
   await signing.getByRole('button', { name: /^Sign/ }).click();
   await signing.getByRole('heading', { name: 'This form has been signed' }).waitFor();
   await signing.close();
-  await mail.close();
+  await mailbox.close();
+  await page.bringToFront();
 }
 
 export async function fillAmount(page: Page, amount: string): Promise<void> {

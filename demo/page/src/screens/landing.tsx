@@ -86,16 +86,30 @@ function OfferPreviews() {
   return (
     <section className="previews" aria-label="Featured offers">
       {(offers ?? [null, null, null]).map((offer, index) => (
-        <article className="preview" key={offer?.id ?? index}>
-          {offer?.banner_url != null ? (
-            <img src={offer.banner_url} alt="" width={1200} height={400} />
-          ) : (
-            <span className="bone picture" />
-          )}
-          <p className="preview-type">{offer === null ? '\u00a0' : TYPE_LABELS[offer.type].singular}</p>
-          <p className="preview-line">{offer?.tagline ?? '\u00a0'}</p>
-        </article>
+        <PreviewCard key={offer?.id ?? index} offer={offer} />
       ))}
     </section>
+  );
+}
+
+/** Leads through the sign-in straight to the offer. */
+function PreviewCard({ offer }: { offer: Offer | null }) {
+  const card = (
+    <>
+      {offer?.banner_url != null ? (
+        <img src={offer.banner_url} alt="" width={1200} height={400} />
+      ) : (
+        <span className="bone picture" />
+      )}
+      <p className="preview-type">{offer === null ? '\u00a0' : TYPE_LABELS[offer.type].singular}</p>
+      <p className="preview-line">{offer?.tagline ?? '\u00a0'}</p>
+    </>
+  );
+  if (offer === null) return <div className="preview">{card}</div>;
+  const returnTo = encodeURIComponent(`/offers/${offer.slug}`);
+  return (
+    <a className="preview" href={`/causeway/sign-in?return_to=${returnTo}`}>
+      {card}
+    </a>
   );
 }
