@@ -1,5 +1,5 @@
 import type { MarketQuery, TokenizedSwapMarket } from '@causeway/sdk';
-import { formatUsd, useMarket, useQuote, useTradingStatus } from '@causeway/sdk/react';
+import { useMarket, useQuote, useTradingStatus } from '@causeway/sdk/react';
 import { useState } from 'react';
 import { describeHours, regularHours } from './market-hours.ts';
 import { dollars, PriceChange } from './price-change.tsx';
@@ -111,7 +111,7 @@ function Facts({
       </div>
       <div>
         <dt>Maximum order</dt>
-        <dd>{maxOrder === null ? '—' : formatUsd(maxOrder.split('.')[0] ?? '0')}</dd>
+        <dd>{maxOrder === null ? '—' : dollars(Number(maxOrder))}</dd>
       </div>
     </dl>
   );

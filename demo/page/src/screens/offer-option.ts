@@ -1,5 +1,5 @@
 import type { OfferOption } from '@causeway/sdk';
-import { formatUsd } from '@causeway/sdk/react';
+import { dollars } from './price-change.tsx';
 
 /** Turns `any-wallet` into "Any wallet". */
 function titleOf(slug: string): string {
@@ -10,8 +10,8 @@ function titleOf(slug: string): string {
 export function describeOption(option: OfferOption): { title: string; details: string } {
   const { price_usd, minimum_purchase_usd } = option;
   const details = [
-    ...(price_usd == null ? [] : [`${formatUsd(price_usd)} each`]),
-    ...(minimum_purchase_usd == null ? [] : [`from ${formatUsd(minimum_purchase_usd)}`]),
+    ...(price_usd == null ? [] : [`${dollars(Number(price_usd))} each`]),
+    ...(minimum_purchase_usd == null ? [] : [`from ${dollars(Number(minimum_purchase_usd))}`]),
   ];
   return { title: titleOf(option.slug), details: details.join(', ') };
 }
