@@ -27,7 +27,7 @@ await sql`select audit('participation.completed', audit_object('service', null),
   audit_object('participation', gen_random_uuid()::text)) from generate_series(1, ${rows}::int)`.execute(
   ctx.db,
 );
-await sealAuditLog(ctx, 0);
+while (await sealAuditLog(ctx, 0));
 await ctx.pool.query({ text: 'vacuum analyze', query_timeout: 600_000 } as never);
 const { rows: found } = await sql<{ name: string } & Size>`
   select c.relname as name, s.n_live_tup::int as rows, i.indexes::int,

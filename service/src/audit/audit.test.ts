@@ -224,7 +224,11 @@ describe('the audit log', () => {
     expect(await verifyAuditLog(under(c))).toEqual({ start: 0n, entries: 6n, checkpoints: 3, problem: null });
 
     await keepCheckpointKeys(under(b, stranger));
-    await sealUnder(stranger);
+    await expect(sealUnder(stranger)).rejects.toThrow('not signed');
+    const forged = signCheckpoint(createCheckpointKeys(under(stranger).sealing), {
+      ...{ size: 8n, hash: Buffer.alloc(32) },
+    });
+    await insertTreeCheckpoint(app.ctx.db, { size: 8n, note: forged });
     expect((await verifyAuditLog(under(c))).problem).toContain('not signed');
   });
 

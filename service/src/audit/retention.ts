@@ -5,8 +5,8 @@ import { type Checkpoint, openCheckpoint } from './checkpoint.ts';
 import { loadCheckpointKeys } from './former-keys.ts';
 import { moveStart, readStart } from './start.ts';
 import { deleteBeforeStart, findCheckpointBefore, listSealedEntries, lockSealing } from './store.ts';
-import { findBlindingKey, readTreeSize } from './tile-store.ts';
-import { readTree } from './tiles.ts';
+import { findBlindingKey } from './tile-store.ts';
+import { readSignedTree, readTree } from './tiles.ts';
 import { appendLeaf, hashTreeLeaf, rootOf } from './tree.ts';
 import { findProblem } from './verify.ts';
 
@@ -31,10 +31,13 @@ export async function deleteOldAuditEntries(ctx: Parts, maxStepEntries = MAX_STE
       const start = await readStart({ db, sealing });
       if (start === null) throw new Error('the start of the audit log is not signed by this installation');
       const next = await findCheckpointBefore(db, before, { start: start.size, max: maxStepEntries });
-      // The tree needs the hashes of all entries, so it must have them before they are deleted.
-      isMore = next !== undefined && next.size <= BigInt(await readTreeSize(db));
-      if (next === undefined || !isMore) return start.size;
-      const end = openCheckpoint(await loadCheckpointKeys({ db, sealing }), next.note);
+      isMore = false;
+      if (next === undefined) return start.size;
+      const keys = await loadCheckpointKeys({ db, sealing });
+      // The tree needs the hashes of all entries, so a signed one must have them before they are deleted.
+      if (next.size > BigInt((await readSignedTree(db, keys)).size)) return start.size;
+      isMore = true;
+      const end = openCheckpoint(keys, next.note);
       if (end?.size !== next.size)
         throw new Error('a checkpoint of the audit log is not signed by this installation');
       await moveStart({ db, sealing }, await verifyStep(db, start, end, before));

@@ -2,14 +2,19 @@ import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { startInterval } from '../jobs/interval.ts';
 import { EMPTY_CHAIN, hashChain, hashEntry } from './chain.ts';
-import { type CheckpointKeys, createCheckpointKeys, signCheckpoint } from './checkpoint.ts';
+import { signCheckpoint } from './checkpoint.ts';
+import { loadCheckpointKeys } from './former-keys.ts';
+import { readStart } from './start.ts';
 import * as store from './store.ts';
-import { extendTree } from './tiles.ts';
+import { extendTree, readSignedTree } from './tiles.ts';
 import { rootOf } from './tree.ts';
 
 const INTERVAL_MS = 1_000;
-const BATCH_SIZE = 1_000;
-const TREE_BATCH_SIZE = 20_000;
+/** Limits how long requests wait while a batch is hashed. */
+const BATCH_SIZE = 2_000;
+/** Limits how long a run takes, and with it how long a shutdown waits. */
+const MAX_BATCHES = 10;
+const MAX_BATCHES_AT_STOP = 2;
 /** A checkpoint is at most this much older than the newest sealed entry. */
 const CHECKPOINT_INTERVAL_S = 30;
 
@@ -20,34 +25,44 @@ type Parts = Pick<Context, 'db' | 'log' | 'sealing'>;
  * time.
  */
 export function startAuditSealer(ctx: Parts): () => Promise<void> {
-  const stop = startInterval(ctx, INTERVAL_MS, 'sealing the audit log failed', () => sealAuditLog(ctx));
+  const failure = 'sealing the audit log failed';
+  const stop = startInterval(ctx, INTERVAL_MS, failure, async () => void (await sealAuditLog(ctx)));
   return async () => {
     await stop();
-    await sealAuditLog(ctx, 0).catch((err: unknown) => ctx.log.warn({ err }, 'sealing the audit log failed'));
+    await sealAuditLog(ctx, 0, { maxBatches: MAX_BATCHES_AT_STOP }).catch((err: unknown) =>
+      ctx.log.warn({ err }, failure),
+    );
   };
 }
 
+/** Seals new entries and signs a checkpoint if one is due. Returns whether it stopped early, after `maxBatches`. */
 export async function sealAuditLog(
   { db, sealing }: Parts,
   checkpointIntervalS = CHECKPOINT_INTERVAL_S,
-  treeBatchSize = TREE_BATCH_SIZE,
-): Promise<void> {
-  for (;;) {
-    const { hasUnsealed, needsCheckpoint } = await store.findSealingWork(db, checkpointIntervalS);
-    if (hasUnsealed) await db.transaction().execute(sealBatch);
-    else if (!needsCheckpoint) return;
-    else if (await addCheckpoint(db, createCheckpointKeys(sealing), checkpointIntervalS, treeBatchSize))
-      return;
+  { batchSize = BATCH_SIZE, maxBatches = MAX_BATCHES } = {},
+): Promise<boolean> {
+  const findWork = (tx: Db) => store.findSealingWork(tx, checkpointIntervalS, batchSize);
+  for (let batch = 0; batch < maxBatches; batch++) {
+    const { hasUnsealed, needsCheckpoint } = await findWork(db);
+    if (!hasUnsealed && !needsCheckpoint) return false;
+    if (hasUnsealed) await db.transaction().execute((tx) => sealBatch(tx, batchSize));
+    if (needsCheckpoint)
+      await db.transaction().execute(async (tx) => {
+        await store.lockSealing(tx);
+        // Another node may have signed one meanwhile.
+        if ((await findWork(tx)).needsCheckpoint) await addCheckpoint({ db: tx, sealing }, batchSize);
+      });
   }
+  return true;
 }
 
 /** Adds the next committed entries to the chain. An entry that commits late gets a later position. */
-async function sealBatch(tx: Db): Promise<void> {
+async function sealBatch(tx: Db, limit: number): Promise<void> {
   await store.lockSealing(tx);
   const last = await store.findLastSealed(tx);
   let position = last?.position ?? 0n;
   let chain = last?.chain_hash ?? EMPTY_CHAIN;
-  const seals = (await store.listUnsealedEntries(tx, BATCH_SIZE)).map(({ written, entry }) => {
+  const seals = (await store.listUnsealedEntries(tx, limit)).map(({ written, entry }) => {
     const leaf = hashEntry(entry);
     chain = hashChain(chain, leaf);
     position += 1n;
@@ -57,24 +72,14 @@ async function sealBatch(tx: Db): Promise<void> {
 }
 
 /**
- * Adds sealed entries to the tree, and signs a checkpoint of it once it has all of them. Returns false if there are more: a log
- * that is older than its tree takes several transactions, so that sealing does not wait for all of it.
+ * Adds at most `limit` sealed entries to the tree of the newest checkpoint and signs a checkpoint of the result. A log that is
+ * older than its tree thus gets several. Throws an error, and signs nothing, if the database differs from what was signed before.
  */
-async function addCheckpoint(
-  db: Db,
-  keys: CheckpointKeys,
-  intervalS: number,
-  batchSize: number,
-): Promise<boolean> {
-  return db.transaction().execute(async (tx) => {
-    await store.lockSealing(tx);
-    const [last, newest] = [await store.findLastSealed(tx), await store.findTreeCheckpoint(tx)];
-    if (last === undefined || last.position === newest?.size) return true;
-    if (newest !== undefined && newest.age_seconds < intervalS) return true;
-    const tree = await extendTree(tx, batchSize);
-    const size = BigInt(tree.size);
-    if (size !== last.position) return false;
-    await store.insertTreeCheckpoint(tx, { size, note: signCheckpoint(keys, { size, hash: rootOf(tree) }) });
-    return true;
-  });
+async function addCheckpoint({ db, sealing }: Pick<Parts, 'db' | 'sealing'>, limit: number): Promise<void> {
+  const keys = await loadCheckpointKeys({ db, sealing });
+  const start = await readStart({ db, sealing });
+  if (start === null) throw new Error('the start of the audit log is not signed by this installation');
+  const tree = await extendTree(db, await readSignedTree(db, keys), { start: Number(start.size), limit });
+  const size = BigInt(tree.size);
+  await store.insertTreeCheckpoint(db, { size, note: signCheckpoint(keys, { size, hash: rootOf(tree) }) });
 }

@@ -13,19 +13,20 @@ export async function lockSealing(tx: Db): Promise<void> {
 }
 
 /**
- * Returns whether there are entries to seal and whether a checkpoint is due. An idle sealer runs only this query, so
- * it must be cheap: the greatest position takes one index lookup, whereas PostgreSQL would scan the table to find out
- * whether any position is above `size`.
+ * Returns whether there are entries to seal and whether a checkpoint is due: after the interval, or once `batchSize` entries wait for
+ * one. The interval also counts if the clock was set back. An idle sealer runs only this query, so it must be cheap: the greatest
+ * position takes one index lookup, whereas PostgreSQL would scan the table to find out whether any position is above `size`.
  */
 export async function findSealingWork(
   db: Db,
   checkpointIntervalS: number,
+  batchSize: number,
 ): Promise<{ hasUnsealed: boolean; needsCheckpoint: boolean }> {
   const { rows } = await sql<{ has_unsealed: boolean; needs_checkpoint: boolean }>`
     select exists (select from audit_entries where position is null) as has_unsealed,
-      coalesce((select max(position) from audit_entries), 0) > coalesce(newest.size, 0)
-        and coalesce(extract(epoch from now() - newest.at) >= ${checkpointIntervalS}, true) as needs_checkpoint
-    from (select) as always
+      last.size <> coalesce(newest.size, 0) and (newest.at is null or last.size - newest.size >= ${batchSize}
+        or abs(extract(epoch from now() - newest.at)) >= ${checkpointIntervalS}) as needs_checkpoint
+    from (select coalesce(max(position), 0) as size from audit_entries) as last
       left join (select size, at from audit_checkpoints where tree order by size desc limit 1) as newest on true`.execute(
     db,
   );
@@ -73,11 +74,8 @@ export async function insertTreeCheckpoint(tx: Db, { size, note }: Checkpoint): 
   );
 }
 
-export async function findTreeCheckpoint(
-  db: Db,
-): Promise<(Checkpoint & { age_seconds: number }) | undefined> {
-  const { rows } = await sql<Checkpoint & { age_seconds: number }>`
-    select size, note, extract(epoch from now() - at)::float8 as age_seconds from audit_checkpoints
+export async function findTreeCheckpoint(db: Db): Promise<Checkpoint | undefined> {
+  const { rows } = await sql<Checkpoint>`select size, note from audit_checkpoints
     where tree order by size desc limit 1`.execute(db);
   return rows[0];
 }

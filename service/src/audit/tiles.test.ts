@@ -260,12 +260,17 @@ describe('the tree', () => {
     await attack('truncate audit_tiles', 'truncate audit_checkpoints');
     await sql`insert into audit_checkpoints (size, note) values (300, ${note})`.execute(app.ctx.db);
     expect(await verifyAuditLog(app.ctx)).toMatchObject({ entries: 300n, checkpoints: 1, problem: null });
-    await sealAuditLog(app.ctx, 0, 100);
+    // Each run takes a bounded number of batches, and signs what the tree has then.
+    const limits = { batchSize: 100, maxBatches: 1 };
+    expect(await sealAuditLog(app.ctx, 1e9, limits)).toBe(true);
+    expect((await findTreeCheckpoint(app.ctx.db))?.size).toBe(100n);
+    expect(await problem([note])).toBeNull();
+    expect(await sealAuditLog(app.ctx, 1e9, { ...limits, maxBatches: 9 })).toBe(false);
     expect((await findTreeCheckpoint(app.ctx.db))?.size).toBe(300n);
     expect(root(await fetchLeaves(300))).toEqual(
       (await fetchCheckpoint(verifierKey(createCheckpointKeys(app.ctx.sealing)))).hash,
     );
-    expect(await verifyAuditLog(app.ctx, [note])).toMatchObject({ checkpoints: 3, problem: null });
+    expect(await verifyAuditLog(app.ctx, [note])).toMatchObject({ checkpoints: 5, problem: null });
   });
 
   test('is added to a log whose oldest entries were deleted before', async () => {
@@ -274,7 +279,12 @@ describe('the tree', () => {
     await deleteOldAuditEntries(afterRetention());
     await attack('truncate audit_tiles', 'truncate audit_checkpoints');
     expect(await verifyAuditLog(app.ctx)).toMatchObject({ start: 4n, entries: 3n, problem: null });
-    await seal(1);
+    await write(1);
+    // Deleted entries count, too.
+    const limits = { batchSize: 3, maxBatches: 2 };
+    expect(await sealAuditLog(app.ctx, 0, limits)).toBe(true);
+    expect((await findTreeCheckpoint(app.ctx.db))?.size).toBe(6n);
+    expect(await sealAuditLog(app.ctx, 0, limits)).toBe(false);
     expect(await tile('0/000.p/8')).toHaveLength(8);
     expect(await verifyAuditLog(app.ctx)).toMatchObject({ start: 4n, entries: 4n, problem: null });
   });
@@ -336,4 +346,81 @@ describe('the tree', () => {
     ])
       await expect(sql.raw(statement).execute(app.ctx.db)).rejects.toThrow('cannot be changed');
   });
+});
+
+/** What a role that may only read and write rows can try. */
+describe('the sealer signs nothing, and says why,', () => {
+  const run = (statement: string) => sql.raw(statement).execute(app.ctx.db);
+  const signedSize = async () => Number((await findTreeCheckpoint(app.ctx.db))?.size ?? 0);
+  const sealed = (position: number) =>
+    `insert into audit_entries (entry, position, leaf_hash, chain_hash) values ('{}', ${position}, sha256(''), sha256(''))`;
+
+  test.each([
+    ['an entry far above the others', [sealed(20)], 'entry 6 of the audit log is missing'],
+    ['a removed entry', ['delete from audit_entries where position = 4'], 'entry 4 of the audit log is missing'],
+    ['a start that is not signed', ["insert into audit_start (size, note) values (9, '')"], 'start'],
+    [
+      'a changed tile',
+      ["update audit_tiles set hashes = overlay(hashes placing '\\xff' from 9)"],
+      'checkpoint',
+    ],
+    ['a leaf without entry', ["update audit_tiles set hashes = hashes || sha256('')"], 'tile 0/0 differs'],
+    [
+      'more leaves than entries',
+      ["update audit_tiles set hashes = hashes || sha256('') || sha256('') || sha256('')"],
+      'the tiles have 6 entries, and the log has 5',
+    ],
+    [
+      'a tile beyond the others',
+      ["insert into audit_tiles values (0, 9, sha256(''))"],
+      'the tiles have 2305',
+    ],
+    [
+      'a checkpoint without signature',
+      ["insert into audit_checkpoints (size, note, tree) values (900, 'forged', true)"],
+      'not signed',
+    ],
+  ])('if there is %s', async (_case, statements, expected) => {
+    await seal(3);
+    await write(2);
+    await sealAuditLog(app.ctx, 1e9);
+    await attack(...statements);
+    const before = await signedSize();
+    await expect(sealAuditLog(app.ctx, 0)).rejects.toThrow(expected);
+    expect(await signedSize()).toBe(before);
+    expect(await problem()).not.toBeNull();
+  });
+
+  test('and the database refuses entries that the sealer did not place', async () => {
+    await seal(3);
+    await write(2);
+    const place = (position: number | string, where = 'position is null') =>
+      `update audit_entries set position = ${position}, leaf_hash = sha256(''), chain_hash = sha256('') where ${where}`;
+    const one = 'written = (select min(written) from audit_entries where position is null)';
+    for (const statement of [
+      ...[sealed(4), sealed(4_000_000_000)],
+      ...[place(4_000_000_000, one), place(5, one), place(0, one), place(-1, one), place('written * 2')],
+    ])
+      await expect(run(statement)).rejects.toThrow('cannot be changed');
+    await sealAuditLog(app.ctx, 0);
+    expect(await verifyAuditLog(app.ctx)).toMatchObject({ entries: 5n, problem: null });
+  });
+
+  test('and its functions use no table of the session', async () => {
+    const { rows } = await sql<{ name: string }>`select proname as name from pg_proc
+      where pronamespace = current_schema()::regnamespace and (proname = 'audit' or proname ~ '^(audit|refuse)_')
+        and (prorettype = 'trigger'::regtype or proname = 'audit')
+        and not coalesce(array_to_string(proconfig, ' ') like 'search_path=pg_catalog, %, pg_temp', false)`.execute(
+      app.ctx.db,
+    );
+    expect(rows).toEqual([]);
+  });
+});
+
+test('checkpoints continue if the clock of the database was set back', async () => {
+  await seal(1);
+  await attack("update audit_checkpoints set at = now() + interval '1 hour'");
+  await write(1);
+  await sealAuditLog(app.ctx);
+  expect((await findTreeCheckpoint(app.ctx.db))?.size).toBe(2n);
 });

@@ -1,6 +1,8 @@
 import type { Db } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
 import { hashEntry } from './chain.ts';
+import { type CheckpointKeys, openCheckpoint } from './checkpoint.ts';
+import { findLastSealed, findTreeCheckpoint } from './store.ts';
 import {
   appendToTiles,
   findBlindingKey,
@@ -16,7 +18,9 @@ import {
   HASH_BYTES,
   hashTreeLeaf,
   partialTiles,
+  rootOf,
   TILE_WIDTH,
+  type Tile,
   type TileId,
   type Tree,
   treeFromTiles,
@@ -30,21 +34,66 @@ export async function readTree(db: Db, size: number): Promise<Tree> {
   return treeFromTiles(size, await readTiles(db, partialTiles(size)));
 }
 
+/** Returns the tree of the newest checkpoint. Throws an error if the checkpoint is not ours or the tiles differ from it. */
+export async function readSignedTree(db: Db, keys: CheckpointKeys): Promise<Tree> {
+  const newest = await findTreeCheckpoint(db);
+  if (newest === undefined) return { size: 0, peaks: [] };
+  const signed = openCheckpoint(keys, newest.note);
+  if (signed?.size !== newest.size)
+    throw new Error('the newest checkpoint of the audit log is not signed by this installation');
+  const tree = await readTree(db, Number(newest.size));
+  if (!rootOf(tree).equals(signed.hash))
+    throw new Error('the tiles of the audit log differ from its newest checkpoint');
+  return tree;
+}
+
 /**
- * Adds at most `limit` sealed entries to the tree and returns it. Call it under the sealing lock. It also adds what was sealed
- * before the log had a tree, or by nodes that know none.
+ * Adds at most `limit` sealed entries to a tree that is known to be right, and to its tiles. Call it under the sealing lock. Only
+ * entries up to `start` may be missing. Throws an error if others are, or if the tiles already have hashes that do not follow from
+ * the entries.
  */
-export async function extendTree(tx: Db, limit: number): Promise<Tree> {
-  const tree = await readTree(tx, await readTreeSize(tx));
+export async function extendTree(
+  tx: Db,
+  { size, peaks }: Tree,
+  { start, limit }: { start: number; limit: number },
+): Promise<Tree> {
+  const [stored, last] = [await readTreeSize(tx), Number((await findLastSealed(tx))?.position ?? 0n)];
+  if (Math.max(size, stored) > last)
+    throw new Error(`the tiles have ${Math.max(size, stored)} entries, and the log has ${last}`);
   const key = await findBlindingKey(tx);
-  const entries = await listLeafHashes(tx, BigInt(tree.size), limit);
-  const { onTileHash, take } = collectTiles(tree.size);
+  const entries = await listLeafHashes(tx, BigInt(size), limit);
+  const tree = { size, peaks: [...peaks] };
+  const { onTileHash, take } = collectTiles(size);
   for (const { position, leaf_hash } of entries) {
-    while (tree.size + 1 < Number(position)) appendLeaf(tree, DELETED, onTileHash);
+    for (
+      ;
+      tree.size + 1 < Number(position) && tree.size < size + limit;
+      appendLeaf(tree, DELETED, onTileHash)
+    )
+      if (tree.size >= start) throw new Error(`entry ${tree.size + 1} of the audit log is missing`);
+    if (tree.size === size + limit) break;
     appendLeaf(tree, hashTreeLeaf(key, position, leaf_hash), onTileHash);
   }
-  if (entries.length > 0) await appendToTiles(tx, take());
+  await addToTiles(tx, size, take());
   return tree;
+}
+
+/** Appends the hashes that follow those of a tree with `size` leaves, unless the tiles have them already. */
+async function addToTiles(tx: Db, size: number, parts: readonly Tile[]): Promise<void> {
+  const stored = await readTiles(tx, parts);
+  const missing = parts.map((part) => {
+    const { level, index, hashes } = part;
+    const before = Math.max(0, countHashes(size, level) - index * TILE_WIDTH) * HASH_BYTES;
+    const tile = stored.find((each) => each.level === level && each.index === index);
+    const known = (tile?.hashes ?? Buffer.alloc(0)).subarray(before, before + hashes.length);
+    if (!known.equals(hashes.subarray(0, known.length)))
+      throw new Error(`tile ${level}/${index} differs from the entries of the audit log`);
+    return { ...part, hashes: hashes.subarray(known.length) };
+  });
+  await appendToTiles(
+    tx,
+    missing.filter(({ hashes }) => hashes.length > 0),
+  );
 }
 
 const TILE_PATH = /^(0|[1-9]\d?)\/((?:x\d{3}\/){0,4}\d{3})(?:\.p\/([1-9]\d{0,2}))?$/;
