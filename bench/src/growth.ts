@@ -1,5 +1,5 @@
 import { readCpuTime } from './cpu.ts';
-import { load, MIN_ROUNDS } from './load.ts';
+import { inTurn, load, MIN_ROUNDS } from './load.ts';
 import { type Bar, barOf, type Options, type Result } from './result.ts';
 import { measure } from './settlement.ts';
 import { type Spread, spreadOf } from './statistics.ts';
@@ -60,7 +60,8 @@ const PARTS: Record<string, Part> = {
 
 /**
  * Measures how the CPU time per operation grows with rows, users, connections or offers. Each size has its own process
- * and database, and the sizes take turns. The exponent is the slope of the cost over the size on logarithmic scales.
+ * and database, and the sizes take turns. The exponent is the slope of the cost over the size on logarithmic scales, at the
+ * largest sizes.
  */
 export async function run({ part: only, large = false }: Options): Promise<Result> {
   if (only !== undefined && PARTS[only] === undefined)
@@ -75,7 +76,7 @@ export async function run({ part: only, large = false }: Options): Promise<Resul
       const points = sizes.map((size) => ({ size, ...spreadOf(costs[size] ?? []) }));
       figures[`${operation}, by ${by}`] = { per: operation, by, expected, points };
       bars.push(
-        barOf(`exponent of ${operation}, by ${by} (${expected})`, exponents(sizes, costs), {
+        barOf(`exponent of ${operation}, by ${by} (${expected})`, exponents(sizes, costs, expected), {
           max: MAX_EXPONENT[expected],
         }),
       );
@@ -84,16 +85,25 @@ export async function run({ part: only, large = false }: Options): Promise<Resul
   return { name: 'How cost grows', bars, figures };
 }
 
-/** Returns the slope of log(cost) over log(size), by least squares, per round. */
-function exponents(sizes: readonly number[], costs: Costs): number[] {
-  const x = sizes.map(Math.log);
-  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const meanX = mean(x);
+/**
+ * Returns the exponent between the two largest sizes, per round. For `linear` it is the exponent of the cost that each
+ * step adds, because a fixed cost would hide how the rest grows. The sizes are powers of ten.
+ */
+export function exponents(
+  sizes: readonly number[],
+  costs: Costs,
+  expected: keyof typeof MAX_EXPONENT,
+): number[] {
+  const [first = 0, second = 0, third = 0] = sizes.slice(-3);
   return Array.from({ length: MIN_ROUNDS }, (_, round) => {
-    const y = sizes.map((size) => Math.log(costs[size]?.[round] ?? Number.NaN));
-    const meanY = mean(y);
-    const covariance = x.reduce((sum, value, i) => sum + (value - meanX) * ((y[i] ?? 0) - meanY), 0);
-    return covariance / x.reduce((sum, value) => sum + (value - meanX) ** 2, 0);
+    const [low, middle, high] = [first, second, third].map((size) => costs[size]?.[round] ?? Number.NaN) as [
+      number,
+      number,
+      number,
+    ];
+    const growth =
+      expected === 'flat' ? high / middle : (high - middle) / Math.max(middle - low, middle / 100);
+    return Math.log(Math.max(growth, 1e-3)) / Math.log(third / second);
   });
 }
 
@@ -169,7 +179,7 @@ async function takeTurns(
 ): Promise<Costs> {
   const costs: Costs = Object.fromEntries(sizes.map((size) => [size, []]));
   for (let round = 0; round <= MIN_ROUNDS; round++)
-    for (const [index, size] of sizes.entries()) {
+    for (const [index, size] of inTurn([...sizes.entries()], round)) {
       const cost = await measureOne(size, index);
       if (round > 0) costs[size]?.push(cost);
     }

@@ -61,8 +61,13 @@ export async function compare<Name extends string>(
   const all = Object.fromEntries(names.map((name) => [name, [] as Load[]])) as Record<Name, Load[]>;
   for (const name of names) await load(targets[name], 2);
   for (let round = 0; round < rounds; round++)
-    for (const name of names) all[name].push(await load(targets[name], seconds));
+    for (const name of inTurn(names, round)) all[name].push(await load(targets[name], seconds));
   return Object.fromEntries(names.map((name) => [name, medianLoad(all[name])])) as Record<Name, Loads>;
+}
+
+/** Returns the targets in an order that changes with every round, so that none always follows the same one. */
+export function inTurn<T>(targets: readonly T[], round: number): readonly T[] {
+  return round % 2 === 0 ? targets : targets.toReversed();
 }
 
 function medianLoad(rounds: Load[]): Loads {

@@ -13,7 +13,10 @@ import {
 } from './plots.mjs';
 import { type Bar, describeValue, judge, type Result } from './result.ts';
 
-/** A file of `bench/results`. Files of older versions have no command and no versions. */
+/**
+ * A file of `bench/results`. Files without a date come from an earlier version of the benchmark, with one round and other
+ * limits, so they are shown but not judged.
+ */
 type Stored = Result & {
   file: string;
   command?: string;
@@ -67,10 +70,10 @@ function page(results: readonly Stored[], plots: Record<string, string>): string
 </picture>`;
   return `# Benchmarks
 
-Generated from \`bench/results\` by \`npm run bench -- --report\`; no number is written by hand. Targets take turns for at least five
-rounds. A value is the median of the rounds, with the lowest and the highest round in parentheses. If the limit lies between those
-two, the result decides nothing. CPU time per request hardly depends on what else runs on the machine, so on a busy machine believe it
-and not the throughput.
+Generated from \`bench/results\` by \`npm run bench -- --report\`; no number is written by hand. A value with a range in parentheses is
+the median of at least five rounds in which the targets took turns, with the lowest and the highest round. If the limit lies inside
+the range, the result decides nothing. A value without a range was measured once. CPU time per request depends less than throughput
+on what else runs on the machine. The load average says how much that was.
 
 ## Limits
 
@@ -96,7 +99,8 @@ ${picture('growth', 'Cost per operation over the number of rows, users, streams 
 
 function section({ name, file, bars, command, date, seconds, machine, versions = {} }: Stored): string {
   const rows = bars.map(
-    (bar) => `| ${bar.label} | ${describeValue(bar)} | ${limitOf(bar)} | ${judge(bar)} |`,
+    (bar) =>
+      `| ${bar.label} | ${describeValue(bar)} | ${date === undefined ? '–' : limitOf(bar)} | ${date === undefined ? 'not judged: from an earlier version' : judge(bar)} |`,
   );
   const table = [`| | Measured | Limit | |`, '|---|---|---|---|', ...rows].join('\n');
   const node = versions.node ?? (machine as unknown as { node?: string }).node;
@@ -126,7 +130,7 @@ function limitOf(bar: Bar): string {
 /** Returns the bars that are ratios of two positive numbers, turned so that more is better. */
 function ratioRows(results: readonly Stored[]): RatioRow[] {
   return results
-    .filter(({ file }) => !file.startsWith('growth'))
+    .filter(({ file, date }) => !file.startsWith('growth') && date !== undefined)
     .flatMap(({ file, bars }) =>
       bars.flatMap((bar): RatioRow[] => {
         const limit = 'min' in bar ? bar.min : bar.max;
