@@ -55,11 +55,16 @@ async function findHaltReason({ causeway, signal }: Session, symbol: string): Pr
 /** Checks the calldata against the user's order and against the chain, so that the user need not trust the service. */
 export async function assertMatchesOrder(
   session: Session,
+  { asset }: OfferDetails,
   { address, assetAddress, token }: Deployment,
   order: TokenizedSwapTransaction,
   amount: bigint,
 ): Promise<void> {
-  const isOrdered = order.to.toLowerCase() === address && order.pay_input_amount === String(amount);
+  const isOrdered =
+    order.to.toLowerCase() === address &&
+    order.pay_input_amount === String(amount) &&
+    order.pay_input_decimals === token.decimals &&
+    order.receive_output_decimals === asset.fractional_digits;
   const ordered: Finding = {
     check: 'order',
     ok: isOrdered,

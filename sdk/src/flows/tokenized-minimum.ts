@@ -4,8 +4,10 @@ import { FlowFailure } from './flow.ts';
 import { minimumAfterSlippage, parseSmallestUnits } from './money.ts';
 import type { Deployment } from './offer-contract.ts';
 import type { Session } from './session.ts';
+import { mismatch } from './token-checks.ts';
 
 type Limits = {
+  offer: { asset: { fractional_digits: number } };
   amount: string | bigint;
   minReceive?: string | bigint | undefined;
   maxSlippageBps?: number | undefined;
@@ -13,7 +15,7 @@ type Limits = {
 };
 
 /** Throws `invalid_input` unless the input sets a minimum to receive or a maximum slippage. */
-export function assertLimitsSlippage({ minReceive, maxSlippageBps, quoted }: Limits): void {
+export function assertLimitsSlippage({ minReceive, maxSlippageBps, quoted }: Omit<Limits, 'offer'>): void {
   if (minReceive !== undefined) parseSmallestUnits(minReceive, 'minReceive');
   if (quoted !== undefined) parseSmallestUnits(quoted, 'quoted');
   if (maxSlippageBps !== undefined) minimumAfterSlippage(0n, maxSlippageBps);
@@ -31,7 +33,7 @@ export async function readMinimum(
   const { minReceive, maxSlippageBps } = limits;
   const floor = minReceive === undefined ? 1n : BigInt(minReceive);
   if (maxSlippageBps === undefined) return () => floor;
-  const quoted = BigInt(limits.quoted ?? (await readQuote(session, symbol, token.decimals, limits.amount)));
+  const quoted = BigInt(limits.quoted ?? (await readQuote(session, symbol, token.decimals, limits)));
   return (order) => {
     const minimum = minReceivedForOrder(order, quoted, maxSlippageBps);
     return minimum > floor ? minimum : floor;
@@ -42,10 +44,13 @@ async function readQuote(
   { causeway, signal }: Session,
   symbol: string,
   decimals: number,
-  amount: string | bigint,
+  { amount, offer }: Limits,
 ): Promise<string> {
   const query = { symbol, side: 'buy', notional_value: formatUnits(BigInt(amount), decimals) } as const;
-  return (await causeway.tokenized.quote(query, { signal })).token_base_units;
+  const quote = await causeway.tokenized.quote(query, { signal });
+  if (quote.asset_decimals !== offer.asset.fractional_digits)
+    throw mismatch(quote.asset_address, { decimals: quote.asset_decimals });
+  return quote.token_base_units;
 }
 
 /**

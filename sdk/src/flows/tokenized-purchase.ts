@@ -117,7 +117,7 @@ export async function buyTokenized(
     });
     const arrivedAt = Date.now();
     enter('verifying');
-    if (verify) await assertMatchesOrder(session, deployment, order, amount);
+    if (verify) await assertMatchesOrder(session, offer, deployment, order, amount);
     assertReceives(order, minimumOf(order));
     const call = { to: order.to as Hex, data: order.data as Hex };
     await simulateOrder(session, call, order);

@@ -225,6 +225,8 @@ describe('a malicious service that changes an order', () => {
 
   test.each<[string, (order: TokenizedSwapTransaction) => Partial<TokenizedSwapTransaction>]>([
     ['an impostor contract', () => ({ to: THIEF })],
+    ['an order that is shown as a larger one', () => ({ receive_output_decimals: 15 })],
+    ['a payment that is shown as a smaller one', () => ({ pay_input_decimals: 9 })],
     ['an inflated fee', ({ fee }) => ({ fee: String(BigInt(fee) * 10n) })],
     [
       'an approval instead of the swap',
@@ -240,6 +242,18 @@ describe('a malicious service that changes an order', () => {
     const order = { ...input(), wallet: buyer, offer: apple, maxSlippageBps: 50, quoted };
     const error = await failureOf(buyTokenized(await sandbox.newUser(), order, options()));
     expect(error.code).toBe('price_moved');
+  });
+
+  test('cannot quote in a unit of which the user sees more than the wallet gets', async () => {
+    const client = await sandbox.newUser({
+      fetch: async (url, init) => {
+        const reply = await fetch(url, init);
+        if (!String(url).includes('/swap/quote') || !reply.ok) return reply;
+        return Response.json({ ...((await reply.json()) as object), asset_decimals: 15 });
+      },
+    });
+    const order = { ...input(), offer: apple, maxSlippageBps: 50 };
+    expect((await refused(() => buyTokenized(client, order, options()))).code).toBe('token_mismatch');
   });
 
   test('a purchase without a limit on slippage is refused before the wallet opens', async () => {

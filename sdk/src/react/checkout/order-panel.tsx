@@ -25,20 +25,20 @@ function useTradeFacts({ offer, deployment, purchase }: Props): readonly Fact[] 
   const show = (units: bigint | string | null | undefined, unit: { code: string; decimals: number }) =>
     units == null ? '–' : <TokenAmount units={units} unit={unit} />;
   const priceText = (price: string) => t('{price} per {asset}', { price: format.price(price), asset: code });
+  // The flow checks these decimals on chain, and refuses a quote or an order with others.
   const paid = { code: deployment?.code ?? '', decimals: deployment?.decimals ?? 0 };
+  const received = { code, decimals: fractional_digits };
   // An order of an earlier purchase says nothing about the next one.
   if (order !== null && state.step !== 'idle') {
-    const { receive_output_amount, receive_output_decimals: decimals } = order;
-    const net = { units: BigInt(order.notional_value), decimals: order.pay_input_decimals };
-    const payment = { ...paid, decimals: order.pay_input_decimals };
+    const net = { ...paid, units: BigInt(order.notional_value) };
+    const output = { ...received, units: BigInt(order.receive_output_amount) };
     return [
-      [t('You pay'), format.tokenAmount(order.pay_input_amount, payment)],
-      [t('Fee included'), show(order.fee, payment)],
-      [t('You receive'), show(receive_output_amount, { code, decimals })],
-      [t('Price'), priceText(priceOf(net, { units: BigInt(receive_output_amount), decimals }))],
+      [t('You pay'), format.tokenAmount(order.pay_input_amount, paid)],
+      [t('Fee included'), show(order.fee, paid)],
+      [t('You receive'), show(output.units, received)],
+      [t('Price'), priceText(priceOf(net, output))],
     ];
   }
-  const received = { code, decimals: quote.data?.asset_decimals ?? fractional_digits };
   return [
     [t('You pay'), amount.units === null ? '–' : format.tokenAmount(amount.units, paid)],
     [t('Fee included'), show(fee, paid)],

@@ -1,7 +1,6 @@
 import { lazy, Suspense } from 'react';
 import type { SwapResult } from '../../flows/outcome.ts';
 import type { TokenizedOffer } from '../../offers.ts';
-import type { TokenizedSwapTransaction } from '../../wire.ts';
 import { BlockerNotice } from '../identity/blocker-notice.tsx';
 import type { BlockProps } from '../ui/class-names.ts';
 import { Empty } from '../ui/elements.tsx';
@@ -87,7 +86,7 @@ function TradeForm({ offer, onDone }: TokenizedCheckoutProps) {
       <SwapDone
         result={state.result}
         paid={deployment}
-        received={receivedUnit(offer, order)}
+        received={{ code: offer.asset.code, decimals: offer.asset.fractional_digits }}
         hashes={purchase.hashes}
         onAgain={() => {
           amount.setText('');
@@ -155,15 +154,4 @@ function TradeForm({ offer, onDone }: TokenizedCheckoutProps) {
       <FlowPanel run={{ ...purchase, reset: edit }} steps={TOKENIZED_STEPS} onRetry={purchase.buy} />
     </form>
   );
-}
-
-/**
- * Returns the unit of the purchased token. Prefers the decimals in the order, which come from the contract,
- * to the decimals of the offer's asset.
- */
-function receivedUnit(offer: TokenizedOffer, order: TokenizedSwapTransaction | null) {
-  return {
-    code: offer.asset.code,
-    decimals: order?.receive_output_decimals ?? offer.asset.fractional_digits,
-  };
 }

@@ -19,7 +19,7 @@ export function useTradeQuote(
   owner: string | undefined,
 ) {
   const { decimals, code } = deployment ?? { decimals: 0, code: '' };
-  const symbol = offer.asset.code;
+  const { code: symbol, fractional_digits } = offer.asset;
   const balance = useBalance(deployment, owner);
   const feeBps = useFeeBps(offer);
   const status = useTradingStatus({ symbol, side: 'buy' }, { pollIntervalMs: STATUS_INTERVAL_MS }).data;
@@ -45,7 +45,10 @@ export function useTradeQuote(
   );
   return {
     ...{ amount, limits, isTradable, fee },
-    quote: debouncedNet === net ? quote : { ...quote, data: undefined, error: undefined },
+    quote:
+      debouncedNet === net && (quote.data?.asset_decimals ?? fractional_digits) === fractional_digits
+        ? quote
+        : { ...quote, data: undefined, error: undefined },
   };
 }
 
