@@ -35,9 +35,14 @@ export async function canBatch(session: Session): Promise<boolean> {
 
 /**
  * Has the wallet execute the calls in one transaction, and returns its hash once it is mined. Returns null if the wallet
- * refuses the batch before it sends anything. Requires atomicity: an approval must not remain if its purchase fails.
+ * refuses the batch before it sends anything. Calls `onSent` once the wallet has accepted the batch. Requires atomicity: an
+ * approval must not remain if its purchase fails.
  */
-export async function sendBatch(session: Session, calls: readonly Call[]): Promise<Hex | null> {
+export async function sendBatch(
+  session: Session,
+  calls: readonly Call[],
+  onSent: () => void,
+): Promise<Hex | null> {
   const request = {
     ...{ version: '2.0.0', chainId: hexChainId(session), from: session.address, atomicRequired: true },
     calls: calls.map(({ to, data }) => ({ to, data, value: '0x0' })),
@@ -46,13 +51,15 @@ export async function sendBatch(session: Session, calls: readonly Call[]): Promi
     if (hasCode(error, ...REFUSED_BATCH)) return null;
     throw error;
   });
-  return id === null ? null : waitForBatch(session, id);
+  if (id === null) return null;
+  onSent();
+  return waitForBatch(session, id);
 }
 
 function idOf(reply: unknown): string {
   const id = reply instanceof Object && 'id' in reply ? reply.id : reply;
   if (typeof id === 'string' && id !== '') return id;
-  throw incomplete('wallet_error');
+  throw incomplete('outcome_unknown');
 }
 
 /**

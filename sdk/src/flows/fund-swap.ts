@@ -97,7 +97,6 @@ export async function swapFund(
       (await sendApart(session, enter, wanted, call, async () => {
         assertReceives((await preview(session, deployment, amount)).receive, minimum);
       }));
-    enter('confirming');
     return readSwapResult(await waitForReceipt(session, sent), session.address, deployment);
   });
 }
@@ -115,7 +114,8 @@ async function sendTogether(
   if (!(await canBatch(session)) || (await readAllowance(session, wanted)) >= wanted.amount) return null;
   const { reset, approve } = await planApproval(session, wanted);
   enter('swapping');
-  return sendBatch(session, [...(reset === undefined ? [] : [reset]), approve, swap]);
+  const calls = [...(reset === undefined ? [] : [reset]), approve, swap];
+  return sendBatch(session, calls, () => enter('confirming'));
 }
 
 /** Sends the approval if one is needed, and waits for it. Then sends the swap, unless `check` throws. */
@@ -131,7 +131,9 @@ async function sendApart(
   await check();
   enter('swapping');
   await simulate(session, swap);
-  return sendTransaction(session, swap);
+  const sent = await sendTransaction(session, swap);
+  enter('confirming');
+  return sent;
 }
 
 /** Throws if swaps are stopped or the wallet is not allowed. The `swap_level` bit of `stopped` stops swaps. */

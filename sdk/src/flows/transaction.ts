@@ -42,7 +42,7 @@ export async function sendTransaction(session: Session, { to, data }: Call): Pro
   );
   if (sent === null)
     throw new FlowFailure(
-      'wallet_error',
+      'outcome_unknown',
       'The wallet returned no transaction hash. Check its activity before you retry.',
     );
   if (nonce !== null)

@@ -362,7 +362,7 @@ describe('a wallet that executes batches atomically', () => {
     const wallet = await allowedWallet();
     await enableBatches(wallet, rpcUrl(), { beforeSend: () => setPrice(price * 2n) });
     const error = await failureOf(swapFund(causeway, order(wallet), QUICK));
-    expect([error.phase, error.code]).toEqual(['swapping', 'transaction_reverted']);
+    expect([error.phase, error.code]).toEqual(['confirming', 'transaction_reverted']);
     expect(await allowance(wallet.address)).toBe(0n);
     expect(await balance(sandbox.tokenOf('usd-coin'), wallet.address)).toBe(1_000_000_000n);
   });
@@ -386,8 +386,35 @@ describe('a wallet that executes batches atomically', () => {
     const wallet = await allowedWallet();
     await enableBatches(wallet, rpcUrl(), { status: () => ({ status }) });
     const error = await failureOf(swapFund(causeway, order(wallet), QUICK));
-    expect([error.phase, error.code]).toEqual(['swapping', code]);
+    expect([error.phase, error.code]).toEqual(['confirming', code]);
   });
+
+  test('that has accepted a batch but does not report it in time leaves the swap in `confirming`', async () => {
+    const wallet = await allowedWallet();
+    const { batches } = await enableBatches(wallet, rpcUrl(), { status: () => ({ status: 100 }) });
+    const error = await failureOf(swapFund(causeway, order(wallet), { ...QUICK, confirmationTimeoutMs: 50 }));
+    expect([error.phase, error.code]).toEqual(['confirming', 'confirmation_timeout']);
+    expect(batches).toHaveLength(1);
+  });
+
+  test.each(['eth_sendTransaction', 'wallet_sendCalls'])(
+    'and sends, but answers %s with nothing, leaves the outcome unknown',
+    async (method) => {
+      const wallet = await allowedWallet();
+      const batching = method === 'wallet_sendCalls' ? 'auto' : 'off';
+      await enableBatches(wallet, rpcUrl());
+      const { request } = wallet.provider;
+      const provider: typeof wallet.provider = {
+        request: async (call) => {
+          const reply = await request(call);
+          return call.method === method ? null : reply;
+        },
+      };
+      const mute = { ...order(wallet), wallet: { ...wallet, provider } };
+      const error = await failureOf(swapFund(causeway, mute, { ...QUICK, batching }));
+      expect(error.code).toBe('outcome_unknown');
+    },
+  );
 
   test('is not asked for a batch from an account that it no longer has', async () => {
     const wallet = await allowedWallet();

@@ -80,6 +80,9 @@ describe('a wallet that the host connected', () => {
       await invest(page);
       await expect.poll(() => page.locator('#account').innerText()).toBe(`0x${'11'.repeat(20)}`);
       await page.getByText('Your wallet switched accounts').waitFor();
+      // A retry would buy with another wallet than the sheet shows.
+      await page.getByRole('button', { name: 'Start over' }).waitFor();
+      expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
       const asked = await page.evaluate(() => (window as unknown as { asked: string[] }).asked);
       expect(asked).not.toContain('eth_sendTransaction');
     });

@@ -177,7 +177,7 @@ function SaleForm({ offer, option, onDone }: FormProps) {
       <FlowPanel
         run={{ ...sale, reset: edit }}
         steps={TOKEN_SALE_STEPS}
-        onRetry={unfinished === null ? sale.retry : sale.resume}
+        onRetry={sale.retry}
         retryLabel={t(unfinished === null ? 'Try again' : 'Continue')}
       />
     </form>

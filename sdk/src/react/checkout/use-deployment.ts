@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { CHAINS, isEvmChain } from '../../chains.ts';
+import type { Wallet } from '../../flows/wallet.ts';
 import type { Chain, EvmChain, OfferContract, OfferDetails } from '../../wire.ts';
 
 /** The chain and contract of a purchase, and the token that pays for it. */
@@ -19,6 +20,11 @@ export type DeploymentChoice<One extends Chain = EvmChain> = {
   setChain(chain: string): void;
   setAsset(assetId: string): void;
 };
+
+/** Names the wallet, chain and asset of a purchase: a retry with others would not be what the user confirmed. */
+export function termsOf(deployment: Deployment<Chain> | undefined, wallet: Wallet | undefined): string {
+  return `${wallet?.address} ${deployment?.chain} ${deployment?.assetId}`;
+}
 
 /** Lets the user choose among a swap offer's chains and payment assets. Default: the first of each. */
 export function useDeployment(offer: OfferDetails): DeploymentChoice {

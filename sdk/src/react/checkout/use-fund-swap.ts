@@ -14,7 +14,7 @@ import { useWallet } from '../hooks/use-wallet.ts';
 import { useWalletBlockers } from '../identity/use-blockers.ts';
 import { minReceived } from './order-math.ts';
 import type { Amount, Limits } from './use-amount.ts';
-import { type DeploymentChoice, useDeployment } from './use-deployment.ts';
+import { type DeploymentChoice, termsOf, useDeployment } from './use-deployment.ts';
 import { useFundPreview } from './use-fund-preview.ts';
 
 const STATUS_INTERVAL_MS = 20_000;
@@ -101,12 +101,12 @@ export function useFundSwap({ offer, onDone }: UseFundSwapOptions): FundSwapStat
   const output = published?.decimals === offer.asset.fractional_digits ? published : undefined;
   const [slippageBps, setSlippageBps] = useState(DEFAULT_SLIPPAGE_BPS);
   const [allowPartial, setAllowPartial] = useState(false);
-  const run = useFlow<FundSwapPhase, SwapResult>();
+  const flowTerms = termsOf(deployment, wallet);
+  const run = useFlow<FundSwapPhase, SwapResult>(flowTerms);
   const { state, hashes, canRetry, reset } = run;
-  useOnChange(`${offer.id} ${deployment?.chain} ${wallet?.address}`, () => {
-    reset();
-    setAllowPartial(false);
-  });
+  // A wallet that locks itself changes too: that must not hide a swap that was sent.
+  useOnChange(offer.id, reset);
+  useOnChange(`${offer.id} ${flowTerms}`, () => setAllowPartial(false));
 
   const { units } = amount;
   const isStopped = status.data && (BigInt(status.data.stopped) & BigInt(status.data.swap_level)) !== 0n;

@@ -14,7 +14,7 @@ import { usePurchaseDone } from '../hooks/use-purchase-done.ts';
 import { useConnectedWallets } from '../hooks/use-user.ts';
 import { codeOf } from '../ui/error-messages.ts';
 import { UNUSABLE_APPROVAL_CODES, type UnfinishedSale } from './unfinished-sale.ts';
-import type { Deployment } from './use-deployment.ts';
+import { type Deployment, termsOf } from './use-deployment.ts';
 
 type Input = {
   offer: OfferDetails;
@@ -33,7 +33,8 @@ export function useSalePurchase(input: Input) {
   const { offer, option, deployment, wallet, unfinished, setUnfinished, onApprovalUsed, onDone } = input;
   const causeway = useCauseway();
   const invalidatePurchase = usePurchaseDone();
-  const run = useFlow<TokenSalePhase, Participation>();
+  const terms = termsOf(deployment, wallet);
+  const run = useFlow<TokenSalePhase, Participation>(terms);
   const last = useRef<UnfinishedSale | null>(null);
   useOnChange(`${offer.id} ${option?.id}`, run.reset);
   const { isRegistered, registered } = useRegisteredWallets(offer.id, option?.id ?? '', wallet);
@@ -76,12 +77,20 @@ export function useSalePurchase(input: Input) {
       }
     });
   };
+  const isOwn = wallet !== undefined && isSameAddress(wallet.address, unfinished?.wallet ?? '');
+  const isLast = ({ optionId, wallet: owner, chain, assetId }: UnfinishedSale) =>
+    optionId === option?.id && `${owner} ${chain} ${assetId}` === terms;
+  // Finishing a purchase with its approval cannot buy twice. A new approval is for what the page shows, or refused.
+  const canRetry = unfinished?.approvalHash
+    ? isOwn && run.state.step === 'failed'
+    : run.canRetry && (unfinished !== null ? isOwn : last.current !== null && isLast(last.current));
   const retry = () => {
-    if (last.current !== null) start({ ...last.current, approvalHash: null });
+    if (!canRetry) return;
+    if (unfinished !== null) resume();
+    else if (last.current !== null) start({ ...last.current, approvalHash: null });
   };
   const resume = () => {
-    if (unfinished === null || wallet === undefined || !isSameAddress(wallet.address, unfinished.wallet))
-      return;
+    if (unfinished === null || !isOwn) return;
     const { chain, assetId, amount } = unfinished;
     start(unfinished, async (flows, options) => {
       if (wallet.protocol !== 'ethereum' || !isEvmChain(chain)) return null;
@@ -90,7 +99,7 @@ export function useSalePurchase(input: Input) {
     });
   };
   return {
-    ...{ run, isRegistered, registered, retry },
+    ...{ run, isRegistered, registered, canRetry, retry },
     buy: (units: bigint) => {
       if (option === undefined || deployment === undefined || wallet === undefined) return;
       const { chain, assetId } = deployment;

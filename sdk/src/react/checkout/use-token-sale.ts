@@ -57,7 +57,7 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
   canBuy: boolean;
   /** Buys for `amount`. Does nothing unless `canBuy`. */
   buy(): void;
-  /** Repeats a failed purchase with a new approval. */
+  /** Repeats a failed purchase: like `resume` if it is unfinished, otherwise with a new approval. Requires `canRetry`. */
   retry(): void;
   /** Finishes `unfinished` in the wallet that started it, without another approval if the first one is found. */
   resume(): void;
@@ -110,8 +110,8 @@ export function useTokenSale({ offer, optionId, onDone }: UseTokenSaleOptions): 
     ...{ offer, option, deployment, wallet, unfinished, setUnfinished, onDone },
     onApprovalUsed: hide,
   });
-  const { run, isRegistered, registered, buy, retry, resume } = purchase;
-  const { state, hashes, canRetry, reset } = run;
+  const { run, isRegistered, registered, buy, canRetry, retry, resume } = purchase;
+  const { state, hashes, reset } = run;
   const blockers = useWalletBlockers(offer.id, option?.id, deployment?.chain, wallet);
   const participation = useSettlement(state.step === 'done' ? state.result : undefined);
   const { units } = amount;

@@ -8,7 +8,7 @@ import { useCauseway } from '../context.ts';
 import { useFlow } from '../hooks/use-flow.ts';
 import { useOnChange } from '../hooks/use-on-change.ts';
 import { usePurchaseDone } from '../hooks/use-purchase-done.ts';
-import type { Deployment } from './use-deployment.ts';
+import { type Deployment, termsOf } from './use-deployment.ts';
 
 type Input = {
   offer: OfferDetails;
@@ -28,9 +28,10 @@ type Purchase = {
 export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) {
   const causeway = useCauseway();
   const invalidatePurchase = usePurchaseDone();
-  const run = useFlow<TokenizedPhase, SwapResult>();
+  const terms = termsOf(deployment, wallet);
+  const run = useFlow<TokenizedPhase, SwapResult>(terms);
   const [order, setOrder] = useState<TokenizedSwapTransaction | null>(null);
-  const openOrder = useRef<{ id: string; units: bigint; expiresAt: number } | null>(null);
+  const openOrder = useRef<{ id: string; key: string; expiresAt: number } | null>(null);
   const last = useRef<Purchase | undefined>(undefined);
   useOnChange(offer.id, run.reset);
 
@@ -39,13 +40,14 @@ export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) 
     last.current = purchase;
     const { units, minReceive } = purchase;
     const open = openOrder.current;
-    const isSame = open !== null && open.units === units && Date.now() < open.expiresAt;
+    const key = `${offer.id} ${terms} ${units}`;
+    const isSame = open?.key === key && Date.now() < open.expiresAt;
     const confirmationId = isSame ? open.id : crypto.randomUUID();
     if (!isSame) setOrder(null);
     run.start(async (flows, options) => {
       await import('./late-parts.ts');
       const client = withOrderListener(causeway, (placed) => {
-        openOrder.current = { id: confirmationId, units, expiresAt: Date.parse(placed.expires_at) };
+        openOrder.current = { id: confirmationId, key, expiresAt: Date.parse(placed.expires_at) };
         setOrder(placed);
       });
       const { chain, assetId } = deployment;

@@ -9,5 +9,9 @@ test('a purchase that may still go through cannot be retried', () => {
   expect(after('confirming', 'network_error')).toBe(false);
   expect(after('confirming', 'outcome_unknown')).toBe(false);
   expect(after('confirming', 'transaction_reverted')).toBe(true);
-  expect(after('broadcasting', 'user_rejected')).toBe(true);
+  for (const phase of ['approving', 'swapping', 'broadcasting']) {
+    expect(after(phase, 'confirmation_timeout')).toBe(false);
+    expect(after(phase, 'outcome_unknown')).toBe(false);
+    expect(after(phase, 'user_rejected')).toBe(true);
+  }
 });

@@ -18,7 +18,10 @@ export type FlowView<Phase extends string, Result> = {
   state: FlowState<Phase, Result>;
   /** The transactions sent so far, newest last. */
   hashes: readonly string[];
-  /** False after a failure that leaves open whether the purchase goes through: a retry could buy twice. */
+  /**
+   * False after a failure that leaves open whether the purchase goes through, because a retry could buy twice, and while
+   * another wallet, network or asset is selected than the purchase started with.
+   */
   canRetry: boolean;
   /** Returns to idle and aborts a running flow. */
   reset(): void;
@@ -28,12 +31,16 @@ type FlowRun<Phase extends string, Result> = FlowView<Phase, Result> & {
   start(work: (flows: Flows, options: FlowOptions<Phase>) => Promise<Result>): void;
 };
 
-/** Runs one flow at a time; unmounting aborts it before its next step. */
-export function useFlow<Phase extends string, Result>(): FlowRun<Phase, Result> {
+/**
+ * Runs one flow at a time; unmounting aborts it before its next step. `terms` names the wallet and what else a retry must
+ * have in common with the flow that failed.
+ */
+export function useFlow<Phase extends string, Result>(terms = ''): FlowRun<Phase, Result> {
   const { events, rpcUrls, trusted, publicClient, batching } = useCausewayContext();
   const [state, setState] = useState<FlowState<Phase, Result>>({ step: 'idle' });
   const [hashes, setHashes] = useState<readonly string[]>([]);
   const running = useRef<AbortController | null>(null);
+  const startedWith = useRef(terms);
   useEffect(() => () => running.current?.abort(), []);
 
   const start = useCallback<FlowRun<Phase, Result>['start']>(
@@ -42,6 +49,7 @@ export function useFlow<Phase extends string, Result>(): FlowRun<Phase, Result> 
       const controller = new AbortController();
       const { signal } = controller;
       running.current = controller;
+      startedWith.current = terms;
       let phase: Phase | undefined;
       const update = (next: FlowState<Phase, Result>) => !signal.aborted && setState(next);
       const options: FlowOptions<Phase> = {
@@ -66,17 +74,21 @@ export function useFlow<Phase extends string, Result>(): FlowRun<Phase, Result> 
           (error) => update({ step: 'failed', phase, error }),
         );
     },
-    [events, rpcUrls, trusted, publicClient, batching],
+    [terms, events, rpcUrls, trusted, publicClient, batching],
   );
   const reset = useCallback(() => {
     running.current?.abort();
     setState({ step: 'idle' });
     setHashes([]);
   }, []);
-  return { state, hashes, canRetry: state.step === 'failed' && isSafeToRetry(state), start, reset };
+  const canRetry = state.step === 'failed' && startedWith.current === terms && isSafeToRetry(state);
+  return { state, hashes, canRetry, start, reset };
 }
 
 /** Returns false if the purchase was sent and may still succeed: a retry could buy twice. */
 export function isSafeToRetry({ phase, error }: { phase: string | undefined; error: unknown }): boolean {
-  return phase !== 'confirming' || ['transaction_reverted', 'transaction_replaced'].includes(codeOf(error));
+  const code = codeOf(error);
+  return phase === 'confirming'
+    ? ['transaction_reverted', 'transaction_replaced'].includes(code)
+    : !['confirmation_timeout', 'outcome_unknown'].includes(code);
 }

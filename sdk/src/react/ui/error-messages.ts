@@ -158,8 +158,8 @@ const MESSAGES = {
     'Register it in the checklist, or choose a registered one.',
   ],
   outcome_unknown: [
-    'The transaction went through, but its result is unclear',
-    'Check your balance before you send another one.',
+    "The result of the transaction isn't clear",
+    'Check your wallet and your balance before you send another one.',
   ],
   aborted: ['Stopped', 'Nothing more was sent. You can try again.'],
 } as const satisfies Record<Known, readonly [title: string, advice: string]>;
