@@ -46,7 +46,7 @@ async function users(): Promise<Record<string, Target>> {
     from users u, identity_reviews r where u.email like 'many%'`.execute(db);
   await sql`insert into option_addresses (id, option_id, user_id, protocol, address, partner_id, proved_chain, proved_at, created_at)
     select gen_random_uuid(), ${options[0]?.id}::uuid, u.id, 'ethereum',
-      '0x' || substr(encode(sha256(u.id::text::bytea), 'hex'), 1, 40), p.id, '*', now(), now()
+      '0x' || substr(encode(sha256(u.id::text::bytea), 'hex'), 1, 40), p.id, 'ethereum_sepolia', now(), now()
     from users u, partners p where u.email like 'many%'`.execute(db);
   await vacuum(ctx);
   const { rows } = await sql<{ id: string }>`select id from users where email like 'many%'
