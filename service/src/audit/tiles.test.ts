@@ -357,7 +357,11 @@ describe('the sealer signs nothing, and says why,', () => {
 
   test.each([
     ['an entry far above the others', [sealed(20)], 'entry 6 of the audit log is missing'],
-    ['a removed entry', ['delete from audit_entries where position = 4'], 'entry 4 of the audit log is missing'],
+    [
+      'a removed entry',
+      ['delete from audit_entries where position = 4'],
+      'entry 4 of the audit log is missing',
+    ],
     ['a start that is not signed', ["insert into audit_start (size, note) values (9, '')"], 'start'],
     [
       'a changed tile',
