@@ -5,6 +5,14 @@ import { enforceLimit } from '../http/enforce-limit.ts';
 import { clientNetwork } from '../http/network.ts';
 import { findTreeCheckpoint } from './store.ts';
 import { readPublicTile } from './tiles.ts';
+import { HASH_BYTES, TILE_WIDTH } from './tree.ts';
+
+const FULL_TILE_CACHE = 'public, max-age=31536000, immutable';
+/**
+ * A restored backup may lack the newest entries, and others take their places. The last tiles must not outlive this in caches, because
+ * they would contradict the checkpoint.
+ */
+const PARTIAL_TILE_CACHE = 'public, max-age=60';
 
 type Parts = Pick<Context, 'db' | 'securityHeaders' | 'limiter' | 'config'>;
 
@@ -31,8 +39,9 @@ export function auditPlugin(ctx: Parts) {
     app.get<{ Params: { '*': string } }>('/audit/tile/*', { config }, async (request, reply) => {
       await prepare(request, reply);
       const hashes = await readPublicTile(ctx.db, request.params['*']);
+      const isFull = hashes.length === TILE_WIDTH * HASH_BYTES;
       return reply
-        .headers({ 'cache-control': 'public, max-age=31536000, immutable' })
+        .headers({ 'cache-control': isFull ? FULL_TILE_CACHE : PARTIAL_TILE_CACHE })
         .type('application/octet-stream')
         .send(hashes);
     });

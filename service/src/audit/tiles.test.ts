@@ -171,7 +171,7 @@ describe('an independent client', () => {
       expect(leaves).not.toContainEqual(hash);
     const tileBytes = (await get('tile/0/000.p/3')).headers;
     expect([tileBytes['cache-control'], tileBytes['content-type']]).toEqual([
-      'public, max-age=31536000, immutable',
+      'public, max-age=60',
       'application/octet-stream',
     ]);
   });
@@ -183,6 +183,7 @@ describe('an independent client', () => {
     for (const path of paths) expect((await get(`tile/${path}`)).json().code).toBe('not_found');
     await sealAuditLog(app.ctx, 0);
     for (const path of paths) expect((await get(`tile/${path}`)).statusCode).toBe(200);
+    expect((await get('tile/0/000')).headers['cache-control']).toBe('public, max-age=31536000, immutable');
     const wrong = [
       ...['', '0', '0/0', '0/00', '0/0000', '00/000', '64/000', '-1/000', '0/000.p/0', '0/000.p/01'],
       ...[
