@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import type { Config } from '../config.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { runCommand } from '../operations/run-command.ts';
-import { createCheckpointKeys, verifierKey } from './checkpoint.ts';
+import { createCheckpointKeys, originOf, verifierKey } from './checkpoint.ts';
 import { findTreeCheckpoint, listSealedEntries } from './store.ts';
 import { findBlindingKey } from './tile-store.ts';
 import { saltOf } from './tree.ts';
@@ -74,7 +74,8 @@ async function printCheckpoint(config: Config): Promise<void> {
     const newest = await findTreeCheckpoint(db);
     if (newest === undefined)
       throw new UsageError('there is no checkpoint yet; a running node signs one every 30 seconds');
-    console.error(`The key that verifies it: ${verifierKey(createCheckpointKeys(sealing))}`);
+    const keys = createCheckpointKeys(sealing, [], originOf(newest.note));
+    console.error(`The key that verifies it: ${verifierKey(keys)}`);
     process.stdout.write(newest.note);
   });
 }

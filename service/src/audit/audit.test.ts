@@ -8,7 +8,7 @@ import { newVisitor } from '../../test/support/visitor.ts';
 import { holdUser } from '../accounts/hold.ts';
 import { createSealing } from '../sealing.ts';
 import { EMPTY_CHAIN, hashChain, hashEntry } from './chain.ts';
-import { createCheckpointKeys, openCheckpoint, signCheckpoint } from './checkpoint.ts';
+import { createCheckpointKeys, openCheckpoint, openTreeCheckpoint, signCheckpoint } from './checkpoint.ts';
 import { recordCommand } from './entry.ts';
 import { keepCheckpointKeys } from './former-keys.ts';
 import { auditPlugin } from './plugin.ts';
@@ -104,7 +104,7 @@ describe('the audit log', () => {
     const { entries: count, problem: found } = await verifyAuditLog(app.ctx);
     expect([count, found]).toEqual([500n, null]);
     expect(
-      openCheckpoint(
+      openTreeCheckpoint(
         createCheckpointKeys(app.ctx.sealing),
         (await findTreeCheckpoint(app.ctx.db))?.note ?? '',
       )?.size,
@@ -198,7 +198,7 @@ describe('the audit log', () => {
     await sealAuditLog(app.ctx, 0);
     const reply = await read();
     expect([reply.statusCode, reply.headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
-    expect(openCheckpoint(createCheckpointKeys(app.ctx.sealing), reply.body)?.size).toBe(3n);
+    expect(openTreeCheckpoint(createCheckpointKeys(app.ctx.sealing), reply.body)?.size).toBe(3n);
   });
 
   test('verifies after the secret was replaced twice, and trusts no key that was inserted into the database', async () => {
@@ -264,7 +264,7 @@ describe('the audit log', () => {
         const hash = forged[size - 1]?.chain_hash ?? Buffer.alloc(32);
         const checkpoint = { size: BigInt(size), hash };
         const note = signCheckpoint(createCheckpointKeys(under(removed).sealing), checkpoint);
-        await insertTreeCheckpoint(app.ctx.db, { size: checkpoint.size, note });
+        await sql`insert into audit_checkpoints (size, note) values (${size}, ${note})`.execute(app.ctx.db);
       }
     };
     await forge(10);

@@ -24,16 +24,38 @@ type SigningKey = VerificationKey & { privateKey: KeyObject };
 /** The public key of a removed secret, and the log as it was when the secret was replaced. */
 export type FormerKey = { publicKey: Buffer; end: Checkpoint };
 
-/** `hash` is the root of the tree or, in checkpoints of older nodes and in the start of the log, the hash of the chain. */
+/** `hash` is the root of the tree or, in checkpoints of nodes before 0.2 and in the start of the log, the hash of the chain. */
 export type Checkpoint = { size: bigint; hash: Buffer };
 
 const ED25519 = 1;
+
+/**
+ * The origin of checkpoints of the chain, which nodes before 0.2 sign. Those of the tree need another one: two notes with the same
+ * origin and size but different hashes prove that a log was forked.
+ */
+const CHAIN_ORIGIN = 'causeway/audit';
+
+/** Returns the origin of the tree's checkpoints: the URL that they are served under, without its scheme (C2SP tlog-checkpoint). */
+export function treeOrigin(baseUrl: string): string {
+  const { host, protocol } = new URL(baseUrl);
+  const origin = `${host}/audit`;
+  return origin === CHAIN_ORIGIN ? `${host}:${protocol === 'https:' ? 443 : 80}/audit` : origin;
+}
+
+export function originOf(note: string): string {
+  return note.slice(0, note.indexOf('\n'));
+}
+
+/** Returns whether a checkpoint from outside the database has the root of the tree. */
+export function isTreeCheckpoint(note: string): boolean {
+  return originOf(note) !== CHAIN_ORIGIN;
+}
 
 /** `origin` names the log in its signed notes. */
 export function createCheckpointKeys(
   sealing: Pick<Sealing, 'tags'>,
   formerKeys: readonly FormerKey[] = [],
-  origin = 'causeway/audit',
+  origin = CHAIN_ORIGIN,
 ): CheckpointKeys {
   const listed = sealing.tags('audit checkpoint', 'ed25519').map((seed) => signingKey(origin, seed));
   const [newest] = listed;
@@ -45,18 +67,30 @@ export function createCheckpointKeys(
   return { origin, newest, listed, all: [...listed, ...former] };
 }
 
+/** Returns the same keys for notes with another origin. */
+export function withOrigin({ listed, all }: CheckpointKeys, origin: string): CheckpointKeys {
+  const move = <T extends VerificationKey>(key: T): T => ({ ...key, hint: hintOf(origin, key.publicKey) });
+  const moved = listed.map(move);
+  return {
+    origin,
+    newest: moved[0] as SigningKey,
+    listed: moved,
+    all: [...moved, ...all.slice(listed.length).map(move)],
+  };
+}
+
 function signingKey(origin: string, seed: Buffer): SigningKey {
   const { privateKey, publicKey } = ed25519Key(seed);
   return { privateKey, ...verificationKey(origin, ed25519PublicKey(publicKey)) };
 }
 
 function verificationKey(origin: string, publicKey: KeyObject): VerificationKey {
-  const hint = createHash('sha256')
-    .update(`${origin}\n`)
-    .update(Buffer.from([ED25519]))
-    .update(rawKey(publicKey))
-    .digest();
-  return { publicKey, hint: hint.subarray(0, 4), end: null };
+  return { publicKey, hint: hintOf(origin, publicKey), end: null };
+}
+
+function hintOf(origin: string, publicKey: KeyObject): Buffer {
+  const bytes = [Buffer.from(`${origin}\n`), Buffer.from([ED25519]), rawKey(publicKey)];
+  return createHash('sha256').update(Buffer.concat(bytes)).digest().subarray(0, 4);
 }
 
 /** Returns the key in the form that verifiers of signed notes expect (C2SP signed-note). */
@@ -91,6 +125,12 @@ export function openCheckpoint({ origin, all }: CheckpointKeys, note: string): C
   });
   if (!isSigned || !text.startsWith(`${origin}\n`)) return null;
   return { size: BigInt(size), hash: Buffer.from(hash, 'base64') };
+}
+
+/** Returns the checkpoint of the tree in a note, whatever the base URL was when it was signed, or null if none of the keys signed it. */
+export function openTreeCheckpoint(keys: CheckpointKeys, note: string): Checkpoint | null {
+  const origin = originOf(note);
+  return origin.endsWith('/audit') ? openCheckpoint(withOrigin(keys, origin), note) : null;
 }
 
 /** Returns the 32 bytes of a public key. */

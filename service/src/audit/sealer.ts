@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { startInterval } from '../jobs/interval.ts';
 import { EMPTY_CHAIN, hashChain, hashEntry } from './chain.ts';
-import { signCheckpoint } from './checkpoint.ts';
+import { signCheckpoint, treeOrigin, withOrigin } from './checkpoint.ts';
 import { loadCheckpointKeys } from './former-keys.ts';
 import { readStart } from './start.ts';
 import * as store from './store.ts';
@@ -18,7 +18,7 @@ const MAX_BATCHES_AT_STOP = 2;
 /** A checkpoint is at most this much older than the newest sealed entry. */
 const CHECKPOINT_INTERVAL_S = 30;
 
-type Parts = Pick<Context, 'db' | 'log' | 'sealing'>;
+type Parts = Pick<Context, 'db' | 'log' | 'sealing' | 'baseUrl'>;
 
 /**
  * Seals new entries and signs checkpoints. Any number of nodes may run the sealer: the database lets only one seal at a
@@ -37,7 +37,7 @@ export function startAuditSealer(ctx: Parts): () => Promise<void> {
 
 /** Seals new entries and signs a checkpoint if one is due. Returns whether it stopped early, after `maxBatches`. */
 export async function sealAuditLog(
-  { db, sealing }: Parts,
+  { db, sealing, baseUrl }: Parts,
   checkpointIntervalS = CHECKPOINT_INTERVAL_S,
   { batchSize = BATCH_SIZE, maxBatches = MAX_BATCHES } = {},
 ): Promise<boolean> {
@@ -50,7 +50,8 @@ export async function sealAuditLog(
       await db.transaction().execute(async (tx) => {
         await store.lockSealing(tx);
         // Another node may have signed one meanwhile.
-        if ((await findWork(tx)).needsCheckpoint) await addCheckpoint({ db: tx, sealing }, batchSize);
+        if ((await findWork(tx)).needsCheckpoint)
+          await addCheckpoint({ db: tx, sealing, baseUrl }, batchSize);
       });
   }
   return true;
@@ -75,11 +76,12 @@ async function sealBatch(tx: Db, limit: number): Promise<void> {
  * Adds at most `limit` sealed entries to the tree of the newest checkpoint and signs a checkpoint of the result. A log that is
  * older than its tree thus gets several. Throws an error, and signs nothing, if the database differs from what was signed before.
  */
-async function addCheckpoint({ db, sealing }: Pick<Parts, 'db' | 'sealing'>, limit: number): Promise<void> {
+async function addCheckpoint({ db, sealing, baseUrl }: Omit<Parts, 'log'>, limit: number): Promise<void> {
   const keys = await loadCheckpointKeys({ db, sealing });
   const start = await readStart({ db, sealing });
   if (start === null) throw new Error('the start of the audit log is not signed by this installation');
   const tree = await extendTree(db, await readSignedTree(db, keys), { start: Number(start.size), limit });
   const size = BigInt(tree.size);
-  await store.insertTreeCheckpoint(db, { size, note: signCheckpoint(keys, { size, hash: rootOf(tree) }) });
+  const note = signCheckpoint(withOrigin(keys, treeOrigin(baseUrl)), { size, hash: rootOf(tree) });
+  await store.insertTreeCheckpoint(db, { size, note });
 }

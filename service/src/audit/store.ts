@@ -6,6 +6,8 @@ import type { Db } from '../db/pool.ts';
 export type SealedEntry = { position: bigint; entry: string; leaf_hash: Buffer; chain_hash: Buffer };
 
 export type Checkpoint = { size: bigint; note: string };
+/** `tree`: whether it has the root of the tree, not the hash of the chain. */
+export type StoredCheckpoint = Checkpoint & { tree: boolean };
 
 /** Takes the sealing lock until the transaction ends, so that only one sealer runs at a time. */
 export async function lockSealing(tx: Db): Promise<void> {
@@ -88,14 +90,14 @@ export async function findCheckpointBefore(
   db: Db,
   before: string,
   { start, max }: { start: bigint; max: number },
-): Promise<Checkpoint | undefined> {
+): Promise<StoredCheckpoint | undefined> {
   const condition = sql`at < ${before} and size > ${start} and size < (select max(position) from audit_entries)`;
-  const near = await sql<Checkpoint>`select size, note from audit_checkpoints
+  const near = await sql<StoredCheckpoint>`select size, note, tree from audit_checkpoints
     where ${condition} and size <= ${start} + ${max}::bigint order by size desc, tree desc limit 1`.execute(
     db,
   );
   if (near.rows[0] !== undefined) return near.rows[0];
-  const next = await sql<Checkpoint>`select size, note from audit_checkpoints
+  const next = await sql<StoredCheckpoint>`select size, note, tree from audit_checkpoints
     where ${condition} order by size, tree desc limit 1`.execute(db);
   return next.rows[0];
 }
@@ -117,8 +119,8 @@ export async function deleteBeforeStart(db: Db, size: bigint): Promise<void> {
 }
 
 /** Returns the checkpoints of more than `after` entries. There are at most two of a size, and it never returns one of them only. */
-export async function listCheckpoints(db: Db, after: bigint, limit: number): Promise<Checkpoint[]> {
-  const { rows } = await sql<Checkpoint>`select size, note from audit_checkpoints
+export async function listCheckpoints(db: Db, after: bigint, limit: number): Promise<StoredCheckpoint[]> {
+  const { rows } = await sql<StoredCheckpoint>`select size, note, tree from audit_checkpoints
     where size > ${after} order by size fetch first ${limit} rows with ties`.execute(db);
   return rows;
 }

@@ -2,7 +2,7 @@ import { createHash, createPublicKey, verify as verifySignature } from 'node:cry
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../test/support/app.ts';
-import { createCheckpointKeys, signCheckpoint, verifierKey } from './checkpoint.ts';
+import { createCheckpointKeys, signCheckpoint, treeOrigin, verifierKey } from './checkpoint.ts';
 import { auditPlugin } from './plugin.ts';
 import { deleteOldAuditEntries } from './retention.ts';
 import { sealAuditLog } from './sealer.ts';
@@ -28,6 +28,7 @@ const attack = (...statements: string[]) =>
 const write = (count: number) =>
   sql`select audit('command.run', audit_object('command', null), audit_object('command', 'test ' || i))
     from generate_series(1, ${count}::int) i`.execute(app.ctx.db);
+const publishedKey = () => verifierKey(createCheckpointKeys(app.ctx.sealing, [], 'causeway.test/audit'));
 /** Writes entries and signs a checkpoint of all of them. */
 const seal = async (count: number) => {
   await write(count);
@@ -135,7 +136,7 @@ async function fetchLeaves(size: number): Promise<Buffer[]> {
 
 describe('an independent client', () => {
   test('verifies checkpoint, tiles, the inclusion of an entry, and that the log only grew', async () => {
-    const key = verifierKey(createCheckpointKeys(app.ctx.sealing));
+    const key = publishedKey();
     await seal(300);
     const first = await fetchCheckpoint(key);
     expect(first.size).toBe(300);
@@ -253,6 +254,30 @@ describe('the tree', () => {
     expect(parseTilePath('3/000.p/17')).toEqual({ level: 3, index: 0, width: 17 });
   });
 
+  test('has its own origin, and its checkpoints verify after the base URL has changed', async () => {
+    await seal(3);
+    const kept = (await findTreeCheckpoint(app.ctx.db))?.note ?? '';
+    await write(2);
+    await sealAuditLog({ ...app.ctx, baseUrl: 'https://other.test:8443' }, 0);
+    const newest = (await findTreeCheckpoint(app.ctx.db))?.note ?? '';
+    expect([kept, newest].map((note) => note.split('\n')[0])).toEqual([
+      'causeway.test/audit',
+      'other.test:8443/audit',
+    ]);
+    expect(await verifyAuditLog(app.ctx, [kept, newest])).toMatchObject({ checkpoints: 4, problem: null });
+    expect(treeOrigin('https://causeway')).toBe('causeway:443/audit');
+
+    // A note of the chain has the hash of the chain, and one of the tree its root.
+    const [rootHash = ''] = kept.split('\n').slice(2);
+    const chain = (await listSealedEntries(app.ctx.db, 2n, 1))[0]?.chain_hash ?? Buffer.alloc(0);
+    const sign = (origin: string | undefined, hash: Buffer) =>
+      signCheckpoint(createCheckpointKeys(app.ctx.sealing, [], origin), { size: 3n, hash });
+    expect(await problem([sign(undefined, chain)])).toBeNull();
+    expect(await problem([sign(undefined, Buffer.from(rootHash, 'base64'))])).toContain('rewritten');
+    expect(await problem([sign('causeway.test/audit', chain)])).toContain('rewritten');
+    expect(await problem([sign('causeway/audit-start', chain)])).toContain('not signed');
+  });
+
   test('is added to a log that has only a chain, in several transactions', async () => {
     const keys = createCheckpointKeys(app.ctx.sealing);
     await seal(300);
@@ -268,9 +293,7 @@ describe('the tree', () => {
     expect(await problem([note])).toBeNull();
     expect(await sealAuditLog(app.ctx, 1e9, { ...limits, maxBatches: 9 })).toBe(false);
     expect((await findTreeCheckpoint(app.ctx.db))?.size).toBe(300n);
-    expect(root(await fetchLeaves(300))).toEqual(
-      (await fetchCheckpoint(verifierKey(createCheckpointKeys(app.ctx.sealing)))).hash,
-    );
+    expect(root(await fetchLeaves(300))).toEqual((await fetchCheckpoint(publishedKey())).hash);
     expect(await verifyAuditLog(app.ctx, [note])).toMatchObject({ checkpoints: 5, problem: null });
   });
 
@@ -297,7 +320,7 @@ describe('the tree', () => {
     await deleteOldAuditEntries(afterRetention());
     expect((await listSealedEntries(app.ctx.db, 0n, 1))[0]?.position).toBe(601n);
     await seal(10);
-    const { size, hash } = await fetchCheckpoint(verifierKey(createCheckpointKeys(app.ctx.sealing)));
+    const { size, hash } = await fetchCheckpoint(publishedKey());
     expect([size, root(await fetchLeaves(620))]).toEqual([620, hash]);
     expect(await verifyAuditLog(app.ctx, [kept])).toMatchObject({ start: 600n, entries: 20n, problem: null });
     // Leaves of deleted entries can no longer be recomputed, but signed roots still cover them.

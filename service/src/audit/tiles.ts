@@ -1,7 +1,7 @@
 import type { Db } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
 import { hashEntry } from './chain.ts';
-import { type CheckpointKeys, openCheckpoint } from './checkpoint.ts';
+import { type CheckpointKeys, openTreeCheckpoint } from './checkpoint.ts';
 import { findLastSealed, findTreeCheckpoint } from './store.ts';
 import {
   appendToTiles,
@@ -38,7 +38,7 @@ export async function readTree(db: Db, size: number): Promise<Tree> {
 export async function readSignedTree(db: Db, keys: CheckpointKeys): Promise<Tree> {
   const newest = await findTreeCheckpoint(db);
   if (newest === undefined) return { size: 0, peaks: [] };
-  const signed = openCheckpoint(keys, newest.note);
+  const signed = openTreeCheckpoint(keys, newest.note);
   if (signed?.size !== newest.size)
     throw new Error('the newest checkpoint of the audit log is not signed by this installation');
   const tree = await readTree(db, Number(newest.size));

@@ -1,7 +1,13 @@
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { hashChain, hashEntry } from './chain.ts';
-import { type Checkpoint, type CheckpointKeys, openCheckpoint } from './checkpoint.ts';
+import {
+  type Checkpoint,
+  type CheckpointKeys,
+  isTreeCheckpoint,
+  openCheckpoint,
+  openTreeCheckpoint,
+} from './checkpoint.ts';
 import { loadCheckpointKeys } from './former-keys.ts';
 import { readStart } from './start.ts';
 import { listCheckpoints, listSealedEntries, type SealedEntry } from './store.ts';
@@ -51,9 +57,9 @@ async function verifySnapshot(ctx: Parts, kept: readonly string[]): Promise<Veri
   const compare = async (): Promise<string | null> => {
     for (; !next.done && (next.value === null || next.value.size <= position); next = await claims.next()) {
       if (next.value === null) return UNSIGNED;
-      const { size, hash, isCheckpoint } = next.value;
+      const { size, hash, isCheckpoint, isTree } = next.value;
       if (size < position) continue;
-      if (!hash.equals(chain) && !tree.matches(hash))
+      if (!(isTree ? tree.matches(hash) : hash.equals(chain)))
         return position === start.size
           ? 'the start of the log differs from a signed checkpoint'
           : `the first ${position} entries were rewritten: they differ from a signed checkpoint`;
@@ -88,7 +94,7 @@ async function verifySnapshot(ctx: Parts, kept: readonly string[]): Promise<Veri
 }
 
 /** A state of the log that a configured secret vouches for. */
-type Claim = Checkpoint & { isCheckpoint: boolean };
+type Claim = Checkpoint & { isCheckpoint: boolean; isTree: boolean };
 
 /**
  * Yields the checkpoints in the database, the kept checkpoints, and the state of the log when each older key was replaced, ordered
@@ -100,20 +106,21 @@ async function* readClaims(
   kept: readonly string[],
 ): AsyncGenerator<Claim | null, undefined> {
   const outside: Claim[] = keys.all.flatMap(({ end }) =>
-    end === null || end.size === 0n ? [] : [{ ...end, isCheckpoint: false }],
+    end === null || end.size === 0n ? [] : [{ ...end, isCheckpoint: false, isTree: false }],
   );
   for (const note of kept) {
-    const checkpoint = openCheckpoint(keys, note);
+    const isTree = isTreeCheckpoint(note);
+    const checkpoint = (isTree ? openTreeCheckpoint : openCheckpoint)(keys, note);
     if (checkpoint === null) yield null;
-    else outside.push({ ...checkpoint, isCheckpoint: true });
+    else outside.push({ ...checkpoint, isCheckpoint: true, isTree });
   }
   outside.sort((a, b) => (a.size < b.size ? -1 : 1));
   for (let after = -1n, isMore = true; isMore; ) {
     const rows = await listCheckpoints(db, after, BATCH_SIZE);
-    for (const { size, note } of rows) {
+    for (const { size, note, tree } of rows) {
       while (outside[0] !== undefined && outside[0].size <= size) yield outside.shift() ?? null;
-      const checkpoint = openCheckpoint(keys, note);
-      yield checkpoint?.size === size ? { ...checkpoint, isCheckpoint: true } : null;
+      const checkpoint = (tree ? openTreeCheckpoint : openCheckpoint)(keys, note);
+      yield checkpoint?.size === size ? { ...checkpoint, isCheckpoint: true, isTree: tree } : null;
     }
     after = rows.at(-1)?.size ?? after;
     isMore = rows.length >= BATCH_SIZE;
