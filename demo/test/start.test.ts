@@ -116,6 +116,26 @@ test('the demo moves the clock only for a signed-in visitor, and by 30 days at m
     });
 });
 
+test('visitors together move the clock of the demo by 30 days at most', async () => {
+  let now = Date.now();
+  const clock = createServer(async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    now += JSON.parse(text).advance_seconds * 1000;
+    response.end(JSON.stringify({ object: 'clock', now: new Date(now).toISOString() }));
+  });
+  await new Promise<void>((resolve) => clock.listen(0, '127.0.0.1', resolve));
+  const baseUrl = `http://127.0.0.1:${(clock.address() as AddressInfo).port}`;
+  const move = (days: number) => {
+    const body = JSON.stringify({ advance_seconds: days * 86_400 });
+    const request = new Request('http://demo.test/sandbox/clock', { method: 'POST', body });
+    return forwardControl({ baseUrl } as DemoSettings, '/sandbox/clock', request, 'a@b.example');
+  };
+  const replies = await Promise.all([10, 10, 10, 10, 1].map(move));
+  expect(replies.map((reply) => reply?.status)).toEqual([200, 200, 200, 422, 422]);
+  clock.close();
+});
+
 test("a visitor sees the partner's offers before signing in, and no user data", async () => {
   const { data } = (await (await get(`${await demoUrl()}/offers.json`)).json()) as {
     data: { slug: string }[];
