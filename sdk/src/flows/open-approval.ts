@@ -5,7 +5,6 @@ import type { EvmChain, OfferDetails } from '../wire.ts';
 import { EVENT_TOPICS, tokenAbi } from './abi.ts';
 import { type Allowance, approveCall, assertNotFalse, tooLow } from './approval.ts';
 import { FlowFailure, type FlowOptions, runFlow } from './flow.ts';
-import { findApproval } from './logs.ts';
 import { parseSmallestUnits } from './money.ts';
 import { findDeployment } from './offer-contract.ts';
 import { waitForReceipt } from './receipt.ts';
@@ -58,10 +57,9 @@ export async function revokeApproval(
     enter('revoking');
     const sent = await sendTransaction(session, call);
     enter('confirming');
-    const receipt = await waitForReceipt(session, sent);
-    const { transactionHash } = receipt;
-    // Wallets let their owners edit the amount.
-    if ((findApproval(receipt, session.address, approval) ?? 0n) > 0n)
+    const { transactionHash } = await waitForReceipt(session, sent);
+    // Wallets let their owners edit the amount, and another approval may have followed.
+    if ((await readAllowanceOnChain(session, approval)) > 0n)
       throw new FlowFailure('approval_failed', 'The transaction did not set the allowance to zero.', {
         transactionHash,
       });

@@ -407,6 +407,18 @@ describe('a wallet during a purchase', () => {
     wallet.intercept(sends({ data: approve(1n) }));
     const kept = await failureOf(revokeApproval(causeway, order, QUICK));
     expect([kept.phase, kept.code]).toEqual(['confirming', 'approval_failed']);
+    // Another approval follows the revocation.
+    wallet.intercept(async (call, next) => {
+      const reply = await next(call);
+      if (call.method === 'eth_sendTransaction') {
+        wallet.intercept(undefined);
+        await approved(2n);
+        await sandbox.mine(1);
+      }
+      return reply;
+    });
+    const replaced = await failureOf(revokeApproval(causeway, order, QUICK));
+    expect([replaced.phase, replaced.code]).toEqual(['confirming', 'approval_failed']);
     wallet.intercept(sends({ gas: numberToHex(22_000) }));
     const failed = await failureOf(revokeApproval(causeway, order, QUICK));
     expect([failed.phase, failed.code]).toEqual(['confirming', 'transaction_reverted']);

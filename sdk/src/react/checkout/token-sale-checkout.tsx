@@ -98,11 +98,13 @@ function SaleForm({ offer, option, onDone }: FormProps) {
   const facts = useSaleFacts({ offer, option, deployment, wallet, units: amount.units });
   const review = useReview(state.step, facts);
   if (deployment === undefined) return <Empty title={t("This sale isn't available on any network yet")} />;
-  if (sale.participation !== undefined)
+  const { participation } = sale;
+  if (participation !== undefined)
     return (
       <SaleDone
-        {...{ offer, option, hashes }}
-        participation={sale.participation}
+        // A purchase that was resumed may be of another option.
+        option={offer.options.find(({ id }) => id === participation.offer_option_id) ?? option}
+        {...{ offer, hashes, participation }}
         onAgain={() => {
           amount.setText('');
           sale.reset();

@@ -4,13 +4,23 @@ import { findUnfinishedSale, parseUnfinishedSale } from './unfinished-sale.ts';
 
 test('an unfinished purchase is read back from storage, and anything else is ignored', () => {
   const sale = {
-    ...{ optionId: 'o', chain: 'base_sepolia', assetId: 'usd-coin', amount: '50000000', wallet: '0x1' },
+    ...{
+      id: 'i',
+      optionId: 'o',
+      chain: 'base_sepolia',
+      assetId: 'usd-coin',
+      amount: '50000000',
+      wallet: '0x1',
+    },
     approvalHash: `0x${'ab'.repeat(32)}`,
   };
   expect(parseUnfinishedSale(JSON.stringify(sale))).toEqual(sale);
   const intent = { ...sale, approvalHash: null };
   expect(parseUnfinishedSale(JSON.stringify(intent))).toEqual(intent);
   const invalid = [
+    { ...sale, id: undefined },
+    { ...sale, chain: 'toString' },
+    { ...sale, chain: 'dogecoin' },
     { ...sale, amount: '0' },
     { ...sale, amount: '1.5' },
     { ...sale, approvalHash: '0x1' },
@@ -24,7 +34,7 @@ test('a purchase is unfinished if its approval is known, or if its wallet has an
   const owner = `0x${'ab'.repeat(20)}`;
   const wallet = { protocol: 'ethereum', address: owner.toUpperCase().replace('X', 'x') } as Wallet;
   const place = { chain: 'base_sepolia', assetId: 'usd-coin' } as const;
-  const intent = { ...place, optionId: 'o', amount: '50', wallet: owner, approvalHash: null };
+  const intent = { id: 'i', ...place, optionId: 'o', amount: '50', wallet: owner, approvalHash: null };
   const approved = { ...intent, approvalHash: '0x1' };
   const open = { ...place, amount: '50' };
   expect(findUnfinishedSale(approved, [], undefined)).toBe(approved);

@@ -1,12 +1,16 @@
-import { useCallback, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
+import { CHAINS } from '../../chains.ts';
 import type { Wallet } from '../../flows/wallet.ts';
 import { isSameAddress } from '../../same-address.ts';
 import type { Chain } from '../../wire.ts';
 import { readItem, writeItem } from '../hooks/local-storage.ts';
+import { useSession } from '../hooks/use-session.ts';
 import type { OpenApproval } from './read-open-approvals.ts';
 
 /** A purchase that was started, and whose participation the service has not recorded yet; it survives reloads. */
 export type UnfinishedSale = {
+  /** Tells the purchases of several pages apart. */
+  id: string;
   optionId: string;
   chain: Chain;
   assetId: string;
@@ -18,34 +22,36 @@ export type UnfinishedSale = {
 };
 
 const APPROVAL_HASH = /^(0x[0-9a-f]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/i;
-const storageKey = (offerId: string) => `causeway.sale.${offerId}`;
+const storageKey = (offerId: string, userId: string) => `causeway.sale.${userId}.${offerId}`;
 
 /** Reports a change of the storage to this page; other pages get the browser's own event. */
 const CHANGED = 'causeway.sale';
 
 /**
- * Returns the purchase that this browser recorded, and a function that records one. A purchase is recorded before the wallet
- * opens, because the user may leave the page and approve it afterwards.
+ * Returns the purchase that this user recorded in this browser, a function that records one, and one that changes or removes
+ * it. A purchase is recorded before the wallet opens, because the user may leave the page and approve it afterwards. Another
+ * page may have recorded its own purchase since, so `replace` leaves a purchase with another id alone.
  */
 export function useUnfinishedSale(offerId: string) {
+  const { status, user } = useSession();
+  const key = status === 'loading' ? undefined : storageKey(offerId, user?.id ?? '');
   const [sale, setSale] = useState<UnfinishedSale | null>(null);
   useEffect(() => {
-    const read = () => setSale(parseUnfinishedSale(readItem(storageKey(offerId))));
+    const read = () => setSale(key === undefined ? null : parseUnfinishedSale(readItem(key)));
     read();
     for (const event of [CHANGED, 'storage']) addEventListener(event, read);
     return () => {
       for (const event of [CHANGED, 'storage']) removeEventListener(event, read);
     };
-  }, [offerId]);
-  const store = useCallback(
-    (next: UnfinishedSale | null) => {
-      writeItem(storageKey(offerId), next === null ? null : JSON.stringify(next));
-      setSale(next);
-      dispatchEvent(new Event(CHANGED));
-    },
-    [offerId],
-  );
-  return [sale, store] as const;
+  }, [key]);
+  const write = (next: UnfinishedSale | null) => {
+    if (key !== undefined) writeItem(key, next && JSON.stringify(next));
+    dispatchEvent(new Event(CHANGED));
+  };
+  const replace = (id: string, next: UnfinishedSale | null) => {
+    if (key !== undefined && parseUnfinishedSale(readItem(key))?.id === id) write(next);
+  };
+  return { sale, record: write, replace };
 }
 
 /**
@@ -70,9 +76,11 @@ export function findUnfinishedSale(
 export function parseUnfinishedSale(text: string | null): UnfinishedSale | null {
   try {
     const sale = JSON.parse(text ?? 'null') as Partial<UnfinishedSale> | null;
-    const strings = [sale?.optionId, sale?.chain, sale?.assetId, sale?.wallet];
+    const strings = [sale?.id, sale?.optionId, sale?.assetId, sale?.wallet];
     const isComplete =
-      strings.every((one) => typeof one === 'string') && /^[1-9]\d*$/.test(sale?.amount ?? '');
+      strings.every((one) => typeof one === 'string') &&
+      Object.hasOwn(CHAINS, sale?.chain ?? '') &&
+      /^[1-9]\d*$/.test(sale?.amount ?? '');
     const hasHash = sale?.approvalHash === null || APPROVAL_HASH.test(sale?.approvalHash ?? '');
     return isComplete && hasHash ? (sale as UnfinishedSale) : null;
   } catch {

@@ -7,16 +7,16 @@ import type { OpenApproval } from './read-open-approvals.ts';
 
 const POLL_INTERVAL_MS = 15_000;
 
-type Place = { chain: Chain; assetId: string };
+type Place = { chain: Chain; assetId: string; amount: string };
 
 /**
  * Finds the approvals that the wallet gave to the offer's contracts and that no participation needs (EVM only). `hide` leaves
- * one out for as long as the component is mounted.
+ * one out for as long as the component is mounted, but not a later one of another amount.
  */
 export function useOpenApprovals(offer: OfferDetails, wallet: Wallet | undefined) {
   const owner = wallet?.protocol === 'ethereum' ? wallet.address : undefined;
   const [hidden, setHidden] = useState<readonly string[]>([]);
-  const keyOf = ({ chain, assetId }: Place) => `${owner} ${chain} ${assetId}`;
+  const keyOf = ({ chain, assetId, amount }: Place) => `${owner} ${chain} ${assetId} ${amount}`;
   const { data = [] } = useQuery(openApprovals(offer, owner ?? ''), {
     ...{ enabled: owner !== undefined, pollIntervalMs: POLL_INTERVAL_MS },
   });

@@ -1,6 +1,5 @@
 import { useRef } from 'react';
-import { isEvmChain, type SolanaChain } from '../../chains.ts';
-import type { Causeway } from '../../client.ts';
+import { isEvmChain } from '../../chains.ts';
 import type { FlowOptions } from '../../flows/flow.ts';
 import type { TokenSalePhase } from '../../flows/token-sale.ts';
 import type { Wallet } from '../../flows/wallet.ts';
@@ -13,7 +12,7 @@ import { useOnChange } from '../hooks/use-on-change.ts';
 import { usePurchaseDone } from '../hooks/use-purchase-done.ts';
 import { useConnectedWallets } from '../hooks/use-user.ts';
 import { codeOf } from '../ui/error-messages.ts';
-import { UNUSABLE_APPROVAL_CODES, type UnfinishedSale } from './unfinished-sale.ts';
+import { UNUSABLE_APPROVAL_CODES, type UnfinishedSale, type useUnfinishedSale } from './unfinished-sale.ts';
 import { type Deployment, termsOf } from './use-deployment.ts';
 
 type Input = {
@@ -22,7 +21,7 @@ type Input = {
   deployment: Deployment<Chain> | undefined;
   wallet: Wallet | undefined;
   unfinished: UnfinishedSale | null;
-  setUnfinished(sale: UnfinishedSale | null): void;
+  recorded: Pick<ReturnType<typeof useUnfinishedSale>, 'record' | 'replace'>;
   /** Called if the service has already used the approval of a purchase. */
   onApprovalUsed(purchase: UnfinishedSale): void;
   onDone: ((participation: Participation) => void) | undefined;
@@ -30,7 +29,7 @@ type Input = {
 
 /** Runs a token sale purchase, and resumes one that was interrupted before or after its approval. */
 export function useSalePurchase(input: Input) {
-  const { offer, option, deployment, wallet, unfinished, setUnfinished, onApprovalUsed, onDone } = input;
+  const { offer, option, deployment, wallet, unfinished, recorded, onApprovalUsed, onDone } = input;
   const causeway = useCauseway();
   const invalidatePurchase = usePurchaseDone();
   const terms = termsOf(deployment, wallet);
@@ -43,36 +42,37 @@ export function useSalePurchase(input: Input) {
   const start = (purchase: UnfinishedSale, find?: FindApproval) => {
     if (wallet === undefined) return;
     last.current = purchase;
-    // Recorded before the wallet opens: the user may leave the page and approve afterwards.
-    setUnfinished(purchase);
     run.start(async (flows, options) => {
+      // Recorded before the wallet opens: the user may leave the page and approve afterwards.
+      recorded.record(purchase);
       let approvalHash = purchase.approvalHash;
       const onApproved = (hash: string) => {
         approvalHash = hash;
-        setUnfinished({ ...purchase, approvalHash: hash });
+        recorded.replace(purchase.id, { ...purchase, approvalHash: hash });
       };
       try {
-        await import('./late-parts.ts');
+        const { buySale } = await import('./late-parts.ts');
         const found = approvalHash === null ? await find?.(flows, options) : undefined;
         if (found) onApproved(found);
         const sale = { offer, purchase: { ...purchase, approvalHash }, wallet, onApproved };
-        const participation = await buyOn(flows, sale)(causeway, {
+        const participation = await buySale(flows, causeway, sale, {
           ...options,
           onTransaction: (sent) => {
             if (sent.phase === 'approving') onApproved(sent.hash);
             options.onTransaction?.(sent);
           },
         });
-        setUnfinished(null);
+        recorded.replace(purchase.id, null);
         invalidatePurchase();
         onDone?.(participation);
         return participation;
       } catch (error) {
         const code = codeOf(error);
         if (code === 'approval_already_used') onApprovalUsed(purchase);
-        // A new purchase without an approval leaves nothing to finish, unless the wallet's prompt is still open.
-        const isEmpty = approvalHash === null && find === undefined && code !== 'aborted';
-        if (isEmpty || UNUSABLE_APPROVAL_CODES.has(code)) setUnfinished(null);
+        // A new purchase without an approval leaves nothing to finish, unless the wallet may have sent it.
+        const mayBeSent = code === 'aborted' || code === 'outcome_unknown';
+        const isEmpty = approvalHash === null && find === undefined && !mayBeSent;
+        if (isEmpty || UNUSABLE_APPROVAL_CODES.has(code)) recorded.replace(purchase.id, null);
         throw error;
       }
     });
@@ -87,7 +87,7 @@ export function useSalePurchase(input: Input) {
   const retry = () => {
     if (!canRetry) return;
     if (unfinished !== null) resume();
-    else if (last.current !== null) start({ ...last.current, approvalHash: null });
+    else if (last.current !== null) start({ ...last.current, id: crypto.randomUUID(), approvalHash: null });
   };
   const resume = () => {
     if (unfinished === null || !isOwn) return;
@@ -103,7 +103,13 @@ export function useSalePurchase(input: Input) {
     buy: (units: bigint) => {
       if (option === undefined || deployment === undefined || wallet === undefined) return;
       const { chain, assetId } = deployment;
-      const order = { optionId: option.id, chain, assetId, amount: units.toString() };
+      const order = {
+        id: crypto.randomUUID(),
+        optionId: option.id,
+        chain,
+        assetId,
+        amount: units.toString(),
+      };
       start({ ...order, wallet: wallet.address, approvalHash: null });
     },
     resume,
@@ -116,31 +122,6 @@ type FindApproval = (flows: Flows, options: FlowOptions<TokenSalePhase>) => Prom
 /** Returns the options for a step that reports no phases of its own. */
 function withoutEvents(options: FlowOptions<TokenSalePhase>): FlowOptions<'connecting'> {
   return { ...options, onTransaction: undefined };
-}
-
-type Sale = {
-  offer: OfferDetails;
-  purchase: UnfinishedSale;
-  wallet: Wallet;
-  onApproved(hash: string): void;
-};
-
-/** Returns the flow for the wallet's protocol. */
-function buyOn(flows: Flows, { offer, purchase, wallet, onApproved }: Sale) {
-  const { optionId, chain, assetId, amount } = purchase;
-  const approvalHash = purchase.approvalHash ?? undefined;
-  const input = { offer, optionId, assetId, amount, onApproved };
-  return (causeway: Causeway, options: FlowOptions<TokenSalePhase>) => {
-    if (wallet.protocol === 'solana')
-      return flows.buyTokenSaleOnSolana(
-        causeway,
-        { ...input, wallet, chain: chain as SolanaChain, approvalHash },
-        options,
-      );
-    if (!isEvmChain(chain)) throw new Error(`Connect a Solana wallet to invest on ${chain}.`);
-    const hash = approvalHash as `0x${string}` | undefined;
-    return flows.buyTokenSale(causeway, { ...input, wallet, chain, approvalHash: hash }, options);
-  };
 }
 
 /** `isRegistered` is undefined until it is known, and true if the option requires no wallet. */

@@ -92,12 +92,12 @@ export function useTokenSale({ offer, optionId, onDone }: UseTokenSaleOptions): 
   const option = offer.options.find(({ id }) => optionId === undefined || id === optionId);
   const choice = useSaleDeployment(offer);
   const { deployment } = choice;
-  const [recorded, setUnfinished] = useUnfinishedSale(offer.id);
-  const chain = recorded?.approvalHash ? recorded.chain : deployment?.chain;
+  const recorded = useUnfinishedSale(offer.id);
+  const chain = recorded.sale?.approvalHash ? recorded.sale.chain : deployment?.chain;
   const protocol = chain === undefined ? 'ethereum' : CHAINS[chain].protocol;
   const { wallet } = useWallet(protocol);
   const { approvals, hide } = useOpenApprovals(offer, wallet);
-  const unfinished = findUnfinishedSale(recorded, approvals, wallet);
+  const unfinished = findUnfinishedSale(recorded.sale, approvals, wallet);
   const openApproval = unfinished === null ? approvals[0] : undefined;
   const balance = useSaleBalance(deployment, wallet?.address);
   const minimum = parseAmount(option?.minimum_purchase_usd ?? '', deployment?.decimals ?? 0);
@@ -107,7 +107,7 @@ export function useTokenSale({ offer, optionId, onDone }: UseTokenSaleOptions): 
   };
   const amount = useAmount(limits);
   const purchase = useSalePurchase({
-    ...{ offer, option, deployment, wallet, unfinished, setUnfinished, onDone },
+    ...{ offer, option, deployment, wallet, unfinished, recorded, onDone },
     onApprovalUsed: hide,
   });
   const { run, isRegistered, registered, buy, canRetry, retry, resume } = purchase;
@@ -125,8 +125,9 @@ export function useTokenSale({ offer, optionId, onDone }: UseTokenSaleOptions): 
       if (canBuy && units !== null) buy(units);
     },
     discard: () => {
-      if (unfinished !== null) hide(unfinished);
-      setUnfinished(null);
+      if (unfinished === null) return;
+      hide(unfinished);
+      recorded.replace(unfinished.id, null);
     },
     hideOpenApproval: () => openApproval && hide(openApproval),
   };
