@@ -37,8 +37,8 @@ const CHAIN_ORIGIN = 'causeway/audit';
 
 /** Returns the origin of the tree's checkpoints: the URL that they are served under, without its scheme (C2SP tlog-checkpoint). */
 export function treeOrigin(baseUrl: string): string {
-  const { host, protocol } = new URL(baseUrl);
-  const origin = `${host}/audit`;
+  const { host, pathname, protocol } = new URL(baseUrl);
+  const origin = `${host}${pathname.replace(/\/$/, '')}/audit`;
   return origin === CHAIN_ORIGIN ? `${host}:${protocol === 'https:' ? 443 : 80}/audit` : origin;
 }
 

@@ -266,6 +266,7 @@ describe('the tree', () => {
     ]);
     expect(await verifyAuditLog(app.ctx, [kept, newest])).toMatchObject({ checkpoints: 4, problem: null });
     expect(treeOrigin('https://causeway')).toBe('causeway:443/audit');
+    expect(treeOrigin('https://shared.test/invest')).toBe('shared.test/invest/audit');
 
     // A note of the chain has the hash of the chain, and one of the tree its root.
     const [rootHash = ''] = kept.split('\n').slice(2);
