@@ -60,7 +60,7 @@ export async function revokeApproval(
     const { transactionHash } = await waitForReceipt(session, sent);
     // Wallets let their owners edit the amount, and another approval may have followed.
     if ((await readAllowanceOnChain(session, approval)) > 0n)
-      throw new FlowFailure('approval_failed', 'The transaction did not set the allowance to zero.', {
+      throw new FlowFailure('approval_failed', 'The allowance is not zero.', {
         transactionHash,
       });
     return transactionHash;

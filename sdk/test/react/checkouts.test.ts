@@ -172,6 +172,35 @@ describe('the token sale checkout', () => {
     });
   }, 120_000);
 
+  test.each(['Discard', 'Revoke approval'])(
+    'shows a purchase that the service recorded although its reply was lost, instead of: %s',
+    async (name) => {
+      await app.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {
+        await connect(page);
+        await page.getByLabel('Amount').fill('50');
+        let recorded = false;
+        await page.route('**/v1/participations', async (route) => {
+          if (route.request().method() !== 'POST') return route.continue();
+          if (!recorded) await route.fetch();
+          recorded = true;
+          return route.abort().catch(() => undefined);
+        });
+        await confirmOrder(page, 'Invest');
+        await expect.poll(() => recorded).toBe(true);
+        await page.reload();
+        await page.unroute('**/v1/participations');
+        const sent = recordSends(page);
+        await page.getByRole('button', { name }).click();
+        await page.getByText('50 USDC in Harbour Quarter').waitFor();
+        await page.getByText('Your investment is complete.').waitFor({ timeout: 60_000 });
+        await page.reload();
+        await page.getByLabel('Amount').waitFor();
+        expect([sent, await page.getByText('You have an unfinished purchase').count()]).toEqual([[], 0]);
+      });
+    },
+    120_000,
+  );
+
   /** Counts the transactions that the wallet of the page sends. */
   const recordSends = (page: Page) => {
     const sent: string[] = [];

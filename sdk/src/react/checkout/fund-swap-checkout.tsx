@@ -1,4 +1,4 @@
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import type { SwapResult } from '../../flows/outcome.ts';
 import type { FundSwapOffer } from '../../offers.ts';
 import { BlockerNotice } from '../identity/blocker-notice.tsx';
@@ -11,16 +11,12 @@ import { AmountField, DeploymentFields, SlippageField, WalletField } from './che
 import { CheckoutGate } from './checkout-gate.tsx';
 import { FlowPanel } from './flow-panel.tsx';
 import { FundSummary, outputUnit, useFundFacts } from './fund-summary.tsx';
+import { OpenApprovalNotice, SwapDone } from './lazy-parts.ts';
 import { FUND_SWAP_STEPS } from './phases.ts';
 import { LIVE_PRICE_NOTE, ReviewSheet, useReview } from './review-sheet.tsx';
 import type { Deployment, DeploymentChoice } from './use-deployment.ts';
 import { type FundSwapState, useFundSwap } from './use-fund-swap.ts';
 import { useOpenApprovals } from './use-open-approvals.ts';
-
-const SwapDone = lazy(async () => ({ default: (await import('./late-parts.ts')).SwapDone }));
-const OpenApprovalNotice = lazy(async () => ({
-  default: (await import('./late-parts.ts')).OpenApprovalNotice,
-}));
 
 const SLIPPAGE_BPS_CHOICES = [10, 50, 100];
 

@@ -13,10 +13,12 @@ export function RevokeButton(props: {
   offer: OfferDetails;
   approval: Omit<OpenApproval, 'amount'>;
   wallet: Wallet | undefined;
+  /** Returns whether a purchase needs the approval after all, so that it is not revoked. */
+  isNeeded?: (() => Promise<boolean>) | undefined;
   onRevoked(): void;
 }) {
   const { cx, t } = useUi();
-  const { offer, approval, wallet, onRevoked } = props;
+  const { offer, approval, wallet, isNeeded, onRevoked } = props;
   const causeway = useCauseway();
   const invalidatePurchase = usePurchaseDone();
   const { state, start } = useFlow<RevokePhase, string>();
@@ -24,6 +26,7 @@ export function RevokeButton(props: {
   const revoke = () => {
     if (wallet?.protocol !== 'ethereum') return;
     start(async (flows, options) => {
+      if (await isNeeded?.()) return '';
       const hash = await flows.revokeApproval(causeway, { offer, wallet, ...approval }, options);
       invalidatePurchase();
       onRevoked();

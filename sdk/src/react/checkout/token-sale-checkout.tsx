@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { Suspense, useEffect, useState } from 'react';
 import type { TokenSaleOffer } from '../../offers.ts';
 import type { Participation } from '../../wire.ts';
 import { BlockerNotice } from '../identity/blocker-notice.tsx';
@@ -8,22 +8,17 @@ import { useUi } from '../ui/ui.tsx';
 import { AmountField, DeploymentFields, WalletField } from './checkout-fields.tsx';
 import { CheckoutGate } from './checkout-gate.tsx';
 import { FlowPanel } from './flow-panel.tsx';
+import {
+  OpenApprovalNotice,
+  SaleDone,
+  UnfinishedSaleNotice,
+  UnregisteredWalletNotice,
+} from './lazy-parts.ts';
 import { OptionPicker } from './option-picker.tsx';
 import { TOKEN_SALE_STEPS } from './phases.ts';
 import { ReviewSheet, useReview } from './review-sheet.tsx';
 import { SaleSummary, useSaleFacts } from './sale-summary.tsx';
 import { useTokenSale } from './use-token-sale.ts';
-
-const SaleDone = lazy(async () => ({ default: (await import('./late-parts.ts')).SaleDone }));
-const OpenApprovalNotice = lazy(async () => ({
-  default: (await import('./late-parts.ts')).OpenApprovalNotice,
-}));
-const UnfinishedSaleNotice = lazy(async () => ({
-  default: (await import('./late-parts.ts')).UnfinishedSaleNotice,
-}));
-const UnregisteredWalletNotice = lazy(async () => ({
-  default: (await import('./late-parts.ts')).UnregisteredWalletNotice,
-}));
 
 const SOLANA_NOTE =
   "Your wallet names the account that may take this amount. It is this sale's fund, {address}.";
@@ -130,6 +125,7 @@ function SaleForm({ offer, option, onDone }: FormProps) {
           <UnfinishedSaleNotice
             {...{ offer, unfinished, wallet }}
             onContinue={sale.resume}
+            onFound={sale.showRecorded}
             onDiscard={sale.discard}
           />
         </Suspense>

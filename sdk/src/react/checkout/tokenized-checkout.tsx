@@ -1,4 +1,4 @@
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import type { SwapResult } from '../../flows/outcome.ts';
 import type { TokenizedOffer } from '../../offers.ts';
 import { BlockerNotice } from '../identity/blocker-notice.tsx';
@@ -8,6 +8,7 @@ import { useUi } from '../ui/ui.tsx';
 import { AmountField, DeploymentFields, SlippageField, WalletField } from './checkout-fields.tsx';
 import { CheckoutGate } from './checkout-gate.tsx';
 import { FlowPanel } from './flow-panel.tsx';
+import { OpenApprovalNotice, SwapDone } from './lazy-parts.ts';
 import { MarketNotice, MarketPrice } from './market-price.tsx';
 import { PriceTimer, TokenizedSummary, useReviewFacts } from './order-panel.tsx';
 import { TOKENIZED_STEPS } from './phases.ts';
@@ -15,11 +16,6 @@ import { LIVE_PRICE_NOTE, ReviewSheet, useReview } from './review-sheet.tsx';
 import { useDeployment } from './use-deployment.ts';
 import { useOpenApprovals } from './use-open-approvals.ts';
 import { useTokenizedPurchase } from './use-tokenized-purchase.ts';
-
-const SwapDone = lazy(async () => ({ default: (await import('./late-parts.ts')).SwapDone }));
-const OpenApprovalNotice = lazy(async () => ({
-  default: (await import('./late-parts.ts')).OpenApprovalNotice,
-}));
 
 const SLIPPAGE_BPS_CHOICES = [50, 100, 300];
 

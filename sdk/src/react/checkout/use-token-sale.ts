@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { parseAmount } from '../../amounts.ts';
 import { CHAINS } from '../../chains.ts';
 import type { TokenSalePhase } from '../../flows/token-sale.ts';
@@ -61,6 +62,8 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
   retry(): void;
   /** Finishes `unfinished` in the wallet that started it, without another approval if the first one is found. */
   resume(): void;
+  /** Forgets `unfinished` and shows its participation, if the service turns out to have it. */
+  showRecorded(participation: Participation): void;
   /** Forgets `unfinished`. Its approval stays on chain. */
   discard(): void;
 };
@@ -112,17 +115,26 @@ export function useTokenSale({ offer, optionId, onDone }: UseTokenSaleOptions): 
   });
   const { run, isRegistered, registered, buy, canRetry, retry, resume } = purchase;
   const { state, hashes, reset } = run;
+  const [found, setFound] = useState<Participation>();
   const blockers = useWalletBlockers(offer.id, option?.id, deployment?.chain, wallet);
-  const participation = useSettlement(state.step === 'done' ? state.result : undefined);
+  const participation = useSettlement(state.step === 'done' ? state.result : found);
   const { units } = amount;
   const isReady = option !== undefined && deployment !== undefined && wallet !== undefined;
   const isAccepted = isRegistered !== false && blockers.length === 0 && unfinished === null;
   const canBuy = isReady && isAccepted && units !== null && state.step === 'idle';
   return {
-    ...{ state, hashes, canRetry, reset, option, choice, protocol, wallet, amount, limits, blockers },
+    ...{ state, hashes, canRetry, option, choice, protocol, wallet, amount, limits, blockers },
     ...{ isRegistered, registered, unfinished, openApproval, participation, canBuy, retry, resume },
     buy: () => {
       if (canBuy && units !== null) buy(units);
+    },
+    reset: () => {
+      setFound(undefined);
+      reset();
+    },
+    showRecorded: (one) => {
+      if (unfinished !== null) recorded.replace(unfinished.id, null);
+      setFound(one);
     },
     discard: () => {
       if (unfinished === null) return;

@@ -159,7 +159,7 @@ const MESSAGES = {
   ],
   outcome_unknown: [
     "The result of the transaction isn't clear",
-    'Check your wallet and your balance before you send another one.',
+    'Check your wallet before you send another one.',
   ],
   aborted: ['Stopped', 'Nothing more was sent. You can try again.'],
 } as const satisfies Record<Known, readonly [title: string, advice: string]>;
