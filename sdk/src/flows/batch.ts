@@ -103,7 +103,7 @@ function hashOf({ status, receipts = [] }: CallsStatus): Hex | null {
 function incomplete(code: FlowCode, info?: FlowFailure['info']): FlowFailure {
   return new FlowFailure(
     code,
-    'The wallet did not complete the batch. Check its activity before you retry, and revoke an approval that remains.',
+    'The wallet did not complete the batch. Check its activity before you retry.',
     info,
   );
 }

@@ -32,7 +32,7 @@ export async function requestChallenge(
   if (!isProofOf(message, request))
     throw new FlowFailure(
       'message_refused',
-      'The message is not a proof of ownership for this wallet and page, so it was not shown for signing. Report this to the operator of the service.',
+      'The message does not prove that you own this wallet, so it was not shown. Report this to the operator of the service.',
       { details: { message } },
     );
   return message;

@@ -124,7 +124,7 @@ type ComponentMessage =
   | 'Not completed'
   | 'Nothing to invest in yet'
   | 'Offer'
-  | "Only verified investors' wallets can hold this fund. To allow {wallet}, sign a message and send one transaction. You only do this once; a network fee applies."
+  | "Only verified investors' wallets can hold this fund. To allow {wallet}, sign a message and send one transaction. A network fee applies."
   | 'Opening…'
   | 'Opening now'
   | 'Opens'

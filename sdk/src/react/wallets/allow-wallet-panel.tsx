@@ -7,7 +7,7 @@ import { useAllowWallet } from './use-allow-wallet.ts';
 import { ALLOW_PHASES } from './wallet-phases.ts';
 
 const ALLOW_NOTE =
-  "Only verified investors' wallets can hold this fund. To allow {wallet}, sign a message and send one transaction. You only do this once; a network fee applies.";
+  "Only verified investors' wallets can hold this fund. To allow {wallet}, sign a message and send one transaction. A network fee applies.";
 
 /** Adds a wallet to the fund's allow-list with one signature and one transaction. */
 export function AllowWalletPanel(props: { offer: OfferDetails; wallet: EvmWallet; chain: EvmChain }) {
