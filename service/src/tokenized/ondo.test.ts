@@ -129,7 +129,8 @@ describe('responses', () => {
     expect(await venue.marketState()).toEqual({
       status: 'closed',
       nextOpen: Date.parse('2026-03-02T14:31:00Z'),
-      offhours: { isOpen: false, nextOpen: null },
+      nextClose: null,
+      offhours: { isOpen: false, nextOpen: null, nextClose: null },
     });
   });
 
