@@ -1,9 +1,9 @@
-import { useControl } from './control.ts';
+import { Choices, ControlMessage, useControl } from './control.tsx';
 
 const STEPS = [
-  ['1 hour', 3_600],
-  ['1 day', 86_400],
-  ['30 days', 2_592_000],
+  ['+ 1 hour', 3_600],
+  ['+ 1 day', 86_400],
+  ['+ 30 days', 2_592_000],
 ] as const;
 
 /** Moves the test clock, which decides when offers open, prices expire and forms lapse. */
@@ -12,22 +12,13 @@ export function Clock() {
   return (
     <>
       <p className="soft">Needs a sandbox started with CAUSEWAY_CLOCK=test.</p>
-      <div className="button-row">
-        {STEPS.map(([name, seconds]) => (
-          <button
-            type="button"
-            className="button small"
-            key={name}
-            disabled={isBusy}
-            onClick={() => send('clock', { advance_seconds: seconds }, `Moved ahead by ${name}.`)}
-          >
-            {`+ ${name}`}
-          </button>
-        ))}
-      </div>
-      <p role="status" className="faucet-message">
-        {message}
-      </p>
+      <Choices
+        {...{ choices: STEPS, isBusy }}
+        onChoose={(seconds, name) =>
+          send('clock', { advance_seconds: seconds }, `Moved ahead by ${name.slice(2)}.`)
+        }
+      />
+      <ControlMessage message={message} />
     </>
   );
 }

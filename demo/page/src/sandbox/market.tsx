@@ -1,11 +1,11 @@
 import { useInvalidate } from '@causeway/sdk/react';
-import { useControl } from './control.ts';
+import { Choices, ControlMessage, useControl } from './control.tsx';
 
 const SESSIONS = [
-  ['regular', 'Open'],
-  ['offhours', 'After hours'],
-  ['closed', 'Closed'],
-  [null, 'New York hours'],
+  ['Open', 'regular'],
+  ['After hours', 'offhours'],
+  ['Closed', 'closed'],
+  ['New York hours', null],
 ] as const;
 
 /** Sets the trading session of the simulated venue. */
@@ -18,22 +18,8 @@ export function Market() {
   return (
     <>
       <p className="soft">Where tokenized assets trade. It is open around the clock until you set it here.</p>
-      <div className="button-row">
-        {SESSIONS.map(([session, name]) => (
-          <button
-            type="button"
-            className="button small"
-            key={name}
-            disabled={isBusy}
-            onClick={() => set(session, name)}
-          >
-            {name}
-          </button>
-        ))}
-      </div>
-      <p role="status" className="faucet-message">
-        {message}
-      </p>
+      <Choices {...{ choices: SESSIONS, isBusy }} onChoose={set} />
+      <ControlMessage message={message} />
     </>
   );
 }

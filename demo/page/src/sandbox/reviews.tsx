@@ -1,6 +1,6 @@
 import { useInvalidate } from '@causeway/sdk/react';
 import { useId, useState } from 'react';
-import { useControl } from './control.ts';
+import { Choices, ControlMessage, useControl } from './control.tsx';
 
 const LEVELS = [
   ['Sorting_KYC_Level', 'Who you are'],
@@ -8,10 +8,16 @@ const LEVELS = [
   ['AccreditationIndividual_FullVerification', 'Accreditation'],
 ] as const;
 
-const DECISIONS = [
+const DECISIONS: [name: string, decision: object][] = [
   ['Approve', { answer: 'GREEN' }],
   ['Ask again', { answer: 'RED', reject_type: 'RETRY' }],
   ['Reject', { answer: 'RED', reject_type: 'FINAL' }],
+];
+
+const FORM_ACTIONS = [
+  ['Sign form', 'sign'],
+  ['Decline form', 'decline'],
+  ['Expire form', 'expire'],
 ] as const;
 
 /** Decides the user's identity reviews and signs their tax form, as the providers' staff and the user's mailbox would. */
@@ -33,42 +39,24 @@ export function Reviews() {
           </option>
         ))}
       </select>
-      <div className="button-row">
-        {DECISIONS.map(([name, decision]) => (
-          <button
-            type="button"
-            className="button small"
-            key={name}
-            disabled={isBusy}
-            onClick={() => act('identity/reviews', { level_name: level, ...decision }, `Decided: ${name}.`)}
-          >
-            {name}
-          </button>
-        ))}
-      </div>
+      <Choices
+        {...{ choices: DECISIONS, isBusy }}
+        onChoose={(decision, name) =>
+          act('identity/reviews', { level_name: level, ...decision }, `Decided: ${name}.`)
+        }
+      />
       <p>Tax form</p>
-      <div className="button-row">
-        {(['sign', 'decline', 'expire'] as const).map((action) => (
-          <button
-            type="button"
-            className="button small"
-            key={action}
-            disabled={isBusy}
-            onClick={() =>
-              act(
-                'documents/actions',
-                { document_type: 'tax_certification', action },
-                `Done: ${action} the form.`,
-              )
-            }
-          >
-            {`${action.charAt(0).toUpperCase()}${action.slice(1)} form`}
-          </button>
-        ))}
-      </div>
-      <p role="status" className="faucet-message">
-        {message}
-      </p>
+      <Choices
+        {...{ choices: FORM_ACTIONS, isBusy }}
+        onChoose={(action) =>
+          act(
+            'documents/actions',
+            { document_type: 'tax_certification', action },
+            `Done: ${action} the form.`,
+          )
+        }
+      />
+      <ControlMessage message={message} />
     </>
   );
 }

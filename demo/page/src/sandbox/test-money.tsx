@@ -1,7 +1,7 @@
 import { CHAINS } from '@causeway/sdk';
 import { useInvalidate, useWallet } from '@causeway/sdk/react';
 import { useApp } from '../app-context.tsx';
-import { useControl } from './control.ts';
+import { useControl } from './control.tsx';
 import { fundWallet, TOKENS_PER_REQUEST } from './faucet.ts';
 
 /** Funds the connected wallets with dollars and gas, on every chain of their protocol. */

@@ -19,3 +19,34 @@ export function useControl() {
     run(() => postJson(`/sandbox/${path}`, body), done);
   return { ...state, run, send };
 }
+
+/** A row of buttons, one per choice. */
+export function Choices<T>(props: {
+  choices: readonly (readonly [name: string, value: T])[];
+  isBusy: boolean;
+  onChoose(value: T, name: string): void;
+}) {
+  return (
+    <div className="button-row">
+      {props.choices.map(([name, value]) => (
+        <button
+          type="button"
+          className="button small"
+          key={name}
+          disabled={props.isBusy}
+          onClick={() => props.onChoose(value, name)}
+        >
+          {name}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+export function ControlMessage({ message }: { message: string }) {
+  return (
+    <p role="status" className="faucet-message">
+      {message}
+    </p>
+  );
+}
