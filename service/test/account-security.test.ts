@@ -408,6 +408,20 @@ describe('changing the email address', () => {
     return visitor.post('/account/email', { email });
   };
 
+  /** The user asks for a new address, and a stranger for a password reset of the same account. */
+  const requestChangeAndReset = async () => {
+    const { email } = await newUser();
+    const visitor = await signIn(email);
+    const fresh = newEmail();
+    await request(visitor, fresh);
+    const link = new URL(linkIn(await site.mailTo(fresh, /Confirm your new/)));
+    const stranger = newVisitor(site.app);
+    await stranger.get('/forgot');
+    await stranger.post('/forgot', { email });
+    const reset = new URL(linkIn(await site.mailTo(email, /Set a new password/)));
+    return { email, visitor, fresh, link, stranger, reset };
+  };
+
   test('takes the new mailbox and the signed-in user, and tells the old address', async () => {
     const { email } = await newUser();
     const visitor = await signIn(email);
@@ -475,15 +489,7 @@ describe('changing the email address', () => {
   });
 
   test('a password reset that anyone can ask for does not void the link', async () => {
-    const { email } = await newUser();
-    const visitor = await signIn(email);
-    const fresh = newEmail();
-    await request(visitor, fresh);
-    const link = new URL(linkIn(await site.mailTo(fresh, /Confirm your new/)));
-    const stranger = newVisitor(site.app);
-    await stranger.get('/forgot');
-    await stranger.post('/forgot', { email });
-    const reset = new URL(linkIn(await site.mailTo(email, /Set a new password/)));
+    const { email, visitor, link, stranger, reset } = await requestChangeAndReset();
     expect((await visitor.get(link.pathname + link.search)).statusCode).toBe(200);
     await stranger.get(reset.pathname + reset.search);
     const token = String(reset.searchParams.get('token'));
@@ -493,15 +499,7 @@ describe('changing the email address', () => {
   });
 
   test('voids a password reset that was sent to the old address', async () => {
-    const { email } = await newUser();
-    const visitor = await signIn(email);
-    const fresh = newEmail();
-    await request(visitor, fresh);
-    const link = new URL(linkIn(await site.mailTo(fresh, /Confirm your new/)));
-    const stranger = newVisitor(site.app);
-    await stranger.get('/forgot');
-    await stranger.post('/forgot', { email });
-    const reset = new URL(linkIn(await site.mailTo(email, /Set a new password/)));
+    const { visitor, fresh, link, stranger, reset } = await requestChangeAndReset();
     await visitor.get(link.pathname + link.search);
     await visitor.post('/account/email/confirm', { token: String(link.searchParams.get('token')) });
     await signIn(fresh);
@@ -509,6 +507,18 @@ describe('changing the email address', () => {
     const token = String(reset.searchParams.get('token'));
     expect((await stranger.post('/reset', { token, password: NEW_PASSWORD })).statusCode).toBe(410);
     await signIn(fresh);
+  });
+
+  test('is stopped by "Sign out everywhere"', async () => {
+    const { email } = await newUser();
+    const visitor = await signIn(email);
+    const fresh = newEmail();
+    await request(visitor, fresh);
+    const link = new URL(linkIn(await site.mailTo(fresh, /Confirm your new/)));
+    await visitor.get('/account');
+    await visitor.post('/account/sessions/end-all', {});
+    await signIn(email, PASSWORD, visitor);
+    expect((await visitor.get(link.pathname + link.search)).statusCode).toBe(410);
   });
 
   test.each(['nobody', 'a@user.test,b@user.test', ''])('%j is rejected', async (address) => {
@@ -689,7 +699,7 @@ describe('acr_values', () => {
     },
   );
 
-  test('a sign-in with a code meets two factors, and is told so', async () => {
+  test('after a code, the ID token reports two factors', async () => {
     const { email } = await newUser();
     const { recoveryCodes } = await enroll(await signIn(email));
     const visitor = await enterPassword(email);
@@ -851,7 +861,7 @@ describe('the data export', () => {
 });
 
 describe('deleting the account', () => {
-  test('ends it for good, with a mail', async () => {
+  test('ends the account permanently and sends a mail', async () => {
     const { email } = await newUser();
     const [visitor, other] = [await signIn(email), await signIn(email)];
     await visitor.get('/account/delete');

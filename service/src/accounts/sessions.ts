@@ -4,6 +4,7 @@ import type { Db } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
 import { hashSecret, newSecret } from '../secret-hash.ts';
 import { describeNetwork } from './device.ts';
+import { deleteLinksOf } from './mail-link-store.ts';
 import {
   type Authentication,
   deleteSession,
@@ -104,6 +105,8 @@ export async function signOutEverywhere(
   await db.transaction().execute(async (tx) => {
     await lockAccount(tx, userId);
     await endSessionsOf(tx, userId);
+    // Someone else may have asked for a new address in one of these sessions.
+    await deleteLinksOf(tx, userId, 'change_email');
     await recordDecision(tx, {
       ...{ actor: { object: 'user', id: userId }, requestId },
       ...{ action: 'user.signed_out_everywhere', reason: 'user_request' },
