@@ -64,8 +64,8 @@ function isProblem({ severity, sourceLocation }: Message): boolean {
   return severity === 'error' || !sourceLocation?.file.startsWith('solady/');
 }
 
-// Excludes interfaces and abstract contracts, which have no code, and libraries of internal functions, which
-// have no function to call.
+// Excludes interfaces and abstract contracts, which have no code, and libraries that have only internal functions,
+// which nobody can call.
 function isDeployable({ abi, evm }: Artifact): boolean {
   return evm.bytecode.object !== '' && abi.some(({ type }) => type === 'function');
 }

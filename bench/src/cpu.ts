@@ -4,7 +4,7 @@ const TICK_MS = 10;
 
 type Stat = { pid: number; parent: number; ownMs: number; endedMs: number };
 
-/** CPU milliseconds of a process, and of all its descendants; those of a target are its database. */
+/** CPU milliseconds of a process and, separately, of all its descendants. A target's descendants are its database. */
 export type CpuTime = { ownMs: number; descendantsMs: number };
 
 /**
@@ -16,7 +16,7 @@ export function readCpuMs(pid: number): number | null {
   return time === null ? null : time.ownMs + time.descendantsMs;
 }
 
-/** Like `readCpuMs`, with the process and its descendants apart. */
+/** Like `readCpuMs`, but returns the process and its descendants separately. */
 export function readCpuTime(pid: number): CpuTime | null {
   const own = readStat(pid);
   if (own === null) return null;

@@ -10,7 +10,7 @@ import { sql } from 'kysely';
 import { readCpuMs } from './cpu.ts';
 import { seedParticipations } from './participations-seed.ts';
 
-/** `cpuMs` is the CPU time per commit, of this process and of the database together. */
+/** `cpuMs` is the CPU time per commit, including that of the database. */
 type Run = { perSecond: number; cpuMs: number };
 
 export type CommitFigures = {
@@ -29,12 +29,11 @@ const COMMITTERS = 16;
 const ROUNDS = 15;
 
 /**
- * Compares commits that append an event, and commits that wake settlement, with commits that do neither. The
- * runs alternate, so that load on the machine affects all of them alike. The change is the one that the
- * service makes most often: the outcome of a participation, with its audit entry and its notice. The only
- * difference is the event. Its position is assigned later, in another transaction, so that cost counts
- * towards the deliveries. `tinyRatios` show how much an event costs beside a change that hardly costs
- * anything.
+ * Compares three kinds of commits: those that append an event, those that wake settlement, and those that do neither.
+ * The runs alternate, so that load on the machine affects all of them alike. The change is the one that the service
+ * makes most often: the outcome of a participation, with its audit entry and its notice. The only difference is the
+ * event. Its position is assigned later, in another transaction, so that cost counts towards the deliveries.
+ * `tinyRatios` make the same comparison for a change that costs almost nothing.
  */
 export async function measureCommits(
   context: Context,

@@ -74,7 +74,7 @@ function eventsOf(partnerId: string, from: number, count: number): NewEvent[] {
   }));
 }
 
-/** An event of one user that says when it was appended. */
+/** An event of one user, with the time at which it was appended. */
 function boundWallet(partnerId: string, userId: string): NewEvent {
   return {
     partnerId,
@@ -206,8 +206,8 @@ async function appendSteadily(count: number, append: (n: number) => Promise<unkn
 }
 
 /**
- * Appends events at a steady rate. Returns the 99th percentile of the time from an event to its first
- * delivery attempt.
+ * Appends events at a steady rate. Returns the 99th percentile of the time from an event's append to its first delivery
+ * attempt.
  */
 async function measureFirstAttempts(
   context: Context,

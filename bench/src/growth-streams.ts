@@ -8,7 +8,10 @@ import { buildServer } from '@causeway/service/http/server.ts';
 import { issueUserTokens } from '@causeway/service/oauth/issue.ts';
 import { benchContext } from './context.ts';
 
-/** Serves event streams of as many users as the argument says. `appendUrl/N` appends N events, one user after another. */
+/**
+ * Serves event streams for as many users as the first argument says. `appendUrl/N` appends N events, going through the
+ * users in turn.
+ */
 const users: string[] = [];
 const tokens: string[] = [];
 const { ctx, clientId } = await benchContext();

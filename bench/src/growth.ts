@@ -107,7 +107,7 @@ export function exponents(
   });
 }
 
-/** Sends requests to one process per size in turn. `growth-target.ts` says which requests. */
+/** Sends requests to the processes, one per size, in turn. `growth-target.ts` defines the requests. */
 async function measureTargets(part: string, sizes: readonly number[]): Promise<Record<string, Costs>> {
   const targets: Started<Record<string, Target>>[] = [];
   try {
@@ -126,7 +126,7 @@ async function measureTargets(part: string, sizes: readonly number[]): Promise<R
   }
 }
 
-/** Appends events of users who have ten streams each, while more and more streams of other users are open. */
+/** Appends events for users who have ten streams each, while a growing number of other users' streams is open. */
 async function measureStreams(sizes: readonly number[]): Promise<Record<string, Costs>> {
   const started: { stop(): Promise<void> }[] = [];
   try {

@@ -78,7 +78,7 @@ for (const name of names) {
   await writeFile(new URL(`${file}.json`, folder), `${JSON.stringify(written, null, 2)}\n`);
 }
 
-// Without names, `--report` runs nothing and draws the results that are there.
+// With `--report` and no names, no benchmark has run: the report shows the stored results.
 (await import('./report.ts')).writeReport();
 
 function describeBar(bar: Bar): string {
@@ -92,7 +92,7 @@ function describeElement(element: number | { size: number; median: number }): st
   return typeof element === 'number' ? element.toFixed(2) : `${element.size}: ${element.median.toFixed(0)}`;
 }
 
-/** Makes one row of a table from a figure: leaves out the rounds, and puts nested members beside the others. */
+/** Turns a figure into one row of a table: leaves out the rounds and flattens nested objects. */
 function flatten(figure: unknown): unknown {
   if (typeof figure !== 'object' || figure === null || Array.isArray(figure)) return figure;
   const { rounds: _, ...rest } = figure as Record<string, unknown>;

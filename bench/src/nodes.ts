@@ -21,7 +21,10 @@ const LOWEST_PRIORITY = 19;
 type Target = { url: string; mix: Mix; databaseUrl: string; dataDir: string };
 type Measured = Record<'requestsPerSecond' | 'nodeCpuMs' | 'databaseCpuMs' | 'proxyCpuMs', number>;
 
-/** Compares two nodes behind HAProxy with one, on all cores of the machine. The load generator has the lowest priority. */
+/**
+ * Compares two nodes behind HAProxy with a single one, on all cores of the machine. The load generator has the lowest
+ * priority.
+ */
 export async function run(): Promise<Result> {
   if (!existsSync(HAPROXY)) throw new Error(`${HAPROXY} is missing: install the package haproxy`);
   const folder = mkdtempSync(join(tmpdir(), 'causeway-bench-nodes-'));
@@ -34,7 +37,7 @@ export async function run(): Promise<Result> {
   const first = await startTarget<Target>('./mix-target.ts', [outside]);
   const { databaseUrl, dataDir, mix } = first.target;
   const second = await startTarget<{ url: string }>('./mix-node.ts', [outside, databaseUrl, dataDir]);
-  // Only now, because child processes would inherit it.
+  // Set only after the child processes have started, because they would inherit it.
   setPriority(LOWEST_PRIORITY);
   const urls = [first.target.url, second.target.url];
   const postmaster = Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);

@@ -29,7 +29,7 @@ type Stored = Result & {
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const RESULTS = `${ROOT}bench/results/`;
 const THEMES = ['light', 'dark'] as const;
-/** Results of peers, whose latencies are compared. */
+/** Comparisons with peers. The report plots their latencies. */
 const LATENCY_FILES = ['kernel', 'offers', 'statuses', 'eligibility', 'oauth', 'tokenized'];
 
 /** Writes `docs/benchmarks.md` and its plots. */
@@ -127,7 +127,10 @@ function limitOf(bar: Bar): string {
   return bar.goal === undefined ? limit : `${limit}, goal ${bar.goal}`;
 }
 
-/** Returns the bars that are ratios of two positive numbers, turned so that more is better. */
+/**
+ * Returns the bars that are ratios of two positive numbers, inverted where less is better, so that more is always
+ * better.
+ */
 function ratioRows(results: readonly Stored[]): RatioRow[] {
   return results
     .filter(({ file, date }) => !file.startsWith('growth') && date !== undefined)

@@ -33,7 +33,7 @@ export function barOf(
   return { label, value: median(rounds), rounds, ...limit };
 }
 
-/** Compares the value with its limit. A limit between the lowest and the highest round decides nothing. */
+/** Compares the value with its limit. Undecided if the limit lies between the lowest and the highest round. */
 export function judge(bar: Bar): Verdict {
   const limit = 'min' in bar ? bar.min : bar.max;
   const { value, rounds = [value] } = bar;
@@ -42,7 +42,7 @@ export function judge(bar: Bar): Verdict {
   return ('min' in bar ? value >= limit : value <= limit) ? 'met' : 'MISSED';
 }
 
-/** Returns a value, and its lowest and highest round, as text. */
+/** Returns a value as text, with its lowest and highest round in parentheses. */
 export function describeValue({ value, rounds = [] }: Pick<Bar, 'value' | 'rounds'>): string {
   const digits = Math.abs(value) < 0.1 ? 4 : Math.abs(value) < 100 ? 2 : 0;
   const show = (number: number) => number.toFixed(digits);

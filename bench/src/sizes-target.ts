@@ -38,7 +38,7 @@ const { rows: found } = await sql<{ name: string } & Size>`
   where s.n_live_tup >= 100 order by c.relname`.execute(ctx.db);
 process.send?.(Object.fromEntries(found.map(({ name, ...size }) => [name, size])));
 
-/** Adds what a person who has registered and connected a wallet has. */
+/** Adds users who have registered and connected a wallet. */
 async function seedUsers({ db }: Context, partnerId: string): Promise<void> {
   const wallet = sql`'0x' || substr(encode(sha256(u.id::text::bytea), 'hex'), 1, 40)`;
   await sql`insert into users (id, email, kind, password_hash)

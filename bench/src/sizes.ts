@@ -6,7 +6,7 @@ export type Size = { rows: number; tableBytes: number; indexBytes: number; index
 
 const DEFAULT_ROWS = 20_000;
 
-/** Measures how many bytes a row of each table that grows takes, in the table and in its indexes. */
+/** Measures the bytes per row of every table that grows, in the table and in its indexes. */
 export async function run({ rows = DEFAULT_ROWS }: Options): Promise<Result> {
   const { target: figures, stop } = await startTarget<Record<string, Size>>('./sizes-target.ts', [
     String(rows),

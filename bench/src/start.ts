@@ -16,7 +16,7 @@ type Start = { seconds: number; cpuSeconds: number };
 export async function run(): Promise<Result> {
   const first: Start[] = [];
   const again: Start[] = [];
-  // The first round warms up: it builds the bundle if that is missing, and fills the cache of files.
+  // The first round warms up: it builds the bundle if that is missing, and fills the system's file cache.
   for (let round = 0; round <= MIN_ROUNDS; round++) {
     const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-start-'));
     try {

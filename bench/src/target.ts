@@ -23,14 +23,14 @@ export const TASKSET = '/usr/bin/taskset';
 const bundled = new Map<string, Promise<string>>();
 
 /**
- * Bundles `file` like the service in production. A TypeScript loader adds a call for every function that code creates,
- * which costs a tenth of the CPU time of a request. The bundle is removed when this process exits.
+ * Bundles `file` like the service in production. A TypeScript loader would add a call whenever a function is created, a
+ * tenth of the CPU time of a request. The bundle is removed when this process exits.
  */
 function bundleTarget(file: string): Promise<string> {
   const known = bundled.get(file);
   if (known !== undefined) return known;
   const bundle = async () => {
-    // Computed, so that the bundle of a target that starts targets does not contain the bundler.
+    // A computed specifier, so that targets which start other targets do not include the bundler in their own bundle.
     const bundler = new URL('../../service/bin/bundle.mjs', import.meta.url).href;
     const { bundleFile } = (await import(bundler)) as typeof import('../../service/bin/bundle.mjs');
     const path = await bundleFile(fileURLToPath(new URL(file, import.meta.url)));

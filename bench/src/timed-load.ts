@@ -49,8 +49,8 @@ const MAX_CONNECTIONS = 15_000;
 const REFUSED = new Set([429, 503]);
 
 /**
- * Returns a function that picks the next request. Each kind of request appears as often as its weight says,
- * spread evenly.
+ * Returns a function that picks the next request. Each kind of request appears in proportion to its weight, spread
+ * evenly.
  */
 export function pickFrom(mix: Mix): () => Planned {
   const turns = Object.entries(mix)

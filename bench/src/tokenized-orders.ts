@@ -9,9 +9,9 @@ import { percentile } from './statistics.ts';
 export type Measured = { url: string; headers: Record<string, string>; statsUrl: string };
 
 /**
- * Mean CPU milliseconds of the service process per transaction, one value per part of the rounds: sent one at a time
- * and twenty at once. `p50` and `p95` are of those sent one at a time. `idle` is the cost of an idle process over the
- * same time.
+ * Mean CPU milliseconds of the service process per transaction, one value per part: `oneByOne` for transactions sent
+ * one at a time, `atOnce` for twenty at a time. `p50` and `p95` refer to those sent one at a time. `idle` is the cost
+ * of an idle process over the same time.
  */
 export type TransactionCost = {
   oneByOne: number[];
@@ -27,7 +27,7 @@ const WALLETS = 20;
  * per transaction.
  */
 const WARM_UP_ROUNDS = 280;
-/** The counted rounds, in parts that alternate between one at a time and all at once. */
+/** The counted rounds come in parts. Each part first sends transactions all at once, then one at a time. */
 const PARTS = 5;
 const ROUNDS_PER_PART = 4;
 const CHAIN = 'ethereum_sepolia';

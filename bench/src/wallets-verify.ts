@@ -6,8 +6,8 @@ import { type Hex, hashMessage, verifyMessage } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
 /**
- * Measures signature verification in a separate process: alternates rounds of viem's verifier and ours, each
- * of which checks signatures concurrently.
+ * Measures signature verification in a separate process: viem's verifier and ours take turns, and each checks its
+ * signatures concurrently.
  */
 const ROUNDS = 5;
 const ROUND_MS = 2_000;

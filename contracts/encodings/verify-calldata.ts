@@ -36,10 +36,7 @@ export type CalldataClaim = {
   /** The expected payment token and the expected asset; checked only if given. */
   funding_token?: string | undefined;
   asset?: string | undefined;
-  /**
-   * The trusted swap contracts and venue managers. Without them, the check trusts the contract that `to`
-   * names.
-   */
+  /** The trusted swap contracts and venue managers. Without them, the check trusts the contract in `to`. */
   contracts?: readonly string[] | undefined;
   venue_managers?: readonly string[] | undefined;
   /** The EIP-712 domain name, for a contract without `eip712Domain()`. */

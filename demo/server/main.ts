@@ -14,7 +14,7 @@ import {
 
 type Gate = { listener: RequestListener; open(settings: DemoSettings, port: number): void };
 
-/** Holds requests back until the settings arrive. */
+/** Makes requests wait until the settings arrive. */
 function createGate(): Gate {
   const pages = createPages(buildPage);
   let resolveApp: (app: RequestListener) => void = () => undefined;

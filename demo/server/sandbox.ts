@@ -32,13 +32,13 @@ export function forwardMail({ baseUrl }: DemoSettings, email: string | undefined
 
 const FAUCET = /^\/sandbox\/chains\/(ethereum_sepolia|base_sepolia|solana_devnet)\/faucet$/;
 
-/** Controls about one user: the demo lets a visitor use them for their own account only. */
+/** Controls for a single user. A visitor can use them only for their own account. */
 const OWN = new Set(['/sandbox/identity/reviews', '/sandbox/documents/actions']);
 const CLOCK = '/sandbox/clock';
 const SHARED = new Set(['/sandbox/venue', CLOCK]);
 /**
- * Everyone shares the clock, and it never goes back. Without a limit on one move and on how far it is ahead of real time,
- * visitors could end every offer.
+ * Everyone shares the clock, and it never goes back. Without a limit on each move, and on how far it may run ahead of
+ * real time, visitors could end every offer.
  */
 const MAX_ADVANCE_SECONDS = 30 * 86_400;
 
@@ -73,14 +73,17 @@ export async function forwardControl(
 
 let lastMove: Promise<unknown> = Promise.resolve();
 
-/** Moves the clock unless that takes it too far ahead. One move at a time, so that several cannot pass the check together. */
+/**
+ * Moves the clock, unless that would take it too far ahead. Moves run one at a time, so that concurrent ones cannot all
+ * pass the check.
+ */
 function moveClock(url: string, text: string): Promise<Response> {
   const move = async () => {
     const { now } = (await (await post(url, JSON.stringify({ advance_seconds: 0 }))).json()) as {
       now?: string;
     };
     const { advance_seconds } = JSON.parse(text) as { advance_seconds: number };
-    // Without `now`, the service refuses to move its clock and says why.
+    // Without `now`, the service has refused to move its clock. The second call returns its error to the visitor.
     if (
       now === undefined ||
       Date.parse(now) + advance_seconds * 1000 <= Date.now() + MAX_ADVANCE_SECONDS * 1000
@@ -109,7 +112,7 @@ function isSmallAdvance(text: string): boolean {
   }
 }
 
-/** Replaces the user that a control names; the sandbox rejects a body that is not an object. */
+/** Sets the control's user to the signed-in one. The sandbox rejects a body that is not an object. */
 function withEmail(text: string, email: string | undefined): string {
   try {
     return JSON.stringify({ ...(JSON.parse(text) as object), email });

@@ -25,8 +25,8 @@ export function watchService(baseUrl: string): void {
 }
 
 /**
- * If a call got no response, checks whether the service is reachable: the page itself may have aborted the
- * call.
+ * If a call got no response, checks whether the service is reachable. It may be, because the page can also abort calls
+ * itself.
  */
 export function reportCall({ status }: Call): void {
   if (status === 0) void checkUntilReachable();

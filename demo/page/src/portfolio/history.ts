@@ -11,7 +11,10 @@ import type { FundSwap } from './fund-swaps.ts';
 
 export type Amount = { units: bigint; decimals: number; code: string };
 
-/** What an investment bought. Of a sale it is an estimate at today's price, because its issuer delivers the tokens. */
+/**
+ * What an investment bought. For a sale it is an estimate at today's price, because the issuer delivers the tokens
+ * later.
+ */
 export type Quantity = Amount & { isEstimate: boolean };
 
 /** One investment of any kind, as the history and the order page show it. */

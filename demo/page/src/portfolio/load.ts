@@ -12,7 +12,7 @@ export type Holding = {
   value: bigint | null;
   /** What the user paid, without fees. */
   cost: bigint;
-  /** Null if nothing but the price that the user paid is known. */
+  /** Null if the only known price is the one that the user paid. */
   gain: bigint | null;
 };
 
@@ -73,7 +73,7 @@ async function readHolding(client: Causeway, source: Source): Promise<Holding | 
       one.offer === offer &&
       one.chain === chain &&
       one.status === 'completed' &&
-      // A balance is of the connected wallet, so only what that wallet paid is its cost.
+      // The balance is that of the connected wallet, so only payments from that wallet count as its cost.
       (isSale || one.wallet?.toLowerCase() === wallet?.toLowerCase()),
   );
   const cost = entries.reduce((sum, { paid, fee }) => sum + toUsd(paid.units - fee.units, paid.decimals), 0n);
@@ -88,7 +88,7 @@ async function readHolding(client: Causeway, source: Source): Promise<Holding | 
   return { offer, chain, quantity, cost, value, gain };
 }
 
-/** The tokens of a sale are delivered by its issuer, so only the payments are known. */
+/** Adds up the estimates: the issuer delivers the tokens of a sale, so only the payments are known. */
 function sumReceived(entries: readonly Entry[], { asset }: OfferDetails): Holding['quantity'] {
   const units = entries.reduce((sum, { received }) => sum + (received?.units ?? 0n), 0n);
   return { units, decimals: 18, code: asset.code, isEstimate: true };
@@ -105,7 +105,7 @@ async function readBalance(
   return { units: BigInt(balance), decimals, code, isEstimate: false };
 }
 
-/** Returns the price of one token in dollars with 18 decimals: the live one, or else the last recorded one. */
+/** Returns the price of one token in dollars with 18 decimals: the live price, or else the last recorded one. */
 async function readPrice(client: Causeway, offer: OfferDetails): Promise<bigint | null> {
   if (offer.type !== 'tokenized::swap') return toPrice(offer.options[0]?.price_usd);
   const symbol = offer.asset.code;

@@ -1,4 +1,4 @@
-/** A line of a document: a heading, a pair of a term and its value, or plain text. */
+/** A line of a document: a heading, a term with its value, or plain text. */
 export type PdfLine = { heading: string } | { term: string; value: string } | { text: string };
 
 const PAGE = { width: 595, height: 842, margin: 56 };
@@ -67,7 +67,7 @@ function literal(text: string): string {
   return `(${latin.replace(/[\\()]/g, (char) => `\\${char}`).replace(/[\r\n]/g, ' ')})`;
 }
 
-/** Returns the bytes of a document: each character of it is one byte. */
+/** Returns the bytes of a document in which each character stands for one byte. */
 export function pdfBytes(document: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(document, (char) => char.charCodeAt(0));
 }

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { useApp } from '../app-context.tsx';
 import { loadPortfolio, type Portfolio } from './load.ts';
 
-/** Events report orders and sales. Prices and funds have none, so they are read again now and then. */
+/** Orders and sales cause events. Prices and funds do not, so they are also polled. */
 const LIVE_INTERVAL_MS = 60_000;
 /** Without an event stream. */
 const POLL_INTERVAL_MS = 15_000;
@@ -11,7 +11,9 @@ const EVENTS = ['participation.*', 'tokenized_swap.*'] as const;
 
 type Result = { wallet: string | undefined; portfolio: Portfolio | undefined; error: unknown };
 
-/** Reads the portfolio with the connected wallet, and again after events and now and then, while the page is visible. */
+/**
+ * Reads the portfolio of the connected wallet. Reads it again after events and at intervals, while the page is visible.
+ */
 export function usePortfolio() {
   const client = useCauseway();
   const { config } = useApp();
@@ -20,7 +22,7 @@ export function usePortfolio() {
   const newest = useRef(0);
   const refresh = useCallback(async () => {
     const number = ++newest.current;
-    // A slow answer about another wallet, or an older one, must not replace a newer one.
+    // A slow response for another wallet, or from an earlier read, must not replace a newer one.
     const set = (next: (previous: Result) => Result) => number === newest.current && setResult(next);
     try {
       const portfolio = await loadPortfolio(client, config.chains, wallet);

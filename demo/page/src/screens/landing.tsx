@@ -92,7 +92,7 @@ function OfferPreviews() {
   );
 }
 
-/** Leads through the sign-in straight to the offer. */
+/** Links to the offer, by way of the sign-in. */
 function PreviewCard({ offer }: { offer: Offer | null }) {
   const card = (
     <>

@@ -23,7 +23,7 @@ export function LivePrice({ symbol }: { symbol: string }) {
   const [pointed, setPointed] = useState<PricePoint>();
   const { data: market, error } = useMarket({ symbol, range }, { pollIntervalMs: MARKET_INTERVAL_MS });
   const { data: status } = useTradingStatus({ symbol, side: 'buy' }, { pollIntervalMs: STATUS_INTERVAL_MS });
-  // A closed market has no quotes, so nothing asks for them until it opens.
+  // A closed market has no quotes, so they are not requested until it opens.
   const enabled = status?.tradable === true;
   const isClosed = status?.tradable === false;
   const query = { symbol, side: 'buy', token_amount: '1' } as const;

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { CopyIcon } from '../icons.tsx';
 
-/** Shows text that users copy, such as an address or a transaction hash, with a button that does. */
+/** Shows text that users copy, such as an address or a transaction hash, with a copy button. */
 export function Copyable({ text, name, href }: { text: string; name: string; href?: string | undefined }) {
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
@@ -28,12 +28,12 @@ export function Copyable({ text, name, href }: { text: string; name: string; hre
   );
 }
 
-/** Shows an EVM address with its checksum (EIP-55), so that a mistyped copy is recognised. */
+/** Shows an EVM address with its checksum (EIP-55), so that typing mistakes can be detected. */
 export function Address({ address }: { address: string }) {
   const [checksummed, setChecksummed] = useState(address);
   useEffect(() => {
     let isUnmounted = false;
-    // Loaded late, because the page needs no hash function before.
+    // Loaded on demand, because the page needs no hash function until it shows an address.
     void import('viem/utils').then(({ getAddress, isAddress }) => {
       if (!isUnmounted) setChecksummed(isAddress(address, { strict: false }) ? getAddress(address) : address);
     });

@@ -4,7 +4,10 @@ import { type ChainConfig, isEvmConfig } from '../config.ts';
 import solanaIcon from '../images/solana-wallet.svg';
 import icon from '../images/test-wallet.svg';
 
-/** Returns test wallets, so that nobody needs an extension. Their keys are created in this browser and never leave it. */
+/**
+ * Returns test wallets, so that users need no browser extension. Their keys are created in this browser and never leave
+ * it.
+ */
 export function testWallets(chains: readonly ChainConfig[]): WalletConnector[] {
   const evmChains = chains.filter(isEvmConfig);
   const solana = chains.find(({ chain }) => CHAINS[chain].protocol === 'solana');
