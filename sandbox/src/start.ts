@@ -33,7 +33,7 @@ import { type Demo, startDemo } from './start-demo.ts';
 
 type Print = (text: string) => void;
 
-/** The chains, providers, mail server and demo app around one service. */
+/** The chains, providers, mail server and demo app that surround one service. */
 export type Sandbox = {
   /** Points the service at the simulators. Explicit settings take precedence. */
   settings: Partial<Config>;

@@ -3,7 +3,7 @@ import { partnerCredentials } from '../seed/partners.ts';
 import type { Demo } from '../start-demo.ts';
 import type { ControlGroup } from './control-group.ts';
 
-/** Gives the demo app the seeded partner's credentials, so that it starts serving requests. */
+/** Passes the seeded partner's credentials to the demo app, which then starts to serve requests. */
 export function demoControls(ctx: Context, demo: Demo | null): ControlGroup {
   if (demo === null) return { overview: () => ({ demo_url: null }) };
   const { client_id, client_secret } = partnerCredentials(ctx);

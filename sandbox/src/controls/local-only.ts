@@ -8,8 +8,8 @@ type Headers = Record<string, string | string[] | undefined>;
 const FORWARDING_HEADER = /^(x-forwarded(-.*)?|forwarded|x-real-ip|via)$/;
 
 /**
- * Restricts a control to requests that this machine sends to its own address. Otherwise a web page could reach loopback
- * through its own host name (DNS rebinding), and a proxy could expose the controls.
+ * Restricts a control to requests that name this machine's own address and have not passed through a proxy. Otherwise a
+ * web page could reach loopback through its own host name (DNS rebinding), and a proxy could expose the controls.
  */
 export function localOnly({ config, baseUrl }: Context, route: Route): Route {
   if (config.sandboxPublic) return route;

@@ -19,7 +19,7 @@ const IssueToken = Closed({
   client_id: Type.Optional(Type.String({ maxLength: 200 })),
 });
 
-/** The seeded partners' credentials, and a route that issues user tokens without a browser. */
+/** The credentials of the seeded partners, and a route that issues user tokens without a browser. */
 export function tokenControls(ctx: Context): ControlGroup {
   return {
     overview: async () => ({ issuer: ctx.baseUrl, ...(await describePartners(ctx)) }),

@@ -10,8 +10,8 @@ const PROBE_TIMEOUT_MS = 2_000;
 
 /**
  * Keeps two processes from using the same data folder, and returns a function that releases the lock. The holder counts
- * as alive while its control server responds; a process id is not enough, because ids are reused after a reboot. Waits
- * for a predecessor whose parent was killed, because it takes a moment to notice and exit.
+ * as alive while its control server responds; a process id is not enough, because ids are reused after a reboot. If the
+ * previous holder's parent was killed, waits until that holder has noticed and exited.
  */
 export async function takeLock(path: string, { url, instance }: LockHolder): Promise<() => Promise<void>> {
   const deadline = performance.now() + LOCK_TIMEOUT_MS;

@@ -68,7 +68,7 @@ function decodeQuoted(text: string): Buffer {
   );
 }
 
-/** Decodes encoded words (RFC 2047), the form of non-ASCII text in headers. */
+/** Decodes encoded words (RFC 2047), which carry non-ASCII text in headers. */
 function decodeWords(text: string): string {
   return text
     .replace(/\?=\s+=\?/g, '?==?')

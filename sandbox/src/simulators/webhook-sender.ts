@@ -24,7 +24,7 @@ type Options = {
   timeoutMs: number;
 };
 
-/** Retry delays are divided by this: ten minutes of the provider's time take one second. */
+/** Retry delays are divided by this number: ten minutes at the provider take one second here. */
 const TIME_SCALE = 600;
 
 export function createWebhookSender({ headers, retryDelays, accepts, timeoutMs }: Options): WebhookSender {

@@ -47,8 +47,8 @@ type State = {
 export class ReorgTooDeep extends Error {}
 
 /**
- * Opens a chain by mining the blocks in the journal at `journalPath` again. The first `protectedBlocks()`
- * blocks cannot be dropped.
+ * Opens a chain by replaying the blocks in the journal at `journalPath`. The first `protectedBlocks()` blocks cannot be
+ * dropped.
  */
 export async function openChain(options: ChainOptions, protectedBlocks = () => 0): Promise<Chain> {
   const journal = await openBlockJournal(options.journalPath);
@@ -84,8 +84,7 @@ export async function openChain(options: ChainOptions, protectedBlocks = () => 0
     return nextBlock;
   }
 
-  // Queued, so that no block is mined and no branch is switched while the node accepts or rejects the
-  // transaction.
+  // Queued, so that the chain mines no block and switches no branch while the node accepts or rejects the transaction.
   async function sendTransaction(args: RpcRequest): Promise<unknown> {
     let outcome: PromiseSettledResult<unknown> | undefined;
     await runExclusively(async () => {

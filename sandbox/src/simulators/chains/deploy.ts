@@ -51,7 +51,7 @@ const REVOKE_ROLE = 2n;
 const UNIT = 10n ** 6n;
 const MIN_COMMIT = UNIT;
 
-/** Plans everything deployed on a chain at its first start. The addresses depend only on the plan. */
+/** Plans everything that is deployed when a chain first starts. The addresses depend only on the plan. */
 export function planDeployment({ tokenized }: EmbeddedChain): DeploymentPlan {
   const planner = createPlanner();
   const { create, call, steps } = planner;

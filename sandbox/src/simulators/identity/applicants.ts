@@ -63,7 +63,7 @@ export function createApplicants(
         levelName,
         applicantType: applicant.type,
         type,
-        // As at the real provider, where the token decides.
+        // As at the real provider, the prefix of the token decides.
         sandboxMode: appToken.startsWith('sbx:'),
         reviewStatus,
         ...(reviewResult === undefined ? {} : { reviewResult }),

@@ -113,7 +113,7 @@ export function addIdentityControls(
   control.on('identity/fault', FaultInput, async ({ mode, for_seconds }) => fault.set(mode, for_seconds));
 }
 
-/** Does what the user and a reviewer would: opens the flow, submits the data and decides. */
+/** Acts for the user and the reviewer: opens the flow, submits the data and decides. */
 async function moveReview(applicants: Applicants, input: MoveReview) {
   const { user_id: userId, kind, email, level_name: levelName, pii } = input;
   const status = input.review_status ?? 'completed';
@@ -126,7 +126,7 @@ async function moveReview(applicants: Applicants, input: MoveReview) {
     { userId, levelName, email },
     kind === 'company' ? 'company' : 'individual',
   );
-  // Unlike the flow, a reviewer can change the level of an applicant under review.
+  // Unlike the user in the flow, a reviewer can change the level of an applicant under review.
   if (applicant.levelName !== levelName) await applicants.changeLevel(applicant, levelName);
   if (pii !== undefined) setPerson(applicant, pii);
   else if (isEmpty(applicant.fixedInfo) && isEmpty(applicant.info))

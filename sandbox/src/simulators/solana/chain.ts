@@ -242,7 +242,7 @@ function foldRecords(records: Record[], timeline: Timeline) {
   return { landed, pending, anchor };
 }
 
-/** Writes records in order. Records that arrive during a write share the next one. */
+/** Writes records in order. Records that arrive during a write are written together in the next one. */
 function createWriter(append: (records: Record[]) => Promise<void>) {
   let batch: Record[] = [];
   let written: Promise<void> = Promise.resolve();

@@ -53,7 +53,7 @@ export const clusterMethods = {
   },
 
   /**
-   * Returns, for each recent slot, the lowest price among the transactions that locked all the given
+   * Returns, for each recent slot, the lowest prioritization fee among the transactions that locked all the given
    * accounts.
    */
   getRecentPrioritizationFees: (node: Node, [addresses]: Params) => {

@@ -37,7 +37,7 @@ export type Landed = Execution & {
 
 export type OwnedTokenAccount = { key: Uint8Array; state: AccountState; token: TokenAccount };
 
-/** The blocks and accounts of the current branch, and the account versions that recent blocks replaced. */
+/** The blocks and accounts of the current branch, and the earlier account versions that recent blocks replaced. */
 export type Ledger = {
   account(key: Uint8Array, slot: number): AccountState | null;
   /** Executes a transaction in a slot. Returns an error if the transaction cannot be included in a block. */

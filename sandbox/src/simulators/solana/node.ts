@@ -9,8 +9,8 @@ import type { AccountState } from './svm.ts';
 export type NodeFaults = {
   slotsBehind: number;
   /**
-   * Whether the node has a history of transactions. If not, it finds no transactions, like a node whose storage fails, but it
-   * still knows the statuses of recent ones.
+   * Whether the node has a transaction history. Without one it finds no transactions, like a node whose storage has
+   * failed, but still knows the statuses of recent ones.
    */
   hasHistory: boolean;
   /** Whether the node records inner instructions. */

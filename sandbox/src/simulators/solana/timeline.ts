@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A transaction may use a blockhash in the 150 blocks that follow the block with this hash. */
+/** A blockhash is valid for transactions in the 150 blocks that follow its block. */
 export const MAX_BLOCKHASH_AGE = 150;
 
 /** The number of recent slots for which a node keeps blockhashes, account versions and statuses. */
@@ -10,8 +10,8 @@ type Branch = { from: number; fork: number };
 type Gap = { from: number; to: number };
 
 /**
- * Derives blocks from slot numbers. A block's hash depends only on its slot and branch, so millions of empty slots cost
- * nothing.
+ * Derives block hashes from slot numbers. A block's hash depends only on its slot and branch, so millions of empty
+ * slots cost nothing.
  */
 export type Timeline = {
   blockhash(slot: number): Buffer;

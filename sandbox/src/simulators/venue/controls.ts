@@ -23,8 +23,8 @@ export type VenueSetting = {
 };
 
 /**
- * The venue's settings. A null `session` follows the calendar; `attestations` counts all attestations ever
- * issued.
+ * The venue's settings. With a null `session`, the market follows the calendar; `attestations` counts all attestations
+ * ever issued.
  */
 export type VenueView = {
   session: MarketStatus | null;

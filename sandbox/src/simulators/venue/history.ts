@@ -8,7 +8,7 @@ export type PastPrice = { symbol: string; recorded_at: string; price: string; se
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** How far back prices are made, and the time between them: the older, the fewer. The last one of each day is at 19:00 UTC. */
+/** How far back prices go, and how far apart they are: the older, the sparser. Daily prices are those at 19:00 UTC. */
 const SPANS = [
   { days: 4, stepMs: 5 * MINUTE_MS },
   { days: 8, stepMs: HOUR_MS },
@@ -35,7 +35,7 @@ export function pastPrices(seed: string, assets: readonly DeployedAsset[], now: 
       const mid = pastMidPrice(seed, symbol, BigInt(price), { at, now });
       const pricing = { side: 'buy', duration: 'short', status, notional: 0n } as const;
       const recorded_at = new Date(at).toISOString();
-      // Prices have six decimals, as those of the venue's charts.
+      // Prices have six decimals, like those in the venue's charts.
       const rounded = (priceWithSpread(mid, pricing) / (UNIT / 1_000_000n)) * (UNIT / 1_000_000n);
       return { symbol, recorded_at, price: formatScaled(rounded), session: status };
     });

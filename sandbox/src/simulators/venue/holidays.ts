@@ -69,7 +69,10 @@ export function isTradingDay(day: Day): boolean {
   return !isWeekend && !holidays(yearOf(day)).includes(day);
 }
 
-/** Returns whether the exchange closes at 13:00: the eves of Independence Day and Christmas, and the day after Thanksgiving. */
+/**
+ * Returns whether the exchange closes at 13:00, as on the eves of Independence Day and Christmas and on the day after
+ * Thanksgiving.
+ */
 export function closesEarly(day: Day): boolean {
   const year = yearOf(day);
   const eves = [dayOf(year, 7, 3), dayOf(year, 12, 24)];

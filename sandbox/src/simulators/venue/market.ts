@@ -21,7 +21,7 @@ export type MarketNow = {
   status: MarketStatus;
   /** The id of this session. Executed attestations are summed per session. */
   session: string;
-  /** Null while the status is set through the sandbox, because the next session is unknown then. */
+  /** Null while the sandbox sets the status, because the next session is then unknown. */
   moment: CalendarMoment | null;
 };
 
@@ -57,7 +57,7 @@ const OFFHOURS_SYMBOLS = new Set(['TSLAon']);
 
 export const UNSET: AssetSetting = { paused: false, redeem_only: false, price: null, max_notional: null };
 
-/** The market's rules: which assets trade when, and how much of them. */
+/** The market's rules: which assets can be traded, when, and up to which limits. */
 export function createMarket(
   { state }: Pick<VenueStore, 'state'>,
   assets: DeployedAsset[],

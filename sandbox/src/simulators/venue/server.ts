@@ -28,10 +28,7 @@ export function createVenueServer({ store, chain, fault, now, attested, isExecut
   const attestations = createAttestations(store, market, chain, now, attested);
   const marketData = createMarketData(market, chain, now);
 
-  /**
-   * Counts executed attestations towards the limit of their session. Drops expired attestations, so that they
-   * no longer count towards it.
-   */
+  /** Counts executed attestations towards their session's limit, and drops expired ones, which no longer count. */
   async function settleAttestations(): Promise<void> {
     const { state } = store;
     const countBefore = state.live.length;

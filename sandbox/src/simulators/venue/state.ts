@@ -24,11 +24,11 @@ export type LiveAttestation = {
 export type VenueState = {
   seed: string;
   api_key: string;
-  /** The session that was set through the sandbox. Null follows the calendar. */
+  /** The session that was set through the sandbox. If null, the market follows the calendar. */
   session: MarketStatus | null;
   /**
-   * True until a control sets the session or returns to the calendar. While it is true, the market is always
-   * open.
+   * True until a control sets the session or makes the market follow the calendar. While it is true, the market is
+   * always open.
    */
   is_default?: boolean;
   assets: Record<string, AssetSetting>;
