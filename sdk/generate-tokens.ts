@@ -10,7 +10,7 @@ await writeFile(resolvePath('../service/src/pages/tokens.css'), generateTokens(t
 
 /**
  * Returns the design tokens for the hosted pages. They use a media query instead of `light-dark()`, because people must
- * be able to sign in with browsers from before 2024, too.
+ * be able to sign in with browsers from before 2024.
  */
 function generateTokens(css: string): string {
   const block = /:where\(:root\) \{\n([\s\S]*?)\n\}/.exec(css)?.[1] ?? '';

@@ -33,7 +33,7 @@ type Document = {
   components: { schemas: Record<string, Schema> };
 };
 
-/** The types whose member `type` tells their variants apart, so that comparing it narrows them. */
+/** The types whose variants differ in their member `type`, so that comparing it narrows them. */
 const DISCRIMINATED = new Set(['Offer', 'OfferDetails']);
 const HEADER = '// Generated from openapi.json by `npm run generate`; do not edit.\n';
 
@@ -80,7 +80,7 @@ function operationOf({ operationId, summary, parameters = [], requestBody, respo
   return `  /** ${summary}. */\n  ${operationId}: {\n${members.join('')}  };\n`;
 }
 
-/** Returns the schema of a JSON reply, or for a stream the schema of one event. */
+/** Returns the schema of a JSON reply or, for a stream, of one event. */
 function replySchema(content: ReplyContent['content']): Schema {
   return (content['application/json'] ?? content['text/event-stream'])?.schema ?? {};
 }

@@ -4,7 +4,7 @@ export type SolanaChain = Exclude<Chain, EvmChain>;
 
 type ChainFacts = { name: string; protocol: 'ethereum' | 'solana'; chainId?: number; isTest: boolean };
 
-/** The page of a transaction in a block explorer; `*` stands for the transaction's hash. */
+/** The URL of a transaction in a block explorer; `*` stands for the transaction's hash. */
 const EXPLORERS: Readonly<Record<Chain, string>> = {
   ethereum_mainnet: 'https://etherscan.io/tx/*',
   ethereum_sepolia: 'https://sepolia.etherscan.io/tx/*',

@@ -41,8 +41,8 @@ export function createEventHub(client: Causeway): EventHub {
     } catch (error) {
       if (signal.aborted) return;
       stop();
-      // Without a signed-in user or the required scope there is no stream, and the hooks only poll. If the
-      // last event received has expired, the stream restarts with new events.
+      // Without a signed-in user, or without the required scope, there is no stream and the hooks only poll. If the
+      // last event received has expired, the stream starts again with new events.
       if (!isCausewayError(error, 'events_expired') || last === undefined) return;
       last = undefined;
       start();

@@ -34,7 +34,7 @@ const RETRYABLE_STATUSES = new Set([408, 425, 429]);
 
 /**
  * Returns a function that streams events and, after an interruption, reconnects and resumes. It throws only errors that
- * reconnecting cannot solve, such as `events_expired`.
+ * reconnecting cannot fix, such as `events_expired`.
  */
 export function createEventStream(options: CausewayOptions, readNewest: (limit: number) => Promise<Event[]>) {
   return async function* stream({

@@ -39,7 +39,7 @@ export function offersOf(send: Send): Offers {
       throw new CausewayError({
         status: 0,
         code: 'unexpected_reply',
-        message: 'The service returned another offer than the one requested.',
+        message: 'The service returned a different offer.',
       });
     },
     eligibility: (offerId, { chain, walletAddress } = {}, options) => {

@@ -20,7 +20,7 @@ function defineQuery<Data>(resource: string, params: unknown, load: Query<Data>[
   return { key: `${resource}:${JSON.stringify(params) ?? ''}`, load };
 }
 
-/** Defines a query whose parameters are those of one call of the client. */
+/** Defines a query that takes the same parameters as one of the client's calls. */
 function readWith<Params, Data>(
   resource: string,
   callOf: (client: Causeway) => (params: Params, options?: RequestOptions) => Promise<Data>,

@@ -147,7 +147,7 @@ async function sendOnce(options: CausewayOptions, request: Attempt): Promise<unk
         ...(request.key !== undefined && { 'idempotency-key': request.key }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      // The service never redirects. Following one would send the request's body to another server.
+      // The service never redirects. Following a redirect would send the request's body to another server.
       redirect: 'manual',
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });

@@ -87,8 +87,8 @@ export type TrustedContracts = Partial<
     Chain,
     {
       /**
-       * The funds and swap contracts. If given, flows approve and call no other contract, and nothing on other networks
-       * with real money, unless their contracts are named too.
+       * The funds and swap contracts. If given, flows approve and call no other contracts on this chain. On other
+       * networks with real money they then approve and call nothing, unless contracts are named there too.
        */
       contracts?: readonly string[] | undefined;
       /**
@@ -153,7 +153,7 @@ export type FlowOptions<Phase extends string> = {
   publicClient?: PublicClient | undefined;
   /**
    * The event stream that your page already has; the hooks of `@causeway/sdk/react` pass theirs. Default: while a flow
-   * waits for the service, it opens one, and polls if there is none.
+   * waits for the service, it opens a stream of its own, and polls if it cannot.
    */
   events?: EventHub | undefined;
   /**
@@ -170,8 +170,8 @@ type ErrorInfo = {
 };
 
 /**
- * A failed flow, with the phase it failed in. `code` is one of the flow's own codes (`FlowCode`) or a code of
- * the service. For a code of the service, `cause` is the `CausewayError` with `errors` and `eventId`.
+ * A failed flow, with the phase it failed in. `code` is one of the flow's own codes (`FlowCode`) or one of the
+ * service's codes. For a service code, `cause` is the `CausewayError` with `errors` and `eventId`.
  *
  * @example
  * ```ts

@@ -172,8 +172,9 @@ async function preview(
 }
 
 /**
- * Returns what the fund's own contract would pay out, read through the wallet's node. Bounds what the service says before
- * anything is approved: a lower output on chain is refused, and a higher one raises the minimum to receive.
+ * Returns what the fund's own contract would pay out, read through the wallet's node. The flow compares it with the
+ * service's preview before anything is approved: the higher output determines the minimum to receive, and the lower one
+ * must reach that minimum.
  */
 async function previewOnChain(
   session: Session,

@@ -102,7 +102,7 @@ export async function findOpenApproval(
     const approval = await connectTo(session, input);
     const allowance = await readAllowanceOnChain(session, approval);
     if (allowance < amount) throw tooLow({ ...approval, amount }, allowance);
-    // The search only saves the user an approval, so a node that refuses it is no failure.
+    // The search only saves the user an approval, so the flow continues if the node refuses it.
     const logs = await searchApprovals(session, approval).catch(() => []);
     const last = logs.at(-1);
     return last && BigInt(last.data) > 0n ? last.transactionHash : null;

@@ -39,9 +39,9 @@ export async function requestChallenge(
 }
 
 /**
- * Returns whether a message is text that names this wallet and signs in to no other site. A sign-in message (ERC-4361) is
- * accepted only for the page that asked for one. On Solana every challenge is a sign-in message, whose domain the wallet
- * compares with the page.
+ * Returns whether a message is plain text that names this wallet and does not sign the user in to another site. A
+ * sign-in message (ERC-4361) is accepted only for the page that asked for one. On Solana every challenge is a sign-in
+ * message, whose domain the wallet compares with the page.
  */
 function isProofOf(message: string, { address, chain, siwe }: ChallengeRequest): boolean {
   const lines = message.split('\n');

@@ -45,7 +45,9 @@ export async function waitForReceipt(
 
 type Watched = { hash: Hex; transaction: RpcTransaction | null; isOnChain: boolean };
 
-/** Returns null if nothing is mined yet, or if the wallet is on another chain and cannot read the right one. */
+/**
+ * Returns null if the transaction is not mined yet, or if the wallet is on another chain and cannot read the right one.
+ */
 async function poll(session: Session, watched: Watched): Promise<Receipt | null> {
   watched.isOnChain = session.reader !== undefined || (await isOnChain(session));
   if (!watched.isOnChain) return null;

@@ -31,8 +31,8 @@ const FEE_LAMPORTS = 5_000;
 const BLOCKHASH_LIFE_BLOCKS = 150;
 
 /**
- * Throws `token_mismatch` unless the mint has the decimals that the offer says: with others, the amount that the user sees
- * would not be the amount that the wallet signs.
+ * Throws `token_mismatch` unless the mint has the decimals that the offer states. Otherwise, the amount that the user
+ * sees would not be the amount that the wallet signs.
  */
 export async function assertMint(session: SolanaSession, { mint, decimals }: SolanaAllowance): Promise<void> {
   const actual = await readMintDecimals(session, mint);
@@ -79,7 +79,10 @@ export async function sendSolanaApproval(
   return { hash: encodeBase58(await signAndSend(session, unsigned)), lastValidBlockHeight };
 }
 
-/** Encodes the message of an `ApproveChecked`: its layout is always the same, so no general encoder is needed. */
+/**
+ * Encodes the message of an `ApproveChecked` transaction. Its layout is always the same, so no general encoder is
+ * needed.
+ */
 function encodeApproval(
   owner: string,
   source: string,

@@ -12,8 +12,8 @@ type Published = { address: string; token?: { asset_id: string; address: string 
 
 /**
  * Throws if the host has named trusted contracts or tokens for the chain and the service's contract or token is not
- * among them. If the host has named contracts of any chain, other networks with real money are not trusted: the
- * service could otherwise move the offer to a chain that the host does not use.
+ * among them. If the host has named contracts for any chain, no other network with real money is trusted: otherwise the
+ * service could move the offer to a chain that the host does not use.
  */
 export function assertTrusted(
   trusted: TrustedContracts | undefined,

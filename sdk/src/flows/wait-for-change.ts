@@ -7,7 +7,7 @@ import type { WalletSession } from './session.ts';
 const LIVE_INTERVAL_FACTOR = 15;
 
 type Change = {
-  /** The events that may end the wait: `participation` for all `participation.*`. */
+  /** The group of events that may end the wait: `participation` stands for all `participation.*`. */
   events: string;
   timeoutMs: number;
 };

@@ -25,7 +25,7 @@ export type InitialDataProps = {
  */
 export function InitialData({ data, children }: InitialDataProps): ReactNode {
   const { cache } = useCausewayContext();
-  // Runs during the render, not in an effect, so that the children have the data in their first one.
+  // Runs during the render, not in an effect, so that the children already have the data in their first render.
   useMemo(() => cache.seed(data), [cache, data]);
   return children;
 }

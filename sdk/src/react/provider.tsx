@@ -29,7 +29,10 @@ export type CausewayProviderProps = {
   identity?: IdentityLauncher | undefined;
   /** The result of `preload` on the server. For the data of a single page, use `InitialData`. */
   initial?: Preloaded | undefined;
-  /** Where to keep query results: `queryClientCache(queryClient)` of `@causeway/sdk/tanstack`. Default: an own cache. */
+  /**
+   * Where to keep query results: `queryClientCache(queryClient)` of `@causeway/sdk/tanstack`. Default: the SDK's own
+   * cache.
+   */
   cache?: ((client: Causeway) => QueryCache) | undefined;
   /** The prefix of the routes that `createHandler` serves on your server. Default: `/causeway`. */
   prefix?: string | undefined;
@@ -37,7 +40,7 @@ export type CausewayProviderProps = {
   signInUrl?: string | undefined;
   /** Where users who cannot resolve a blocker themselves get help, such as `mailto:help@example.com`. */
   supportUrl?: string | undefined;
-  /** RPC URLs to add to a wallet that does not know a chain yet, and to read Solana through. */
+  /** RPC URLs: for wallets that do not know a chain yet, and to read Solana. */
   rpcUrls?: RpcUrls | undefined;
   /** The contracts to trust, so that a compromised service cannot name others. Define it outside your components. */
   trusted?: TrustedContracts | undefined;
@@ -47,7 +50,9 @@ export type CausewayProviderProps = {
   batching?: FlowOptions<never>['batching'];
   /** The theme and the colours of the components. Default: those of the page around them. */
   appearance?: Appearance | undefined;
-  /** How numbers and dates are written, and how users type amounts, such as `de` or `fr-CH`. Default: `en-GB`. */
+  /**
+   * The locale for numbers and dates, and for the amounts that users type, such as `de` or `fr-CH`. Default: `en-GB`.
+   */
   locale?: string | undefined;
   /** Translations by English text, for example `{ Invest: 'Investieren' }`. Define them outside your components. */
   messages?: Messages | undefined;

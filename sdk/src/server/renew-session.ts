@@ -38,7 +38,7 @@ export async function renewSession(signIn: SignIn, request: HasHeaders): Promise
   return { cookie: withCookies(request, headers.getSetCookie()), headers };
 }
 
-/** Returns a request's cookies with those that a response sets; an empty value removes one. */
+/** Returns a request's cookies, updated with those that a response sets. An empty value removes a cookie. */
 function withCookies(request: HasHeaders, set: readonly string[]): string {
   const cookies = cookiesOf(request);
   for (const line of set) {

@@ -21,8 +21,8 @@ export type SignInOptions = ClientCredentials & {
   /** The scopes to request. Default: all scopes that the client is registered for. */
   scope?: string | readonly string[] | undefined;
   /**
-   * Where sessions are stored: `memorySessions()` (the default), `postgresSessions(pool)`, `redisSessions(client)`, a storage
-   * of your own, or `cookieSessions(…)`, which puts the refresh token into an encrypted cookie of the browser.
+   * Where sessions are stored: `memorySessions()` (the default), `postgresSessions(pool)`, `redisSessions(client)`, a
+   * storage of your own, or `cookieSessions(…)`, which puts the refresh token into an encrypted browser cookie.
    */
   store?: SessionStore | SessionStorage | undefined;
   /** The issuer of the service. Default: `baseUrl`. */

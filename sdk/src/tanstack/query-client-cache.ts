@@ -15,8 +15,8 @@ const clients = new WeakMap<QueryClient, Causeway>();
 
 /**
  * Keeps the results of the hooks in your app's `QueryClient`: devtools show them, `invalidateQueries` reloads them, and
- * hydration and persistence include them. Pass it to `CausewayProvider` as `cache`. Sign-out must clear the client. On a
- * server, create a `QueryClient` per request or pass `user`: without it, the results of one user would be shown to another,
+ * hydration and persistence include them. Pass it to `CausewayProvider` as `cache`. Sign-out must clear the client. On
+ * a server, create a `QueryClient` per request or pass `user`: otherwise one user's results could be shown to another,
  * so a second client on the same `QueryClient` is refused.
  *
  * @example
@@ -40,7 +40,10 @@ export function queryClientCache(
   return (client) => {
     assertOneUser(queryClient, client, scope);
     const keyOf = (key: string) => toQueryKey(key, scope);
-    /** On a server, the preloaded results of this page, which do not enter a `QueryClient` that pages may share. */
+    /**
+     * On a server, the preloaded results of this page. They stay out of the `QueryClient`, which several pages may
+     * share.
+     */
     const preloadedStates = new Map<string, QueryState<unknown>>();
     let isLive = false;
     // TanStack Query replaces a query's state when it changes, so each state is converted once.

@@ -6,7 +6,7 @@ const address = (digit: string) => `0x${digit.repeat(40)}`;
 
 type OfferOf<Type extends OfferDetails['type']> = Extract<OfferDetails, { type: Type }>;
 
-/** What differs between the types. */
+/** The members that differ between the types of offers. */
 const VARIANTS = {
   'platform::token_sale': {
     slug: 'harbour-quarter',

@@ -74,7 +74,7 @@ export type SandboxInbox = {
 };
 export type SandboxInboxRequest = { at: string; headers: Record<string, unknown>; body: string };
 
-/** Controls a sandbox: users, providers, chains, the clock. Nothing of it exists in production. */
+/** Controls a sandbox: users, providers, chains, the clock. None of these controls exist in production. */
 export type SandboxClient = {
   overview(): Promise<SandboxOverview>;
   createUser(fields?: {
@@ -86,9 +86,9 @@ export type SandboxClient = {
   issueTokens(fields: { email: string; scope?: string; client_id?: string }): Promise<SandboxTokens>;
   /** Returns a client that acts for a user: the one with this email address, or a new one. */
   signIn(email?: string): Promise<{ causeway: Causeway; user: { email: string } }>;
-  /** Has the identity provider decide, and returns once the service has applied it. */
+  /** Has the identity provider decide, and returns once the service has applied the decision. */
   reviewIdentity(review: SandboxReview): Promise<void>;
-  /** Has a user act on a document, and returns once the service has applied it. */
+  /** Has a user act on a document, and returns once the service has applied the change. */
   actOnDocument(action: {
     email: string;
     document_type: string;
@@ -98,12 +98,12 @@ export type SandboxClient = {
   /** Sends test money in smallest units: gas, or the asset with `asset_id`. */
   fund(chain: Chain, transfer: { address: string; amount: string; asset_id?: string }): Promise<void>;
   mine(chain: Chain, blocks: number): Promise<void>;
-  /** Drops the last blocks and mines others. */
+  /** Replaces the latest blocks. */
   reorganize(chain: Chain, depth: number): Promise<void>;
   setFault(fault: SandboxFault): Promise<void>;
   /** Moves the clock of a sandbox that runs with `CAUSEWAY_CLOCK=test`. */
   moveClock(change: { advance_seconds: number } | { set_to: string }): Promise<void>;
-  /** Refunds a participation, as the operator does. */
+  /** Refunds a participation, as an operator would. */
   refund(participationId: string): Promise<void>;
   /** Returns the mails that the service would have sent, newest first; all of them, or those to one address. */
   mail(to?: string): Promise<SandboxMail[]>;

@@ -101,7 +101,8 @@ function walletOf(config: Config, connector: Connector, address: `0x${string}`):
       return send(call);
     const [{ chainId }] = call.params as [{ chainId: string }];
     const known = config.chains.find(({ id }) => id === Number(chainId));
-    // The connector knows how its wallet switches, and adds a chain of the app's configuration that the wallet lacks.
+    // The connector knows how to switch its wallet, and adds a chain from the app's configuration if the wallet lacks
+    // it.
     return known === undefined ? send(call) : connector.switchChain({ chainId: known.id });
   };
   return { protocol: 'ethereum', address: address.toLowerCase() as `0x${string}`, provider: { request } };

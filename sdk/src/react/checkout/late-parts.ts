@@ -1,5 +1,5 @@
-// The parts of the checkouts that load later, in one file: each file of its own would add to the first load. A purchase
-// loads them before it sends anything, so that the network cannot fail between a purchase and its result.
+// The parts of the checkouts that load on demand, in one file: separate files would make the first load larger. A
+// purchase loads them before it sends anything, so that it can show its result even if the network fails afterwards.
 export { buySale } from './buy-sale.ts';
 export { OpenApprovalNotice } from './open-approval-notice.tsx';
 export { SaleDone } from './sale-done.tsx';

@@ -28,7 +28,7 @@ export function MarketPrice({ symbol }: { symbol: string }) {
     { pollIntervalMs: STATUS_INTERVAL_MS },
   );
   const isClosed = status?.tradable === false;
-  // A closed market has no quotes, so nothing asks for them until it opens.
+  // A closed market has no quotes, so they are not requested until it opens.
   const live = useQuote(
     { symbol, side: 'buy', token_amount: '1' },
     { pollIntervalMs: QUOTE_INTERVAL_MS, enabled: status?.tradable === true },
@@ -84,8 +84,8 @@ function closedTitle(error: CausewayError | undefined): Message {
 }
 
 /**
- * Requests one quote of a closed market for its error, because the trading status has no reason. Its size
- * differs from that of the live quote, so that a recent price does not answer it.
+ * Requests one quote while the market is closed, only for its error: the trading status does not say why. The query
+ * differs from that of the live quote, so that no recent price is returned.
  */
 function useHaltReason(symbol: string, isClosed: boolean): CausewayError | undefined {
   return useQuote({ symbol, side: 'buy', notional_value: '100' }, { enabled: isClosed }).error;

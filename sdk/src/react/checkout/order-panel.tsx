@@ -17,7 +17,9 @@ export function TokenizedSummary(props: Props) {
   return <FactList className="cw-summary" facts={useTradeFacts(props)} />;
 }
 
-/** Returns the amounts of a purchase: of the firm order once it is placed, until then of the current quote. */
+/**
+ * Returns the amounts of a purchase: those of the firm order once it is placed, until then those of the current quote.
+ */
 function useTradeFacts({ offer, deployment, purchase }: Props): readonly Fact[] {
   const { format, t } = useUi();
   const { amount, fee, quote, minReceive, order, state } = purchase;
@@ -25,10 +27,10 @@ function useTradeFacts({ offer, deployment, purchase }: Props): readonly Fact[] 
   const show = (units: bigint | string | null | undefined, unit: { code: string; decimals: number }) =>
     units == null ? '–' : <TokenAmount units={units} unit={unit} />;
   const priceText = (price: string) => t('{price} per {asset}', { price: format.price(price), asset: code });
-  // The flow checks these decimals on chain, and refuses a quote or an order with others.
+  // The flow checks these decimals on chain, and refuses a quote or an order with different ones.
   const paid = { code: deployment?.code ?? '', decimals: deployment?.decimals ?? 0 };
   const received = { code, decimals: fractional_digits };
-  // An order of an earlier purchase says nothing about the next one.
+  // An order from an earlier purchase does not apply to the next one.
   if (order !== null && state.step !== 'idle') {
     const net = { ...paid, units: BigInt(order.notional_value) };
     const output = { ...received, units: BigInt(order.receive_output_amount) };

@@ -3,7 +3,7 @@ import type { Causeway } from '../../client.ts';
 import { isSameAddress } from '../../same-address.ts';
 import type { Chain, EvmChain, OfferDetails } from '../../wire.ts';
 
-/** An allowance that no participation needs, for example of an approval that was not followed by its purchase. */
+/** An allowance that no participation needs, for example because no purchase followed the approval. */
 export type OpenApproval = {
   chain: EvmChain;
   assetId: string;
@@ -27,7 +27,7 @@ export async function readOpenApprovals(
   const allowances = await Promise.all(
     candidates.map(async ({ chain, spender, token: { address, asset_id } }) => {
       const query = { token_address: address, owner, spender, chain };
-      // A chain that cannot be read now is read again by the next poll.
+      // If a chain cannot be read now, the next poll reads it again.
       const { allowance } = await client.token.allowance(query, { signal }).catch(() => ({ allowance: '0' }));
       return { chain, assetId: asset_id, amount: allowance };
     }),

@@ -32,7 +32,7 @@ export function UnfinishedSaleNotice(props: {
     decimals: asset?.fractional_digits ?? 0,
     code: asset?.code ?? assetId,
   });
-  /** The reply to the request may have been lost: then the purchase needs its approval. */
+  /** If the reply was lost, the service may have recorded the purchase, which then still needs its approval. */
   const isRecorded = async () => {
     const found = await findParticipation(causeway, offer, unfinished);
     if (found) props.onFound(found);

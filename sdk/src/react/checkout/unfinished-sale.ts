@@ -9,7 +9,7 @@ import type { OpenApproval } from './read-open-approvals.ts';
 
 /** A purchase that was started, and whose participation the service has not recorded yet; it survives reloads. */
 export type UnfinishedSale = {
-  /** Tells the purchases of several pages apart. */
+  /** Distinguishes this purchase from those that other pages have started. */
   id: string;
   optionId: string;
   chain: Chain;
@@ -24,13 +24,14 @@ export type UnfinishedSale = {
 const APPROVAL_HASH = /^(0x[0-9a-f]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/i;
 const storageKey = (offerId: string, userId: string) => `causeway.sale.${userId}.${offerId}`;
 
-/** Reports a change of the storage to this page; other pages get the browser's own event. */
+/** The event that tells this page about a change in storage; other pages get the browser's own event. */
 const CHANGED = 'causeway.sale';
 
 /**
- * Returns the purchase that this user recorded in this browser, a function that records one, and one that changes or removes
- * it. A purchase is recorded before the wallet opens, because the user may leave the page and approve it afterwards. Another
- * page may have recorded its own purchase since, so `replace` leaves a purchase with another id alone.
+ * Returns the purchase that this user recorded in this browser, a function that records one, and one that changes or
+ * removes it. A purchase is recorded before the wallet opens, because the user may leave the page and approve it
+ * afterwards. Another page may have recorded its own purchase in the meantime, so `replace` does nothing if the stored
+ * purchase has a different id.
  */
 export function useUnfinishedSale(offerId: string) {
   const { status, user } = useSession();
@@ -55,8 +56,9 @@ export function useUnfinishedSale(offerId: string) {
 }
 
 /**
- * Returns the recorded purchase if it can be finished: its approval is known, or the same wallet has an open approval that
- * covers it. An approval without a recorded purchase is never one, because only the service says what it was for.
+ * Returns the recorded purchase if it can be finished: its approval is known, or the same wallet has an open approval
+ * that covers it. An approval without a recorded purchase does not count, because there is only the service's word for
+ * what it was for.
  */
 export function findUnfinishedSale(
   recorded: UnfinishedSale | null,

@@ -21,7 +21,10 @@ export type DeploymentChoice<One extends Chain = EvmChain> = {
   setAsset(assetId: string): void;
 };
 
-/** Names the wallet, chain and asset of a purchase: a retry with others would not be what the user confirmed. */
+/**
+ * Identifies the wallet, chain and asset of a purchase: a retry with different ones would not be what the user
+ * confirmed.
+ */
 export function termsOf(deployment: Deployment<Chain> | undefined, wallet: Wallet | undefined): string {
   return `${wallet?.address} ${deployment?.chain} ${deployment?.assetId}`;
 }

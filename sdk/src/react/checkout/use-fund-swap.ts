@@ -62,9 +62,9 @@ export type FundSwapState = FlowView<FundSwapPhase, SwapResult> & {
 };
 
 /**
- * Runs a swap into a fund without any markup: network, asset, allow-list, amount with a live preview, slippage, approval and
- * swap. `FundSwapCheckout` is built on it. The service checks the user's requirements; show them with
- * `RequirementsChecklist` or `useEligibility`.
+ * Runs a swap into a fund, and leaves the rendering to you: network, asset, allow-list, amount with a live preview,
+ * slippage, approval and swap. `FundSwapCheckout` is built on it. The service checks the user's requirements; show them
+ * with `RequirementsChecklist` or `useEligibility`.
  *
  * @example
  * ```tsx
@@ -97,14 +97,15 @@ export function useFundSwap({ offer, onDone }: UseFundSwapOptions): FundSwapStat
   );
   const blockers = useWalletBlockers(offer.id, offer.options[0]?.id, deployment?.chain, wallet);
   const { amount, limits, preview, output: published } = useFundPreview(deployment, wallet?.address);
-  // The flow checks the decimals of the offer's asset on chain, so that amounts are not shown with others.
+  // The flow checks on chain that the asset has the offer's decimals, so amounts are never shown with different ones.
   const output = published?.decimals === offer.asset.fractional_digits ? published : undefined;
   const [slippageBps, setSlippageBps] = useState(DEFAULT_SLIPPAGE_BPS);
   const [allowPartial, setAllowPartial] = useState(false);
   const flowTerms = termsOf(deployment, wallet);
   const run = useFlow<FundSwapPhase, SwapResult>(flowTerms);
   const { state, hashes, canRetry, reset } = run;
-  // A wallet that locks itself changes too: that must not hide a swap that was sent.
+  // Changing the wallet does not reset the flow: locking a wallet also counts as a change, and must not hide a swap
+  // that was sent.
   useOnChange(offer.id, reset);
   useOnChange(`${offer.id} ${flowTerms}`, () => setAllowPartial(false));
 
@@ -118,9 +119,9 @@ export function useFundSwap({ offer, onDone }: UseFundSwapOptions): FundSwapStat
   const canSwap = isAllowed && isPriced && wallet !== undefined && state.step === 'idle';
   const lastTerms = useRef<SwapTerms | undefined>(undefined);
   const swap = () => {
-    // Signs what the page shows: a partial swap pays the part, even if the fund can take more or less by now.
+    // Signs what the page shows: a partial swap pays the part shown, even if the fund could take more or less by now.
     const shown = canSwap && { amount: isPartial ? pays : units, slippageBps, minReceive };
-    // A retry keeps the terms that the user saw: no newer preview is on the screen then.
+    // A retry keeps the terms that the user saw, because the screen shows no newer preview.
     const terms = canRetry ? lastTerms.current : shown || undefined;
     if (terms === undefined || !wallet || !deployment) return;
     lastTerms.current = terms;

@@ -10,8 +10,8 @@ const POLL_INTERVAL_MS = 15_000;
 type Place = { chain: Chain; assetId: string; amount: string };
 
 /**
- * Finds the approvals that the wallet gave to the offer's contracts and that no participation needs (EVM only). `hide` leaves
- * one out for as long as the component is mounted, but not a later one of another amount.
+ * Finds the approvals that the wallet gave to the offer's contracts and that no participation needs (EVM only). `hide`
+ * leaves one out for as long as the component is mounted, but a later approval of a different amount is shown.
  */
 export function useOpenApprovals(offer: OfferDetails, wallet: Wallet | undefined) {
   const owner = wallet?.protocol === 'ethereum' ? wallet.address : undefined;
@@ -30,7 +30,7 @@ export function useOpenApprovals(offer: OfferDetails, wallet: Wallet | undefined
 function openApprovals(offer: OfferDetails, owner: string): Query<OpenApproval[]> {
   return {
     key: `tokenAllowance:open ${offer.id} ${owner}`,
-    // The reader loads with the first request, because most pages never make one.
+    // The reader is imported with the first request, because most pages never make one.
     load: async (client, signal) =>
       (await import('./read-open-approvals.ts')).readOpenApprovals(client, offer, owner, signal),
   };

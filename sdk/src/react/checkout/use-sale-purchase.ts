@@ -38,7 +38,7 @@ export function useSalePurchase(input: Input) {
   useOnChange(`${offer.id} ${option?.id}`, run.reset);
   const { isRegistered, registered } = useRegisteredWallets(offer.id, option?.id ?? '', wallet);
 
-  /** Starts a purchase or, with `find`, finishes one: reuses its approval if there is one to be found. */
+  /** Starts a purchase or, with `find`, finishes one: reuses its approval if `find` returns one. */
   const start = (purchase: UnfinishedSale, find?: FindApproval) => {
     if (wallet === undefined) return;
     last.current = purchase;
@@ -69,7 +69,7 @@ export function useSalePurchase(input: Input) {
       } catch (error) {
         const code = codeOf(error);
         if (code === 'approval_already_used') onApprovalUsed(purchase);
-        // A new purchase without an approval leaves nothing to finish, unless the wallet may have sent it.
+        // A new purchase without an approval leaves nothing to finish, unless the wallet may have sent one.
         const mayBeSent = code === 'aborted' || code === 'outcome_unknown';
         const isEmpty = approvalHash === null && find === undefined && !mayBeSent;
         if (isEmpty || UNUSABLE_APPROVAL_CODES.has(code)) recorded.replace(purchase.id, null);
@@ -80,7 +80,8 @@ export function useSalePurchase(input: Input) {
   const isOwn = wallet !== undefined && isSameAddress(wallet.address, unfinished?.wallet ?? '');
   const isLast = ({ optionId, wallet: owner, chain, assetId }: UnfinishedSale) =>
     optionId === option?.id && `${owner} ${chain} ${assetId}` === terms;
-  // Finishing a purchase with its approval cannot buy twice. A new approval is for what the page shows, or refused.
+  // Finishing a purchase with its approval cannot buy twice. Without an approval, a retry must match what the page
+  // shows.
   const canRetry = unfinished?.approvalHash
     ? isOwn && run.state.step === 'failed'
     : run.canRetry && (unfinished !== null ? isOwn : last.current !== null && isLast(last.current));
@@ -119,7 +120,7 @@ export function useSalePurchase(input: Input) {
 /** Finds the hash of an approval that this browser did not record. */
 type FindApproval = (flows: Flows, options: FlowOptions<TokenSalePhase>) => Promise<string | null>;
 
-/** Returns the options for a step that reports no phases of its own. */
+/** Returns the options for a search that sends no transactions. */
 function withoutEvents(options: FlowOptions<TokenSalePhase>): FlowOptions<'connecting'> {
   return { ...options, onTransaction: undefined };
 }

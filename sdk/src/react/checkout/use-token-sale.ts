@@ -69,9 +69,9 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
 };
 
 /**
- * Runs a purchase of a token sale without any markup: network, asset, amount, approval, and the participation with its
- * live status. `TokenSaleCheckout` is built on it. The service checks the user's requirements; show them with
- * `RequirementsChecklist` or `useEligibility`.
+ * Runs a purchase in a token sale, and leaves the rendering to you: network, asset, amount, approval, and the
+ * participation with its live status. `TokenSaleCheckout` is built on it. The service checks the user's requirements;
+ * show them with `RequirementsChecklist` or `useEligibility`.
  *
  * @example
  * ```tsx

@@ -66,7 +66,7 @@ export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) 
       }
     });
   };
-  // A retry keeps the terms that the user saw: no newer quote is on the screen then.
+  // A retry keeps the terms that the user saw, because the screen shows no newer quote.
   const retry = () => last.current && buy(last.current);
   return { run, order, buy, retry };
 }

@@ -40,7 +40,7 @@ export type TokenizedPurchaseState = FlowView<TokenizedPhase, SwapResult> & {
   minReceive: bigint | undefined;
   slippageBps: number;
   setSlippageBps(slippageBps: number): void;
-  /** The firm order, from when it is placed: its exact amounts, and until when its price is valid. */
+  /** The firm order once it is placed, with its exact amounts and the time until which its price is valid. */
   order: TokenizedSwapTransaction | null;
   canBuy: boolean;
   /** Buys for `amount`, or repeats a failed purchase on the same terms. Does nothing unless `canBuy` or `canRetry`. */
@@ -48,9 +48,9 @@ export type TokenizedPurchaseState = FlowView<TokenizedPhase, SwapResult> & {
 };
 
 /**
- * Runs a purchase of a tokenized asset without any markup: market status and limits, live price, amount, approval, and an
- * order that is verified before the wallet sends it. `TokenizedCheckout` is built on it. The service checks the user's
- * requirements; show them with `RequirementsChecklist` or `useEligibility`.
+ * Runs a purchase of a tokenized asset, and leaves the rendering to you: market status and limits, live price, amount,
+ * approval, and an order that is verified before the wallet sends it. `TokenizedCheckout` is built on it. The service
+ * checks the user's requirements; show them with `RequirementsChecklist` or `useEligibility`.
  *
  * @example
  * ```tsx

@@ -192,7 +192,7 @@ function isStale({ settledAt }: Entry): boolean {
   return Date.now() - settledAt >= STALE_AFTER_MS;
 }
 
-/** Returns how often to poll while events arrive, which report every change of some queries. */
+/** Returns the poll interval while events arrive. It is longer for queries whose changes are all reported by events. */
 export function liveIntervalMs(key: string, wantedMs: number): number {
   return isCovered(key) ? Math.max(wantedMs, LIVE_POLL_INTERVAL_MS) : wantedMs;
 }

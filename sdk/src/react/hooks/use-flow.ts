@@ -19,8 +19,8 @@ export type FlowView<Phase extends string, Result> = {
   /** The transactions sent so far, newest last. */
   hashes: readonly string[];
   /**
-   * False after a failure that leaves open whether the purchase goes through, because a retry could buy twice, and while
-   * another wallet, network or asset is selected than the purchase started with.
+   * False if the purchase failed but may still go through, because a retry could buy twice. Also false while the
+   * selected wallet, network or asset differs from the one that the purchase started with.
    */
   canRetry: boolean;
   /** Returns to idle and aborts a running flow. */
@@ -32,8 +32,8 @@ type FlowRun<Phase extends string, Result> = FlowView<Phase, Result> & {
 };
 
 /**
- * Runs one flow at a time; unmounting aborts it before its next step. `terms` names the wallet and what else a retry must
- * have in common with the flow that failed.
+ * Runs one flow at a time; unmounting aborts it before its next step. `terms` identifies the wallet and everything else
+ * that must be the same for a retry.
  */
 export function useFlow<Phase extends string, Result>(terms = ''): FlowRun<Phase, Result> {
   const { events, rpcUrls, trusted, publicClient, batching } = useCausewayContext();

@@ -18,8 +18,8 @@ export type HookOptions<Data = never> = {
   /** Set to false to send no request, for example until a parameter is known. Default: true. */
   enabled?: boolean | undefined;
   /**
-   * The data of the first render, for example what your server has read: a reply of the API, for lists the first page. It is
-   * shown without a request, and reloaded as other data is. Data that the page already has wins.
+   * The data for the first render, for example what your server has read: an API reply or, for lists, the first page.
+   * It is shown without a request and reloaded like any other data. Data that the page already has takes precedence.
    */
   initialData?: Data | undefined;
 };
@@ -49,7 +49,7 @@ export function useQuery<Data>(
   const latest = useRef(query);
   latest.current = query;
   const { key } = query;
-  // Runs during the render, not in an effect, so that the first one has the data.
+  // Runs during the render, not in an effect, so that the first render already has the data.
   useMemo(() => initialData !== undefined && cache.seed({ [key]: initialData }), [cache, key]);
   const isFollowed = enabled && pollIntervalMs !== undefined && isCovered(key);
   useEffect(() => {

@@ -45,7 +45,7 @@ export async function openSumsubFlow(
   });
 }
 
-/** Returns the theme that the host has chosen for an element; the system's only if the host leaves the choice to it. */
+/** Returns the theme that the host has chosen for an element, or the system's theme if the host supports both. */
 function themeOf(element: Element): 'light' | 'dark' {
   const { colorScheme } = getComputedStyle(element);
   if (!colorScheme.includes('dark')) return 'light';

@@ -49,7 +49,7 @@ function useIdentity(type: IdentityType, described: DescribedStatus, onProgress:
   const [error, setError] = useState<unknown>(null);
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
-  // Closes the dialog once the provider has reported what the user sent: there is nothing left to do in it.
+  // Closes the dialog once the provider has reported the user's submission: there is nothing left to do in it.
   const isSent = status === 'in_progress' || status === 'completed' || status === 'rejected';
   useEffect(() => {
     if (!isSent) return;

@@ -94,7 +94,7 @@ export function RequirementsChecklist(props: RequirementsChecklistProps) {
   );
 }
 
-/** Returns the rows by group. Groups with a rejection come first, and so do rejections in their group. */
+/** Returns the rows by group. Groups with a rejection come first, and rejected rows come first in their group. */
 function groupsOf(rows: readonly RequirementRow[]) {
   const rank = ({ status }: RequirementRow) => (status.status === 'rejected' ? 0 : 1);
   return REQUIREMENT_GROUPS.map(({ name, types }) => {
@@ -180,7 +180,7 @@ function Row(props: RowProps) {
   const { requirement, status } = props.row;
   const [tone, label] = STATUS_LABELS[status.status];
   const reason = REQUIREMENT_LABELS[requirement.type][1];
-  // A step that waits or was rejected keeps explaining itself.
+  // A step that is in progress or was rejected stays open, so that the user can read why.
   const isShown = isOpen || status.status === 'in_progress' || status.status === 'rejected';
   const canOpen = !isShown && !isBlocked && isOpenable(props.row);
   const stepId = useId();

@@ -1,4 +1,7 @@
-/** The parts of the components that take classes of the host. Each has the SDK's class `cw-` with its name, too. */
+/**
+ * The parts of the components that accept the host's classes. Each part also has a class of the SDK: `cw-` and its
+ * name.
+ */
 export type AppearancePart =
   | (
       | 'card'

@@ -95,7 +95,7 @@ export function AddressText({ address }: { address: string }) {
 }
 
 /**
- * Shows an amount in six significant digits, but no less than two decimals; the tooltip has all of them.
+ * Shows an amount with six significant digits and at least two decimals; the tooltip has all digits.
  *
  * @example
  * ```tsx

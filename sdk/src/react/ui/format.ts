@@ -4,13 +4,15 @@ export const DEFAULT_LOCALE = 'en-GB';
 
 type Unit = { decimals: number; code: string };
 
-/** Formats exactly, from decimal strings and never through floating point, in the way of a locale. */
+/**
+ * Formats numbers and dates for a locale. Numbers are exact: they come from decimal strings, never from floating point.
+ */
 export type Formats = {
   /** Groups the digits of a decimal string: `1250000.5` becomes `1,250,000.5`. */
   digits(decimal: string): string;
   /** Formats smallest units as an amount with its token code: `1500000` with 6 decimals becomes `1.5 USDC`. */
   tokenAmount(units: bigint | string, unit: Unit): string;
-  /** Like `tokenAmount`, truncated to six significant digits, but to no less than two decimals. */
+  /** Like `tokenAmount`, but truncated to six significant digits; keeps at least two decimals. */
   shortAmount(units: bigint | string, unit: Unit): string;
   /** Formats dollars, with cents only if there are any: `1000` becomes `$1,000`, `1.5` becomes `$1.50`. */
   usd(decimal: string): string;
@@ -21,7 +23,7 @@ export type Formats = {
   /** Formats in UTC, so that the server and every browser render the same text. */
   date(iso: string): string;
   dateTime(iso: string): string;
-  /** Turns a decimal string into what a user would type: without groups. */
+  /** Turns a decimal string into the text that a user would type, without digit groups. */
   toInput(decimal: string): string;
   /** Turns what a user types into a decimal string; leaves anything ambiguous unchanged, which then fails to parse. */
   fromInput(text: string): string;

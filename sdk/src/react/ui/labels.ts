@@ -42,7 +42,7 @@ export const WALLET_STEP_NAMES = {
 
 type Group = { name: string; types: readonly Requirement['type'][] };
 
-/** The groups of the checklist, in the order in which a user meets them. */
+/** The groups of the checklist, in display order. */
 export const REQUIREMENT_GROUPS = [
   { name: 'About you', types: ['identity_verification', 'kyc_approved', 'jurisdiction'] },
   { name: 'Accreditation', types: ['accreditation'] },

@@ -8,7 +8,10 @@ export type Message = ErrorMessage | LabelMessage | ComponentMessage;
 /** Translations by English text. `check:` with a code translates a failed check, which the service describes in English. */
 export type Messages = Readonly<Partial<Record<Message | `check:${Check['code']}`, string>>>;
 
-/** The texts that are not in a table. The compiler refuses others; a test refuses those that no component uses. */
+/**
+ * The texts that are not in a table. The compiler rejects any other text, and a test rejects texts that no component
+ * uses.
+ */
 type ComponentMessage =
   | 'About {minutes} min left.'
   | 'Add another wallet'

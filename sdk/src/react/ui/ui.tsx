@@ -7,7 +7,7 @@ import type { Message, Messages } from './messages.ts';
 /** Returns the host's translation of a message; `{name}` in it becomes the value of that name. */
 export type Translate = (message: Message, values?: Readonly<Record<string, string | number>>) => string;
 
-/** How the components speak and look: in the host's language and formats, with the host's classes. */
+/** The texts, formats and classes of the components, adapted to the host. */
 export type Ui = {
   locale: string;
   t: Translate;

@@ -51,7 +51,10 @@ export type WalletConnector<One extends Wallet = Wallet> = {
  */
 export type WalletConnection = {
   protocol: Protocol;
-  /** The connected wallet, null if there is none. Keep the object stable while account and provider stay the same. */
+  /**
+   * The connected wallet, null if there is none. Pass the same object for as long as the account and the provider stay
+   * the same.
+   */
   wallet: Wallet | null;
   /** Opens the app's own wallet dialog. Without it, the SDK's dialog offers `connectors`. */
   openDialog?: (() => void) | undefined;

@@ -13,7 +13,7 @@ export type AllowWalletState = FlowView<AllowWalletPhase, WalletIsAllowed> & {
 };
 
 /**
- * Adds a wallet to a fund's allow-list with one signature and one transaction, without any markup.
+ * Adds a wallet to a fund's allow-list with one signature and one transaction. Leaves the rendering to you.
  *
  * @example
  * ```tsx

@@ -23,8 +23,8 @@ export type BindWalletState = FlowView<BindWalletPhase, OptionAddress> & {
 };
 
 /**
- * Binds a wallet to an offer option after its owner has signed a free message, without any markup. The requirements
- * checklist is built on it.
+ * Binds a wallet to an offer option after its owner has signed a message, which costs nothing. Leaves the rendering to
+ * you. The requirements checklist is built on it.
  *
  * @example
  * ```tsx
