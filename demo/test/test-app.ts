@@ -123,7 +123,7 @@ export async function startStopwatch(context: BrowserContext): Promise<() => str
   });
   await context.addInitScript(() => {
     const count = (window as unknown as { countClick(): void }).countClick;
-    // A click on a label also clicks its field, which is not another click of the user.
+    // A click on a label also fires a click on its field, which the user did not make.
     addEventListener('click', (event) => event.isTrusted && event.detail > 0 && count(), true);
   });
   return () => `${Math.round((Date.now() - startedAt) / 1_000)} s and ${clicks} clicks`;

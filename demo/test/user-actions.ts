@@ -23,8 +23,8 @@ export async function openSignIn(app: TestApp, page: Page): Promise<void> {
 }
 
 /**
- * Creates an account on the sign-in page and confirms its email address by the link in the sandbox's mailbox, with nothing but
- * clicks. Returns the tab in which the user goes on, and the mailbox's.
+ * Creates an account on the sign-in page and confirms its email address with the link in the sandbox's mailbox, as a
+ * user would. Returns the tab in which the user continues, and the tab of the mailbox.
  */
 export async function register(page: Page, email: string): Promise<{ page: Page; mailbox: Page }> {
   await page.getByRole('link', { name: 'Create an account' }).click();
@@ -46,7 +46,7 @@ async function openTab(link: Locator): Promise<Page> {
   return opened;
 }
 
-/** Opens the link of the email with this text. */
+/** Opens the link in the email that contains this text. */
 function openLinkIn(mailbox: Page, text: string): Promise<Page> {
   const email = mailbox.getByRole('listitem').filter({ hasText: text });
   return openTab(email.getByRole('link', { name: 'Open link' }).first());
@@ -146,7 +146,7 @@ export async function fillAmount(page: Page, amount: string): Promise<void> {
   await page.getByLabel('Amount', { exact: true }).fill(amount);
 }
 
-/** Reviews the order and confirms it with the button of that name. */
+/** Reviews the order and confirms it with the button called `name`. */
 export async function confirmOrder(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name: 'Review order' }).click();
   await page.getByRole('button', { name, exact: true }).click();

@@ -107,7 +107,7 @@ test('bad requests get a code and change nothing', async () => {
   expect(await dollars(FRESH[1])).toBeNull();
 });
 
-test('slots pass by themselves while the test clock stands, and faster when it is advanced', async () => {
+test('slots pass by themselves while the test clock is stopped, and faster when it is advanced', async () => {
   const slot = () => rpc.getSlot({ commitment: 'processed' }).send();
   const before = await slot();
   await expect.poll(slot).toBeGreaterThan(before);

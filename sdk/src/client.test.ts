@@ -71,7 +71,7 @@ test.each([0, 302])(
   },
 );
 
-test('another offer than the requested one is refused', async () => {
+test('an offer other than the requested one is refused', async () => {
   const offer = offerFixture('fund::swap');
   const client = create({ fetch: async () => Response.json(offer) })();
   for (const known of [offer.id, offer.slug, offer.id.toUpperCase()])

@@ -122,7 +122,7 @@ test('misses no event if the log was empty at first', async () => {
   expect(await read(3)).toEqual(['e1', 'e2', 'e3']);
 });
 
-test('gets a new token when the service ends the stream for it, or rejects it', async () => {
+test('gets a new token when the service rejects the old one or ends its stream', async () => {
   let issued = 0;
   const accessToken = ({ refresh }: { refresh: boolean }) => `t${refresh ? ++issued : issued}`;
   answers = [
@@ -139,7 +139,7 @@ test.each([
   [410, 'events_expired'],
   [403, 'insufficient_scope'],
   [401, 'unauthorized'],
-])('throws %s %s, which reconnecting does not solve', async (status, code) => {
+])('throws %s %s, which reconnecting cannot fix', async (status, code) => {
   answers = [fail(status, code)];
   await expect(read(1)).rejects.toMatchObject({ code });
 });

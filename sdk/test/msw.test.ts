@@ -61,7 +61,7 @@ describe.each(VERSIONS)('with MSW %s', (version) => {
     expect((await causeway.offers.list()).data).toHaveLength(3);
   });
 
-  test('a handler of the test wins, for example to test an outage', async () => {
+  test('a handler of the test takes precedence, for example to test an outage', async () => {
     const outage = { type: 'api_error', code: 'unavailable', message: 'x', errors: {}, event_id: 'e1' };
     server.use(msw.http.get('*/v1/offers', async () => Response.json(outage, { status: 503 })));
     await expect(causeway.offers.list()).rejects.toMatchObject({ code: 'unavailable', eventId: 'e1' });

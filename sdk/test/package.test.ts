@@ -289,7 +289,7 @@ describe('the peers', () => {
     expect([pages, stderr]).toEqual([Array(8).fill(true), '']);
   });
 
-  test('include the oldest Next with all that the SDK uses of it', async () => {
+  test('include the oldest Next, with every part that the SDK uses', async () => {
     const file = await write('oldest/next.mjs', NEXT_APP);
     const { stdout } = await run(process.execPath, ['--no-warnings', file]);
     const outside = expect.stringMatching(/requestAsyncStorage/);

@@ -176,7 +176,7 @@ test('postgresSessions creates its table once for concurrent processes, and remo
   expect(() => postgresSessions(pool, { table: 'x; drop table y' })).toThrow(TypeError);
 });
 
-test('sessions in memory are announced in production', async () => {
+test('sessions in memory cause a warning in production', async () => {
   const warnings: unknown[] = [];
   const listen = (warning: Error & { code?: string }) => warnings.push(warning.code);
   const before = process.env.NODE_ENV;

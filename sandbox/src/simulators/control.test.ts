@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { expect, test } from 'vitest';
 import { createControl } from './control.ts';
 
-test('a call of an unknown control fails', async () => {
+test('calling an unknown control fails', async () => {
   const control = createControl('secret');
   control.on('known', Type.Object({}), async () => ({ done: true }));
   expect(await control.call('known', {})).toEqual({ done: true });

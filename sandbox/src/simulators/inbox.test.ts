@@ -26,7 +26,7 @@ const post = (url: string, body: string) =>
     ({ name }) => name,
   );
 
-test('answers by its mode and keeps every request as received, oldest first, also over a restart', async () => {
+test('answers by its mode and keeps every request as received, oldest first, even across a restart', async () => {
   const { id, url } = inboxes.create('first');
   const inbox = () => inboxes.find(id);
   expect(await post(url, '{"n": 1}')).toBe(200);

@@ -131,7 +131,7 @@ describe('a malicious service that publishes other addresses', () => {
       (offer) => changed(offer, { chain: 'base_mainnet', address: THIEF } as object),
     ],
   ];
-  /** The purchase as a page would start it that shows what the service published. */
+  /** The purchase that a page starts if it shows what the service published. */
   const inputFor = (offer: OfferDetails) => ({
     ...{ ...input(), offer, chain: offer.contracts[0]?.chain as EvmChain },
     assetId: offer.contracts[0]?.funding_tokens[0]?.asset_id ?? '',
@@ -165,7 +165,7 @@ describe('a malicious service that publishes other addresses', () => {
     expect(await buyOnSolana(published)).toEqual(['contract_not_trusted', []]);
   });
 
-  test('cannot describe a token with other decimals, so that less is shown than the wallet signs', async () => {
+  test('cannot misstate the decimals of a token, so that the page shows less than the wallet signs', async () => {
     const lie = (offer: OfferDetails) =>
       changed(offer, {
         funding_tokens: contractOf(offer).funding_tokens.map((one) => ({ ...one, decimals: 18 })),
@@ -244,7 +244,7 @@ describe('a malicious service that changes an order', () => {
     expect(error.code).toBe('price_moved');
   });
 
-  test('cannot quote in a unit of which the user sees more than the wallet gets', async () => {
+  test('cannot quote in a unit that makes the page show more than the wallet receives', async () => {
     const client = await sandbox.newUser({
       fetch: async (url, init) => {
         const reply = await fetch(url, init);
@@ -350,7 +350,7 @@ describe('a malicious service that lies about open approvals', () => {
       ],
     });
 
-  test('cannot have a purchase resumed, or an approval revoked, that another wallet gave', async () => {
+  test('cannot make a wallet resume a purchase, or revoke an approval, of another wallet', async () => {
     const client = await lied();
     await approve(await sandbox.newWallet(), AMOUNT);
     const approval = { ...input(), offer: sale };
@@ -381,7 +381,7 @@ describe('a malicious service that lies about open approvals', () => {
     expect((await refused(() => buyTokenSale(client, order, options()))).code).toBe('insufficient_allowance');
   });
 
-  test('cannot have a fund swapped into without the approval that it claims', async () => {
+  test('cannot make a wallet skip its approval by claiming that there is one', async () => {
     const client = await lied();
     await sandbox.verify(client);
     const buyer = await sandbox.newWallet();

@@ -358,7 +358,7 @@ describe('a wallet during a purchase', () => {
     expect(error.transactionHash).toMatch(/^0x[0-9a-f]{64}$/);
   });
 
-  /** Publishes the offer with a token whose `approve` returns false, and that answers 2^48-1 to every other call. */
+  /** Publishes the offer with a token whose `approve` returns false, and whose other functions return 2^48-1. */
   const withFalseToken = async (wallet: TestWallet): Promise<OfferDetails> => {
     const data = '0x601d80600b6000396000f360003560e01c63095ea7b3141565ffffffffffff0260005260206000f3';
     const hash = await wallet.provider.request({
@@ -403,7 +403,7 @@ describe('a wallet during a purchase', () => {
         call.method === 'eth_sendTransaction'
           ? next({ ...call, params: [{ ...(call.params as [object])[0], ...change }] })
           : next(call);
-    // The owner keeps a part in the wallet's own form; then the transaction runs out of gas.
+    // The owner changes the amount in the wallet, so that a part of the approval remains.
     wallet.intercept(sends({ data: approve(1n) }));
     const kept = await failureOf(revokeApproval(causeway, order, QUICK));
     expect([kept.phase, kept.code]).toEqual(['confirming', 'approval_failed']);
@@ -419,6 +419,7 @@ describe('a wallet during a purchase', () => {
     });
     const replaced = await failureOf(revokeApproval(causeway, order, QUICK));
     expect([replaced.phase, replaced.code]).toEqual(['confirming', 'approval_failed']);
+    // The transaction runs out of gas.
     wallet.intercept(sends({ gas: numberToHex(22_000) }));
     const failed = await failureOf(revokeApproval(causeway, order, QUICK));
     expect([failed.phase, failed.code]).toEqual(['confirming', 'transaction_reverted']);

@@ -80,7 +80,7 @@ describe('a wallet that the host connected', () => {
       await invest(page);
       await expect.poll(() => page.locator('#account').innerText()).toBe(`0x${'11'.repeat(20)}`);
       await page.getByText('Your wallet switched accounts').waitFor();
-      // A retry would buy with another wallet than the sheet shows.
+      // A retry would buy with a different wallet from the one that the sheet shows.
       await page.getByRole('button', { name: 'Start over' }).waitFor();
       expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
       const asked = await page.evaluate(() => (window as unknown as { asked: string[] }).asked);
@@ -223,7 +223,7 @@ describe('the token sale checkout', () => {
     await page.getByText('You have an unfinished purchase').waitFor();
     await page.getByText(`You approved ${amount} USDC on`).waitFor();
   };
-  /** Changes the purchase that the browser recorded, or with null removes it, and reloads. Returns it as it was. */
+  /** Changes the purchase that the browser recorded, or removes it with null, and reloads. Returns the original. */
   const changeRecord = async (page: Page, change: object | null) => {
     const key = await page.evaluate(
       () => Object.keys(localStorage).find((one) => one.startsWith('causeway.sale.')) ?? '',
@@ -245,7 +245,7 @@ describe('the token sale checkout', () => {
       await leaveDuringPrompt(page, '40');
       await shoot(page, 'sale-orphaned');
       sent.length = 0;
-      // A page that was closed during the prompt never learns the hash: the chain knows it.
+      // A page that was closed during the prompt never learns the hash, so it is found on the chain.
       const { key } = await changeRecord(page, { approvalHash: null });
       await page.getByText('You approved 40 USDC on').waitFor();
       await page.route('**/v1/participations', (route) =>
@@ -271,7 +271,7 @@ describe('the token sale checkout', () => {
     });
   }, 120_000);
 
-  test('only shows an approval without a recorded purchase that it covers, whatever the service says', async () => {
+  test('only shows an approval if it covers no recorded purchase, whatever the service says', async () => {
     await app.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {
       await connect(page);
       const sent = recordSends(page);
@@ -298,7 +298,7 @@ describe('the token sale checkout', () => {
       await record({ wallet: `0x${'11'.repeat(20)}` });
       await isOnlyShown();
 
-      // The service claims that more was approved than the chain knows.
+      // The service claims a higher allowance than there is on the chain.
       const lie = { object: 'token_allowance', allowance: '500000000' };
       await page.route('**/v1/token/allowance?*', (route) => route.fulfill({ json: lie }));
       await record({ amount: '400000000' });
@@ -306,7 +306,7 @@ describe('the token sale checkout', () => {
       await page.getByText('The approved amount is too small').waitFor();
       await page.unroute('**/v1/token/allowance?*');
 
-      // The service has used the approval, so that it offers it no more on this page.
+      // The service says that the approval was already used, so the page stops offering it.
       const used = { type: 'api_error', code: 'approval_already_used', message: 'used', errors: {} };
       await page.route('**/v1/participations', (route) =>
         route.request().method() === 'POST'

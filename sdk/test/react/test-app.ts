@@ -13,7 +13,7 @@ export type TestApp = {
   server: PageServer;
   /** Opens the page as a new user whose wallet has gas and 1,000 USDC; fails on any console error. */
   visit(path: string, run: (visit: Visit) => Promise<void>): Promise<void>;
-  /** Like `visit`, as one user without money that tests share if they change nothing. Null opens no page yet. */
+  /** Like `visit`, but as a user without money, shared by tests that change nothing. Null opens no page yet. */
   look(path: string | null, run: (visit: Visit) => Promise<void>): Promise<void>;
   close(): Promise<void>;
 };
@@ -134,7 +134,7 @@ export async function connect(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Test wallet', exact: true }).click();
 }
 
-/** Reviews the order and confirms it with the button of that name. */
+/** Reviews the order and confirms it with the button called `name`. */
 export async function confirmOrder(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name: 'Review order' }).click();
   await page.getByText('Your order').waitFor();

@@ -103,7 +103,7 @@ test('rollbacks, skipped slots and late transactions survive a restart', async (
   expect(received()).toBe(3n * SOL);
 });
 
-test('a restart forgets neither duplicates nor the life of a blockhash', async () => {
+test('a restart forgets neither past transactions nor the age of a blockhash', async () => {
   const [landed, unsent] = [transfer(SOL), transfer(2n * SOL)];
   chain.submit(landed);
   chain.mine(150);
@@ -118,7 +118,7 @@ test('a restart forgets neither duplicates nor the life of a blockhash', async (
   expect(received()).toBe(3n * SOL);
 });
 
-test('an incomplete last line is dropped, a damaged one and other accounts are refused', async () => {
+test('an incomplete last line is dropped; a damaged journal and different genesis accounts are refused', async () => {
   chain.submit(transfer(SOL));
   await chain.close();
   await appendFile(journalPath, '{"slot":1000,"ti');

@@ -123,7 +123,7 @@ describe('commitment', () => {
     expect(await lamports(receiver.address, 'finalized')).toBe(2n * SOL);
   });
 
-  test('the default commitment is finalized, also of the preflight', async () => {
+  test('the default commitment is finalized, also for the preflight', async () => {
     const payer = await newWallet();
     const { wire } = await sign(payer, [transfer(payer, payer.address, 1n)]);
     expect((await call('sendTransaction', [wire, { encoding: 'base64' }])).error).toMatchObject({
@@ -144,7 +144,7 @@ describe('commitment', () => {
   });
 });
 
-describe('the life of a blockhash', () => {
+describe('the lifetime of a blockhash', () => {
   test('a transaction can land until the last valid block height and not after it', async () => {
     const payer = await newWallet();
     const late = await sign(payer, [transfer(payer, payer.address, 1n)]);
@@ -329,7 +329,7 @@ describe('history', () => {
     expect(await list({ until: first.signature })).toEqual([second.signature]);
   });
 
-  test('a node without history answers null for what it knows nothing about any more', async () => {
+  test('a node without history returns null for a transaction that it no longer knows', async () => {
     const payer = await newWallet();
     const { wire, signature } = await sign(payer, [transfer(payer, payer.address, 1n)]);
     await send(wire);

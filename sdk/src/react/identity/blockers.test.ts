@@ -48,7 +48,7 @@ describe('blockers', () => {
     expect(isFinal([])).toBe(false);
   });
 
-  test('of an unknown option, or before the answer, are none', () => {
+  test('are empty for an unknown option, and until the service has answered', () => {
     expect(blockersOf(eligibility([]), 'nonsense')).toEqual([]);
     expect(blockersOf(undefined, 'option')).toEqual([]);
   });
