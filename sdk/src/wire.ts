@@ -415,7 +415,7 @@ export type Participations = {
 
 export type Readiness = {
   object: 'readiness';
-  /** `degraded` if a dependency is unavailable that this node can do without. */
+  /** `degraded` if a dependency that this node can do without is unavailable. */
   status: 'ok' | 'degraded';
   parts: Record<string, 'ok' | 'unavailable'>;
 };

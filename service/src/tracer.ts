@@ -15,8 +15,8 @@ export type Span = {
 };
 
 /**
- * Never values, ids of users, paths or texts of queries, because these contain personal data and secrets, and
- * everything in a span leaves the node.
+ * Must not contain values, user ids, paths or query texts: these contain personal data and secrets, and everything in a
+ * span leaves the node.
  */
 export type Attributes = Record<string, string | number>;
 
@@ -29,7 +29,9 @@ export type Tracer = {
   end(span: Span): void;
 };
 
-/** The request that is traced, in async local storage, because calls are made by parts that do not know the request. */
+/**
+ * The traced request. It is in async local storage, because the code that makes the calls does not know the request.
+ */
 const traced = new AsyncLocalStorage<{ measure: typeof measureCall }>();
 
 /** Runs a call to another system, and measures it if the request that it serves is traced. */
@@ -46,7 +48,8 @@ const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f
 
 /**
  * Creates spans for a share of the requests and for their calls to other systems. A caller may name the trace that the
- * request belongs to, but not choose that it is sampled: anyone could then make the node export everything.
+ * request belongs to, but cannot force the request to be sampled: otherwise anyone could make the node export
+ * everything.
  */
 export function createTracer(
   { ratio, random }: { ratio: number; random: Random },

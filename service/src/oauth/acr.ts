@@ -18,14 +18,14 @@ export const AMR = {
 
 /** Returns the contexts that an authentication meets, the strongest first. */
 export function contextsOf(amr: readonly string[]): string[] {
-  // oidc-provider's sessions of older versions say `hwk`.
+  // Sessions from older versions of the service still have `hwk`.
   if (amr.includes('pop') || amr.includes('hwk')) return [PHISHING_RESISTANT, MULTI_FACTOR];
   return amr.includes('mfa') ? [MULTI_FACTOR] : [];
 }
 
 /**
- * Returns the `acr` of an ID token: the requested context that the authentication meets, otherwise the strongest that it
- * meets. Undefined if it meets none.
+ * Returns the `acr` of an ID token: the requested context that the authentication meets, otherwise the strongest that
+ * it meets. Returns undefined if it meets none.
  */
 export function acrFor(amr: readonly string[], requested: readonly string[]): string | undefined {
   const met = contextsOf(amr);

@@ -6,8 +6,8 @@ import type { Db } from '../db/pool.ts';
 import type { ConnectedApp } from './connected-app.ts';
 
 /**
- * Unused grants are searched page by page. At millions of grants, a search of the whole table for the few unused ones
- * would exceed the statement timeout.
+ * Unused grants are found page by page: with millions of grants, searching the whole table at once would exceed the
+ * statement timeout.
  */
 const UNUSED_PAGE_SIZE = 2_000;
 const UNUSED_PAGES = 100;
@@ -72,8 +72,8 @@ export async function copyGrant(db: Db, id: string): Promise<string> {
 }
 
 /**
- * Returns whether the client's redirect URIs have changed since the user consented. Returns false if the
- * grant does not record them, as in version 0.1.
+ * Returns whether the client's redirect URIs have changed since the user consented. Returns false for grants from
+ * version 0.1, which do not record the URIs.
  */
 export async function hasLapsed(db: Db, id: string): Promise<boolean> {
   const { rows } = await sql`

@@ -11,7 +11,7 @@ type IntrospectRequest = {
   body: Introspect;
   authorization: string | undefined;
   network: string;
-  /** Receives the state of the limit, if one applies. */
+  /** Called with the state of the rate limit, if one applies. */
   limited(taken: Taken): void;
 };
 
@@ -41,7 +41,7 @@ function describe({ baseUrl }: Context, token: VerifiedToken | null, clientId: s
   if (token === null || (clientId !== null && token.caller.clientId !== clientId)) return INACTIVE;
   const { caller, username, exp, iat, scope } = token;
   const { clientId: client_id, userId: sub } = caller;
-  // Written out twice, because a spread costs more than the rest of a cached introspection's own work.
+  // Written out twice, because a spread would cost more than everything else in a cached introspection.
   return sub === null || username === null
     ? { active: true, client_id, exp, iat, iss: baseUrl, scope }
     : { active: true, client_id, exp, iat, iss: baseUrl, scope, sub, username };

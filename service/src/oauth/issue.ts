@@ -56,7 +56,7 @@ export async function issueUserTokens(
 type Provider = ReturnType<Context['oauth']['provider']>;
 type Client = NonNullable<Awaited<ReturnType<Provider['Client']['find']>>>;
 
-/** Takes the provider that found the client: a key rotation may have replaced `oauth.provider()` in the meantime. */
+/** Pass the provider that loaded the client: a key rotation may have replaced `oauth.provider()` in the meantime. */
 async function issueIdToken(
   { IdToken }: Provider,
   claims: Awaited<ReturnType<Context['oauth']['accountClaims']>>,

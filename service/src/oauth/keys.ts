@@ -30,7 +30,7 @@ export async function rotateSigningKey(ctx: Dependencies): Promise<string> {
   return key.kid;
 }
 
-/** Seals the keys under the newest secret and returns how many keys it resealed. The keys themselves stay the same. */
+/** Reseals the keys with the newest secret and returns how many it resealed. The keys themselves stay the same. */
 export async function resealSigningKeys({
   db,
   sealing,

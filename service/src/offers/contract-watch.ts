@@ -64,7 +64,8 @@ async function findProblem(
   deployment: OfferContract,
 ): Promise<ContractProblem | null | 'unreachable'> {
   try {
-    // Throws for a chain that is not an EVM chain. On those chains, settlement checks the funds itself.
+    // Throws for a chain that is not an EVM chain, so its contracts are never disabled: there, settlement checks the
+    // funds itself.
     const chain = ctx.chains.evm(deployment.chain);
     const contract = deployment as EvmContract;
     const [failure] = await readViews(chain, requiredViews(type, contract));

@@ -132,7 +132,7 @@ function reportRepeated(values: readonly string[], pathOf: (index: number) => st
   });
 }
 
-/** Returns a key of the requirement that is unique within the option and stays the same when the details change. */
+/** Returns a key for the requirement that is unique within the option and stays the same when the details change. */
 export function requirementKey({ type, details }: FileRequirement): string {
   switch (type) {
     case 'external_wallet':

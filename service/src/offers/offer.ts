@@ -111,7 +111,7 @@ export function offerState({ opens, ends }: Pick<Offer, 'opens' | 'ends'>, now: 
 
 /**
  * Locks the offer against changes until the transaction ends. Throws unless the offer is still open, because the
- * caller's copy from the catalogue may be a moment old.
+ * caller's copy from the catalogue may be slightly out of date.
  */
 export async function lockOpenOffer(tx: Db, offerId: string, clock: Clock): Promise<void> {
   const window = await lockOfferWindow(tx, offerId);

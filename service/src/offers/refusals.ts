@@ -8,7 +8,10 @@ import type { StoredOffer } from './stored-offer.ts';
  */
 const BINDINGS = 'option_addresses';
 
-/** Returns the reasons why a change is unsafe, such as rows that reference the offer and would change their meaning. */
+/**
+ * Returns the reasons why a change is unsafe, such as existing rows that reference the offer and whose meaning would
+ * change.
+ */
 export function findRefusals(
   before: StoredOffer,
   after: OfferDefinition,

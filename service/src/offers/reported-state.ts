@@ -45,5 +45,5 @@ function eventsOf(state: UnreportedState) {
   }));
 }
 
-/** The names of the states in `summary.state` of an offer. */
+/** The value of the offer's `summary.state` for each reported state. */
 const STATES: Record<ReportedState, string> = { published: 'upcoming', started: 'open', ended: 'ended' };

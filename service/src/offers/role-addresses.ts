@@ -63,7 +63,10 @@ function readNamed(named: readonly string[]): Map<KeyRole, Hex> {
   return given;
 }
 
-/** Returns the addresses of the configured keys, else those that nodes use on the cluster or have used most recently. */
+/**
+ * Returns the addresses of the configured keys. If there are none, returns the addresses that nodes use on the cluster
+ * now, or else the one used most recently.
+ */
 async function findSolanaOperators({ db, clock, config }: Parts, chain: string): Promise<string[]> {
   const keys = new Set(SENDING_ROLES.flatMap((role) => solanaKeyFor(config, role, chain) ?? []));
   const signers = await Promise.all([...keys].map((key) => openSolanaKey(key, clock)));

@@ -13,10 +13,10 @@ import type { OfferFile } from './file-schema.ts';
 
 type Contract = OfferFile['contracts'][number];
 
-/** `operators` are the addresses that commit and refund. Without any, the checks for them are skipped. */
+/** `operators` are the addresses that commit and refund. If there are none, the checks for them are skipped. */
 export type SolanaCheckParts = { digits: ReadonlyMap<string, number>; operators: readonly string[] };
 
-/** `warnings` do not prevent an offer from being applied. Each line starts with the path below the contract. */
+/** `warnings` do not prevent an offer from being applied. Each line starts with the path relative to the contract. */
 export type SolanaFindings = { problems: string[]; warnings: string[] };
 
 /** Checks the fund, the vault and the mint of a deployment on Solana. */

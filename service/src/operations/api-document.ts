@@ -4,7 +4,7 @@ import { oauthOperations } from '../oauth/openapi-operations.ts';
 import { VERSION } from '../version.ts';
 import { API_DESCRIPTION, API_GROUPS } from './api-groups.ts';
 
-/** Returns the OpenAPI document of these routes and of the authorization server. */
+/** Returns the OpenAPI document for these routes and for the authorization server. */
 export function apiDocument(routes: readonly Route[]): Record<string, unknown> {
   return openApiDocument({
     version: VERSION,

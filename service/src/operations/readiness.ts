@@ -65,7 +65,7 @@ function runChecks(checks: readonly [string, Check][], log: Log): Promise<[strin
   );
 }
 
-/** Returns the error of the check, or null. */
+/** Returns the error that the check threw, or null. */
 async function runCheck(check: Check): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {

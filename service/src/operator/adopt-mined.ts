@@ -4,10 +4,10 @@ import { findByNonce, insertMined, type MinedCall, markDisplaced } from './store
 import type { TransactionKind } from './transaction.ts';
 
 /**
- * Records a final transaction of our key that was missing from this database. Takes the lease, so that no
- * node sends a transaction that it signed earlier. If this database contains an open transaction with the
- * same nonce, returns that transaction, which can no longer be mined; otherwise returns null. Throws if this
- * database records that its own transaction with the nonce was mined.
+ * Records a final transaction that was signed with our key but is missing from this database. Takes the lease, so that
+ * no node sends a transaction that it signed earlier. If this database contains an open transaction with the same
+ * nonce, returns that transaction, which can no longer be mined; otherwise returns null. Throws if this database
+ * records that its own transaction with the nonce was mined.
  */
 export async function adoptMined(
   tx: Db,

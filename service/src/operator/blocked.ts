@@ -31,8 +31,8 @@ export class Blocked extends Error {
 }
 
 /**
- * Rethrows the error. But if a key refused to sign, throws an error that API callers may see, and its cause
- * is only logged.
+ * Converts `Blocked` to an error for API callers, which does not show them why the key refused to sign. Rethrows any
+ * other error.
  */
 export function asUnavailable(error: unknown): never {
   if (!(error instanceof Blocked)) throw error;

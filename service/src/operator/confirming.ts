@@ -12,8 +12,9 @@ export type Confirming = Map<string, { blockNumber: bigint; blockHash: Hex }>;
 
 /**
  * Forgets the transactions whose receipts must be read again: those that are confirmed now, and those whose block is no
- * longer on the chain. Stops comparing hashes at the highest block that is still on the chain, because the blocks below it
- * are too. If a receipt came from another branch, settlement notices when it compares the transaction's block again.
+ * longer on the chain. Stops comparing hashes at the highest block that is still on the chain, because all blocks below
+ * that one are on the chain too. If a receipt came from another branch, settlement notices when it compares the
+ * transaction's block again.
  */
 export async function forgetConfirmed(
   chain: EvmChain,

@@ -68,8 +68,8 @@ export type CheckedHead = Block & Finality;
 const WATCHED_BLOCKS = 256n;
 
 /**
- * How many transactions are in progress. Excludes transactions that only wait until they are deep enough for
- * their work to be sent again.
+ * How many transactions are in progress. Excludes transactions that only wait for more confirmations before their work
+ * is sent again.
  */
 export type Progress = { unmined: number; confirming: number };
 

@@ -7,8 +7,8 @@ import type { KeyRole, SendingRole } from './role.ts';
 import { localSigner, type Signer } from './signer.ts';
 
 /**
- * The key of one role, on one chain or, if `chain` is null, on all EVM chains. A key of null is one that only other nodes
- * have.
+ * The key of one role, on one chain or, if `chain` is null, on all EVM chains. `key` is null if only other nodes have
+ * the key.
  */
 export type RoleKey = { role: KeyRole; chain: string | null } & (
   | { key: OperatorKey }
@@ -22,7 +22,7 @@ export type RetiredKey = { key: OperatorKey; roles: readonly SendingRole[] };
 export type OperatorKey = ({ kind: 'local'; privateKey: Buffer } | { kind: 'kms'; key: KmsKey }) & {
   /** What the key may sign. If absent, it may call any contract with any amount. */
   policy?: SignerPolicy;
-  /** The folder in which the key counts what it signs in 24 hours. If absent, it counts in memory. */
+  /** The folder with the record of what the keys have signed in 24 hours. If absent, the record is kept in memory. */
   spendFolder?: string | null;
 };
 

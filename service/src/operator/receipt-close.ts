@@ -24,10 +24,10 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const CLOSE_ACCOUNT = 9;
 
 /**
- * Closes the receipts of this key that are older than `days` days, which gets back their rent. After a
- * restore from a backup, only the receipts prevent the service from repeating payments that were made after
- * the backup, so `days` must exceed the age of every backup that could be restored. Returns how many receipts
- * were closed and how many had to be kept.
+ * Closes the receipts of this key that are older than `days` days, to reclaim their rent. After a restore from a
+ * backup, only the receipts prevent the service from repeating payments that were made after the backup, so `days` must
+ * exceed the age of every backup that could be restored. Returns how many receipts were closed and how many had to be
+ * kept.
  */
 export async function closeReceipts(parts: CloseParts, days: number): Promise<Closing> {
   const { db, chain, signer } = parts;

@@ -38,7 +38,9 @@ export function keyFor(keys: SigningKeys, role: KeyRole, chain: string): Operato
   return role === 'supplier' ? keys.supplierKey : keys.operatorKey;
 }
 
-/** Returns what `OPERATOR_KEYS_FILE` says about a role on a chain. Only EVM chains share keys. */
+/**
+ * Returns what `OPERATOR_KEYS_FILE` says about a role on a chain. An entry without a chain applies to EVM chains only.
+ */
 export function findRoleKey(roleKeys: readonly RoleKey[], role: KeyRole, chain: string): RoleKey | undefined {
   const own = (name: string | null) => roleKeys.find((each) => each.role === role && each.chain === name);
   return own(chain) ?? (EVM_CHAIN_NAMES.some((name) => name === chain) ? own(null) : undefined);

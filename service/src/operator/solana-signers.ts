@@ -94,9 +94,9 @@ function guard(held: HeldKey, ledger: SolanaRules['ledger'], { log, registry }: 
 }
 
 /**
- * Returns what a key may sign. A signed message does not name its cluster: what a key signs for one cluster could be sent to
- * another. So a key that is used on several must have the same roles and the same policy on all of them. A policy file that
- * lists none of its clusters allows nothing.
+ * Returns what a key may sign. A signed message does not name its cluster: what a key signs for one cluster could be
+ * sent to another. So a key that is used on several clusters must have the same roles and the same policy on all of
+ * them. A policy file that lists none of its clusters allows nothing.
  */
 function rulesOf({ key, signer: { address }, clusters }: HeldKey): Omit<SolanaRules, 'ledger'> {
   const names = [...clusters.keys()];

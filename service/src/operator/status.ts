@@ -106,7 +106,7 @@ export function countOpenTransactions(db: Db): Promise<{ chain: string; count: n
   return countOpenByChain(db);
 }
 
-/** Lists the keys, including replaced keys, that have transactions that are not final yet. */
+/** Lists the keys with transactions that are not final yet, including replaced keys. */
 export function listUnfinishedKeys(db: Db): Promise<UnfinishedKey[]> {
   return countUnfinished(db);
 }

@@ -15,9 +15,8 @@ export const PERMISSIONS = 'permissions';
  */
 const MAX_REQUEST_SECONDS = 600;
 /**
- * The longest time for which a signed permission may be valid. It exceeds the usual ten minutes, because
- * those start at the later of our clock and the chain's clock, and a node could report a wrong time of the
- * chain.
+ * The longest time for which a signed permission may be valid. It exceeds the usual ten minutes, because those start at
+ * the later of our clock and the chain's clock, and a node could report a wrong chain time.
  */
 const MAX_PERMISSION_SECONDS = 3_600;
 const BUY = 0;

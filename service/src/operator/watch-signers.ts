@@ -26,10 +26,10 @@ export function createBacklog(): Backlog {
 }
 
 /**
- * Records finalized transactions of `signer` that move tokens by authority of one of the funds and that this
- * service did not send. The records only inform operators, and transactions may be missed: it is the receipts
- * that prevent a second payment. Each call checks a bounded number of transactions, oldest first, and keeps
- * the others in `backlog`. Returns true once `backlog` is empty.
+ * Records finalized transactions of `signer` that move tokens on the authority of one of the funds and that this
+ * service did not send. The records only inform operators, and transactions may be missed: it is the receipts that
+ * prevent a second payment. Each call checks a bounded number of transactions, oldest first, and keeps the others in
+ * `backlog`. Returns true once `backlog` is empty.
  */
 export async function watchSigner(
   account: SolanaAccount,

@@ -43,7 +43,7 @@ export function invalidResponse(name: string, message: string): ApiError {
   return upstreamError(name, new UpstreamFailure('invalid_response', message));
 }
 
-/** Returns the error for a call to a provider that this installation does not configure. */
+/** Returns the error for a call to a provider that is not configured in this installation. */
 export function notConfigured(name: string, setting: string): ApiError {
   const failure = new UpstreamFailure('not_sent', `${setting} is not set`, { retryAfterSeconds: 3600 });
   return upstreamError(name, failure);

@@ -10,7 +10,10 @@ import { openUpstream } from './upstream.ts';
 export type TraceExporter = { add(span: Span): void; close(): Promise<void> };
 
 const INTERVAL_MS = 2_000;
-/** Spans that wait for the collector. Further ones are dropped: traces must not use up the node's memory. */
+/**
+ * Maximum number of spans waiting for the collector. Further spans are dropped, so that traces do not use up the node's
+ * memory.
+ */
 const MAX_WAITING = 4_096;
 const TIMEOUT_MS = 5_000;
 /** How long shutdown waits for the collector. */

@@ -13,11 +13,11 @@ export type SignInState = FormState & {
   problem?: string;
   message?: string;
   passkeys: boolean;
-  /** The address at which the user can use a passkey, if not here. */
+  /** The URL at which the user can use a passkey, if passkeys do not work at the current URL; null otherwise. */
   passkeyUrl: string | null;
-  /** Whether the user of a session signs in again. */
+  /** Whether the user already has a session and is signing in again. */
   isSignedIn?: boolean;
-  /** What the app asks for, if the sign-in in this browser is not enough. */
+  /** The stronger sign-in that the app asks for, if the one in this browser is not enough. */
   stepUp?: 'passkey' | 'two factors';
 };
 

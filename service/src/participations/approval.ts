@@ -4,7 +4,7 @@ import { type FundsReader, inspectFunds, type RequiredFunds, type Shortage } fro
 /** The approval that a participation requires: `user` lets `fund` take `amount` of `token`. */
 export type RequiredApproval = RequiredFunds & { approvalHash: string };
 
-/** Why no approval in the transaction fits: the first property that is wrong in all of them. */
+/** Why none of the transaction's approvals is the required one: the first property that is wrong in all of them. */
 export type ApprovalFault = 'reverted' | 'no_approval' | 'token' | 'owner' | 'spender' | 'amount';
 
 /** The state of an approval transaction on the chain. */
@@ -15,7 +15,7 @@ export type Finding =
    */
   | { state: 'unmined'; chainTime: number }
   | { state: 'unconfirmed' }
-  /** Unless `isConfirmed` is true, a reorganisation can still change the finding. */
+  /** If `isConfirmed` is false, a reorganisation can still change the finding. */
   | { state: 'wrong'; reason: ApprovalFault; isConfirmed: boolean }
   | { state: 'short'; shortage: Shortage }
   /** The token contract does not behave like a token. New requests are rejected; existing participations wait. */

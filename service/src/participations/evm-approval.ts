@@ -54,7 +54,7 @@ function judgeReceipt(
   return isConfirmed ? { state: 'good', source: null } : { state: 'unconfirmed' };
 }
 
-/** Returns null if an approval in the receipt fits, or else what is wrong. */
+/** Returns null if the receipt contains the required approval, or else what is wrong. */
 function findFault(receipt: Receipt, { token, user, fund, amount }: RequiredApproval): ApprovalFault | null {
   if (receipt.status !== '0x1') return 'reverted';
   let candidates = readApprovals(receipt.logs);

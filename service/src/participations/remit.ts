@@ -11,9 +11,9 @@ type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 const REFUNDABLE = ['completed', 'remit_failed', 'remit_submitted', 'remitted'];
 
 /**
- * Requests the refund of completed participations, or retries failed refunds. Skips participations whose
- * refund is already in progress or paid, that are frozen, or whose user is on hold. Throws, and requests no refund at all, if one of the participations
- * cannot be refunded or the operator's limit is exceeded.
+ * Requests the refund of completed participations, or retries failed refunds. Skips participations that are frozen,
+ * whose user is on hold, or whose refund is already in progress or paid. Throws, and requests no refund at all, if one
+ * of the participations cannot be refunded or the operator's limit is exceeded.
  */
 export async function remitParticipations(
   ctx: Parts,

@@ -47,10 +47,10 @@ export type RefundDecision = {
 };
 
 /**
- * Requests refunds of completed participations, and retries failed refunds. The only way to request a refund. Participations
- * that are frozen, or whose user is on hold, do not change: request them again once an operator has released them. Above the
- * operator's daily limit it stores the request, which another person must confirm with `confirmRefunds`, and throws
- * `validation_failed`. Returns how many refunds were requested.
+ * Requests refunds of completed participations, and retries failed refunds. This is the only way to request a refund.
+ * Participations that are frozen, or whose user is on hold, do not change: request them again once an operator has
+ * released them. If the request exceeds the operator's daily limit, stores it, so that another person can confirm it
+ * with `confirmRefunds`, and throws `validation_failed`. Returns how many refunds were requested.
  */
 export async function requestRefunds(
   ctx: Parts,
@@ -62,7 +62,8 @@ export async function requestRefunds(
   if (refusal !== null)
     throw invalidField('amount', `${refusal}; another person has to confirm request ${id}`);
   const counted = new Set(ids);
-  // Records why the others do not change. Not part of the decided sum, they must not be refunded even if a hold has just ended.
+  // Records why the others are not refunded. Their amounts were not checked against the limit, so they stay unpaid even
+  // if a hold has just ended.
   const others = participationIds.filter((each) => !counted.has(each));
   if (others.length > 0) await ctx.db.transaction().execute((tx) => freezeHeld(tx, others));
   return changeAll(ctx, ids, onProgress);
@@ -149,8 +150,8 @@ async function acceptRequest(ctx: Parts, name: string, id: string): Promise<Refu
 }
 
 /**
- * Freezes the participations of users on hold, and returns the others that are not frozen. Nothing is sent for frozen ones, so
- * their status must not say that a refund was.
+ * Freezes the participations of users on hold, and returns the others that are not frozen. No refund is sent for a
+ * frozen participation, so its status must not say that one was requested.
  */
 async function freezeHeld(tx: Db, ids: readonly string[]): Promise<string[]> {
   const rows = await listRefundUsers(tx, ids);

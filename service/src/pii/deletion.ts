@@ -11,8 +11,8 @@ export function findDeletionBlock(ctx: Context, userId: string): Promise<Erasure
 }
 
 /**
- * Deletes the account at its user's request and confirms it by mail. Returns the block if money may still move for it, or
- * if its wallets must leave allow-lists first.
+ * Deletes the account at its user's request and confirms the deletion by mail. Returns why it cannot be deleted now,
+ * for example because money may still move for it, or null if it was deleted.
  */
 export async function deleteAccount(
   ctx: Context,

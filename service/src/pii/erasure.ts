@@ -30,7 +30,7 @@ export type Erasure = {
   keep_until: string | null;
   /** The applicant that the identity provider still stores. */
   applicantId: string | null;
-  /** The signing provider's ids of links that could still be used. */
+  /** The signing provider's ids for signing links that can still be used. */
   openSubmissions: number[];
 };
 
@@ -58,8 +58,9 @@ export async function eraseUser(ctx: Parts, emailOrId: string): Promise<Erasure>
 /**
  * Erases a user as far as the law allows, in one transaction, unless the account is on hold or money may still move for
  * it. The account ends immediately. Personal data of a user with records that must be retained is restricted until
- * retention ends; otherwise it is deleted now. Wallets on allow-lists are revoked first: returns the block until the
- * chain has confirmed the revocation. `confirm` runs in the transaction, before anything is erased.
+ * retention ends; otherwise it is deleted now. Wallets on allow-lists are revoked first: until the chain has confirmed
+ * the revocation, returns `allowed_wallets` and erases nothing. `confirm` runs in the transaction, before anything is
+ * erased.
  */
 export async function tryErasure(
   ctx: Parts,

@@ -46,8 +46,8 @@ export async function lockDueCheck(tx: Db, userId: string, now: string): Promise
 }
 
 /**
- * Schedules the next check. If `dueAt` is null, removes the check, because no status will change by the
- * passing of time alone.
+ * Schedules the next check. If `dueAt` is null, removes the check, because no status will change through the passage of
+ * time alone.
  */
 export async function planCheck(tx: Db, userId: string, dueAt: string | null): Promise<void> {
   await (dueAt === null

@@ -12,8 +12,8 @@ const BATCH_SIZE = 100;
 const DAY_MS = 86_400_000;
 
 /**
- * Reports changes of statuses that were caused by the passing of time, or that no request has reported. Any
- * number of nodes may run it.
+ * Reports status changes that were caused by the passage of time, or that no request has reported. Any number of nodes
+ * may run it.
  */
 export function startStatusReports(ctx: Context): () => Promise<void> {
   return startInterval(ctx, INTERVAL_MS, 'reporting statuses failed', () => reportDueStatuses(ctx));

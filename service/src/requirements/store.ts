@@ -12,7 +12,7 @@ export type FactsRow = {
   sealed_facts: Buffer | null;
   version: number | null;
   is_stale: boolean | null;
-  /** Arrays, because the member names of objects would make up most of the bytes. */
+  /** Each entry is an array, because the member names of objects would make up most of the bytes. */
   reviews:
     | [Level, ReviewStatus, 'GREEN' | 'RED' | null, 'RETRY' | 'FINAL' | null, number | null, string | null][]
     | null;

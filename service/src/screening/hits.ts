@@ -22,7 +22,7 @@ export async function recordHits(
   return insertHits(tx, hits, toTimestamp(clock.micros()));
 }
 
-/** Alerts operators of hits. Logs only ids, never the wallet's address or the person's name. */
+/** Alerts operators to hits. Logs only ids, never the wallet's address or the person's name. */
 export function logHits({ log }: Parts, hits: readonly Finding[]): void {
   for (const { subject, subject_id, user_id } of hits)
     log.error({ subject, subject_id, user_id }, `sanctions hit: ${subject} ${subject_id}`);

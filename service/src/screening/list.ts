@@ -69,7 +69,7 @@ export async function openSanctions(
   };
 }
 
-/** Returns a text that changes when the file is changed or replaced. */
+/** Returns a string that changes whenever the file is changed or replaced. */
 async function versionOf(file: string): Promise<string> {
   return stat(file).then(
     ({ ino, mtimeMs, size }) => `${ino} ${mtimeMs} ${size}`,

@@ -9,8 +9,8 @@ import { listRowsOf, type SettlementRow, unassignRefund } from './store.ts';
 type Parts = Pick<Context, 'clock' | 'random'>;
 
 /**
- * The stored reason of a participation whose commit can no longer be mined, because another transaction used
- * its nonce.
+ * The reason stored for a participation whose commit can no longer be mined, because another transaction used its
+ * nonce.
  */
 const COMMIT_DISPLACED = 'commit_displaced';
 

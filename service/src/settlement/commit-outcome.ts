@@ -11,7 +11,7 @@ type Parts = Pick<Context, 'clock' | 'random'>;
  */
 export type RowOutcome = { succeeded: string[]; failed: string[]; reason: string | null };
 
-/** The stored reason of a row whose commit failed within a successful batch. */
+/** The reason stored for a row whose commit failed within a successful batch. */
 export const COMMIT_FAILED = 'commit_failed';
 const RELEASED_DELAY_SECONDS = 60;
 
@@ -34,8 +34,7 @@ export async function failUncommitted(parts: Parts, tx: Db, ids: string[], reaso
 }
 
 /**
- * Returns rows to `pending` after their transaction reverted and is so deep that it cannot be mined again
- * with another outcome.
+ * Returns rows to `pending` once their transaction has reverted and is too deep to be mined again with another outcome.
  */
 export async function releaseCommit(parts: Parts, tx: Db, rows: readonly SettlementRow[]): Promise<void> {
   const ids = rows.map(({ id }) => id);

@@ -69,8 +69,8 @@ async function keepWithoutCommit<R extends SettlementRow>(worker: SettlementWork
 }
 
 /**
- * Returns rows to `prepared` if their approval left the chain. Returns the other rows, and the block at which
- * they were checked.
+ * Returns rows to `prepared` if their approval is no longer on the chain. Returns the other rows, and the block at
+ * which they were checked.
  */
 async function returnUnapproved(
   { ctx, driver }: SettlementWorker,

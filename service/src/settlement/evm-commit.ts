@@ -30,10 +30,9 @@ export async function sendCommit(worker: EvmParts, rows: readonly SettlementRow[
 type CommitPlan = { call: OperatorCall; rows: EvmRow[] };
 
 /**
- * Plans a batch of these rows. If the batch does not simulate successfully, tries its first half, and so on.
- * Rows fail individually within a batch, so a batch reverts only for a reason that concerns all rows. If even
- * a single row reverts, returns null, after failing the row if its token refuses the transfer and postponing
- * it otherwise.
+ * Plans a batch of these rows. If the simulation of the batch fails, tries its first half, and so on. Rows fail
+ * individually within a batch, so a batch reverts only for a reason that concerns all rows. If even a single row
+ * reverts, returns null, after failing the row if its token refuses the transfer and postponing it otherwise.
  */
 async function planCommit(worker: EvmParts, rows: EvmRow[]): Promise<CommitPlan | null> {
   const [first] = rows;

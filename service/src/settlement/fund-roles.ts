@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { SENDING_ROLES, type SendingRole } from '../operator/role.ts';
 import { listFunds } from './reconcile-store.ts';
 
-/** Maps each of our roles to the role that a fund must have granted to the key of our role. */
+/** Maps each role of our keys to the role that the fund contract must have granted to the key. */
 export const FUND_ROLE = { commit: 'commit', refund: 'remit' } as const;
 
 /** Returns whether the fund would let the key commit or refund. */

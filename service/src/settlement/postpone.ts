@@ -33,8 +33,8 @@ export async function postpone(
 
 /**
  * Runs `send`. Skips the fund for some seconds if it is stopped, its vault is frozen, the operator has lost its role in
- * it, or the key's policy does not list it. Postponing one batch of rows after the other instead would take all steps of
- * a round, and delay other funds.
+ * it, or the key's policy does not list it. Postponing the rows batch by batch instead would use up all steps of a
+ * round and delay other funds.
  */
 export async function skipFundIfBlocked(
   parts: WorkerParts,

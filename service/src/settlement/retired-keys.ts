@@ -10,10 +10,10 @@ import { createSolanaWorker } from './solana-driver.ts';
 import type { SettlementWorker } from './worker.ts';
 
 /**
- * Returns a worker per chain and replaced key that still has transactions to follow. Throws `ConfigError` if
- * such a key is not configured, because nobody would resend its transactions or notice their outcome, unless
- * `OPERATOR_KEYS_FILE` says that other nodes have the key. Also throws for a current key that has lost a role,
- * because it could no longer replace the transactions that it has sent in that role.
+ * Returns one worker for each chain and replaced key with transactions left to follow. Throws `ConfigError` if such a
+ * key is neither configured here nor, according to `OPERATOR_KEYS_FILE`, held by another node, because then nobody
+ * would resend its transactions or notice their outcome. Also throws for a current key that has lost a role, because it
+ * could no longer replace the transactions that it has sent in that role.
  */
 export async function listRetiredWorkers(
   ctx: Context,
@@ -42,10 +42,10 @@ export async function listRetiredWorkers(
 }
 
 /**
- * Returns a worker per cluster and replaced Solana key that has open transactions. Stored bytes can be resent
- * and judged without the key. If all attempts of a transaction expire, the current key of the role settles its
- * row, after looking for a receipt of the replaced key. A current key that has lost a role has a worker already,
- * which signs nothing more in that role.
+ * Returns one worker for each cluster and replaced Solana key with open transactions. Stored bytes can be resent and
+ * judged without the key. If all attempts of a transaction expire, the current key of the role settles its row, after
+ * looking for a receipt of the replaced key. A current key that has lost a role has a worker already, which signs
+ * nothing more in that role.
  */
 export async function listRetiredSolanaWorkers(
   ctx: Context,

@@ -66,8 +66,8 @@ export async function startSettlement(
 }
 
 /**
- * Returns the chains on which this process lacks a key for commits or refunds that no other node has. A replaced
- * key sends nothing new, so its worker does not count.
+ * Returns the chains on which neither this process nor another node has the key for commits, or the key for refunds. A
+ * replaced key sends nothing new, so its worker does not count.
  */
 function listUnserved({ chains, signerOf, solanaSignerOf, config }: Context): string[] {
   const lackKey =

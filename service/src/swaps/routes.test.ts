@@ -50,7 +50,7 @@ type SwapOptions = {
   supplier?: Address;
 };
 
-/** Deploys a market and a swap contract that the service does not have configured. */
+/** Deploys a market and a swap contract that are not in the service's configuration. */
 async function deploySwap(artifact: typeof fundSwap | typeof fundSwapV1, options: SwapOptions) {
   const { output, price = 3_000_000n, feeBps = 130n, swapLevel = 8, supply = 10n ** 24n } = options;
   const { supplier = zeroAddress } = options;

@@ -9,7 +9,9 @@ import type { MarketQuery, PriceRange, SwapMarket } from './schema.ts';
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
 
-/** What each range covers, and the time between its prices: about as many as a chart can show. */
+/**
+ * The length of each range and the time between its prices, chosen to give about as many prices as a chart can show.
+ */
 const RANGES: Record<PriceRange, { seconds: number; stepSeconds: number }> = {
   '1d': { seconds: DAY_S, stepSeconds: 300 },
   '1w': { seconds: 7 * DAY_S, stepSeconds: HOUR_S },

@@ -7,16 +7,16 @@ import { hasPrice, hasPrices, insertPrices, type RecordedPrice } from './price-s
 import { VenueRefusal } from './provider.ts';
 
 const PRICE_STEP_MS = 5 * 60_000;
-/** Checked more often than a price is due, so that a failed attempt is repeated soon. */
+/** Shorter than the step between prices, so that a failed attempt is repeated soon. */
 const CHECK_INTERVAL_MS = 60_000;
 
 /** The last step in which the venue refused to quote an asset, by symbol. */
 export type RefusedSteps = Map<string, string>;
 
 /**
- * Records what buying one token of each offered asset costs, at most once per step. Safe to run on any number of nodes: the
- * first price of a step wins. Users need the venue's rate limit more than charts do, so nothing is asked while the market
- * is closed, and each asset only if no node has recorded it yet.
+ * Records what buying one token of each offered asset costs, at most once per step. Safe to run on any number of nodes:
+ * the first price of a step wins. Leaves most of the venue's rate limit to users: requests nothing while the market is
+ * closed, and requests a price only if no node has recorded it yet.
  */
 export async function recordPrices(ctx: Context, refused: RefusedSteps = new Map()): Promise<void> {
   const { clock, db, venue, log } = ctx;
@@ -45,7 +45,7 @@ export function startPriceRecorder(ctx: Context): () => Promise<void> {
   return startInterval(ctx, CHECK_INTERVAL_MS, 'recording prices failed', () => recordPrices(ctx, refused));
 }
 
-/** Adds earlier prices unless there are any. For the sandbox, whose charts would be empty otherwise. */
+/** Adds past prices if none are stored. For the sandbox, whose charts would otherwise be empty. */
 export async function importPrices(
   { db }: Context,
   load: () => Promise<readonly RecordedPrice[]>,

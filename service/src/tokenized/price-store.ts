@@ -5,7 +5,7 @@ import type { Db } from '../db/pool.ts';
 /** The price of one token; `price` is decimal text in dollars. */
 export type RecordedPrice = { symbol: string; recorded_at: string; price: string; session: string };
 
-/** Inserts prices and marks the first of each hour. Ignores prices of a time that already has one. */
+/** Inserts prices and marks the first price of each hour. Ignores a price if its time already has one. */
 export async function insertPrices(db: Db, prices: readonly RecordedPrice[]): Promise<void> {
   await sql`
     insert into tokenized_prices (symbol, recorded_at, price, session, is_kept)
@@ -53,7 +53,7 @@ export async function listPrices(
   return rows;
 }
 
-/** Returns the last price of a regular session on a day before `now`, by the calendar of New York. */
+/** Returns the last price recorded in a regular session before the day of `now` in New York. */
 export async function findPreviousClose(db: Db, symbol: string, now: string): Promise<string | null> {
   const { rows } = await sql<{ price: string }>`
     select trim_scale(price)::text as price from tokenized_prices
@@ -63,7 +63,7 @@ export async function findPreviousClose(db: Db, symbol: string, now: string): Pr
   return rows[0]?.price ?? null;
 }
 
-/** Deletes prices recorded before `before`: either those kept per hour, or all others. */
+/** Deletes prices recorded before `before`: the hourly ones if `isKept` is true, otherwise all others. */
 export async function deletePrices(
   db: Db,
   { isKept, before }: { isKept: boolean; before: string },

@@ -15,7 +15,10 @@ export async function deleteOldOrders(ctx: Context): Promise<void> {
   await clearClaims(ctx.db, before(CLAIM_TTL_MS));
 }
 
-/** How long every recorded price is kept, and how long one per hour: a little longer than the charts that show them. */
+/**
+ * How long all recorded prices are kept, and how long one price per hour is kept: a little longer than the charts need
+ * them.
+ */
 const PRICE_TTL_MS = 8 * DAY_MS;
 const HOURLY_PRICE_TTL_MS = 400 * DAY_MS;
 

@@ -70,7 +70,7 @@ const MarketPrice = Closed(
   { title: 'TokenizedSwapPrice' },
 );
 
-/** Written out, because the serializer would have to try the alternatives of a nullable enum. */
+/** Written as plain JSON Schema: for a nullable enum, the serializer would have to try each alternative. */
 const MarketSession = Type.Unsafe<MarketStatus | null>({
   type: ['string', 'null'],
   enum: ['premarket', 'regular', 'postmarket', 'overnight', 'offhours', 'paused', 'closed', null],

@@ -29,7 +29,7 @@ import { assertOperator, readDomain } from './swap-domain.ts';
 import { releaseIfExecuted } from './watch.ts';
 
 /**
- * Creates the signed transaction of a purchase. Runs every check and stores the order before it requests an
+ * Creates the signed transaction for a purchase. Runs every check and stores the order before it requests an
  * attestation, so that one request never uses up two attestations, even after a crash.
  */
 export async function encodeTransaction(

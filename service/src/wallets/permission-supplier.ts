@@ -9,7 +9,9 @@ import type { Supplier } from './allow-list-supplier.ts';
 
 const PERMISSION_TTL_S = 10n * 60n;
 
-/** Permits wallets with an EIP-712 signature by the key that the contract knows as its supplier. */
+/**
+ * Grants wallets permission by signing an EIP-712 message with the key that the contract recognises as its supplier.
+ */
 export function permissionSupplier(signerOf: SignerOf, clock: Clock): Supplier {
   return {
     canAdmit: ({ chain, contract }) => acceptsPermissions(chain, contract),

@@ -116,7 +116,7 @@ export async function putOwnerKey(db: Db, fingerprint: Buffer, sealed: Buffer): 
     on conflict (fingerprint) do update set sealed = excluded.sealed`.execute(db);
 }
 
-/** Returns whether another account that is on hold or finally rejected has ever proven the wallet. */
+/** Returns whether another account that is on hold or permanently rejected has ever proven the wallet. */
 export async function isOwnedByRestricted(
   tx: Db,
   { hashes, address, userId }: { hashes: readonly Buffer[]; address: string; userId: string },

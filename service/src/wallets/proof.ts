@@ -40,10 +40,10 @@ export type VerifiedSignature = {
 };
 
 /**
- * Records that the user has proven the wallet with the partner. Ends other users' proofs and bindings of the
- * wallet with the partner. Throws `account_restricted` if the user is on hold, `wallet_already_bound` if
- * another user has a payment from the wallet in progress, and `wallet_restricted` if an account that is on
- * hold or finally rejected has ever proven the wallet.
+ * Records that the user has proven the wallet with the partner. Ends other users' proofs and bindings of the wallet
+ * with the partner. Throws `account_restricted` if the user is on hold, `wallet_already_bound` if another user has a
+ * payment from the wallet in progress, and `wallet_restricted` if an account that is on hold or permanently rejected
+ * has ever proven the wallet.
  */
 export async function recordProof(
   ctx: Context,

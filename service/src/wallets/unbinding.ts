@@ -8,8 +8,8 @@ import { bindingEvent } from './binding-event.ts';
 import { deleteBindingsOf } from './proof-store.ts';
 
 /**
- * Ends the bindings of a wallet that these users lost to a later proof. Each user gets a mail, and the
- * partner gets the events.
+ * Ends these users' bindings of a wallet that another user has proven since. Each user gets a mail, and the partner
+ * gets the events.
  */
 export async function endBindings(
   ctx: Context,

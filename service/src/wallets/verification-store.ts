@@ -4,10 +4,7 @@ import type { AllowVerifications } from '../db/wallet-tables.ts';
 
 export type Verification = Omit<Selectable<AllowVerifications>, 'check_at'>;
 
-/**
- * An entry of an allow-list contract for a wallet. Verifications of several users and offers can justify the
- * same entry.
- */
+/** A wallet's entry in an allow-list contract. Verifications of several users and offers can justify the same entry. */
 export type Entry = Pick<Verification, 'chain' | 'contract' | 'wallet'>;
 
 type VerificationKey = Entry & Pick<Verification, 'offer_id' | 'user_id'>;

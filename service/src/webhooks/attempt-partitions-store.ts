@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 
 const DEFAULT = 'webhook_attempts_default';
-/** Other statements of the table queue behind ours, so ours gives up soon. Housekeeping tries again later. */
+/** Other statements on the table queue behind ours, so ours gives up quickly. Housekeeping tries again later. */
 const LOCK_TIMEOUT = sql.raw("set local lock_timeout = '2s'");
 
 /** Creates the partition of the month that starts at `from` (YYYY-MM-01), unless it exists. */

@@ -44,7 +44,7 @@ afterEach(async () => {
 const create = async (): Promise<string> =>
   (await call('POST', ENDPOINTS, { url: 'http://127.0.0.1:9000/hooks', types: ['*'] })).json.id;
 
-/** Appends an event for each subject and places them. */
+/** Appends an event for each subject and gives the events their positions in the log. Returns their ids. */
 async function append(...subjects: string[]): Promise<string[]> {
   const events = subjects.map((id) => ({
     ...{ partnerId: PARTNER, userId: null, type: 'offer.published' },
@@ -100,7 +100,7 @@ const waiting = () =>
     )
     .toBe(1);
 
-/** Runs `work` in a transaction, and then `meanwhile` until it waits for that transaction, before the commit. */
+/** Runs `work` in a transaction, starts `meanwhile`, and commits the transaction once `meanwhile` waits for it. */
 async function overlap(work: (tx: Db) => Promise<unknown>, meanwhile: () => Promise<unknown>): Promise<void> {
   let waiter: Promise<unknown> = Promise.resolve();
   await db.transaction().execute(async (tx) => {
@@ -235,7 +235,7 @@ describe('recovery', () => {
     await sql`delete from events where sequence < (select sequence from events where id = ${first})`.execute(
       db,
     );
-    // The clock has counted the microseconds of many events.
+    // Each event gets its own microsecond, so the newest events may be slightly ahead of the clock.
     app.clock.advance(1);
     const range = { since: '2020-01-01T00:00:00Z' };
     return (await call('POST', `${ENDPOINTS}/${endpoint}/recover`, range)).json.deliveries;

@@ -116,8 +116,8 @@ export async function disableEndpoint(tx: Db, id: string, reason: DisabledReason
 }
 
 /**
- * Locks the heads of all subjects. A worker that finishes a head then updates the next delivery about its subject, so the
- * heads must be locked before the others.
+ * Locks the first pending delivery (the head) of every subject. A worker that finishes a head also updates the next
+ * delivery about its subject, so the heads must be locked before all other deliveries.
  */
 async function lockHeads(tx: Db, id: string): Promise<void> {
   await sql`select from webhook_deliveries where endpoint_id = ${id} and state = 'pending' and is_head
@@ -129,7 +129,7 @@ export async function enableEndpoint(tx: Db, id: string): Promise<void> {
   await sql`update webhook_endpoints set state = 'enabled', disabled_reason = null, failures = 0, failing_since = null
     where id = ${id}`.execute(tx);
   await lockHeads(tx, id);
-  // An attempt in progress keeps its step, by which its result is recorded.
+  // A delivery with an attempt in progress keeps its step, because the result is recorded only if the step matches.
   await sql`update webhook_deliveries set step = case when lease_until > now() then step else 0 end, retry_until = null,
       next_attempt_at = now()
     where endpoint_id = ${id} and state = 'pending'`.execute(tx);

@@ -32,9 +32,9 @@ export async function recordSuccess(tx: Db, id: string): Promise<boolean> {
 }
 
 /**
- * Records successful attempts of endpoints without a reported problem, in one statement: transactions are most of the
- * cost of a delivery. Locks the endpoints before the deliveries, as everywhere else. Returns the recorded deliveries; the
- * others need `recordSuccess` and an event.
+ * Records successful attempts at endpoints that have no reported problem. Uses one statement, because transactions are
+ * most of the cost of a delivery. Locks the endpoints before the deliveries, as everywhere else. Returns the recorded
+ * deliveries; the others need `recordSuccess` and an event.
  */
 export async function recordHealthySuccesses(
   db: Db,
@@ -91,7 +91,10 @@ export async function markProblem(
     problem_reported = true where id = ${id}`.execute(tx);
 }
 
-/** Measures the deliveries to enabled endpoints that have not arrived yet. Reads only the oldest of each endpoint. */
+/**
+ * Returns the number of pending deliveries to enabled endpoints, counting at most `MAX_COUNTED` per endpoint, and the
+ * age of the oldest one.
+ */
 export async function measureDeliveries(db: Db): Promise<QueueState> {
   const { rows } = await sql<QueueState>`
     select coalesce(sum(e.pending), 0)::int as length,

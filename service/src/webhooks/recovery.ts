@@ -11,7 +11,10 @@ import type { RecoveryRange, WebhookRecovery } from './schema.ts';
 const MAX_RECOVERED = 10_000;
 const INSERT_BATCH_SIZE = 1_000;
 const LATEST_TIME = Date.parse('9999-12-31T23:59:59Z');
-/** How much clocks may differ: the time in an id from the event's timestamp, and the clocks of nodes. */
+/**
+ * How far the time in an event's id may be from the event's timestamp, and how far the clocks of two nodes may be
+ * apart.
+ */
 const CLOCK_TOLERANCE_MS = 10_000;
 
 /**
