@@ -21,5 +21,5 @@ export async function runKeys(config: Config, args: string[]): Promise<void> {
   } else if (args.length === 1 && command === 'rotate') {
     const resealed = await runCommand(config, rotateSecrets);
     console.log(JSON.stringify({ resealed }));
-  } else throw new UsageError('keys requires one of the commands rotate and rotate-signing');
+  } else throw new UsageError('keys requires a command: rotate or rotate-signing');
 }

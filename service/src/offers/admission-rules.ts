@@ -37,7 +37,7 @@ export function findAllowListConflicts(offer: StoredOffer, others: readonly Stor
     .filter(({ options }) => admissionRules(options) !== rules)
     .map(
       ({ slug }) =>
-        `${offer.slug}: contracts: ${slug} has the same allow-list and other requirements, but a wallet that one offer ` +
+        `${offer.slug}: contracts: ${slug} has the same allow-list but different requirements, and a wallet that one offer ` +
         'admits can use both; give both the same requirements, or use another contract',
     );
 }

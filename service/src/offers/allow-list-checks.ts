@@ -24,7 +24,7 @@ export function allowListChecks({ contract, chain, addressOf }: CheckTarget): Ch
     const supplier = addressOf('supplier', chain.name);
     if (supplier === null || named === undefined || named.toLowerCase() === supplier.toLowerCase())
       return null;
-    return `the contract accepts permissions of ${named.toLowerCase()}, not of ${supplier.toLowerCase()}`;
+    return `the contract accepts permissions signed by ${named.toLowerCase()}, not by ${supplier.toLowerCase()}`;
   };
   return [{ path: 'allow_list', run }];
 }

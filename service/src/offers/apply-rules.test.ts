@@ -74,7 +74,7 @@ describe('an allow-list contract', () => {
     await applyOffers(one.ctx, [file('first', [...KYC, reject('NY')], { ends_at: '2020-01-01T00:00:00Z' })]);
     for (const requirements of [[], KYC, [...KYC, reject('TX')]])
       expect(await refusal(applyOffers(one.ctx, [file('second', requirements)]))).toEqual([
-        expect.stringMatching(/^second: contracts: first has the same allow-list and other requirements/),
+        expect.stringMatching(/^second: contracts: first has the same allow-list but different requirements/),
       ]);
     expect(await readOfferBySlug(one.ctx.db, 'second')).toBeNull();
   });

@@ -162,7 +162,7 @@ test('funding tokens with a fee or changing balances are reported', async () => 
 
 test('an allow-list that takes the permissions of another supplier is reported', async () => {
   expect(await check(swap(), operator, stranger)).toEqual([
-    `harbour-sale: contracts.ethereum_sepolia.allow_list: the contract accepts permissions of ${roles.supplier.address.toLowerCase()}, not of ${stranger}`,
+    `harbour-sale: contracts.ethereum_sepolia.allow_list: the contract accepts permissions signed by ${roles.supplier.address.toLowerCase()}, not by ${stranger}`,
   ]);
 });
 

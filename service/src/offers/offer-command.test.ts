@@ -77,7 +77,7 @@ test('apply checks the contracts by default', async () => {
 test('apply names the missing node and the unknown operator of a deployment on Solana', async () => {
   const path = write('solana.yaml', { ...solanaSaleFile(), slug: 'on-solana', open_to_anyone: true });
   const node = 'contracts.solana_devnet: cannot be checked: RPC_URL_SOLANA_DEVNET is not set';
-  const operator = 'operator: whether the fund lets it sign cannot be checked; set SOLANA_OPERATOR_KEY';
+  const operator = 'operator: cannot check whether the fund lets it sign; set SOLANA_OPERATOR_KEY';
   const sandbox = await run('apply', path, '--yes');
   expect([sandbox.code, sandbox.said]).toEqual([2, expect.stringContaining(node)]);
   expect(sandbox.said).not.toContain(operator);

@@ -40,8 +40,8 @@ export const OFFER_HELP: CommandHelp = {
     '--dry-run':
       'Change nothing: print which participations would be refunded, their sum, and whether another person has to confirm.',
     '--plan':
-      'Apply nothing: print the changes, and how many users would gain or lose eligibility by each changed rule.',
-    '--change-assets': 'Also change the description of assets for offers whose files are not applied.',
+      'Apply nothing: print the changes, and how many users would gain or lose eligibility through each changed rule.',
+    '--change-assets': 'Allow changes to assets that offers in other files use too.',
     '--no-chain-checks': 'Do not check the contracts on chain.',
     '--operator [ROLE=]ADDRESS':
       'The address that must have the role (commit, refund, quote or supplier) on chain; without ROLE, all of them except supplier. Repeatable. Default: the addresses of the configured keys, or else the operator address that the nodes use.',
@@ -133,7 +133,7 @@ async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values):
     for (const id of ids) console.log(`${id} ${outcome}`);
     console.log(
       refusal === null
-        ? `${ids.length} refunds of ${amountUsd} USD in total would be requested. Nothing was changed.`
+        ? `${ids.length} refunds totalling ${amountUsd} USD would be requested. Nothing was changed.`
         : `The sum ${refusal}; another person would have to confirm. Nothing was changed.`,
     );
     return;

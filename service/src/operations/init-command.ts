@@ -32,7 +32,8 @@ export async function runInit(args: string[]): Promise<void> {
     if (positionals.length > 0) throw new UsageError('init --example takes no FILE; use --write FILE');
     return writeOutput(values.write, environmentFile());
   }
-  if (values.write !== undefined) throw new UsageError('--write belongs to --example; use init FILE');
+  if (values.write !== undefined)
+    throw new UsageError('--write requires --example; to create a new file, use init FILE');
   if (positionals.length > 1) throw new UsageError('init takes one file');
   await createEnvironmentFile(positionals[0] ?? DEFAULT_FILE);
 }

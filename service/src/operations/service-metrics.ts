@@ -20,7 +20,7 @@ function registerBuildInfo({ metrics: { registry }, config, sealing }: Context):
     version: VERSION,
     node_version: process.version,
     profile: config.profile,
-    // Not reversible. Nodes with different values seal with different secrets.
+    // Does not reveal the secret. Nodes with different fingerprints seal with different secrets.
     secret_fingerprint: sealing.fingerprints[0]?.toString('hex').slice(0, 12) ?? '',
   };
   const info = new Gauge({
@@ -37,7 +37,7 @@ function registerConnections({ metrics: { registry }, pool, overload, config, li
     registry,
     {
       name: 'causeway_database_connections',
-      help: 'Connections of this node: in use, idle, and the maximum.',
+      help: 'Database connections of this node: in use, idle, and the maximum.',
       labels: ['state'],
     },
     async () => [
@@ -50,7 +50,7 @@ function registerConnections({ metrics: { registry }, pool, overload, config, li
     registry,
     {
       name: 'causeway_database_waiting',
-      help: 'Statements of this node that wait for a connection.',
+      help: 'Statements on this node that are waiting for a connection.',
       labels: [],
     },
     async () => [{ labels: {}, value: overload.waiting() }],
@@ -59,18 +59,18 @@ function registerConnections({ metrics: { registry }, pool, overload, config, li
     registry,
     {
       name: 'causeway_database_listener_connected',
-      help: '1 if notifications arrive at this node. Otherwise it reads the database for every token.',
+      help: '1 if this node receives database notifications. While it does not, it reads the database for every token check.',
       labels: [],
     },
     async () => [{ labels: {}, value: listener.isConnected() ? 1 : 0 }],
   );
 }
 
-/** Counters that hot paths keep as plain numbers; they are copied when they are scraped. */
+/** Registers counters that hot paths keep as plain numbers. Each scrape copies the current values. */
 function registerCounts({ metrics: { registry }, guard, chains, venue }: Context): void {
   new Counter({
     name: 'causeway_token_cache_requests_total',
-    help: 'Bearer token checks that the cache answered, and those that read the database.',
+    help: 'Bearer token checks: answered from the cache (hit) or from the database (miss).',
     labelNames: ['outcome'],
     registers: [registry],
     collect() {
@@ -85,7 +85,7 @@ function registerCounts({ metrics: { registry }, guard, chains, venue }: Context
   ];
   new Counter({
     name: 'causeway_read_cache_requests_total',
-    help: 'Reads of chains and the venue that a cache or a call in flight answered, and those that were sent.',
+    help: 'Reads of chains and the venue: answered by a cache or a call in flight (hit), or sent (miss).',
     labelNames: ['cache', 'outcome'],
     registers: [registry],
     collect() {
@@ -119,7 +119,7 @@ function registerQueues({ metrics: { registry }, db }: Context, queues: Queues):
     registry,
     {
       name: 'causeway_queue_length',
-      help: 'Rows that wait in a queue. All nodes report the same value.',
+      help: 'Rows waiting in a queue. All nodes report the same value.',
       labels: ['queue'],
     },
     async () => (await read()).map(({ queue, length }) => ({ labels: { queue }, value: length })),
@@ -128,7 +128,7 @@ function registerQueues({ metrics: { registry }, db }: Context, queues: Queues):
     registry,
     {
       name: 'causeway_queue_oldest_seconds',
-      help: 'How long the oldest row of a queue has waited for its turn. All nodes report the same value.',
+      help: 'How long the oldest row in a queue has been waiting. All nodes report the same value.',
       labels: ['queue'],
     },
     async () =>

@@ -34,10 +34,11 @@ export async function keepKeyAlive(
 
 /**
  * Throws `Blocked` until every transaction that other keys of the same funds may have signed in this role has expired.
- * A receipt prevents only a second payment by the same key, so a key that takes over a role, for the first time or again, must
- * not send while a transaction of its predecessor can still land. A key without lamports cannot have sent anything. Keys in
- * different roles sign at the same time, because commits and refunds never settle the same thing. `listSigners` returns the
- * keys of all funds: the wait is recorded once for all roles that the key takes over, whatever it signs first.
+ * A receipt prevents only a second payment by the same key, so a key that takes over a role, for the first time or
+ * again, must not send while a transaction of its predecessor can still land. A key without lamports cannot have sent
+ * anything. Keys in different roles may sign at the same time, because commits and refunds never settle the same thing.
+ * `listSigners` must return the keys of all funds, because one wait is recorded for all roles that the key takes over,
+ * whatever it signs first.
  */
 export async function assertKeyStarted(
   { db, chain, key, roles }: SolanaAccount,
@@ -58,6 +59,6 @@ export async function assertKeyStarted(
   if (height < first)
     throw new Blocked(
       'role_missing',
-      `the operator ${key.address} signs ${role}s from block height ${first} on, when those of the other keys of its funds on ${chain.name} have expired; the height is ${height}`,
+      `the operator ${key.address} signs ${role}s from block height ${first} on, when all ${role}s signed by the other keys of its funds on ${chain.name} have expired; the current height is ${height}`,
     );
 }

@@ -51,7 +51,7 @@ export function assertReceiptAllowed(operator: string, policy: ReceiptPolicy, me
     throw new SigningRefused(reason);
   };
   const { keys, signers, instructions } = parseTransaction(encodeTransaction(message, []));
-  if (signers.length !== 1 || signers[0] !== operator) refuse('another account has to sign');
+  if (signers.length !== 1 || signers[0] !== operator) refuse('the operator must be the only signer');
   const own = associatedAccount(plan.wallet, plan.mint);
   const receipt = receiptAddress(operator, plan.participationId, plan.kind);
   const [from, to] = plan.kind === 'commit' ? [plan.source, vault] : [vault, own];
@@ -79,7 +79,7 @@ export function assertReceiptAllowed(operator: string, policy: ReceiptPolicy, me
       each.data.readBigUInt64LE(1) === plan.amount,
     (each) => each.program === MEMO_PROGRAM && String(each.data) === plan.participationId,
   ];
-  if (instructions.length !== wanted.length) refuse('the message has other instructions');
+  if (instructions.length !== wanted.length) refuse('the message has too many or too few instructions');
   for (const [i, each] of instructions.entries())
     if (!wanted[i]?.(resolveInstruction(keys, each))) refuse(`instruction ${i} is not the expected one`);
   const [limit, price] = instructions;

@@ -232,14 +232,14 @@ describe.each([
     }
   });
 
-  test('a transfer needs a receipt of its own', async () => {
+  test('a transfer needs its own receipt', async () => {
     const { sign, create, commit } = await open(policy);
     for (const wrong of [
       [commit()],
       [...create('a'), commit(), commit()],
       [...create('a'), ...create('b'), commit()],
     ])
-      await expect(sign(...wrong)).rejects.toThrow('a receipt of its own');
+      await expect(sign(...wrong)).rejects.toThrow('a transfer needs its own receipt');
   });
 
   test('a receipt needs its transfer, because it shows that the participation was paid', async () => {
@@ -294,7 +294,7 @@ describe.each([
   test('nobody else signs', async () => {
     const { sign, create, commit } = await open(policy);
     await expect(sign(...create('a'), commit(), transferLamports(thief, wallet, 1n))).rejects.toThrow(
-      'another account has to sign',
+      'the operator must be the only signer',
     );
   });
 });

@@ -27,7 +27,7 @@ export type SolanaRules = {
   roles: readonly SendingRole[];
   /** The cluster whose policy and limits apply. */
   cluster: string;
-  /** Null lists everything and has no limits. */
+  /** If null, every account counts as listed and nothing is limited. */
   policy: ChainPolicy | null;
   ledger: SpendLedger;
 };
@@ -41,10 +41,10 @@ type Message = {
 };
 
 /**
- * Throws `SigningRefused` unless the message does only what settlement does: it creates receipts and funds, closes receipts,
- * and transfers tokens of a fund, each transfer with a receipt of its own and in a role of the key. The policy file, which the
- * database cannot change, must list the fund, and tokens may move only into a listed vault, or from such a vault to the
- * associated token account of a wallet. Throws `Blocked` above a daily limit.
+ * Throws `SigningRefused` unless the message does only what settlement does: it creates receipts and funds, closes
+ * receipts, and transfers tokens of a fund, each transfer with its own receipt and in one of the key's roles. The
+ * policy file, which the database cannot change, must list the fund, and tokens may move only into a listed vault, or
+ * from such a vault to the associated token account of a wallet. Throws `Blocked` above a daily limit.
  */
 export function assertSolanaPolicy(
   operator: string,
@@ -53,7 +53,7 @@ export function assertSolanaPolicy(
 ): void {
   const { keys, signers, instructions } = parseTransaction(encodeTransaction(bytes, []));
   if (signers.length !== 1 || signers[0] !== operator)
-    throw new SigningRefused('another account has to sign');
+    throw new SigningRefused('the operator must be the only signer');
   const all = instructions.map((each) => resolveInstruction(keys, each));
   const moves = all.filter(isMove);
   const created = new Map(
@@ -64,8 +64,8 @@ export function assertSolanaPolicy(
   const [move] = moves;
   // A receipt can be created only once, so at most one of several messages with the same receipt succeeds.
   if (moves.length > 0 && (moves.length > 1 || created.size !== 1))
-    throw new SigningRefused('a transfer needs a receipt of its own');
-  // A receipt alone would show a payment that was never made.
+    throw new SigningRefused('a transfer needs its own receipt');
+  // A receipt without a transfer would prove a payment that was never made.
   if (move === undefined && [...created.values()].some((seed) => RECEIPT_SEED.test(seed)))
     throw new SigningRefused('a receipt needs its transfer');
   const [role = 'commit'] = move === undefined ? roles : [...created.values()].map(roleOf);
@@ -144,7 +144,10 @@ function mintOf({ accounts: [, mint = ''] }: WireInstruction): string {
   return mint;
 }
 
-/** The seed stands between the base, its own length, the size of the account and the owner. */
+/**
+ * In the instruction data, the base key and the length of the seed come before the seed, and the account size and the
+ * owner come after it.
+ */
 function seedOf(data: Buffer): string {
   return data.subarray(44, -40).toString('latin1');
 }
@@ -159,7 +162,7 @@ function roleOf(seed: string): SendingRole {
   return direction === 'c' ? 'commit' : 'refund';
 }
 
-/** Only refunds go to the associated account of a wallet, and name it. */
+/** Only a refund may pay a wallet's associated account, and it must contain the instruction that names the wallet. */
 function assertDirection(role: SendingRole, move: WireInstruction, all: WireInstruction[]): void {
   const [, mint = '', to = ''] = move.accounts;
   const creating = all.filter(({ program }) => program === ASSOCIATED_TOKEN_PROGRAM);

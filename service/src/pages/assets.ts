@@ -26,7 +26,8 @@ function loadAsset(name: string, kind: keyof typeof TYPES, files = [`${name}.${k
 
 function readPageColours(css: string): { light: string; dark: string } {
   const [light, dark] = [...css.matchAll(/--cw-page: (#[0-9a-f]{6});/g)].map(([, colour]) => colour);
-  if (light === undefined || dark === undefined) throw new Error('tokens.css lacks the colour of the page');
+  if (light === undefined || dark === undefined)
+    throw new Error('tokens.css must define --cw-page for the light and the dark theme');
   return { light, dark };
 }
 

@@ -116,7 +116,7 @@ test('offer refund requests every refund of the offer once', async () => {
   expect(await refund('harbour-sale', '--dry-run')).toEqual([
     '1 participations of harbour-sale can be refunded',
     expect.stringMatching(/^[0-9a-f-]{36} would be remit_submitted$/),
-    '1 refunds of 2 USD in total would be requested. Nothing was changed.',
+    '1 refunds totalling 2 USD would be requested. Nothing was changed.',
   ]);
   expect(await refund('harbour-sale', '--yes')).toContain('1 refunds requested');
   await saleWorker(sale).settle();

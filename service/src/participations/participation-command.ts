@@ -39,7 +39,7 @@ export const PARTICIPATION_HELP: CommandHelp = {
     '--offer SLUG': 'Only participations in this offer.',
     '--status STATUS': `Only participations with this status: ${STATUSES.join(', ')}.`,
     '--limit N': 'The number of participations to list, 1 to 10000. Default: 50.',
-    '--csv': 'The export format, and the only one.',
+    '--csv': 'Export as CSV, the only supported format.',
     '--dry-run':
       'Change nothing: apply the same rules and print the status that each participation would have, or why it would be refused.',
     '--write FILE': 'Write the export to FILE instead of standard output.',
@@ -91,7 +91,8 @@ export async function runParticipation(config: Config, args: string[]): Promise<
     throw new UsageError(
       `participation ${name} requires ${name === 'confirm' ? 'the id of a request' : 'at least one participation id'}`,
     );
-  if (name === 'confirm' && ids.length > 1) throw new UsageError('participation confirm takes one request');
+  if (name === 'confirm' && ids.length > 1)
+    throw new UsageError('participation confirm takes one request id');
   if (!takesIds && ids.length > 0)
     throw new UsageError(`participation ${name} takes no arguments besides options`);
   if (values['dry-run'] !== undefined && !(name in CHANGES || name === 'confirm'))
@@ -165,15 +166,13 @@ async function confirm(ctx: CommandContext, [id = '']: string[], values: Values)
     const { operator, participationIds, insertedAt } = request;
     const refundable = new Set(ids);
     console.log(
-      `${operator} asked for ${participationIds.length} refunds of ${request.amountUsd} USD at ${insertedAt}`,
+      `${operator} requested ${participationIds.length} refunds totalling ${request.amountUsd} USD at ${insertedAt}`,
     );
     for (const each of participationIds)
       console.log(
         `${each} would ${refundable.has(each) ? 'be remit_submitted' : 'not change: it cannot be refunded now'}`,
       );
-    console.log(
-      `${ids.length} refunds of ${amountUsd} USD in total would be requested. Nothing was changed.`,
-    );
+    console.log(`${ids.length} refunds totalling ${amountUsd} USD would be requested. Nothing was changed.`);
     return;
   }
   const done = await confirmRefunds(ctx, userInfo().username, id);

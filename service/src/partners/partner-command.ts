@@ -37,7 +37,8 @@ export const PARTNER_HELP: CommandHelp = {
     '--origin ORIGIN': 'An origin of the web app that may call the API from browsers. Repeatable.',
     '--scope SCOPE': 'A scope the partner may request. Repeatable. Default: all scopes.',
     '--logo URL': 'A logo for the consent page, over https.',
-    '--contact EMAIL': 'Where the service writes to about problems, such as a failing webhook endpoint.',
+    '--contact EMAIL':
+      'The email address to which the service reports problems, such as a failing webhook endpoint.',
     '--grace-hours HOURS': 'How long the previous secret keeps working, 0 to 8760. Default: 168.',
   },
   examples: {

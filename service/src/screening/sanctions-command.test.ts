@@ -54,7 +54,7 @@ test('accept makes the nodes use a list that they refused', async () => {
   expect(await status()).toMatchObject({ entries: 10, refused_reason: expect.any(String) });
   expect((await status()).refused_hash).not.toBeNull();
   expect(app.ctx.sanctions.has(first)).toBe(true);
-  expect(await run('accept')).toBe(`Accepted 5 addresses of ${file}.`);
+  expect(await run('accept')).toBe(`Accepted 5 addresses from ${file}.`);
   await vi.waitFor(() => expect(app.ctx.sanctions.has(first)).toBe(false), 10_000);
   expect(await status()).toMatchObject({ entries: 5, refused_hash: null });
 });
@@ -73,8 +73,8 @@ test('clear ends the hits of an address that is no longer listed', async () => {
 
 test('wrong arguments and unusable files change nothing', async () => {
   await expect(run('clear', first)).rejects.toThrow('requires --reason TEXT');
-  await expect(run('nonsense')).rejects.toThrow('status, hits, accept and clear ADDRESS');
-  await expect(run('status', 'more')).rejects.toThrow('status, hits, accept and clear ADDRESS');
+  await expect(run('nonsense')).rejects.toThrow('status, hits, accept or clear ADDRESS');
+  await expect(run('status', 'more')).rejects.toThrow('status, hits, accept or clear ADDRESS');
   await writeFile(file, '# nothing\n');
   await expect(run('accept')).rejects.toThrow('has no addresses');
   config = { ...config, sanctionsFile: null };

@@ -11,11 +11,11 @@ import { listOpenHits, notifyNodes, readListStatus, saveAcceptedList } from './s
 export const SANCTIONS_HELP: CommandHelp = {
   usage: ['sanctions status', 'sanctions hits', 'sanctions accept', 'sanctions clear ADDRESS --reason TEXT'],
   description:
-    'status prints the accepted list, the last refused file and the last screening. hits lists what was found: wallets of users, participations and orders of listed addresses; nothing is sent for them. accept makes the nodes use a SANCTIONS_FILE that they refused because it has lost more than a fifth of its addresses. clear ends the hits of an address that is no longer listed and resumes its participations.',
+    'status prints the accepted list, the last refused file and the last screening. hits lists what was found: listed wallets, and the participations and orders made from them; nothing is sent for them. accept makes the nodes use a SANCTIONS_FILE that they refused because it has lost more than a fifth of its addresses. clear ends the hits of an address that is no longer listed and resumes its participations.',
   options: { '--reason TEXT': 'Why the hits are cleared; stored with the hits' },
   examples: {
     'sanctions status': 'Check that the list is current',
-    'sanctions hits': 'See what the last list has stopped',
+    'sanctions hits': 'See what the list has stopped',
     'sanctions accept': 'Use a list that has become much shorter',
   },
 };
@@ -36,7 +36,7 @@ export async function runSanctions(config: Config, args: string[]): Promise<void
   }
   const run = address === undefined ? COMMANDS[command ?? ''] : undefined;
   if (run === undefined)
-    throw new UsageError('sanctions requires one of the commands status, hits, accept and clear ADDRESS');
+    throw new UsageError('sanctions requires a command: status, hits, accept or clear ADDRESS');
   await runCommand(config, (ctx) => run(ctx, config));
 }
 
@@ -56,5 +56,5 @@ async function acceptFile({ db, clock }: CommandContext, { sanctionsFile }: Conf
   if (list.size === 0) throw new UsageError(`${sanctionsFile} has no addresses and cannot be accepted`);
   await saveAcceptedList(db, { hash: hashList(list), addresses: [...list] }, toTimestamp(clock.micros()));
   await notifyNodes(db);
-  console.log(`Accepted ${list.size} addresses of ${sanctionsFile}.`);
+  console.log(`Accepted ${list.size} addresses from ${sanctionsFile}.`);
 }

@@ -94,9 +94,9 @@ test('remit, confirm and offer refund apply the limit of the nodes, whatever the
   const refused = await requestRefunds(ctx, { name: 'another', limitUsd: null }, ids).catch((error) => error);
   const request = /request ([0-9a-f-]{36})/.exec(JSON.stringify(refused.details))?.[1] ?? '';
   const confirmed = await dryRun(runParticipation, 'confirm', request);
-  expect(confirmed).toContain(`another asked for ${ids.length} refunds of`);
+  expect(confirmed).toContain(`another requested ${ids.length} refunds totalling`);
   expect(confirmed).toMatch(
-    new RegExp(`^${ids.length} refunds of \\d+ USD in total would be requested. Nothing was changed.$`, 'm'),
+    new RegExp(`^${ids.length} refunds totalling \\d+ USD would be requested. Nothing was changed.$`, 'm'),
   );
   await ctx.pool.query('update refund_requests set operator = $1 where id = $2', [username, request]);
   expect(await dryRun(runParticipation, 'confirm', request)).toContain('another person has to confirm');
@@ -138,7 +138,7 @@ test('offer refund and confirm name exactly the participations that the command 
   expect(refundable.length).toBeGreaterThan(1);
   expect(planned(plan).sort()).toEqual(refundable.sort());
   expect(plan).toContain(
-    `${refundable.length} refunds of ${2 * refundable.length} USD in total would be requested`,
+    `${refundable.length} refunds totalling ${2 * refundable.length} USD would be requested`,
   );
 
   // One of the requested refunds is done before the confirmation.

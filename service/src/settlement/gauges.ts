@@ -91,7 +91,7 @@ export function registerSettlementGauges(
     registry,
     {
       name: 'causeway_operator_value_spent',
-      help: 'The amount of a token that a key has signed to move in a role in 24 hours, in the smallest unit.',
+      help: 'How much of a token a key has signed commits or refunds for in 24 hours, by role, in the smallest unit.',
       labels: ['chain', 'address', 'role', 'token'],
     },
     async () =>

@@ -96,7 +96,7 @@ export function registerKeyGauges({ db, metrics: { registry }, chains, clock, co
     registry,
     {
       name: 'causeway_operator_value_limit',
-      help: 'The most that all keys of a role may move of a token in 24 hours, in its smallest unit.',
+      help: 'How much of a token all keys of a role together may move in 24 hours, in its smallest unit.',
       labels: ['chain', 'role', 'token'],
     },
     async () =>

@@ -42,7 +42,8 @@ export const OPERATOR_HELP: CommandHelp = {
     '--write FILE': 'Write the report to FILE instead of standard output.',
     '--to ADDRESS': 'The address of the new operator key.',
     '--role ROLE': 'The role that the new key takes over, commit or refund. Default: both.',
-    '--key KEY': 'The public key of this installation, which reconcile --report prints. Keep it elsewhere.',
+    '--key KEY':
+      'The public key of this installation, which reconcile --report prints. Keep a copy outside the installation.',
     '--yes': 'Do not ask for confirmation.',
   },
   examples: {
@@ -218,7 +219,7 @@ async function adopt(config: Config, chains: Chains, name: string, values: Value
   });
 }
 
-/** Returns the keys of this process on a chain or, without any, every key that has signed on it. */
+/** Returns the keys that this process has on a chain or, if it has none, every key that has signed there. */
 async function listAdoptable(config: Config, db: Db, chain: string): Promise<Hex[]> {
   const log = createLog({ level: 'silent', pretty: false });
   const { registry } = createMetrics();

@@ -54,7 +54,7 @@ describe('settlement', () => {
 
   test('rejects unknown names, commands and options, and changes nothing', async () => {
     await expect(run(runSettlement, 'pause', 'nonsense')).rejects.toThrow('neither a chain nor the slug');
-    await expect(run(runSettlement, 'dance')).rejects.toThrow('status, pause and resume');
+    await expect(run(runSettlement, 'dance')).rejects.toThrow('status, pause or resume');
     await expect(run(runSettlement, 'status', 'nonsense')).rejects.toThrow('neither a chain nor the slug');
     await expect(run(runSettlement, 'status', '--dry-run')).rejects.toThrow('changes nothing');
     await expect(run(runSettlement, 'resume', '--message', 'x')).rejects.toThrow('--message');

@@ -15,7 +15,7 @@ export const SETTLEMENT_HELP: CommandHelp = {
     'settlement resume [CHAIN|OFFER] [--dry-run]',
   ],
   description:
-    'Shows and controls settlement. status prints a JSON document about everything, one chain or one offer: the pauses; how many participations wait per chain and status, with the age of the oldest; for every key its lease, last good round, balance, open and stuck transactions; and per chain the differences that the last reconciliation found. It needs no private key. pause stops new commits and refunds of a chain, of an offer (by its slug) or of everything; signed transactions are still followed to their end. resume ends a pause. If the service began the pause because the chain and the database differ, run causeway operator reconcile first.',
+    'Shows and controls settlement. status prints a JSON document about everything, one chain or one offer: the pauses; how many participations wait per chain and status, with the age of the oldest; for every key its lease, last good round, balance, open and stuck transactions; and per chain the differences that the last reconciliation found. It needs no private key. pause stops new commits and refunds for a chain, for an offer (by its slug) or for everything; signed transactions are still followed to their end. resume ends a pause. If the service began the pause because the chain and the database differ, run causeway operator reconcile first.',
   options: {
     '--message TEXT': 'Reason for the pause, shown by status.',
     '--dry-run': 'Only print what would change.',
@@ -34,7 +34,7 @@ export async function runSettlement(config: Config, args: string[]): Promise<voi
   const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
   const [name = '', subject = null, ...more] = positionals;
   if (name !== 'status' && name !== 'pause' && name !== 'resume')
-    throw new UsageError('settlement requires one of the commands status, pause and resume');
+    throw new UsageError('settlement requires a command: status, pause or resume');
   if (more.length > 0) throw new UsageError(`settlement ${name} takes one chain or offer`);
   if (name === 'status' && values['dry-run'] !== undefined)
     throw new UsageError('settlement status does not take --dry-run, because it changes nothing');

@@ -72,9 +72,7 @@ export async function runSolana(config: Config, args: string[]): Promise<void> {
     return (values['dry-run'] && onChain.plan !== null ? onChain.plan : onChain.run)(config, verb ?? '');
   }
   if (noun !== 'fund' || verb !== 'create' || slug === undefined || more.length > 0)
-    throw new UsageError(
-      'solana requires one of the commands fund create SLUG, adopt, close and vaults CHAIN',
-    );
+    throw new UsageError('solana requires a command: fund create SLUG, adopt, close or vaults CHAIN');
   await planOrCreateFund(config, slug, values);
 }
 
@@ -153,7 +151,9 @@ const ON_CHAIN: Readonly<Record<string, { run: Run; plan: Run | null }>> = {
           const { closed, kept } = await sumClosings(senders, (signer) =>
             closeReceipts({ db, chain, signer }, config.solanaReceiptDays),
           );
-          console.log(`Closed ${closed} receipts. Kept ${kept} that hold tokens or belong to another key.`);
+          console.log(
+            `Closed ${closed} receipts. Kept ${kept} receipts that hold tokens or belong to another key.`,
+          );
         }),
       );
     },
@@ -166,7 +166,7 @@ const ON_CHAIN: Readonly<Record<string, { run: Run; plan: Run | null }>> = {
             planClosing({ db, chain, address }, config.solanaReceiptDays),
           );
           console.log(
-            `${closed} receipts would be closed, and ${kept} kept that hold tokens or belong to another key.`,
+            `${closed} receipts would be closed. ${kept} receipts that hold tokens or belong to another key would be kept.`,
           );
         }),
       );

@@ -41,7 +41,7 @@ export async function watchFunds(parts: SolanaParts, state: WatchState): Promise
   state.foreignIds = new Set(foreign.flatMap(({ participationId }) => participationId ?? []));
   const [first] = foreign;
   if (first === undefined) return;
-  const message = `${foreign.length} transactions of ${first.address} at the funds on ${chain.name} are not ours, such as ${first.signature}; find out who signed them, then run causeway solana adopt ${chain.name}`;
+  const message = `${foreign.length} transactions of the funds' keys on ${chain.name} were not sent by this service, such as ${first.signature} of ${first.address}; find out who signed them, then run causeway solana adopt ${chain.name}`;
   alerts.raise('foreign_transaction', message, ALERT_SECONDS);
 }
 

@@ -38,7 +38,7 @@ export async function toApiError(
       { cause: refusal },
     );
   const until = await findEnd(ctx, symbol, kind).catch((err: unknown) => {
-    ctx.log.warn({ err }, 'could not read when the venue accepts orders again');
+    ctx.log.warn({ err }, 'could not read when the venue will accept orders again');
     return null;
   });
   const details = { reason: code, ...(until !== null && { until: toTimestamp(until * 1000) }) };
@@ -54,7 +54,7 @@ async function findEnd({ venue }: Parts, symbol: string, kind: VenueRefusal['kin
   return nextOpening(...(await Promise.all([venue.marketState(), venue.sessionLimits(symbol)])));
 }
 
-/** Returns when an asset with these sessions trades next, while it does not trade. */
+/** Returns when an asset that does not trade now will trade again, or null if that is unknown. */
 export function nextOpening(
   { nextOpen, offhours }: MarketState,
   sessions: Partial<Record<Session, SessionLimit>>,

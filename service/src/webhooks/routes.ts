@@ -141,7 +141,7 @@ export const webhookRoutes = [
     operationId: 'recoverWebhookEndpoint',
     summary: 'Resend missed events',
     description:
-      'Sends every subscribed event with a timestamp from `since` to `until` that was not delivered and is not waiting: at most 10,000. An event older than the delivery log (30 days) is left out, because it may have been delivered.',
+      'Sends every subscribed event with a timestamp from `since` to `until` that was not delivered and is not waiting for delivery, at most 10,000 events. An event older than the delivery log (30 days) is left out, because it may have been delivered.',
     params: Params,
     body: RecoveryRange,
     reply: WebhookRecovery,
