@@ -11,12 +11,13 @@ import { findUserByEmail, lockAccount, setEmail, type User } from './store.ts';
 import { type Source, throttleMail } from './throttle.ts';
 import { localeOf } from './user.ts';
 
-/** PostgreSQL's code if somebody else takes the address in the same moment. */
+/** The PostgreSQL error code if someone else takes the address at the same moment. */
 const UNIQUE_VIOLATION = '23505';
 
 /**
  * Sends a link to the new address and a notice to the old one, or returns an error message for the form. If the new
- * address has an account, its owner gets a mail that says so instead: only the mailbox shows the difference.
+ * address already has an account, its owner is told so by mail instead, so that only the owner of that mailbox learns
+ * about the account.
  */
 export async function requestEmailChange(
   ctx: Context,
@@ -52,7 +53,10 @@ export async function findEmailChange(ctx: Context, user: User, secret: string):
   return isSecret(secret) ? findNewAddress(ctx, user.id, secret) : null;
 }
 
-/** Makes the confirmed address the user's address. Returns false if the link has ended or the address is taken. */
+/**
+ * Makes the confirmed address the user's address. Returns false if the link has expired or was used, or if the address
+ * is taken.
+ */
 export async function confirmEmailChange(ctx: Context, user: User, secret: string): Promise<boolean> {
   const email = await findEmailChange(ctx, user, secret);
   if (email === null) return false;
@@ -60,7 +64,7 @@ export async function confirmEmailChange(ctx: Context, user: User, secret: strin
     await lockAccount(tx, user.id);
     if (!(await consumeLink(tx, 'change_email', secret))) return false;
     if (!(await setEmail(tx, user.id, email))) return false;
-    // A password reset may have been sent to the former address, which may be why the user leaves it.
+    // Voids password reset links too: they went to the former address, which the user may no longer control.
     await deleteLinksOf(tx, user.id);
     const values = { url: `${ctx.baseUrl}/account`, email };
     await sendMail(ctx, tx, composeMail(user.email, localeOf(user), 'address_changed', values));

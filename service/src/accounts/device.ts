@@ -17,7 +17,9 @@ const SYSTEMS: readonly [RegExp, string][] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/** Describes a browser so that its user recognises it, such as "Safari on iPhone". Null if the browser is unknown. */
+/**
+ * Returns a name by which the user recognises a browser, such as "Safari on iPhone", or null if the browser is unknown.
+ */
 export function describeBrowser(userAgent: string | undefined): string | null {
   const nameIn = (table: readonly [RegExp, string][]) =>
     table.find(([pattern]) => pattern.test(userAgent ?? ''))?.[1];

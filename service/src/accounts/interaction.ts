@@ -38,7 +38,7 @@ export async function showInteraction(
   if (session === null || isStepUp || needsFreshSignIn(interaction, session)) {
     const email = session?.user.email ?? loginHint(interaction);
     const passkeys = supportsPasskeys(ctx);
-    // The cookie of this sign-in is bound to this address, so the app's request starts again at the other one.
+    // The cookie of this sign-in is bound to the current host, so on the other host the app's request starts again.
     const params = new URLSearchParams(interaction.params as Record<string, string>);
     const stepUp = requested.includes(MULTI_FACTOR) ? 'two factors' : 'passkey';
     const page = signInPage({
@@ -103,7 +103,7 @@ async function openInteraction({ oauth }: Context, { request }: PageRequest): Pr
   }
 }
 
-/** Returns whether the app asked for a fresh sign-in and the user signed in before the app asked. */
+/** Returns whether the app asked for a fresh sign-in and the user last signed in before that. */
 function needsFreshSignIn({ prompt, params, iat = 0 }: Interaction, { signed_in_at }: Session): boolean {
   const isRequested =
     prompt.name === 'login' &&
@@ -117,7 +117,10 @@ function loginHint({ params }: Interaction): string | undefined {
   return typeof hint === 'string' && hint.length <= MAX_EMAIL_LENGTH ? hint : undefined;
 }
 
-/** Returns the URL that continues the app's request, at the address that the browser uses: its cookies are bound to it. */
+/**
+ * Returns the URL that continues the app's request, on the host that the browser uses: its cookies are bound to that
+ * host.
+ */
 function resumeUrl({ baseUrl }: Context, { uid }: Interaction): string {
   return `${baseUrl}/oauth/authorize/${uid}`;
 }

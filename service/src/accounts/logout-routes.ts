@@ -40,7 +40,7 @@ export function addLogoutRoutes(app: FastifyInstance, ctx: Context): void {
   );
 }
 
-/** Returns the members of the body that are strings. The GET route validates their values. */
+/** Returns the string fields of the body. The GET route validates their values. */
 function textMembers(body: unknown): [string, string][] {
   return Object.entries(body ?? {}).filter(
     (member): member is [string, string] => typeof member[1] === 'string',

@@ -12,7 +12,7 @@ type ConfirmLinkRow = {
   hash: Buffer;
   /** The sealed registration. */
   registration: Buffer;
-  /** The hash of the cookie of the browser that registered. */
+  /** The hash of the registering browser's cookie. */
   browser: Buffer;
   continue_to: string | null;
 };
@@ -26,7 +26,7 @@ export async function insertConfirmLink(db: Db, link: ConfirmLinkRow): Promise<v
   );
 }
 
-/** Stores a link that sets a new password. It replaces the user's older links of this purpose. */
+/** Stores a link that sets a new password. It replaces the user's older password reset links. */
 export async function insertResetLink(db: Db, hash: Buffer, userId: string): Promise<void> {
   await deleteLinksOf(db, userId, 'reset');
   await sql`
@@ -34,7 +34,7 @@ export async function insertResetLink(db: Db, hash: Buffer, userId: string): Pro
     values (${hash}, 'reset', ${userId}, now() + ${RESET_LINK_TTL}::interval)`.execute(db);
 }
 
-/** Stores a link that confirms a new address. It replaces the user's older links of this purpose. */
+/** Stores a link that confirms a new address. It replaces the user's older links of this kind. */
 export async function insertChangeEmailLink(
   db: Db,
   { hash, userId, address }: { hash: Buffer; userId: string; address: Buffer },
@@ -94,7 +94,7 @@ export async function consumeLink(db: Db, purpose: LinkPurpose, hash: Buffer): P
   return numDeletedRows === 1n;
 }
 
-/** Deletes the user's links of one purpose. Default: of every purpose. */
+/** Deletes the user's links for `purpose`, or all of the user's links if no purpose is given. */
 export async function deleteLinksOf(db: Db, userId: string, purpose?: LinkPurpose): Promise<void> {
   const links = db.deleteFrom('mail_links').where('user_id', '=', userId);
   await (purpose === undefined ? links : links.where('purpose', '=', purpose)).execute();

@@ -34,7 +34,7 @@ export async function createResetLink(ctx: Context, tx: Db, userId: string): Pro
   return secret;
 }
 
-/** Creates a link that confirms a new address of the user and replaces older ones, and returns its secret. */
+/** Creates a link that confirms the user's new address, replacing older ones, and returns its secret. */
 export async function createChangeEmailLink(
   ctx: Context,
   tx: Db,
@@ -48,7 +48,7 @@ export async function createChangeEmailLink(
   return secret;
 }
 
-/** Returns the address that the link confirms for this user, or null if the link has ended or is another user's. */
+/** Returns the address that the link confirms, or null if the link has expired, was used or belongs to another user. */
 export async function findNewAddress(ctx: Context, userId: string, secret: string): Promise<string | null> {
   const hash = hashSecret(secret);
   const sealed = await store.findChangeEmailLink(ctx.db, hash, userId);

@@ -67,7 +67,7 @@ export function addPageRoute(
   });
 }
 
-/** Returns the context of a page. Its transactions name the signed-in user in the audit log. */
+/** Returns the context for a page. The audit log attributes its transactions to the signed-in user. */
 function forVisitor(ctx: Context, { id }: FastifyRequest, { session }: Browser): Context {
   const own = forRequest(ctx, { id });
   if (session === null) return own;
@@ -99,7 +99,7 @@ function sendResponse(ctx: Context, reply: FastifyReply, response: PageResponse)
   return sendPage(reply, response.page, response.status ?? 200, response);
 }
 
-/** Prepares a scope of the server for pages: errors become pages, too. */
+/** Prepares a server scope for pages, in which errors are shown as pages too. */
 export function preparePages(app: FastifyInstance, ctx: Context): void {
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);

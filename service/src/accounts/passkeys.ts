@@ -32,7 +32,10 @@ export function supportsPasskeys({ baseUrl }: Pick<Context, 'baseUrl'>): boolean
   return isIP(rpIdOf(baseUrl).replace(/^\[|\]$/g, '')) === 0;
 }
 
-/** Returns the URL of the path where passkeys work. Null if they work at this address, or at none. */
+/**
+ * Returns the URL of the path on localhost if passkeys work only there. Returns null if they work on this host, or on
+ * neither.
+ */
 export function passkeyUrl(ctx: Pick<Context, 'config' | 'baseUrl'>, path: string): string | null {
   const localhost = supportsPasskeys(ctx) ? null : localhostUrl(ctx);
   return localhost === null ? null : localhost + path;

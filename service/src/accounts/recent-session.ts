@@ -13,7 +13,10 @@ type Handle = (
 
 const SIGN_IN: PageResponse = { redirect: '/sign-in' };
 
-/** Wraps a page for signed-in users. Others are redirected to the sign-in, also if the session ends during the request. */
+/**
+ * Wraps a page for signed-in users. Other visitors are redirected to the sign-in page, even if the session ends during
+ * the request.
+ */
 export function withSession(handle: Handle): PageHandler {
   return async (ctx, browser, request) => {
     if (browser.session === null) return SIGN_IN;
@@ -27,8 +30,8 @@ export function withSession(handle: Handle): PageHandler {
 }
 
 /**
- * Wraps a page for users who signed in within the last minutes: a browser that was left signed in must not be enough to
- * take over the account. Others sign in again and return to `path`.
+ * Wraps a page for users who signed in within the last few minutes: a browser that was left signed in must not be
+ * enough to take over the account. Other users sign in again and return to `path`.
  */
 export function withRecentSession(path: string, handle: Handle): PageHandler {
   const next = path === '/account' ? '' : `&next=${encodeURIComponent(path)}`;

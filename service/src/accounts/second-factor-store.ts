@@ -3,7 +3,9 @@ import type { Db } from '../db/pool.ts';
 
 export type TotpSecret = { sealed_secret: Buffer; confirmed_at: string | null };
 
-/** Stores a secret that no code has confirmed yet, in place of an older one. Returns false if one is confirmed. */
+/**
+ * Stores an unconfirmed secret, replacing an older unconfirmed one. Returns false if the user has a confirmed secret.
+ */
 export async function upsertUnconfirmedSecret(db: Db, userId: string, sealed: Buffer): Promise<boolean> {
   const { numAffectedRows } =
     await sql`insert into totp_secrets as s (user_id, sealed_secret) values (${userId}, ${sealed})

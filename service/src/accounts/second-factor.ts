@@ -36,8 +36,8 @@ export async function hasSecondFactor(db: Db, userId: string): Promise<boolean> 
 export type TotpSetup = { secret: string; uri: string };
 
 /**
- * Creates a secret for the user's authenticator app, in place of one that waits for its first code: somebody else may have
- * seen that one. Returns null if the second factor is on.
+ * Creates a secret for the user's authenticator app. It replaces any unconfirmed secret, which somebody else may have
+ * seen. Returns null if the second factor is already on.
  */
 export async function startTotp(ctx: Context, user: User): Promise<TotpSetup | null> {
   const secret = ctx.random(TOTP_SECRET_BYTES);
@@ -45,7 +45,7 @@ export async function startTotp(ctx: Context, user: User): Promise<TotpSetup | n
   return (await store.upsertUnconfirmedSecret(ctx.db, user.id, sealed)) ? describeSetup(user, secret) : null;
 }
 
-/** Returns the secret that waits for its first code, or null if there is none. */
+/** Returns the secret that has not been confirmed with a code yet, or null if there is none. */
 export async function readTotpSetup(ctx: Context, user: User): Promise<TotpSetup | null> {
   const known = await store.findTotpSecret(ctx.db, user.id);
   if (known === undefined || known.confirmed_at !== null) return null;
@@ -53,8 +53,8 @@ export async function readTotpSetup(ctx: Context, user: User): Promise<TotpSetup
 }
 
 /**
- * Turns the second factor on if the code is right. Returns the recovery codes, which nobody can read again, or null if the
- * code is wrong or the second factor is on already.
+ * Turns the second factor on if the code is right. Returns the recovery codes, which cannot be shown again, or null if
+ * the code is wrong or the second factor is already on.
  */
 export async function confirmTotp(ctx: Context, session: Session, code: string): Promise<string[] | null> {
   const { user } = session;
@@ -74,7 +74,7 @@ export async function confirmTotp(ctx: Context, session: Session, code: string):
   });
 }
 
-/** Consumes a code of the authenticator app or a recovery code. Returns which one it was, or null if it is wrong. */
+/** Consumes a code from the authenticator app or a recovery code. Returns which one it was, or null if it is wrong. */
 export async function consumeSecondFactor(
   ctx: Context,
   tx: Db,
@@ -106,8 +106,8 @@ export async function removeSecondFactor(ctx: Context, session: Session): Promis
 }
 
 /**
- * Turns off the second factor of a user who lost both the app and the recovery codes, for an operator who has checked who
- * is asking. Ends the user's sessions.
+ * Turns off the second factor of a user who lost both the app and the recovery codes, and ends the user's sessions. The
+ * operator must have verified the user's identity first.
  */
 export async function resetSecondFactor(ctx: Parts, emailOrId: string, accountUrl: string): Promise<boolean> {
   return ctx.db.transaction().execute(async (tx) => {
@@ -127,7 +127,7 @@ async function turnOff(ctx: Parts, tx: Db, user: User, accountUrl: string): Prom
   return true;
 }
 
-/** Seals all secrets with the newest secret of the service and returns how many it changed. */
+/** Reseals all secrets with the newest secret of the service and returns how many it resealed. */
 export async function resealTotpSecrets({ db, sealing }: Pick<Context, 'db' | 'sealing'>): Promise<number> {
   let resealed = 0;
   for (;;) {

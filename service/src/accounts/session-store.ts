@@ -6,7 +6,7 @@ import type { User } from './store.ts';
 export type SignInMethod = 'password' | 'passkey';
 export type SecondFactor = 'totp' | 'recovery_code';
 
-/** How the user of a session has signed in. */
+/** How the user signed in. */
 export type Authentication = { method: SignInMethod; secondFactor: SecondFactor | null };
 
 /** A signed-in browser. */
@@ -15,7 +15,7 @@ export type Session = Authentication & {
   user: User;
   signed_in_at: string;
   isRecent: boolean;
-  /** Whether the last recorded use is too long ago. */
+  /** Whether the recorded last use is old enough to be updated. */
   isUseStale: boolean;
 };
 
@@ -32,7 +32,7 @@ export type ListedSession = {
 const SESSION_TTL = '12 hours';
 /** How long after a sign-in the user may change sign-in methods. */
 const RECENT = '5 minutes';
-/** How exact the last use is. Fewer writes matter more than seconds. */
+/** The precision of the recorded last use. It is coarse, because fewer writes matter more than exact times. */
 const USE_PRECISION = '1 minute';
 
 export async function insertSession(
@@ -89,7 +89,7 @@ export async function hasSession(db: Db, id: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Gives the session another cookie. When and how its user signed in stays the same. */
+/** Gives the session a new cookie. The time and method of the sign-in stay the same. */
 export async function setSessionHash(db: Db, id: string, hash: Buffer): Promise<void> {
   await db.updateTable('browser_sessions').set({ hash }).where('id', '=', id).execute();
 }
@@ -108,7 +108,7 @@ export async function deleteSessionOf(db: Db, userId: string, id: string): Promi
   return numDeletedRows === 1n;
 }
 
-/** Deletes the user's sessions, except `keptId`, and the sign-ins that wait for a code. */
+/** Deletes the user's sessions, except `keptId`, and the pending sign-ins that still need a code. */
 export async function deleteSessionsOf(db: Db, userId: string, keptId?: string): Promise<void> {
   const sessions = db.deleteFrom('browser_sessions').where('user_id', '=', userId);
   await (keptId === undefined ? sessions : sessions.where('id', '<>', keptId)).execute();

@@ -67,8 +67,8 @@ export async function endSession(db: Db, cookie: string): Promise<void> {
 }
 
 /**
- * Ends every other session of the user and every sign-in that waits for a code. Returns a new cookie for this session,
- * which stays as old as it is.
+ * Ends every other session of the user and every sign-in that still needs a code. Returns a new cookie for this
+ * session, whose sign-in time stays the same.
  */
 export async function keepOnlySession(
   { random }: Pick<Context, 'random'>,
@@ -81,7 +81,7 @@ export async function keepOnlySession(
   return newCookie;
 }
 
-/** Signs the user out of one browser, which may be another one. Does nothing if the session has ended. */
+/** Signs the user out of one browser, not necessarily this one. Does nothing if the session has ended. */
 export async function revokeSession(
   { db, requestId }: Pick<Context, 'db' | 'requestId'>,
   userId: string,
@@ -105,7 +105,7 @@ export async function signOutEverywhere(
   await db.transaction().execute(async (tx) => {
     await lockAccount(tx, userId);
     await endSessionsOf(tx, userId);
-    // Someone else may have asked for a new address in one of these sessions.
+    // Someone else may have requested a new address from one of these sessions.
     await deleteLinksOf(tx, userId, 'change_email');
     await recordDecision(tx, {
       ...{ actor: { object: 'user', id: userId }, requestId },
@@ -115,7 +115,7 @@ export async function signOutEverywhere(
   });
 }
 
-/** Ends every session of the user, and every sign-in that still waits for a code. */
+/** Ends every session of the user and every sign-in that still needs a code. */
 export async function endSessionsOf(db: Db, userId: string): Promise<void> {
   await deleteSessionsOf(db, userId);
 }

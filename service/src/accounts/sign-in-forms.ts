@@ -39,7 +39,7 @@ export async function showSignIn(
   return { page, formTargets: signIn?.formTargets ?? [] };
 }
 
-/** An app's sign-in cannot continue at another address from here: its cookie stays at this one. */
+/** Offers no link to another host during an app's sign-in, because the cookie of that sign-in is bound to this host. */
 function passkeySupport(ctx: Context, returnPath: string | null) {
   const url =
     interactionUid(returnPath) === null ? passkeyUrl(ctx, withReturnPath('/sign-in', returnPath)) : null;
@@ -71,7 +71,7 @@ export async function postSignIn(
   return { status: 422, page, formTargets: signIn?.formTargets ?? [] };
 }
 
-/** Asks for a code of the authenticator app, after the password. */
+/** Asks for a code from the authenticator app, after the password. */
 export async function showCode(
   ctx: Context,
   browser: Browser,

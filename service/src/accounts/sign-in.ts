@@ -75,7 +75,7 @@ export type CodeSignIn =
   | { outcome: 'wrong_code' }
   | { outcome: 'gone' };
 
-/** Completes a sign-in with a code of the authenticator app or a recovery code. */
+/** Completes a sign-in with a code from the authenticator app or a recovery code. */
 export async function completeSignIn(
   ctx: Context,
   { cookie, source }: Visitor,

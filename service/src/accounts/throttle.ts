@@ -9,10 +9,10 @@ import { countInWindow, deleteCounts, findKnownSource, rememberSources } from '.
 /** The limit per minute alone would let a patient attacker keep guessing all day. */
 const MAX_FAILURES_PER_HOUR = 50;
 const MAX_MAILS_PER_DAY = 10;
-/** A code has 6 digits, and three codes are valid at a time: 10 guesses per hour find one in 4 years. */
+/** A code has 6 digits, and three codes are valid at a time: at 10 guesses per hour, a hit takes about 4 years. */
 const MAX_CODES_PER_HOUR = 10;
 
-/** Where a request comes from: the browser's long-lived cookie, its network, and its name as far as it is known. */
+/** Where a request comes from: the browser's long-lived cookie, its network, and its name, if known. */
 export type Source = { device: string; network: string; browser: string | null };
 
 /** Limits forms and passkey calls per network. */
@@ -57,8 +57,8 @@ export async function throttleCode(
 }
 
 /**
- * Counts later attempts from this browser and network separately from those of strangers. Returns whether the browser
- * was unknown, and the browser's hash.
+ * Remembers the browser and network, so that their later attempts are counted separately from those of strangers.
+ * Returns whether the browser was unknown, and the browser's hash.
  */
 export async function rememberSource(
   ctx: Context,

@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 /** RFC 6238 with the parameters that every authenticator app supports. */
 const STEP_MS = 30_000;
 const DIGITS = 6;
-/** Accepts the codes of the neighbouring steps, because the clocks of phones differ (RFC 6238 §5.2). */
+/** Also accepts the codes of the adjacent time steps, because phone clocks drift (RFC 6238 §5.2). */
 const ACCEPTED_OFFSETS = [0, -1, 1] as const;
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
@@ -23,7 +23,9 @@ export function totpStep(now: number): number {
   return Math.floor(now / STEP_MS);
 }
 
-/** Returns the time step whose code this is, or null if the code is wrong. The caller accepts each step once. */
+/**
+ * Returns the time step that the code belongs to, or null if the code is wrong. The caller accepts each step only once.
+ */
 export function findTotpStep(secret: Buffer, code: string, now: number): number | null {
   if (code.length !== DIGITS) return null;
   const presented = Buffer.from(code);
@@ -44,7 +46,7 @@ export function toBase32(bytes: Buffer): string {
     .join('');
 }
 
-/** Returns the link that an authenticator app opens or scans. */
+/** Returns the link that an authenticator app opens, or scans as a QR code. */
 export function totpUri(email: string, secret: string): string {
   const label = `${encodeURIComponent('Causeway')}:${encodeURIComponent(email)}`;
   return `otpauth://totp/${label}?${new URLSearchParams({ secret, issuer: 'Causeway' })}`;

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Changes the log as an attacker with the rights of the database's owner can. */
+/** Changes the log, as an attacker with the rights of the database owner could. */
 const attack = (...statements: string[]) =>
   app.ctx.db.transaction().execute(async (tx) => {
     await sql`set local session_replication_role = replica`.execute(tx);

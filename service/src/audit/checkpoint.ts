@@ -14,8 +14,8 @@ type VerificationKey = {
   publicKey: KeyObject;
   hint: Buffer;
   /**
-   * The state of the log when the key was replaced. The key verifies no checkpoint with more entries. Null for a
-   * key of a configured secret.
+   * The state of the log when the key was replaced. A checkpoint with more entries cannot be verified with this key.
+   * Null if the key's secret is still configured.
    */
   end: Checkpoint | null;
 };
@@ -24,14 +24,17 @@ type SigningKey = VerificationKey & { privateKey: KeyObject };
 /** The public key of a removed secret, and the log as it was when the secret was replaced. */
 export type FormerKey = { publicKey: Buffer; end: Checkpoint };
 
-/** `hash` is the root of the tree or, in checkpoints of nodes before 0.2 and in the start of the log, the hash of the chain. */
+/**
+ * `hash` is the root of the tree. Checkpoints that nodes before 0.2 signed, and the start of the log, have the chain
+ * hash instead.
+ */
 export type Checkpoint = { size: bigint; hash: Buffer };
 
 const ED25519 = 1;
 
 /**
- * The origin of checkpoints of the chain, which nodes before 0.2 sign. Those of the tree need another one: two notes with the same
- * origin and size but different hashes prove that a log was forked.
+ * The origin of checkpoints with a chain hash, which nodes before 0.2 sign. Checkpoints of the tree need a different
+ * origin: two notes with the same origin and size but different hashes prove that a log was forked.
  */
 const CHAIN_ORIGIN = 'causeway/audit';
 
@@ -46,7 +49,7 @@ export function originOf(note: string): string {
   return note.slice(0, note.indexOf('\n'));
 }
 
-/** Returns whether a checkpoint from outside the database has the root of the tree. */
+/** Returns whether a checkpoint that was stored elsewhere has the root of the tree, not the chain hash. */
 export function isTreeCheckpoint(note: string): boolean {
   return originOf(note) !== CHAIN_ORIGIN;
 }
@@ -127,7 +130,10 @@ export function openCheckpoint({ origin, all }: CheckpointKeys, note: string): C
   return { size: BigInt(size), hash: Buffer.from(hash, 'base64') };
 }
 
-/** Returns the checkpoint of the tree in a note, whatever the base URL was when it was signed, or null if none of the keys signed it. */
+/**
+ * Returns the tree checkpoint in a note, whatever the base URL was when it was signed, or null if none of the keys
+ * signed it.
+ */
 export function openTreeCheckpoint(keys: CheckpointKeys, note: string): Checkpoint | null {
   const origin = originOf(note);
   return origin.endsWith('/audit') ? openCheckpoint(withOrigin(keys, origin), note) : null;

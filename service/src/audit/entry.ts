@@ -12,7 +12,7 @@ export async function recordCommand(db: Db, name: string): Promise<void> {
   await insertCommandEntry(db, name);
 }
 
-/** Records a sign-in with a wrong password or passkey. The user is null if the account is unknown. */
+/** Records a failed sign-in: a wrong password or passkey. The user is null if the account is unknown. */
 export async function recordFailedSignIn(db: Db, userId: string | null): Promise<void> {
   // Uses a transaction, because only transactions are tagged with the request that they belong to.
   await db.transaction().execute((tx) => insertFailedSignIn(tx, userId));
@@ -26,7 +26,7 @@ export async function recordDecision(db: Db, decision: Decision): Promise<void> 
   await insertDecisionEntry(db, decision);
 }
 
-/** How long repetitions of a recorded refusal are not recorded. */
+/** For this long after a refusal is recorded, repetitions of it are not recorded. */
 const REPEATED_REFUSAL_MS = 60_000;
 /**
  * Limits the memory used. The oldest refusals are forgotten first; if one of them repeats, it is recorded

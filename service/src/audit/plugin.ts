@@ -9,8 +9,8 @@ import { HASH_BYTES, TILE_WIDTH } from './tree.ts';
 
 const FULL_TILE_CACHE = 'public, max-age=31536000, immutable';
 /**
- * A restored backup may lack the newest entries, and others take their places. The last tiles must not outlive this in caches, because
- * they would contradict the checkpoint.
+ * A restored backup may lack the newest entries, and new entries then take their positions. Caches must soon drop the
+ * last tiles, because the old ones would contradict the new checkpoint.
  */
 const PARTIAL_TILE_CACHE = 'public, max-age=60';
 

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** The service under these secrets, `days` after the entries were written. */
+/** The service with these secrets, `days` after the entries were written. */
 const under = (days: number, ...secrets: Buffer[]) => ({
   ...app.ctx,
   ...(secrets.length > 0 && { sealing: createSealing(secrets, app.ctx.random) }),
@@ -59,7 +59,7 @@ describe('entries past their retention', () => {
     await seal(2);
     expect(await verifyAuditLog(app.ctx, [early, kept])).toMatchObject({
       ...{ start: 7n, entries: 4n, problem: null },
-      // Those of 7, 9 and 11 entries, and the kept one of 7. The earlier one proves nothing any more.
+      // The checkpoints of 7, 9 and 11 entries, and the kept one of 7. The earlier one no longer proves anything.
       checkpoints: 4,
     });
     await deleteOldAuditEntries(afterRetention());
@@ -145,7 +145,7 @@ describe('somebody who owns the tables', () => {
   });
 });
 
-/** What a role that may only read and write rows, and create temporary tables, can try. */
+/** Attacks by a role that may only read and write rows and create temporary tables. */
 describe('somebody who may only write rows', () => {
   const run = async (...statements: string[]) => {
     for (const statement of statements)

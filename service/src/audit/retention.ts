@@ -18,9 +18,9 @@ const MAX_STEP_ENTRIES = 100_000;
 type Parts = Pick<Context, 'db' | 'clock' | 'config' | 'sealing'>;
 
 /**
- * Deletes entries older than `AUDIT_RETENTION_DAYS`, from one signed checkpoint to the next. Verifies them first: entries that
- * someone has changed are evidence, so this throws and does not delete them. Likewise if a checkpoint claims to be older than
- * its entries, whose times are part of the chain.
+ * Deletes entries older than `AUDIT_RETENTION_DAYS`, from one signed checkpoint to the next. Verifies them first:
+ * entries that someone has changed are evidence, so this throws instead of deleting them. Also throws if a checkpoint
+ * claims to be older than its entries, whose times are part of the chain.
  */
 export async function deleteOldAuditEntries(ctx: Parts, maxStepEntries = MAX_STEP_ENTRIES): Promise<void> {
   const { clock, config, sealing } = ctx;
@@ -34,7 +34,7 @@ export async function deleteOldAuditEntries(ctx: Parts, maxStepEntries = MAX_STE
       isMore = false;
       if (next === undefined) return start.size;
       const keys = await loadCheckpointKeys({ db, sealing });
-      // The tree needs the hashes of all entries, so a signed one must have them before they are deleted.
+      // The tree needs the hash of every entry, so an entry is deleted only once it is in a signed tree.
       if (next.size > BigInt((await readSignedTree(db, keys)).size)) return start.size;
       isMore = true;
       const end = (next.tree ? openTreeCheckpoint : openCheckpoint)(keys, next.note);

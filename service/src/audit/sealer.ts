@@ -73,8 +73,9 @@ async function sealBatch(tx: Db, limit: number): Promise<void> {
 }
 
 /**
- * Adds at most `limit` sealed entries to the tree of the newest checkpoint and signs a checkpoint of the result. A log that is
- * older than its tree thus gets several. Throws an error, and signs nothing, if the database differs from what was signed before.
+ * Adds at most `limit` sealed entries to the tree of the newest checkpoint and signs a checkpoint of the result. A log
+ * from before 0.2 needs several such steps until its tree is complete. Throws an error, and signs nothing, if the
+ * database differs from what was signed before.
  */
 async function addCheckpoint({ db, sealing, baseUrl }: Omit<Parts, 'log'>, limit: number): Promise<void> {
   const keys = await loadCheckpointKeys({ db, sealing });

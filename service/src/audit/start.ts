@@ -3,14 +3,14 @@ import { EMPTY_CHAIN } from './chain.ts';
 import { type Checkpoint, createCheckpointKeys, openCheckpoint, signCheckpoint } from './checkpoint.ts';
 import { findStart, putStart } from './store.ts';
 
-/** Another origin than that of checkpoints, so that nobody can present a checkpoint as the start of the log. */
+/** Differs from the origins of checkpoints, so that nobody can present a checkpoint as the start of the log. */
 const ORIGIN = 'causeway/audit-start';
 
 type Parts = Pick<Context, 'db' | 'sealing'>;
 
 /**
- * Returns the state of the log before its first remaining entry, with the hash of the chain. Returns null if no configured secret signed it: with the
- * key of a removed secret, someone could shorten the log.
+ * Returns the number of deleted entries and the chain hash after them. Returns null if no configured secret signed this
+ * start: with the key of a removed secret, someone could shorten the log.
  */
 export async function readStart({ db, sealing }: Parts): Promise<Checkpoint | null> {
   const start = await findStart(db);

@@ -6,7 +6,7 @@ import type { Db } from '../db/pool.ts';
 export type SealedEntry = { position: bigint; entry: string; leaf_hash: Buffer; chain_hash: Buffer };
 
 export type Checkpoint = { size: bigint; note: string };
-/** `tree`: whether it has the root of the tree, not the hash of the chain. */
+/** `tree` is true if the checkpoint has the root of the tree, and false if it has the chain hash. */
 export type StoredCheckpoint = Checkpoint & { tree: boolean };
 
 /** Takes the sealing lock until the transaction ends, so that only one sealer runs at a time. */
@@ -15,9 +15,10 @@ export async function lockSealing(tx: Db): Promise<void> {
 }
 
 /**
- * Returns whether there are entries to seal and whether a checkpoint is due: after the interval, or once `batchSize` entries wait for
- * one. The interval also counts if the clock was set back. An idle sealer runs only this query, so it must be cheap: the greatest
- * position takes one index lookup, whereas PostgreSQL would scan the table to find out whether any position is above `size`.
+ * Returns whether there are entries to seal and whether a checkpoint is due: after the interval, or once `batchSize`
+ * entries are not covered by one. A checkpoint that lies in the future by the interval or more, because the clock was
+ * set back, is due as well. An idle sealer runs only this query, so it must be cheap: the greatest position takes one
+ * index lookup, whereas PostgreSQL would scan the table to find out whether any position is above `size`.
  */
 export async function findSealingWork(
   db: Db,
@@ -83,8 +84,8 @@ export async function findTreeCheckpoint(db: Db): Promise<Checkpoint | undefined
 }
 
 /**
- * Returns a checkpoint of entries that are all older than the time, and not of the whole log: the newest of at most `max` entries
- * after `start`, or else the next one.
+ * Finds a checkpoint up to which entries can be deleted: one that is older than `before` and does not cover the whole
+ * log. Returns the newest one that covers at most `max` entries after `start`, otherwise the next one after `start`.
  */
 export async function findCheckpointBefore(
   db: Db,
@@ -118,7 +119,10 @@ export async function deleteBeforeStart(db: Db, size: bigint): Promise<void> {
   await deleteInBatches(db, 'audit_checkpoints', sql`size < ${size}`);
 }
 
-/** Returns the checkpoints of more than `after` entries. There are at most two of a size, and it never returns one of them only. */
+/**
+ * Returns the checkpoints of more than `after` entries. Two checkpoints can have the same size; both are then returned,
+ * even if that exceeds `limit`.
+ */
 export async function listCheckpoints(db: Db, after: bigint, limit: number): Promise<StoredCheckpoint[]> {
   const { rows } = await sql<StoredCheckpoint>`select size, note, tree from audit_checkpoints
     where size > ${after} order by size fetch first ${limit} rows with ties`.execute(db);
@@ -162,7 +166,7 @@ export type Decision = {
   /** What was decided, for example `access.refused`. */
   action: string;
   subject: Named;
-  /** A code. */
+  /** A code that says why, such as `user_request`; null if there is none. */
   reason: string | null;
   requestId: string | null;
 };

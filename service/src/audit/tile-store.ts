@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 import { HASH_BYTES, TILE_WIDTH, type Tile, type TileId } from './tree.ts';
 
-/** Returns how many leaves the tiles have. */
+/** Returns the number of leaves in the tiles. */
 export async function readTreeSize(db: Db): Promise<number> {
   const { rows } = await sql<{ index: bigint; bytes: number }>`
     select index, octet_length(hashes) as bytes from audit_tiles where level = 0 order by index desc limit 1`.execute(

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Changes the log as an attacker with the rights of the tables' owner can. */
+/** Changes the log, as an attacker with the rights of the table owner could. */
 const attack = (...statements: string[]) =>
   app.ctx.db.transaction().execute(async (tx) => {
     await sql`set local session_replication_role = replica`.execute(tx);
@@ -51,7 +51,10 @@ beforeEach(async () => {
   await attack('truncate audit_start', 'truncate audit_tiles');
 });
 
-/** What follows knows only the specifications: C2SP tlog-tiles, tlog-checkpoint and signed-note, RFC 6962 and RFC 9162. */
+/**
+ * The code below relies only on the specifications: C2SP tlog-tiles, tlog-checkpoint and signed-note, RFC 6962 and RFC
+ * 9162.
+ */
 const sha256 = (...parts: Buffer[]) => createHash('sha256').update(Buffer.concat(parts)).digest();
 const node = (left: Buffer, right: Buffer) => sha256(Buffer.from([1]), left, right);
 const hashesIn = (bytes: Buffer) =>
@@ -268,7 +271,7 @@ describe('the tree', () => {
     expect(treeOrigin('https://causeway')).toBe('causeway:443/audit');
     expect(treeOrigin('https://shared.test/invest')).toBe('shared.test/invest/audit');
 
-    // A note of the chain has the hash of the chain, and one of the tree its root.
+    // A checkpoint of the chain has the chain hash, and one of the tree has the root.
     const [rootHash = ''] = kept.split('\n').slice(2);
     const chain = (await listSealedEntries(app.ctx.db, 2n, 1))[0]?.chain_hash ?? Buffer.alloc(0);
     const sign = (origin: string | undefined, hash: Buffer) =>
@@ -373,7 +376,7 @@ describe('the tree', () => {
   });
 });
 
-/** What a role that may only read and write rows can try. */
+/** Attacks by a role that may only read and write rows. */
 describe('the sealer signs nothing, and says why,', () => {
   const run = (statement: string) => sql.raw(statement).execute(app.ctx.db);
   const signedSize = async () => Number((await findTreeCheckpoint(app.ctx.db))?.size ?? 0);

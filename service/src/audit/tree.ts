@@ -1,15 +1,15 @@
 import { hash as digest } from 'node:crypto';
 import { hashNode } from '../events/merkle.ts';
 
-/** The height of a tile in levels of the tree, and the number of hashes of a full one (C2SP tlog-tiles). */
+/** A tile's height in levels of the tree, and the number of hashes in a full tile (C2SP tlog-tiles). */
 const TILE_HEIGHT = 8;
 export const TILE_WIDTH = 2 ** TILE_HEIGHT;
 export const HASH_BYTES = 32;
 
-/** A Merkle tree (RFC 6962), of which only the roots of its complete subtrees are kept, the largest first. */
+/** A Merkle tree (RFC 6962), reduced to the roots of its complete subtrees, largest first. */
 export type Tree = { size: number; peaks: Buffer[] };
 
-/** Receives each hash that belongs into a tile, in the order of the tiles of its level. */
+/** Receives each hash that belongs in a tile, in the order of the tiles on its level. */
 export type OnTileHash = (level: number, hash: Buffer) => void;
 
 export function appendLeaf(tree: Tree, leaf: Buffer, onTileHash: OnTileHash): void {
@@ -28,7 +28,7 @@ export function rootOf({ peaks }: Tree): Buffer {
   return peaks.reduceRight((right, left) => hashNode(left, right));
 }
 
-/** Returns how many hashes of the level a tree with `size` leaves has. */
+/** Returns the number of hashes that the tiles of a level hold if the tree has `size` leaves. */
 export function countHashes(size: number, level: number): number {
   return Math.floor(size / TILE_WIDTH ** level);
 }
@@ -67,7 +67,9 @@ export function splitHashes(hashes: Buffer): Buffer[] {
   );
 }
 
-/** Collects the hashes of a growing tree as tiles, of which the first may lack the hashes that are already stored. */
+/**
+ * Collects the hashes of a growing tree into tiles. The first tile of a level omits the hashes that are already stored.
+ */
 export function collectTiles(size: number): { onTileHash: OnTileHash; take(): Tile[] } {
   let tiles: (TileId & { parts: Buffer[] })[] = [];
   const counts: number[] = [];
@@ -89,12 +91,14 @@ export function collectTiles(size: number): { onTileHash: OnTileHash; take(): Ti
 }
 
 const LEAF_PREFIX = Buffer.from([0]);
-/** The key and a position of eight bytes. The length is fixed, so a plain hash of both is a pseudorandom function. */
+/**
+ * The length of the key and an eight-byte position. It is fixed, so a plain hash of both is a pseudorandom function.
+ */
 const SALT_INPUT_BYTES = HASH_BYTES + 8;
 
 /**
- * Returns the salt of an entry. Entries have few unknown bits, so a plain hash of one would confirm a guess, such as that a
- * user was held. The salt of one entry says nothing about those of others.
+ * Returns the salt of an entry. Entries have few unknown bits, so a plain hash of one would confirm a guess, such as
+ * that a user was held. The salt of one entry reveals nothing about the salts of others.
  */
 export function saltOf(key: Buffer, position: bigint): Buffer {
   const bytes = Buffer.allocUnsafe(SALT_INPUT_BYTES);
@@ -103,7 +107,7 @@ export function saltOf(key: Buffer, position: bigint): Buffer {
   return digest('sha256', bytes, 'buffer');
 }
 
-/** Returns the leaf of an entry (RFC 6962): its data are the salt and the entry's own hash. */
+/** Returns the leaf of an entry (RFC 6962), which hashes the salt and the entry's own hash. */
 export function hashTreeLeaf(key: Buffer, position: bigint, leafHash: Buffer): Buffer {
   return digest('sha256', Buffer.concat([LEAF_PREFIX, saltOf(key, position), leafHash]), 'buffer');
 }

@@ -51,7 +51,7 @@ export async function createTreeVerifier(db: Db, start: number) {
       if (tree.size < known) appendLeaf(tree, leaf, onTileHash);
     problem ??= await compareTiles();
   }
-  // A log that was shortened before it had a tree has none yet.
+  // If entries were deleted before the log had a tree, and no tile is stored yet, there is no tree to verify.
   const hasTree = stored > 0 || start === 0;
   if (hasTree && tree.size < start)
     problem ??= `the tiles lack ${start - tree.size} entries that were deleted`;
@@ -68,7 +68,7 @@ export async function createTreeVerifier(db: Db, start: number) {
     },
     /** Returns the first difference between the stored tiles and the entries so far. */
     compareTiles: async () => problem ?? (await compareTiles()),
-    /** Compares what is left. */
+    /** Compares the remaining tiles. */
     end: async (): Promise<string | null> => {
       if (stored > tree.size) return `entry ${tree.size + 1} is missing: the tiles have ${stored} entries`;
       if (stored < signed)

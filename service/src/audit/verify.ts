@@ -53,7 +53,7 @@ async function verifySnapshot(ctx: Parts, kept: readonly string[]): Promise<Veri
   const claims = readClaims(db, keys, kept);
   let next = await claims.next();
   const isDue = () => !next.done && (next.value === null || next.value.size <= position);
-  /** Compares the log with the next checkpoints, if they are of at most as many entries as were read so far. */
+  /** Compares the log with every checkpoint that covers no more entries than were read so far. */
   const compare = async (): Promise<string | null> => {
     for (; !next.done && (next.value === null || next.value.size <= position); next = await claims.next()) {
       if (next.value === null) return UNSIGNED;
