@@ -136,7 +136,7 @@ export type Config = {
   /** Ending a participation larger than this requires two RPC providers to agree, if the chain has two. */
   settlementQuorumUsd: number;
   reconcileMinutes: number;
-  /** Notes about the environment that do not prevent a start. */
+  /** Warnings about the environment that do not prevent the start. */
   warnings: string[];
 };
 
@@ -158,8 +158,8 @@ export function loadConfig(env: Environment = process.env): Config {
 }
 
 /**
- * Reads the configuration of a node without creating anything. With problems, the members that they name are null or
- * empty, whatever their type says.
+ * Reads the configuration of a node without creating anything. Members whose settings have problems are null or empty,
+ * whatever their types say.
  */
 export function inspectConfig(env: Environment = process.env): { config: Config; problems: string[] } {
   const source = openSource(env, env.CAUSEWAY_PROFILE === 'production', 'node');

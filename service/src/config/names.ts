@@ -27,7 +27,7 @@ function isMisspelling(name: string, known: string): boolean {
   return Math.abs(name.length - known.length) <= limit && editDistance(name, known) <= limit;
 }
 
-/** Counts insertions, deletions, substitutions and swaps of neighbours. */
+/** Counts insertions, deletions, substitutions and swaps of adjacent characters. */
 function editDistance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   const at = (i: number, j: number) => rows[i]?.[j] ?? Number.POSITIVE_INFINITY;

@@ -8,7 +8,7 @@ export function readLimits(read: Read): Record<LimitName, number> {
   return Object.fromEntries(limits) as Record<LimitName, number>;
 }
 
-/** Reads the RPC URLs of every chain that has some. */
+/** Reads the RPC URLs of every chain that has any. */
 export function readRpcUrls(read: Read): Partial<Record<ChainName, string[]>> {
   const names = [...EVM_CHAIN_NAMES, ...SOLANA_CHAIN_NAMES];
   const urls = names.map((chain) => [chain, read(settingName('RPC_URL', chain)) ?? []] as const);

@@ -41,7 +41,7 @@ export interface AuditFormerKeys {
 export interface AuditCheckpoints {
   size: bigint;
   note: string;
-  /** Whether it has the root of the tree. Older nodes signed the hash of the chain. */
+  /** Whether the checkpoint has the root of the tree. Older nodes signed the chain hash instead. */
   tree: Generated<boolean>;
   at: Generated<string>;
 }

@@ -49,7 +49,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   }
 }
 
-/** Returns the URL of the server that another Causeway process currently runs on this data. */
+/** Returns the URL of the server if another Causeway process currently runs one in this data folder. */
 export async function findEmbedded(dataDir: string): Promise<string | undefined> {
   const dir = await clusterDir(dataDir);
   const holder = await findHolder(dir);

@@ -13,7 +13,7 @@ export interface SessionOptions {
   opening?: string;
 }
 
-/** One connection, from opening to end. It never reconnects. */
+/** One connection. It never reconnects: once it has ended, a new session is needed. */
 export interface ListenSession {
   listen(channel: string): Promise<void>;
   ended: Promise<void>;

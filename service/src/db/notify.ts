@@ -31,8 +31,8 @@ type Notifier = {
 };
 
 /**
- * Transactions that commit while a notification is being sent share the next one, so that waking workers costs a busy
- * node little.
+ * Returns a notifier. Transactions that commit while it is sending share its next statement, so that waking workers
+ * costs a busy node little.
  */
 export function createNotifier(pool: Pick<pg.Pool, 'query'>): Notifier {
   const waiting = new Map<string, Notification>();

@@ -1,7 +1,7 @@
 import type { Attributes } from '../tracer.ts';
 
 const LITERAL = /'[^']*'/g;
-/** Uses of the words after which a table is expected elsewhere. */
+/** Phrases in which `from` or `update` is not followed by a table. */
 const NO_TABLE =
   /\b(?:for(?: no key)?|do)\s+update\b|\bdistinct\s+from\b|\b(?:extract|trim|substring|overlay)\s*\([^()]*\bfrom\b/gi;
 /** A name before a parenthesis is a function, except after `into`. */
@@ -9,8 +9,8 @@ const TABLE =
   /\b(?:into\s+"?|(?:from|update|join)\s+(?:only\s+)?"?(?!(?:lateral|only)\b|\w+\s*\())([a-z_][a-z0-9_]*)/i;
 
 /**
- * Returns the operation and the first table of a statement for traces. The text stays here: some statements have values
- * in it.
+ * Returns the operation and the first table of a statement for traces. Leaves out the rest of the text, because some
+ * statements contain values.
  */
 export function summarizeStatement(text: string): { name: string; attributes: Attributes } {
   const [, operation = 'sql'] = /^\s*(\w+)/.exec(text) ?? [];

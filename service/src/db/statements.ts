@@ -56,7 +56,7 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
       );
     } catch (error) {
       isBroken ||= breaksConnection(error);
-      // Leads back to the code that made the query, instead of to the socket.
+      // Makes the stack trace lead to the code that made the query instead of to the socket.
       if (error instanceof Error) Error.captureStackTrace(error);
       throw error;
     }

@@ -36,7 +36,9 @@ export interface WebhookDeliveries {
   event_id: string;
   subject: string | null;
   sequence: bigint;
-  /** Whether this delivery is the one about its subject that may be sent. Means something only while it is pending. */
+  /**
+   * Whether this delivery is the one about its subject that may be sent. Only meaningful while the delivery is pending.
+   */
   is_head: Generated<boolean>;
   state: Generated<'pending' | 'delivered' | 'failed' | 'skipped'>;
   attempts: Generated<number>;

@@ -18,7 +18,7 @@ const MAX_SURVEYS = 3;
 
 type AnyChain = EvmChain | SolanaChain;
 
-/** One check per chain of its RPC endpoints, and one of the keys that settle on it. */
+/** Returns two checks per chain: one of its RPC endpoints and one of the keys that settle on it. */
 export function chainChecks(config: Config, chains: Chains, db: Db | null): Check[] {
   const all: AnyChain[] = [...chains.all(), ...chains.allSolana()];
   return all.flatMap((chain) => [
@@ -58,7 +58,7 @@ async function checkEndpoints(chain: AnyChain, count: number): Promise<Finding[]
     : [ok(name, `${heads.length} endpoints of ${providers} providers`)];
 }
 
-/** Asks again for endpoints that did not answer in time, because one slow answer is no finding. */
+/** Repeats the survey if an endpoint did not answer in time, because a single slow answer is not worth reporting. */
 async function surveyPatiently({ rpc }: AnyChain, count: number): Promise<EndpointHead[]> {
   for (let attempt = 1; ; attempt++) {
     const heads = await rpc.survey();

@@ -91,7 +91,7 @@ async function findPending({ pool }: OpenPool): Promise<Finding> {
   return warning('migrations', count, 'Run causeway migrate, or start a node, which applies them.');
 }
 
-/** The checks that need a database that answers. */
+/** Returns the checks that need a database that responds. */
 export function databaseChecks(config: Config, { url, pool, db, isMigrated }: DoctorDatabase): Check[] {
   return [
     {
@@ -137,7 +137,7 @@ export function databaseChecks(config: Config, { url, pool, db, isMigrated }: Do
   ];
 }
 
-/** Configuration errors say themselves what to do. */
+/** Turns a configuration error into a finding. The error's message already says what to do. */
 async function explain(name: string, good: string, work: () => Promise<void>): Promise<Finding[]> {
   try {
     await work();

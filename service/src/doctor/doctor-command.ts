@@ -18,7 +18,7 @@ export const DOCTOR_HELP: CommandHelp = {
   },
 };
 
-/** `problems` are those of the settings; the other checks run with what could be read. */
+/** `problems` lists the invalid settings. The other checks run with the settings that could be read. */
 export async function runDoctor(
   { config, problems }: { config: Config; problems: readonly string[] },
   args: string[],

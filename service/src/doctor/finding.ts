@@ -50,7 +50,7 @@ export async function runCheck({ name, run }: Check, timeoutMs = CHECK_TIMEOUT_M
 /** Describes an error without URLs, because their paths and credentials may be secret. */
 export function describeError(error: unknown): string {
   const { code, message, errors } = error as { code?: unknown; message?: string; errors?: unknown[] };
-  // Node reports the attempts on several addresses of a host as one error without a message.
+  // If a host has several addresses, Node reports the failed connections as one error without a message.
   const [first] = errors ?? [];
   if (!message && first !== undefined) return describeError(first);
   const line = String(message || error).split('\n')[0] ?? '';

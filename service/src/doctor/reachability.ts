@@ -17,7 +17,7 @@ export function reachabilityChecks(config: Config, db: Db | null): Check[] {
   ];
 }
 
-/** Calls the service through its public URL, as the providers do that send webhooks. */
+/** Calls the service through its public URL, as providers do when they send webhooks. */
 async function checkPublicUrl(publicUrl: string | null): Promise<Finding[]> {
   const name = 'public URL';
   if (publicUrl === null) return [skipped(name, 'PUBLIC_URL is not set')];

@@ -28,7 +28,7 @@ export type Permission = { wallet: Hex; offer: Hex; nonce: bigint; deadline: big
 type PermissionDomain = { name: string; version: string; chainId: number; verifyingContract: Hex };
 
 /**
- * Returns whether the contract accepts permissions. Some contracts check a list of the issuer instead, such as the
+ * Returns whether the contract accepts permissions. Some contracts check a list kept by the issuer instead, such as the
  * token's list; permissions do not change that list.
  */
 export function acceptsPermissions({ reader, memoize }: EvmChain, contract: Hex): Promise<boolean> {

@@ -26,7 +26,7 @@ export function readAllowance({ reader }: EvmChain, token: Hex, owner: Hex, spen
   return reader.read(contractCall(token, erc20Abi, 'allowance', [owner, spender]));
 }
 
-/** Encodes a transfer by a spender out of its allowance (`transferFrom`). */
+/** Encodes `transferFrom`, with which a spender transfers tokens within its allowance. */
 export function encodeTransferFrom(from: Hex, to: Hex, amount: bigint): Hex {
   return encodeFunctionData({ abi: token.abi, functionName: 'transferFrom', args: [from, to, amount] });
 }

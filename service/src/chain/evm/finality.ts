@@ -3,8 +3,8 @@ import type { Block } from './blocks.ts';
 import type { EvmChain } from './client.ts';
 
 /**
- * The newest blocks that a reorganisation is unlikely to undo (`confirmed`) or cannot undo (`final`). Code
- * that must be sure that a transaction is never mined again waits for `released`.
+ * The newest blocks that a reorganisation is unlikely to undo (`confirmed`) or cannot undo (`final`). Code that must be
+ * sure that a transaction can no longer be mined waits for `released`.
  */
 export type Finality = { confirmed: bigint; final: bigint; released: bigint };
 

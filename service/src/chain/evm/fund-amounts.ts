@@ -5,7 +5,7 @@ import { decodeFunctionData, encodeFunctionData, toFunctionSelector } from 'viem
 
 type Identified = { token: Hex; amount: bigint };
 
-/** A call that settles: its function, and how much of each token it moves, by token in lower case. */
+/** A commit or refund call: its function and the amount that it moves of each token, by lower-case token address. */
 export type FundCall = { functionName: 'commit' | 'remit'; amounts: Map<string, bigint> };
 
 const FUNCTIONS: ReadonlyMap<string, AbiFunction> = new Map(
@@ -49,7 +49,7 @@ function decode(item: AbiFunction, data: Hex): readonly unknown[] | null {
 }
 
 /**
- * Reads token and amount of each row. The second generation takes one row or a list of rows, and for refunds the
+ * Reads the token and amount of each row. The second generation takes one row or a list of rows, and for refunds the
  * amounts as a second argument. The first generation takes tokens and amounts as separate arguments, each a value or a
  * list.
  */

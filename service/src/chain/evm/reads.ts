@@ -15,7 +15,10 @@ export type Reader = {
   read<T>(call: Call<T>): Promise<T>;
   /** Bypasses the cache and does not join a read in flight. Use it for values that the caller may just have changed. */
   readNow<T>(call: Call<T>): Promise<T>;
-  /** Reads that the cache or a read in flight answered, and reads that were sent. All lanes share the counts. */
+  /**
+   * How many reads were answered by the cache or a read in flight (`hits`), and how many were sent (`misses`), in all
+   * lanes.
+   */
   cacheCounts: Readonly<{ hits: number; misses: number }>;
   /** Returns a reader for one partner. It shares calls and the cache, but partners take turns when the node is slow. */
   inLane(lane: string): Reader;

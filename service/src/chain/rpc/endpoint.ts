@@ -34,7 +34,7 @@ export type Endpoint = {
   /** Stops using the endpoint while it serves another chain, and resumes afterwards. */
   exclude(isExcluded: boolean): void;
   isExcluded(): boolean;
-  /** How many HTTP requests had each outcome. */
+  /** The number of HTTP requests by outcome. */
   outcomes: Readonly<Partial<Record<RpcOutcome, number>>>;
   close(): Promise<void>;
 };
@@ -128,7 +128,7 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
   };
 }
 
-/** Names the methods, not their parameters, which contain wallets. */
+/** Names the methods without their parameters, which may contain wallet addresses. */
 function describeCalls(provider: string, calls: readonly RpcCall[]) {
   const methods = [...new Set(calls.map(({ method }) => method))].join(' ');
   const attributes = { 'rpc.system': 'jsonrpc', 'rpc.method': methods, 'causeway.rpc.calls': calls.length };

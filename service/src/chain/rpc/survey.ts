@@ -23,7 +23,7 @@ export type SurveyOptions = {
   /** Identifies the chain. Null accepts every chain. */
   network: string | null;
   query: HeadQuery;
-  /** How many seconds an endpoint's head may be older than the newest head. */
+  /** How many seconds an endpoint's head may lag behind the newest head. */
   maxLagSeconds: number;
   /** The current time in milliseconds since the epoch. */
   now(): number;
