@@ -15,7 +15,7 @@ export type Metrics = {
   passwordChecks: Counter;
   /** Counts requests that a rate limit refused. */
   rateLimited: Counter<'limit'>;
-  /** Counts attempts to deliver a webhook, by the class of the status or by why there was no response. */
+  /** Counts attempts to deliver a webhook by status class or, if there was no response, by the reason. */
   webhookAttempts: Counter<'outcome'>;
   /** Counts appended events, such as the final statuses of participations. */
   events: Counter<'type'>;
@@ -41,13 +41,13 @@ export function createMetrics(): Metrics {
   });
   const webhookAttempts = new Counter({
     name: 'causeway_webhook_attempts_total',
-    help: 'Attempts to deliver a webhook by outcome.',
+    help: 'Attempts to deliver a webhook, by outcome.',
     labelNames: ['outcome'],
     registers: [registry],
   });
   const events = new Counter({
     name: 'causeway_events_total',
-    help: 'Events that this node appended by type, such as participation.completed. Includes those of transactions that were rolled back.',
+    help: 'Events that this node appended, by type (such as participation.completed). Includes events of transactions that were rolled back.',
     labelNames: ['type'],
     registers: [registry],
   });

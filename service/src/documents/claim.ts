@@ -19,7 +19,10 @@ export type SubmissionRequest = {
   values: FormValues;
 };
 
-/** The step that only this caller must take. `wait` means no step, because the link was sent less than a minute ago. */
+/**
+ * The step that this caller, and no other, must take. `wait` means no step, because the link was sent less than a
+ * minute ago.
+ */
 export type Claim = { step: 'create' | 'resend' | 'wait'; row: SubmissionRow; previousClaim: string };
 
 const RESEND_INTERVAL_MS = 60_000;

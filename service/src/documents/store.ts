@@ -154,7 +154,7 @@ export async function expireSubmissions(
   };
 }
 
-/** Measures the open submissions that are due for a check. */
+/** Returns the number of open submissions that are due for a check and how long the oldest one has been due. */
 export async function measureDueSubmissions(db: Db): Promise<QueueState> {
   const { rows } = await sql<QueueState>`select count(*)::int as length,
     coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as "oldestSeconds"

@@ -22,7 +22,7 @@ export type Finding = {
   remaining?: bigint;
 };
 
-/** The next step if the user cannot resolve the check with any call. */
+/** The next step for a check that the user cannot resolve with an API call. */
 export const CONTACT: CheckNext = { type: 'contact', method: null, path: null, body: null };
 
 const LEVELS: Partial<Record<RequirementType, Level>> = {

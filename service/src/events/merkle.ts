@@ -45,7 +45,7 @@ export function appendLeaves(size: number, frontier: NodeOf, leaves: readonly Bu
   return nodes;
 }
 
-/** Returns the hash of the leaves from `from` to before `to` (RFC 6962, section 2.1). */
+/** Returns the hash of the leaves from `from` up to, but not including, `to` (RFC 6962, section 2.1). */
 function hashRange(nodeOf: NodeOf, from: number, to: number): Buffer {
   const size = to - from;
   const level = Math.log2(size);

@@ -65,8 +65,8 @@ const PRUNE_BATCH_SIZE = 5_000;
 const MAX_LEVEL = 62;
 
 /**
- * Deletes nodes that cover only expired events, except the last one of each level: proofs of later events and appending
- * need no others. Returns whether there may be more to delete.
+ * Deletes nodes that cover only expired events, except the last such node of each level, which appending and the proofs
+ * of later events need. Returns whether there may be more to delete.
  */
 export async function pruneNodes(db: Db): Promise<boolean> {
   const { numAffectedRows } = await sql`delete from event_tree_nodes where ctid = any(array(

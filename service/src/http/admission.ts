@@ -30,8 +30,8 @@ type Options = {
    */
   laneOf(request: IncomingMessage): string | null;
   /**
-   * Returns whether the database has room for a request of this lane. It has none while enough queries of the
-   * lane wait.
+   * Returns whether the database has room for a request of this lane: it has none while too many of the lane's queries
+   * wait.
    */
   mayStart(lane: string | null): boolean;
   start: RequestListener;

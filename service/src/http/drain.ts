@@ -34,13 +34,13 @@ type Handle = { listen(backlog: number): number; getpeername(address: object): n
 /**
  * Returns a function that stops a server without losing requests. While the server drains, every reply closes its
  * connection, so that clients reconnect to another node. The function waits until no request is open and every
- * connection that was opened meanwhile has had its request, and closes all remaining connections after `DRAIN_MS`.
+ * connection opened in the meantime has sent its request. After `DRAIN_MS` it closes all remaining connections.
  */
 export function prepareDrain(app: FastifyInstance, turnReadinessRed: () => void): () => Promise<void> {
   const { server } = app;
   let openRequests = 0;
   let isDraining = false;
-  /** Connections that were opened while the server drains and have not sent a request. A client opens one to use it. */
+  /** Connections opened while the server drains that have not sent a request. Their clients are about to send one. */
   const unused = new Set<Socket>();
   server.on('connection', (socket) => {
     if (!isDraining) return;
@@ -123,15 +123,15 @@ async function acceptWaiting(server: Server, end: number): Promise<void> {
 }
 
 /**
- * Fills the backlog with connections of our own. If all of them are connected, no other connection waits, and none can
- * come before the socket closes: the system ignores its first packet, and the client connects elsewhere when it repeats
- * the packet and is refused.
+ * Fills the backlog with our own connections. If all of them are connected, no other connection is waiting, and no new
+ * one can get in before the socket closes: the system ignores its first packet. When the client repeats that packet, it
+ * is refused and connects to another node.
  */
 async function fillBacklog({ address: host, port }: AddressInfo): Promise<Socket[]> {
   const own = Array.from({ length: LAST_BACKLOG + 1 }, () =>
     connect({ host, port }).on('error', () => undefined),
   );
-  // Node connects on the next tick. Connections of a machine to itself are complete at once.
+  // Node connects on the next tick. A connection from a machine to itself is established immediately.
   await new Promise<void>((resolve) => process.nextTick(resolve));
   return own;
 }

@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import { readWholeRequest, type WholeRequest } from './whole-request.ts';
 
 type Connection = {
-  /** The last request that the parser read, if the chunk of its first byte contained exactly this request. */
+  /** The last request that the parser read, if it arrived as one chunk that contained nothing else. */
   last: IncomingMessage | null;
-  /** The request that the parser is about to read, if its chunk contains exactly one. */
+  /** The request that the parser is about to read, if the chunk contains exactly one. */
   expected: WholeRequest | null;
   /** The response to the last request that the parser read. */
   response: ServerResponse;
@@ -19,8 +19,9 @@ export type RefusingConnections = {
 };
 
 /**
- * Refuses further requests of connections that had one refused, before Node parses them, which costs more than half of a
- * refusal. `refuse` returns the text of the reply, or null if the request must be parsed and handled.
+ * Once a connection has had a request refused, refuses its further requests before Node parses them, because parsing
+ * costs more than half as much as the whole refusal. `refuse` returns the text of the reply, or null if the request must
+ * be parsed and handled.
  *
  * A chunk is answered here only if it is exactly one request, the parser is between two requests, and every earlier
  * reply has been sent. Otherwise bytes of one request could be taken for another one, or replies could be swapped
@@ -68,9 +69,10 @@ export function watchRefusals(refuse: (request: WholeRequest) => string | null):
 }
 
 /**
- * Returns whether the parser reads exactly this request. If it had been inside another request when the chunk arrived, it
- * would read a request with another method or another number of headers, or one inside the body of the expected request.
- * The latter cannot be complete within the chunk if its body is as long as the body that contains it.
+ * Returns whether the parser has read exactly the expected request. If it had been inside another request when the
+ * chunk arrived, it would have read a request with another method or another number of headers, or one inside the body
+ * of the expected request. The latter cannot be complete within the chunk, because its body would be as long as the
+ * body that contains it.
  */
 function isSame({ method, url, headers, rawHeaders }: IncomingMessage, expected: WholeRequest): boolean {
   return (

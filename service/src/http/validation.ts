@@ -72,7 +72,7 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema }) => 
   };
 };
 
-/** Returns a function that throws unless the body matches; form values get the schema's types. */
+/** Returns a function that throws unless the body matches. Form values are converted to the schema's types. */
 export function bodyCheck(schema: TSchema): (body: unknown, isForm: boolean) => void {
   const [problems, readText] = [lazily(schema), textReader(schema)];
   return (body, isForm) => {

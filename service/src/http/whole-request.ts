@@ -15,7 +15,7 @@ const LENGTH = /^\d{1,5}$/;
 /**
  * Returns the request if the chunk is exactly one plain request, from its first to its last byte. Returns null in every
  * other case, for example for part of a request, for two requests, and for headers that change how the body or the
- * connection ends. It is much stricter than a parser has to be, because the caller leaves the other chunks to one.
+ * connection ends. It can be much stricter than a parser, because Node's parser handles all other chunks.
  */
 export function readWholeRequest(chunk: Buffer): WholeRequest | null {
   if (chunk.length > MAX_BYTES) return null;

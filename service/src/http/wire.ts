@@ -88,7 +88,7 @@ export function ObjectName<const Name extends string>(name: Name) {
   return Type.Literal(name);
 }
 
-/** The schema of `T` or null, in a form for which the serializer need not try alternatives. */
+/** The schema of `T` or null. For plain types it is not a union, so the serializer has no alternatives to try. */
 export function Nullable<T extends TSchema>(schema: T) {
   const type = (schema as { type?: string }).type;
   const plain = typeof type === 'string' && type !== 'object' && type !== 'array';
@@ -97,7 +97,7 @@ export function Nullable<T extends TSchema>(schema: T) {
   );
 }
 
-/** The schema of an object without further members: rejected in requests, removed from replies. */
+/** The schema of an object with exactly these members. Others are rejected in requests and removed from replies. */
 export function Closed<T extends Record<string, TSchema>>(
   properties: T,
   options: { title?: string; description?: string } = {},

@@ -188,7 +188,7 @@ export async function endApplicant(
   return { applicantId: applicants.rows[0]?.applicant_id ?? null, isReviewed: reviews.rows.length > 0 };
 }
 
-/** Measures the applicants that are due for a check. */
+/** Returns the number of applicants that are due for a check and how long the oldest one has been due. */
 export async function measureDueApplicants(db: Db): Promise<QueueState> {
   const { rows } = await sql<QueueState>`select count(*)::int as length,
     coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as "oldestSeconds"

@@ -5,7 +5,10 @@
 export type FairQueue = {
   /** Resolves to a function that gives the slot back. Rejects with `timeout()` if no slot is free within `waitMs`. */
   take(lane: string, waitMs?: number): Promise<() => void>;
-  /** Takes a slot if one is free, without a promise. Call `release` once for each slot taken with `tryTake`. */
+  /**
+   * Takes a slot synchronously and returns true, or returns false if none is free. Call `release` once for each slot
+   * taken.
+   */
   tryTake(): boolean;
   release(): void;
   waiting(): number;

@@ -33,7 +33,7 @@ export async function deleteMail(db: Db, id: string): Promise<void> {
   await db.deleteFrom('mail_outbox').where('id', '=', id).execute();
 }
 
-/** Measures the mails that were not sent yet. */
+/** Returns the number of unsent mails and the age of the oldest one. */
 export async function measureOutbox(db: Db): Promise<QueueState> {
   const { rows } = await sql<QueueState>`select count(*)::int as length,
     coalesce(extract(epoch from now() - min(inserted_at)), 0)::float8 as "oldestSeconds" from mail_outbox`.execute(

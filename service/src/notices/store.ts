@@ -163,7 +163,7 @@ function lastOf(rows: RawBuilder<unknown>): RawBuilder<unknown> {
     order by at desc, id desc limit 1`;
 }
 
-/** Measures the notices that have not become a mail yet. */
+/** Returns the number of notices that have not become mails yet and the age of the oldest one. */
 export async function measureNotices(db: Db): Promise<QueueState> {
   const { rows } = await sql<QueueState>`select count(*)::int as length,
     coalesce(extract(epoch from now() - min(written_at)), 0)::float8 as "oldestSeconds"
