@@ -136,7 +136,7 @@ export type Config = {
   /** Ending a participation larger than this requires two RPC providers to agree, if the chain has two. */
   settlementQuorumUsd: number;
   reconcileMinutes: number;
-  /** Warnings about the environment that do not prevent the start. */
+  /** Warnings about the environment that do not prevent startup. */
   warnings: string[];
 };
 

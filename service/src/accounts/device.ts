@@ -29,7 +29,7 @@ export function describeBrowser(userAgent: string | undefined): string | null {
 }
 
 /**
- * Shortens a network address to 203.0.113.x, or to the /48 of IPv6. The user still recognises it, but it no longer
+ * Shortens a network address to 203.0.113.x or, for IPv6, to its /48. The user still recognises it, but it no longer
  * identifies a household if it leaks.
  */
 export function describeNetwork(network: string): string {

@@ -2,7 +2,7 @@ const INTERACTION_PATH = /^\/interaction\/([A-Za-z0-9_-]{1,64})$/;
 const ACCOUNT_PATH = /^\/account\/(email|password|second-factor|delete)$/;
 
 /**
- * Parses the `next` parameter. Only an app's pending sign-in and forms of the account are allowed; anything else would be
+ * Parses the `next` parameter. Only an app's pending sign-in and the account forms are allowed; anything else would be
  * an open redirect.
  */
 export function parseReturnPath(next: unknown): string | null {

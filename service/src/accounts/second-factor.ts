@@ -15,7 +15,7 @@ import { localeOf } from './user.ts';
 
 const PURPOSE = 'totp secret';
 const RECOVERY_CODES = 10;
-/** 80 random bits, so that a plain hash is enough. */
+/** 80 random bits, so a plain hash is enough. */
 const RECOVERY_CODE_BYTES = 10;
 const RESEAL_BATCH_SIZE = 100;
 
@@ -153,7 +153,7 @@ function openSecret({ sealing }: Pick<Context, 'sealing'>, userId: string, seale
   return sealing.open(PURPOSE, sealed, userId);
 }
 
-/** People type codes with spaces, hyphens and small letters. */
+/** People type codes with spaces, hyphens and lower-case letters. */
 function normalizeCode(text: string): string {
   return text.replace(/[\s-]/g, '').toUpperCase();
 }

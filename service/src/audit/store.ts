@@ -16,9 +16,9 @@ export async function lockSealing(tx: Db): Promise<void> {
 
 /**
  * Returns whether there are entries to seal and whether a checkpoint is due: after the interval, or once `batchSize`
- * entries are not covered by one. A checkpoint that lies in the future by the interval or more, because the clock was
- * set back, is due as well. An idle sealer runs only this query, so it must be cheap: the greatest position takes one
- * index lookup, whereas PostgreSQL would scan the table to find out whether any position is above `size`.
+ * entries are not covered by one. It is also due if the newest one lies at least an interval in the future, because the
+ * clock was set back. An idle sealer runs only this query, so it must be cheap: the greatest position takes one index
+ * lookup, whereas PostgreSQL would scan the table to find out whether any position is above `size`.
  */
 export async function findSealingWork(
   db: Db,

@@ -290,7 +290,7 @@ describe('the tree', () => {
     await attack('truncate audit_tiles', 'truncate audit_checkpoints');
     await sql`insert into audit_checkpoints (size, note) values (300, ${note})`.execute(app.ctx.db);
     expect(await verifyAuditLog(app.ctx)).toMatchObject({ entries: 300n, checkpoints: 1, problem: null });
-    // Each run takes a bounded number of batches, and signs what the tree has then.
+    // Each run takes a bounded number of batches, and signs the tree as it is then.
     const limits = { batchSize: 100, maxBatches: 1 };
     expect(await sealAuditLog(app.ctx, 1e9, limits)).toBe(true);
     expect((await findTreeCheckpoint(app.ctx.db))?.size).toBe(100n);

@@ -200,7 +200,7 @@ export const ratio: Parser<number> = {
   parse: (value) => (/^(0(\.\d{1,9})?|1(\.0{1,9})?)$/.test(value) ? Number(value) : undefined),
 };
 
-/** Headers in the form of OpenTelemetry: `name=value,name=value`, percent-encoded. */
+/** Headers in OpenTelemetry's format: `name=value,name=value`, percent-encoded. */
 export const headerList: Parser<Record<string, string>> = {
   expects: 'a comma-separated list of headers such as api-key=0123',
   parse: (value) => {

@@ -1,7 +1,10 @@
 /** Marks the values of an environment file that an operator has to replace. */
 export const PLACEHOLDER = 'CHANGE_ME';
 
-/** Returns whether a value, or a part of it, still comes from `env.example`. URLs may have been written in lower case. */
+/**
+ * Returns whether a value, or a part of it, still comes from `env.example`. Ignores case, because URLs may have been
+ * lower-cased.
+ */
 export function hasPlaceholder(text: string): boolean {
   return text.toUpperCase().includes(PLACEHOLDER);
 }

@@ -16,7 +16,7 @@ export type Source = {
 
 /** Problems name the variable and the expected form, but never repeat a value: it may be a secret. */
 export function openSource(env: Environment, isProduction: boolean, reader: Source['reader']): Source {
-  // All at once, because a setting may be read only if another one is set.
+  // Searches all settings for placeholders now, because some are read only if another one is set.
   const problems = Object.keys(SETTINGS)
     .filter((name) => hasPlaceholder(env[name] ?? ''))
     .map((name) => `${name}: still contains ${PLACEHOLDER}; set your own value`);

@@ -23,8 +23,8 @@ function keepText(text: string): string {
 const readArray: (text: string) => (string | null)[] = pg.types.getTypeParser(TEXT_ARRAY, 'text');
 
 /**
- * Splits an array of texts. Most have no quotes, no null and one dimension, so that a split is enough; the package reads
- * character by character, which took a tenth of the time of a token check.
+ * Splits an array of texts. Most have no quotes, no nulls and one dimension, so a plain split is enough. The package
+ * reads character by character, which took a tenth of the time of a token check.
  */
 export function splitArray(text: string): (string | null)[] {
   if (text === '{}') return [];

@@ -101,7 +101,7 @@ async function ensureDatabase(url: string): Promise<void> {
 }
 
 function embeddedServer(server: Server, url: string, dir: string): Embedded {
-  // A cleaner of temporary files may remove the short link, so it is recreated regularly.
+  // A cleanup of temporary files may remove the short link, so it is recreated regularly.
   const keepLink = setInterval(() => void socketFolder(dir).catch(() => undefined), LINK_INTERVAL_MS);
   keepLink.unref();
   return {

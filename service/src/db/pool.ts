@@ -46,13 +46,10 @@ export interface OpenPool {
   laneOf(lane: string): Lane;
   /** The number of callers waiting for a connection. */
   waiting(): number;
-  /**
-   * Returns whether so many statements of this lane are waiting for a connection that the lane should not add
-   * more.
-   */
+  /** Returns whether this lane has so many statements waiting for a connection that it should not add more. */
   isBusy(lane: string): boolean;
   /**
-   * Returns whether so many statements of all lanes are waiting for a connection that nobody should add more.
+   * Returns whether all lanes together have so many statements waiting for a connection that nobody should add more.
    */
   isFull(): boolean;
   close(): Promise<void>;

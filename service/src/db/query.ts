@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** A hand-written statement. It cannot have other options of `pg`, because `newQuery` would ignore them. */
+/** A hand-written statement. It takes no other `pg` options, because `newQuery` would ignore them. */
 export type Statement = Pick<pg.QueryConfig, 'name' | 'text' | 'values'>;
 
 /**

@@ -11,7 +11,7 @@ export type ServerFacts = {
   clockOffsetMs: number;
   /** How many connections the server accepts from ordinary roles, and how many are open. */
   connections: { max: number; used: number };
-  /** How many nodes are running on this database. */
+  /** How many running nodes use this database. */
   nodes: number;
   encryption: 'verified' | 'unverified' | 'none';
   /** Whether the connection stays on this machine. */

@@ -8,7 +8,7 @@ import { summarizeStatement } from './statement-summary.ts';
 
 // The limit keeps queries with varying text, such as filters, from filling the server's memory with plans.
 const MAX_NAMED_STATEMENTS = 1_000;
-// Longer texts are bulk statements, whose text depends on the number of rows, so naming them is of no use.
+// Longer texts are bulk statements, whose text depends on the number of rows, so naming them would not help.
 const MAX_NAMED_LENGTH = 8_000;
 
 /**

@@ -11,7 +11,10 @@ import { type Check, describeError, type Finding, failed, ok, skipped, warning }
 /** The oldest version that the migrations run on. */
 const MIN_VERSION = 15;
 const MAX_OFFSET_MS = 2_000;
-/** Providers refuse requests whose time differs by a minute, and codes and leases expire too early or too late. */
+/**
+ * A difference above this fails the check: providers refuse requests that are a minute off, and codes and leases expire
+ * too early or too late.
+ */
 const BAD_OFFSET_MS = 20_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 

@@ -161,7 +161,7 @@ export async function findEvent(db: Db, audience: Audience, id: string): Promise
   return rows[0] ?? null;
 }
 
-/** Returns the oldest event since a time. */
+/** Returns the id of the oldest event that was inserted at `since` or later. */
 export async function findOldestEvent(db: Db, audience: Audience, since: string): Promise<string | null> {
   const { rows } = await sql<{ id: string }>`select e.id from events e
     where ${visibleTo(audience)} and e.inserted_at >= ${since} order by e.sequence limit 1`.execute(db);

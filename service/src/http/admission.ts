@@ -1,9 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
 /**
- * How many requests start in one turn of the event loop, and for how long. The node reads database replies once per
- * turn, and a request needs several. If one turn started every request that has arrived, the requests already running
- * would wait longer for their replies.
+ * How many requests may start in one turn of the event loop, and how long starting them may take. The node reads
+ * database replies once per turn, and a request needs several. If one turn started every request that has arrived, the
+ * requests already running would wait longer for their replies.
  */
 const MAX_STARTS_PER_TURN = 16;
 const MAX_START_MS_PER_TURN = 1;

@@ -28,7 +28,7 @@ const IDLE_TURNS = 2;
 /** The backlog while the server stops listening. The system lets one more connection wait. */
 const LAST_BACKLOG = 1;
 
-/** The parts of Node's handle of a socket that have no public equivalent. They are synchronous system calls. */
+/** The parts of Node's internal socket handle that have no public equivalent. They are synchronous system calls. */
 type Handle = { listen(backlog: number): number; getpeername(address: object): number };
 
 /**

@@ -8,8 +8,8 @@ declare module 'fastify' {
 }
 
 /**
- * Traces the requests of the application. A span names the route instead of the path, and no caller, because everything
- * in it leaves the node.
+ * Traces the requests of the application. A span names the route instead of the path and does not name the caller,
+ * because everything in it leaves the node.
  */
 export function traceRequests(app: FastifyInstance, tracer: Tracer): void {
   app.decorateRequest('span', null);

@@ -7,7 +7,7 @@ import { readWholeRequest } from './whole-request.ts';
 
 const SENTINEL = 'GET /sentinel HTTP/1.1\r\nhost: x\r\n\r\n';
 
-/** Returns what Node's parser reads from the chunk, followed by another request. */
+/** Returns what Node's parser reads if another request follows the chunk. */
 async function parse(
   chunk: Buffer,
 ): Promise<{ requests: IncomingMessage[]; bodies: string[]; error?: Error }> {

@@ -159,8 +159,8 @@ export async function postponeCheck(db: Db, userId: string, seconds: number): Pr
 }
 
 /**
- * Makes applicants due whose case is open or who were never checked. Called at the start of the service,
- * because webhooks may have been lost while it was down.
+ * Makes all applicants due whose case is open or who were never checked. Called when the service starts, because
+ * webhooks may have been lost while it was down.
  */
 export async function markOpenCasesDue(db: Db): Promise<void> {
   await sql`update identity_applicants a set due_at = now() where due_at > now() and lease_until is null

@@ -1,4 +1,4 @@
-/** How much work waits in a table that is a queue. */
+/** The backlog of a table that serves as a queue. */
 export type QueueState = {
   length: number;
   /** How long the oldest row has been waiting for its turn. */

@@ -10,7 +10,7 @@ export type QueueWork = {
   name: string;
   /** The notification channel that wakes the worker. */
   channel: string;
-  /** How often the worker looks for due rows without a notification. */
+  /** How often the worker looks for due rows if no notification arrives. */
   intervalMs: number;
   /** How many steps run in parallel. */
   concurrency: number;

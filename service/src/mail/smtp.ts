@@ -13,7 +13,7 @@ export function smtpMailer(url: string, from: string, tls: Config['smtpTls']): M
   const host = from.replace(/>$/, '').split('@').at(-1) ?? 'localhost';
   return {
     send: async (id, { to, ...content }) => {
-      // The recipient is an object, because a text could contain a second recipient.
+      // The recipient is an object, because a string could contain a second recipient.
       await transport.sendMail({
         from,
         to: { name: '', address: to },

@@ -29,7 +29,7 @@ export type CallAll = (calls: RawCall[], checkBlock: CheckBlock) => Promise<Batc
 
 const MAX_BATCH_CALLS = 100;
 const NO_CODE_TTL_MS = 60_000;
-// The gas limit of one view. Callers choose the contracts, so a view must not keep a node busy for longer.
+// The gas limit of one view. Callers choose the contracts, and a view must not keep a node busy for long.
 const SINGLE_CALL_GAS = 5_000_000n;
 const MULTICALL_GAS_PER_CALL = 1_000_000n;
 const MAX_MULTICALL_GAS = 30_000_000n;

@@ -66,7 +66,7 @@ export async function readOperator({ reader }: EvmChain, swap: Hex): Promise<Hex
   return operator === undefined ? null : toLowerHex(operator);
 }
 
-/** Returns the EIP-712 domain name (read by EIP-5267), or null if the contract does not provide it. */
+/** Returns the EIP-712 domain name that the contract reports (EIP-5267), or null if it reports none. */
 export async function readDomainName({ reader }: EvmChain, swap: Hex): Promise<string | null> {
   const domain = await optionalView(reader.read(contractCall(swap, tokenizedSwapAbi, 'eip712Domain', [])));
   return domain?.[1] ?? null;

@@ -26,7 +26,9 @@ const HOLDER_RANGES = [2_000n, 20n];
 const MAX_HOLDERS = 20;
 const MAX_PROBED = 10n ** 12n;
 
-/** Views that only tokens with changing balances have: staking tokens, lending tokens and elastic supplies. */
+/**
+ * Views that only tokens with changing balances have: staking tokens, lending tokens and tokens with an elastic supply.
+ */
 const REBASING_VIEWS = parseAbi([
   'function sharesOf(address account) view returns (uint256)',
   'function scaledBalanceOf(address account) view returns (uint256)',
@@ -34,7 +36,10 @@ const REBASING_VIEWS = parseAbi([
 ]);
 const FEE_VIEWS = parseAbi(['function basisPointsRate() view returns (uint256)']);
 
-/** Returns why amounts of the token are not exact. Returns null if they are exact or if the probe cannot find out. */
+/**
+ * Returns why transfers of the token do not move exact amounts. Returns null if they do, or if the probe cannot find
+ * out.
+ */
 export async function findInexactTransfers(chain: EvmChain, token: Hex, to: Hex): Promise<string | null> {
   const { reader } = chain;
   const views = {

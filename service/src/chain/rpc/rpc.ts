@@ -63,8 +63,7 @@ export function openRpc({ chain, urls, timeoutMs, protocol, ...options }: RpcOpt
 
 function createRpc(parts: RpcParts): Pick<Rpc, 'inLane'> {
   const { chain, endpoints, timeoutMs } = parts;
-  // One attempt more than there are endpoints, because an attempt may fail only because a kept-alive
-  // connection has been closed.
+  // One more attempt than there are endpoints: an attempt may fail merely because a kept-alive connection was closed.
   const maxAttempts = endpoints.length + 1;
   let sent = 0;
   let waiting = 0;

@@ -1,8 +1,9 @@
 import type { SolanaChain } from './client.ts';
 
 /**
- * Sends signed bytes to every endpoint; safe to repeat. The nodes neither check nor retry, because the service resends.
- * An answer only means that a node has relayed the bytes. Throws if no node accepted them.
+ * Sends signed bytes to every endpoint; safe to repeat. Nodes are asked not to simulate the transaction first and not
+ * to retry it, because the service resends it. An answer only means that a node has relayed the bytes. Throws if no
+ * node accepted them.
  */
 export async function sendTransaction({ rpc }: SolanaChain, raw: Uint8Array): Promise<void> {
   const options = { encoding: 'base64', skipPreflight: true, maxRetries: 0 };
