@@ -60,7 +60,10 @@ export type Kernel = {
   tracer: Tracer | null;
   /** Emitted when this node appends events, shortly before their transaction commits. */
   eventsAppended: Signal;
-  /** The id of the API request that is being handled. Null outside of requests and for public routes. */
+  /**
+   * The id of the request that is being handled. Null outside of requests, for public API routes, and for reads that
+   * write no audit entry.
+   */
   requestId: string | null;
   /**
    * The partner that sent the API request that is being handled. Events for other partners do not name the

@@ -6,8 +6,8 @@ import { deleteMail, MAIL_CHANNEL } from './store.ts';
 
 const POLL_INTERVAL_MS = 15_000;
 /**
- * With the retry delays of the outbox, this many attempts take about a day. By then every link in the mail
- * has expired.
+ * With the retry delays of the outbox, this many attempts take about a day. Sign-in links in mails are not valid for
+ * longer.
  */
 const MAX_ATTEMPTS = 28;
 
