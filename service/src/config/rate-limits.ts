@@ -9,7 +9,7 @@ export const LIMITS = {
   authorize: [300, 'Sign-ins that apps start, per network address.'],
   introspection: [60, 'Introspection requests without client credentials, per network address.'],
   failed_authentication: [1200, 'Unknown tokens and client secrets, per network address and node.'],
-  webhook_test: [10, 'Test events of webhooks per partner.'],
+  webhook_test: [10, 'Webhook test events per partner.'],
   sign_in: [10, 'Sign-in attempts per account.'],
   account_mail: [3, 'Mails per recipient.'],
   audit: [600, 'Checkpoints and tiles of the audit log, per network address.'],

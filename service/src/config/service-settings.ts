@@ -54,7 +54,7 @@ export const SERVICE = {
   ),
   OTEL_EXPORTER_OTLP_ENDPOINT: setting(
     url(['https:', 'http:']),
-    'The base URL of an OpenTelemetry collector that accepts OTLP over HTTP, such as `http://127.0.0.1:4318`. Traces of requests, with their SQL, RPC and provider calls, are sent to it. They contain no values, paths or ids of users.',
+    'The base URL of an OpenTelemetry collector that accepts OTLP over HTTP, such as `http://127.0.0.1:4318`. Traces of requests, with their SQL, RPC and provider calls, are sent to it. They contain no parameter values, URL paths or user ids.',
     { defaultNote: 'no traces' },
   ),
   OTEL_EXPORTER_OTLP_HEADERS: setting(
@@ -64,7 +64,7 @@ export const SERVICE = {
   ),
   OTEL_TRACES_SAMPLER_ARG: setting(
     parsers.ratio,
-    'The share of requests that are traced, from 0 to 1. The service decides it alone, whatever `traceparent` says.',
+    'The share of requests that are traced, from 0 to 1. The service ignores the sampling decision in `traceparent`.',
     { default: '0.01' },
   ),
   CAUSEWAY_SECRET: setting(

@@ -94,12 +94,12 @@ const KEYS = {
   ),
   OPERATOR_KEYS_FILE: setting(
     parsers.path,
-    'A JSON file that gives roles keys of their own, on all EVM chains, on one, or on a Solana cluster: `{"refund": {"kms": "alias/refund"}, "base_mainnet": {"commit": {"file": "/run/secrets/commit"}}, "solana_mainnet": {"refund": {"kms": "alias/solana-refund"}}}`. Roles: `commit` (also revokes wallets on allow-lists), `refund`, `quote` (tokenized swaps), `supplier`. A role without a key uses the operator key, the supplier `SUPPLIER_KEY`. Solana has `commit` and `refund` only, with Ed25519 keys. `{"address": "0x…"}` in place of a `commit` or `refund` key says that only other nodes have it. Each key signs for its roles only.',
+    'A JSON file that gives roles separate keys, on all EVM chains, on one, or on a Solana cluster: `{"refund": {"kms": "alias/refund"}, "base_mainnet": {"commit": {"file": "/run/secrets/commit"}}, "solana_mainnet": {"refund": {"kms": "alias/solana-refund"}}}`. Roles: `commit` (also revokes wallets on allow-lists), `refund`, `quote` (tokenized swaps), `supplier`. A role without a key uses the operator key, except `supplier`, which uses `SUPPLIER_KEY`. Solana has `commit` and `refund` only, with Ed25519 keys. `{"address": "0x…"}` in place of a `commit` or `refund` key says that only other nodes have it. Each key signs for its roles only.',
     { defaultNote: 'the operator key has every role' },
   ),
   OPERATOR_KMS_ENDPOINT: setting(
     url(['https:', 'http:']),
-    'A KMS endpoint other than the one of the region.',
+    'A KMS endpoint that replaces the default of the region.',
     { defaultNote: "the region's endpoint" },
   ),
   AWS_REGION: setting(parsers.text, 'The region of the KMS key.', { required: 'a key is in KMS' }),
@@ -113,7 +113,7 @@ const KEYS = {
   ),
   OPERATOR_POLICY_FILE: setting(
     parsers.path,
-    'A JSON file with what the keys may sign per chain: `{"ethereum_mainnet": {"contracts": ["0x…"], "daily_fee": "2000000000000000000", "daily_amounts": {"0x…": "1000000000"}}}`. `contracts` are the funds, allow-lists and swaps, on Solana the funds and vaults. `daily_fee` (wei or lamports) and `daily_amounts` (smallest units per token) limit what each role signs in 24 hours; a token without an amount cannot be moved. `roles` replaces any of these for `commit`, `refund`, `quote` or `supplier`, whose `daily_permissions` limits how many wallets it permits. Only `contracts` is required, and a bare list of contracts works too. The signer refuses everything else, chains that are not listed included, so that a changed database cannot redirect money. Keep the file out of reach of the database. The signer always refuses to send value and to call functions other than commits, refunds and revocations.',
+    'A JSON file that lists what the keys may sign on each chain: `{"ethereum_mainnet": {"contracts": ["0x…"], "daily_fee": "2000000000000000000", "daily_amounts": {"0x…": "1000000000"}}}`. `contracts` are the funds, allow-lists and swaps, on Solana the funds and vaults. `daily_fee` (wei or lamports) and `daily_amounts` (smallest units per token) limit what each role signs in 24 hours; a token without an amount cannot be moved. `roles` replaces any of these for `commit`, `refund`, `quote` or `supplier`, whose `daily_permissions` limits how many wallets it permits. Only `contracts` is required, and a bare list of contracts works too. The signer refuses everything else, chains that are not listed included, so that a changed database cannot redirect money. Keep the file out of reach of the database. The signer always refuses to send value and to call functions other than commits, refunds and revocations.',
     { defaultNote: 'any contract' },
   ),
   OPERATOR_SPEND_DIR: setting(
@@ -204,7 +204,7 @@ const PROVIDERS = {
   }),
   ATTESTATION_MAX_SECONDS: setting(
     integer(10, 600),
-    'The longest validity of an attestation of the venue. Longer ones are refused, because issued calldata cannot be recalled.',
+    'The maximum validity of an attestation from the venue, in seconds. Attestations that are valid for longer are refused, because issued calldata cannot be recalled.',
     { default: '120' },
   ),
 };

@@ -61,7 +61,7 @@ export const SETTLEMENT = {
   ),
   REFUND_DAILY_LIMIT_USD: setting(
     integer(0, 999_999_999),
-    'What one person, by the OS user who runs the command, may refund in 24 hours, in US dollars. For more, `participation remit` and `offer refund` store a request that another OS user must confirm with `causeway participation confirm`. Set it on the nodes: commands apply the lowest limit that nodes had in the last 24 hours, so their own environment can only lower it.',
+    'How much one person, identified by the OS user who runs the command, may refund in 24 hours, in US dollars. For more, `participation remit` and `offer refund` store a request that another OS user must confirm with `causeway participation confirm`. Set it on the nodes: commands apply the lowest limit that nodes had in the last 24 hours, so their own environment can only lower it.',
     { defaultNote: 'no limit' },
   ),
   SETTLEMENT_QUORUM_USD: setting(
