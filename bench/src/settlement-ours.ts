@@ -28,7 +28,7 @@ export type SettlementFigures = {
 };
 
 export type SettlementModel = {
-  /** The number of rows to settle before the measurement ends, out of the `backlog` rows that wait. */
+  /** The number of rows to settle before the measurement ends, out of `backlog` waiting rows. */
   count: number;
   backlog: number;
   /** Rows in the table that have already been settled. */

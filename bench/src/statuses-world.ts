@@ -20,7 +20,7 @@ const REQUIREMENTS = `
       - { type: jurisdiction, details: { filter_type: reject, filters: [{ country_iso_2: US }] } }`;
 
 /**
- * Creates an offer with four options, or more, of seven requirements each, and a user with data for most of them.
+ * Creates an offer with four or more options of seven requirements each, and a user who has data for most requirements.
  */
 export async function statusesWorld(optionCount = 4) {
   const bench = await benchContext();

@@ -17,7 +17,8 @@ import { createRoot } from 'react-dom/client';
 import { createConfig, http, WagmiProvider } from 'wagmi';
 import { baseSepolia, sepolia } from 'wagmi/chains';
 
-// The app's own wallet connection: wagmi finds browser extensions itself, and the SDK uses what wagmi connects.
+// The app's own wallet connection: wagmi finds browser extensions itself, and the SDK uses the wallet that wagmi has
+// connected.
 const config = createConfig({
   chains: [sepolia, baseSepolia],
   transports: { [sepolia.id]: http(), [baseSepolia.id]: http() },

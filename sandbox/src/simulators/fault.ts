@@ -19,7 +19,7 @@ export const FaultInput = Type.Object({
 
 const SLOW_DELAY_MS = 30_000;
 
-/** Creates a fault switch. `forSeconds` counts real time, because the sandbox clock may not run. */
+/** Creates a fault switch. `forSeconds` counts real time, because the sandbox clock may be stopped. */
 export function createFault(): Fault {
   let current: FaultMode = 'none';
   let until = Number.POSITIVE_INFINITY;

@@ -51,9 +51,8 @@ export async function ensureAllowance(
 }
 
 /**
- * Sends `approve(spender, amount)`. If the token rejects it because of an earlier allowance (USDT does),
- * resets the allowance to zero first. Throws if the token returns `false`, because then it has not approved
- * anything.
+ * Sends `approve(spender, amount)`. If the token rejects it because of an earlier allowance (USDT does), resets the
+ * allowance to zero first. Throws if the token returns `false`, which means that it has approved nothing.
  */
 export async function sendApproval(
   session: Session,

@@ -1,8 +1,8 @@
 import { parseAbi } from 'viem/utils';
 
 /**
- * Errors of the tokens, of the offer contracts and of the venue that the tokenized swap calls. In a file of its own, which loads
- * with the first revert.
+ * The errors of the tokens, the offer contracts and the venue that the tokenized swap calls. A separate file, because
+ * it is needed only after a revert.
  */
 export const errorsAbi = parseAbi([
   'error Unauthorized()',

@@ -92,8 +92,8 @@ export type TrustedContracts = Partial<
        */
       contracts?: readonly string[] | undefined;
       /**
-       * The address of each funding token, by asset id. If given, no other funding token is accepted. An address for an
-       * asset that users buy is checked too.
+       * The address of each funding token, by asset id. If given, no other funding token is accepted. If you also list
+       * an asset that users buy, its address is checked too.
        */
       tokens?: Readonly<Record<string, string>> | undefined;
       /**

@@ -39,8 +39,8 @@ export type FundSwapInput = {
   /** The minimum to receive regardless of the preview, for example the amount that the user was shown. */
   minReceive?: string | bigint | undefined;
   /**
-   * Whether to swap a part if the fund cannot accept the whole amount. Default: false, so that the flow fails
-   * with `supply_short`.
+   * Whether to swap a part if the fund cannot accept the whole amount. Default: false; the flow then fails with
+   * `supply_short`.
    */
   allowPartial?: boolean | undefined;
 };

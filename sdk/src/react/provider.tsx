@@ -36,7 +36,7 @@ export type CausewayProviderProps = {
   cache?: ((client: Causeway) => QueryCache) | undefined;
   /** The prefix of the routes that `createHandler` serves on your server. Default: `/causeway`. */
   prefix?: string | undefined;
-  /** Where sign-in starts. Default: `/sign-in` after the prefix. */
+  /** Where sign-in starts. Default: `/sign-in` below `prefix`. */
   signInUrl?: string | undefined;
   /** Where users who cannot resolve a blocker themselves get help, such as `mailto:help@example.com`. */
   supportUrl?: string | undefined;

@@ -80,7 +80,7 @@ function isSamePath(path: string, requested: string): boolean {
   return path.replace(/\/$/, '') === requested.replace(/\/$/, '');
 }
 
-/** Sends the page an access token. The refresh token never leaves the server. */
+/** Sends the page an access token, but never the refresh token. */
 async function handleToken(context: HandlerContext, request: Request, url: URL): Promise<Response> {
   if (!isSameOrigin(request, context.origin)) return crossSiteReply();
   const { signIn, onError } = context;

@@ -109,7 +109,7 @@ export function fromFundSwap(swap: FundSwap): Entry {
   };
 }
 
-/** A receipt confirms money that was taken or returned, so an order on its way has none yet. */
+/** A receipt confirms money that was taken or returned, so a pending order has none yet. */
 export const hasReceipt = ({ status }: Entry) => status === 'completed' || status === 'refunded';
 
 export const quantityLabel = ({ isEstimate }: Quantity) => (isEstimate ? 'Quantity, estimated' : 'Quantity');

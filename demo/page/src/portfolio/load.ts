@@ -20,7 +20,7 @@ export type Portfolio = { holdings: Holding[]; history: Entry[] };
 
 const USD_DECIMALS = 6;
 
-/** Reads everything the user invested: from the API, and for funds from the chain. */
+/** Reads everything that the user has invested in: from the API, and for funds from the chain. */
 export async function loadPortfolio(
   client: Causeway,
   chains: readonly ChainConfig[],

@@ -20,7 +20,7 @@ const FORM_ACTIONS = [
   ['Expire form', 'expire'],
 ] as const;
 
-/** Decides the user's identity reviews and signs their tax form, as the providers' staff and the user's mailbox would. */
+/** Decides the user's identity reviews and acts on their tax form, in place of the providers' staff and the user. */
 export function Reviews() {
   const { isBusy, message, send } = useControl();
   const invalidate = useInvalidate();

@@ -77,7 +77,7 @@ function NothingYet() {
   );
 }
 
-/** Shows what is still on its way, above everything that is settled. */
+/** Shows pending investments, above everything that is settled. */
 function PendingStrip({ entries }: { entries: readonly Entry[] }) {
   if (entries.length === 0) return null;
   return (

@@ -11,7 +11,7 @@ const RIGHT = WIDTH - MARGIN.right - 8;
 type Props = {
   points: readonly PricePoint[];
   range: NonNullable<MarketQuery['range']>;
-  /** Called with the point under the pointer, and with undefined when it leaves. */
+  /** Called with the point under the pointer, and with undefined when the pointer leaves the chart. */
   onPoint(point: PricePoint | undefined): void;
   isFailing: boolean;
 };

@@ -24,7 +24,7 @@ export type Chain = {
    */
   request(args: RpcRequest): Promise<unknown>;
   mine(blocks: number): Promise<void>;
-  /** Mines the transactions in the mempool. Mines no block if there are none that can be mined. */
+  /** Mines the transactions in the mempool. Mines no block if none of them can be mined. */
   minePending(): Promise<void>;
   /** Replaces the latest blocks with the same number of empty ones. Throws `ReorgTooDeep` if it would drop a protected block. */
   reorg(options: ReorgOptions): Promise<void>;

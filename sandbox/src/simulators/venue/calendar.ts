@@ -26,7 +26,7 @@ const MINUTE_MS = 60_000;
 const MAX_PAUSE_MS = 10 * MINUTE_MS;
 const DAYS_BACK = 5;
 /**
- * How far ahead sessions are computed: from the first evening of a week past the next weekend, even with
+ * How many days ahead sessions are computed. From the start of a week, this reaches past the next weekend, even with
  * holidays before and after that weekend.
  */
 const DAYS_AHEAD = 12;

@@ -75,7 +75,10 @@ const NOTIONAL_PER_POINT = 1_000n * 10n ** 18n;
 
 export type Pricing = { side: Side; duration: Duration; status: MarketStatus; notional: bigint };
 
-/** Returns the price of an order: the mid price plus or minus a spread for session, quote duration and size. */
+/**
+ * Returns the price of an order: the mid price plus or minus a spread that depends on the session, the quote's duration
+ * and the order's size.
+ */
 export function priceWithSpread(mid: bigint, { side, duration, status, notional }: Pricing): bigint {
   const points = DURATION_POINTS[duration] * (SESSION_FACTOR[status] ?? 1n) + notional / NOTIONAL_PER_POINT;
   const spread = (mid * (points > MAX_SPREAD_POINTS ? MAX_SPREAD_POINTS : points)) / POINTS;

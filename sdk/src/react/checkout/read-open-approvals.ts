@@ -12,8 +12,8 @@ export type OpenApproval = {
 };
 
 /**
- * Reads the allowances of the offer's contracts. Leaves out those that an unsettled participation still needs, even if they
- * are larger: a revocation or a new approval would take the whole allowance from it.
+ * Reads the allowances of the offer's contracts. Leaves out an allowance if an unsettled participation still needs any
+ * part of it: a revocation or a new approval would replace all of it.
  */
 export async function readOpenApprovals(
   client: Causeway,

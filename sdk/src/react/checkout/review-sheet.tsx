@@ -6,8 +6,8 @@ import { useFocusOnMount } from '../ui/use-focus-on-mount.ts';
 export const LIVE_PRICE_NOTE = 'The price is live. You never receive less than the minimum.';
 
 /**
- * Whether the sheet is open, and its facts: live until the user confirms, then as confirmed. The sheet stays open while the
- * flow runs, and closes when the flow returns to idle.
+ * Whether the sheet is open, and the facts that it shows: live until the user confirms, then as confirmed. The sheet
+ * stays open while the flow runs, and closes when the flow returns to idle.
  */
 export function useReview(step: 'idle' | 'running' | 'failed' | 'done', live: readonly Fact[]) {
   const [isOpen, setIsOpen] = useState(false);
@@ -29,7 +29,7 @@ export function useReview(step: 'idle' | 'running' | 'failed' | 'done', live: re
 
 type Actions = { label: string; canConfirm: boolean; onConfirm(): void; onEdit(): void };
 
-/** Shows the order before the wallet opens and, without `actions`, for as long as the purchase runs. */
+/** Shows the order: with `actions` before the wallet opens, and without them while the purchase runs. */
 export function ReviewSheet(props: {
   facts: readonly Fact[];
   actions?: Actions | undefined;

@@ -13,7 +13,7 @@ export function RevokeButton(props: {
   offer: OfferDetails;
   approval: Omit<OpenApproval, 'amount'>;
   wallet: Wallet | undefined;
-  /** Returns whether a purchase needs the approval after all, so that it is not revoked. */
+  /** Returns true if a purchase needs the approval after all; the approval is then not revoked. */
   isNeeded?: (() => Promise<boolean>) | undefined;
   onRevoked(): void;
 }) {

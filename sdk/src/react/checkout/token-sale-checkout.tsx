@@ -97,7 +97,7 @@ function SaleForm({ offer, option, onDone }: FormProps) {
   if (participation !== undefined)
     return (
       <SaleDone
-        // A purchase that was resumed may be of another option.
+        // A resumed purchase may be for a different option.
         option={offer.options.find(({ id }) => id === participation.offer_option_id) ?? option}
         {...{ offer, hashes, participation }}
         onAgain={() => {

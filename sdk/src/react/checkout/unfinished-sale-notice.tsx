@@ -86,7 +86,10 @@ export function UnfinishedSaleNotice(props: {
   );
 }
 
-/** Finds the participation of a purchase by its approval. Without one, the purchase cannot have reached the service. */
+/**
+ * Finds the participation of a purchase by its approval. Without an approval, the purchase cannot have reached the
+ * service.
+ */
 async function findParticipation(
   causeway: Causeway,
   { id: value }: OfferDetails,

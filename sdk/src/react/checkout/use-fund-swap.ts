@@ -50,8 +50,8 @@ export type FundSwapState = FlowView<FundSwapPhase, SwapResult> & {
   slippageBps: number;
   setSlippageBps(slippageBps: number): void;
   /**
-   * Whether the fund can take only part of `amount` now. Swapping then requires `allowPartial`, and pays exactly the part in
-   * `preview`, or nothing.
+   * Whether the fund can take only part of `amount` now. Swapping then requires `allowPartial`, and either pays exactly
+   * the part in `preview` or fails.
    */
   isPartial: boolean;
   allowPartial: boolean;

@@ -62,7 +62,10 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
   retry(): void;
   /** Finishes `unfinished` in the wallet that started it, without another approval if the first one is found. */
   resume(): void;
-  /** Forgets `unfinished` and shows its participation, if the service turns out to have it. */
+  /**
+   * Shows the participation of `unfinished` and forgets `unfinished`. Call it if the service turns out to have recorded
+   * it.
+   */
   showRecorded(participation: Participation): void;
   /** Forgets `unfinished`. Its approval stays on chain. */
   discard(): void;

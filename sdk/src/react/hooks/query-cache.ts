@@ -87,7 +87,7 @@ export function createQueryCache(client: Causeway, preloaded: Preloaded = {}): Q
       if (entry === undefined || entry.state.data !== undefined) continue;
       entry.settledAt = Date.now();
       entry.state = state;
-      // Components call this while they render, when others must not be notified.
+      // Components call this during a render, when no other component may be notified.
       queueMicrotask(() => setState(entry, entry.state));
     }
   };

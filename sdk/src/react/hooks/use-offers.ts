@@ -94,7 +94,7 @@ export function useRequirementStatuses(
 
 /**
  * Explains whether the user could invest now, per option of an offer: the checks that passed, and what to do about the
- * others. With a wallet, the checks are about that wallet.
+ * others. With a wallet, the checks apply to that wallet.
  *
  * @example
  * ```tsx

@@ -16,7 +16,7 @@ export type ConnectedWallet<One extends Protocol> = {
   connect(connector: WalletConnector): Promise<Wallet>;
   /** Forgets the wallet on this page; the wallet itself may keep the permission. */
   disconnect(): void;
-  /** Opens the host's wallet dialog, undefined if the SDK's dialog is to be used. */
+  /** Opens the host's wallet dialog; undefined if the SDK shows its own. */
   openDialog: (() => void) | undefined;
 };
 

@@ -164,7 +164,7 @@ type RowProps = {
   /** Whether the row shows its step. One row is open at a time. */
   isOpen: boolean;
   onOpen(): void;
-  /** True if no action of the user can resolve what blocks them. No step is offered then. */
+  /** True if nothing that the user can do resolves what blocks them. No step is offered in that case. */
   isBlocked: boolean;
   /**
    * True if the option keeps a list of registered wallets, so that a new wallet does not replace the last one.
@@ -180,7 +180,7 @@ function Row(props: RowProps) {
   const { requirement, status } = props.row;
   const [tone, label] = STATUS_LABELS[status.status];
   const reason = REQUIREMENT_LABELS[requirement.type][1];
-  // A step that is in progress or was rejected stays open, so that the user can read why.
+  // A step that is in progress or was rejected is always shown, so that the user can read why.
   const isShown = isOpen || status.status === 'in_progress' || status.status === 'rejected';
   const canOpen = !isShown && !isBlocked && isOpenable(props.row);
   const stepId = useId();

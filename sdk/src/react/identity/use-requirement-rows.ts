@@ -86,8 +86,8 @@ export function remainingSteps(rows: readonly RequirementRow[]): { steps: number
 }
 
 /**
- * Returns how far the user is with an option's requirements, for a button that says what is next: the steps left and about
- * how many minutes they take. Undefined until it is known.
+ * Returns the user's progress with an option's requirements, for a button that announces the next step: how many steps
+ * are left, and about how many minutes they take. Undefined until it is known.
  *
  * @example
  * ```tsx

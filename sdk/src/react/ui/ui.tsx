@@ -51,7 +51,7 @@ function Slot({ children }: { children: ReactNode }): ReactNode {
   return children;
 }
 
-/** English without a provider, because some components work without one. */
+/** Defaults to English, because some components work without a provider. */
 export const UiContext = createContext<Ui>(createUi());
 
 export const useUi = (): Ui => useContext(UiContext);
