@@ -18,7 +18,7 @@ export async function verifyIdTokenHint(provider: Provider, idToken: string): Pr
   }
 }
 
-/** Reads the client from a token that is not verified yet: the client must be known to verify the token. */
+/** Reads the client from a token that is not verified yet, because verifying the token requires the client. */
 function audienceOf(idToken: string): string | null {
   try {
     const { aud } = JSON.parse(Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString()) ?? {};

@@ -18,9 +18,9 @@ type Parts = Pick<Context, 'db' | 'clock' | 'config'>;
 const NAMED = /^(?:(commit|refund|quote|supplier)=)?(0x[0-9a-fA-F]{40})$/;
 
 /**
- * Finds the addresses to which contracts must have granted roles: the addresses in `named` (`[ROLE=]ADDRESS`)
- * or, without them, the addresses of the configured keys. Needs no private key: if no key is configured, it
- * uses the operator address of the nodes that share this database.
+ * Finds the addresses to which contracts must have granted roles: the addresses in `named` (`[ROLE=]ADDRESS`) or, if
+ * `named` is empty, the addresses of the configured keys. Needs no private key: if no key is configured, it uses the
+ * operator address of the nodes that share this database.
  */
 export async function findKeyAddresses(
   ctx: Parts,

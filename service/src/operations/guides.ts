@@ -29,7 +29,7 @@ export async function readGuide(name: string): Promise<Html> {
   return trustedHtml(String(markdown().parse(text.replace(/<!--[\s\S]*?-->\n?/g, ''))));
 }
 
-/** Renders our own Markdown. Links to other files of the repository, which are not served, become plain text. */
+/** Renders our own Markdown. Links to other files in the repository, which are not served, become plain text. */
 function markdown(): Marked {
   const used = new Map<string, number>();
   return new Marked({

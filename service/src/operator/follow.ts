@@ -182,8 +182,8 @@ async function settle(
 
 /**
  * Replays the call on the state before its block. If that succeeds, something else in the block caused the revert, so
- * replays the call on the state after the block. Returns empty data if both replays succeed or the node has pruned
- * these states.
+ * the call is also replayed on the state after the block. Returns empty data if both replays succeed or the node has
+ * pruned these states.
  */
 async function readRevert(
   { chain, signer }: OperatorAccount,

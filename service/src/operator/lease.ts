@@ -9,7 +9,7 @@ export type Lease = KeyId & {
   epoch: bigint;
   /** The next nonce to use; null before the first use of the key. */
   nextNonce: bigint | null;
-  /** The highest transaction count above the next nonce that an RPC node has reported; null if there was none. */
+  /** The highest transaction count that an RPC node has reported, if it exceeded our next nonce; null otherwise. */
   seenNonce: bigint | null;
 };
 

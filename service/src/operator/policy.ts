@@ -10,7 +10,7 @@ import { judgePermission, judgeRequest, type TypedDataRules } from './typed-data
 
 /** What one role may sign on one chain. */
 export type RolePolicy = SpendLimits & {
-  /** The contracts that may be called or signed for; on Solana the funds and vaults. */
+  /** The contracts that may be called or signed for; on Solana, the funds and vaults. */
   targets: ReadonlySet<string>;
 };
 

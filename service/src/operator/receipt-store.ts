@@ -46,7 +46,7 @@ export async function insertReceiptAttempt(
     .execute();
 }
 
-/** Stores a finalized transaction that another database or key has sent, known only by its receipt. */
+/** Stores a finalized transaction that was sent with another database or key and is known only by its receipt. */
 export async function insertLandedReceipt(
   tx: Db,
   { chain, address }: KeyId,

@@ -32,7 +32,9 @@ export type SolanaRules = {
   ledger: SpendLedger;
 };
 
-/** A message, as the rules see it. `created` are the accounts that it allocates for the operator, with their seeds. */
+/**
+ * A message, as the rules see it. `created` maps each account that it allocates for the operator to the account's seed.
+ */
 type Message = {
   operator: string;
   all: WireInstruction[];
@@ -89,10 +91,7 @@ const MIN_ALLOCATION_BYTES = 84;
 /** The seed that `receiptSeed` returns: a participation's id, and the direction. */
 const RECEIPT_SEED = /^[\w-]{22}\.([cr])$/;
 
-/**
- * The allowed instructions of the system program: creating accounts of the operator and paying the rent of
- * these accounts.
- */
+/** The allowed instructions of the system program: creating accounts for the operator and paying their rent. */
 const SYSTEM_RULES: Readonly<Record<number, Rule>> = {
   [TRANSFER_LAMPORTS]: ({ created }, { accounts: [, to = ''], data }) =>
     created.has(to) && data.readBigUInt64LE(4) <= MAX_RENT,
@@ -153,8 +152,8 @@ function seedOf(data: Buffer): string {
 }
 
 /**
- * Returns the role of a transfer by the seed of its receipt. The chain derives the receipt from this seed, so a transfer in one
- * role never has the receipt of the other.
+ * Returns the role of a transfer, which the seed of its receipt contains. The chain derives the receipt from this seed,
+ * so a transfer in one role never has a receipt for the other role.
  */
 function roleOf(seed: string): SendingRole {
   const [, direction] = RECEIPT_SEED.exec(seed) ?? [];

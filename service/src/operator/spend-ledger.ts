@@ -29,7 +29,7 @@ export type SpendLedger = {
   reserve(spending: Spending, limits: SpendLimits): void;
 };
 
-/** `mark` identifies the entry. An entry whose mark is in `voided` of a later line was refused. */
+/** `mark` identifies the entry. If a later line has the mark in `voided`, the entry was refused. */
 type Entry = {
   at: number;
   key: string;

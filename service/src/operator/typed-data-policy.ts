@@ -22,8 +22,8 @@ const MAX_PERMISSION_SECONDS = 3_600;
 const BUY = 0;
 
 /**
- * Returns what a request for a quote can spend. Throws `Blocked` unless it is a buy that ends soon. On chain,
- * only one of several requests with the same sender, nonce and pair can succeed.
+ * Returns what a request for a quote can spend. Throws `Blocked` unless it is a buy that expires soon. On chain, only
+ * one of several requests with the same sender, nonce and pair can succeed.
  */
 export function judgeRequest(
   rules: TypedDataRules,
@@ -40,9 +40,7 @@ export function judgeRequest(
   };
 }
 
-/**
- * Returns how a permission counts towards the daily limits. Throws `Blocked` unless the permission ends soon.
- */
+/** Returns how a permission counts towards the daily limits. Throws `Blocked` unless the permission expires soon. */
 export function judgePermission(
   rules: TypedDataRules,
   { chainId, verifyingContract }: Domain,

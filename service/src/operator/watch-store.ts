@@ -4,7 +4,7 @@ import type { Db } from '../db/pool.ts';
 
 const toBytes = (signature: string) => Buffer.from(base58.decode(signature));
 
-/** Returns the newest signature of an address that `watchSigner` has checked, or null. */
+/** Returns the newest signature that `watchSigner` has checked for an address, or null if there is none. */
 export async function findLastSeen(db: Db, chain: string, address: string): Promise<string | null> {
   const { rows } = await sql<{ signature: Buffer }>`
     select signature from watched_addresses where chain = ${chain} and address = ${address}`.execute(db);

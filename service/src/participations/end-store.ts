@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 
 /**
- * Makes the approvals of prepared participations that are about to fail available to other participations.
+ * Releases the approvals of prepared participations that are about to fail, so that other participations can use them.
  */
 export async function releaseApprovals(tx: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;

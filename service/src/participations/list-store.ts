@@ -7,7 +7,9 @@ import { API_COLUMNS, type ParticipationRow } from './store.ts';
 
 const COLUMNS = API_COLUMNS.map((name) => `p.${name}`).join(', ');
 
-/** Row limits of the statements. Few values mean few prepared statements; callers slice the page they need. */
+/**
+ * The row limits that statements can have. Few values mean few prepared statements; callers slice the page they need.
+ */
 const STATEMENT_LIMITS = [21, 51, 101];
 
 /**

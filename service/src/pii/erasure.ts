@@ -34,7 +34,7 @@ export type Erasure = {
   openSubmissions: number[];
 };
 
-/** Why a user cannot be erased yet, in the words of the error. */
+/** The error messages that say why a user cannot be erased yet. */
 const BLOCKS = {
   open_participations: 'has open participations; erase the user when they are settled',
   live_orders: 'has live orders; erase the user when they have expired',

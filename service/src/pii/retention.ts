@@ -4,7 +4,7 @@ import { deleteAccessesBefore } from './store.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Deletes the record of who read or changed personal data after `AUDIT_RETENTION_DAYS`. */
+/** Deletes records of who read or changed personal data, once they are older than `AUDIT_RETENTION_DAYS`. */
 export async function deleteOldAccesses({
   db,
   clock,

@@ -73,7 +73,7 @@ export const REQUIREMENT_TYPES: readonly RequirementType[] = [
   'jurisdiction',
 ];
 
-/** The requirements that a wallet must meet, rather than the person. */
+/** The requirements that the wallet must meet, not the person. */
 export const WALLET_KINDS: ReadonlySet<string> = new Set<RequirementType>([
   'external_wallet',
   'whitelisted_wallet',

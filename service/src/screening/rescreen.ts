@@ -45,8 +45,8 @@ export async function rescreen(ctx: Parts): Promise<Finding[]> {
 }
 
 /**
- * Screens all wallets at start, after every change of the list and at an interval. Any number of nodes may
- * run it.
+ * Screens all wallets at start, after every change to the list and at regular intervals. Any number of nodes may run
+ * it.
  */
 export function startScreening(ctx: Context): () => Promise<void> {
   const hits = new Gauge({

@@ -56,8 +56,8 @@ async function failEnding(worker: SettlementWorker): Promise<number> {
 }
 
 /**
- * Returns those of the rows that may fail. Leaves out rows that are committed or may still be committed by a
- * transaction that this database does not know, for example after a restore from a backup.
+ * Returns the rows that may fail. Leaves out rows that are committed or may still be committed by a transaction that
+ * this database does not know, for example after a restore from a backup.
  */
 async function keepWithoutCommit<R extends SettlementRow>(worker: SettlementWorker, rows: R[]): Promise<R[]> {
   const failing = new Set<SettlementRow>();

@@ -23,9 +23,8 @@ export async function hasRole(chain: EvmChain, fund: Hex, role: SendingRole, fro
 }
 
 /**
- * Logs every role on a fund that a key of this process lacks, so that an operator knows before the first
- * commit. The process starts regardless, because other funds and the rest of the service do not depend on
- * that role.
+ * Logs every fund role that a key of this process needs but lacks, so that an operator knows before the first commit.
+ * The process starts regardless, because other funds and the rest of the service do not depend on that role.
  */
 export async function reportMissingRoles({ db, log, chains, signerOf }: Context): Promise<void> {
   for (const chain of chains.all())

@@ -90,9 +90,9 @@ export function createOutcomeHandlers(
 }
 
 /**
- * Returns whether the revert is the fault of the row. A batch never reverts because of one row, since its
- * rows fail individually. A commit of a single row does, unless the fund is blocked or the reason is unknown.
- * With an unknown reason, the row is retried.
+ * Returns whether the revert is the fault of the row. A batch never reverts because of one row, since its rows fail
+ * individually. A commit of a single row reverts because of that row, unless the fund is blocked or the reason is
+ * unknown. If the reason is unknown, the row is retried.
  */
 function isCausedByRow(data: Hex, revert: Hex): boolean {
   return isSingleCommit(data) && fundBlockedReason(revert) === null && revert !== '0x';

@@ -22,8 +22,8 @@ const BATCH_ROWS = 50;
 const HEADLESS_INTERVAL_SECONDS = 0.5;
 
 /**
- * Checks the approvals of prepared rows: of new rows immediately, and of all rows after each new head.
- * Returns how many rows changed (`moved`), and whether rows may still wait for the next head (`waiting`).
+ * Checks the approvals of prepared rows: new rows immediately, and all rows after each new head. Returns how many rows
+ * changed (`moved`), and whether rows may still wait for the next head (`waiting`).
  */
 export async function checkPrepared(worker: SettlementWorker): Promise<{ waiting: boolean; moved: number }> {
   const { ctx, driver, prepared } = worker;

@@ -45,7 +45,7 @@ const COMMITTED = new Set(['completed', 'remit_submitted', 'remitted', 'remit_fa
 const REFUNDABLE = new Set(['completed', 'remit_submitted', 'remit_failed']);
 
 /**
- * Finds the row of every event, and the event of every row. Matches each row at most once, oldest first, and never
+ * Finds the row for every event, and the event for every row. Matches each row at most once, oldest first, and never
  * creates rows.
  */
 export function matchEvents(books: Books): Match {
@@ -246,8 +246,8 @@ function findProblem({ signers }: Books, event: MinedFundEvent, found?: MinedTra
 }
 
 /**
- * Returns whether the lost transaction may have settled the row. It may not if another transaction for the
- * row can still be mined, unless both have the same nonce.
+ * Returns whether the lost transaction may have settled the row. Returns false if another transaction for the row can
+ * still be mined, unless both have the same nonce.
  */
 function isCandidate(row: BookedRow, kind: Kind, { nonce }: MinedTransaction, adopted: Set<string>): boolean {
   if (kind === 'commit')

@@ -64,8 +64,8 @@ export async function listSolanaRows(
 }
 
 /**
- * Returns the ids of the rows that changed since an hour before `since`, and of the `limit` rows after `cursor` in the order
- * of their ids. The new cursor is null at the end, so that the next call begins again.
+ * Returns the ids of the rows that have changed since one hour before `since`, and of the next `limit` rows after
+ * `cursor`, ordered by id. The new cursor is null at the end, so that the next call begins again.
  */
 export async function chooseRows(
   db: Db,

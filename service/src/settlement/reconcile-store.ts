@@ -150,7 +150,7 @@ export async function attachRefund(tx: Db, transactionId: string, ids: readonly 
     from unnest(${ids}::uuid[]) with ordinality as n (id, row) where p.id = n.id`.execute(tx);
 }
 
-/** The totals of the rows of a fund and token, and the slugs of their offers. */
+/** The totals of the rows for one fund and token, and the slugs of their offers. */
 export type BookedTotals = { fund: Hex; token: Hex; offers: string[]; totals: FundTotals };
 
 /** Adds up the commits and refunds that rows record up to block `to`. */

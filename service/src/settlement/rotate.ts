@@ -23,10 +23,7 @@ export type RotationPlan = {
   steps: string[];
 };
 
-/**
- * Plans how one role, or both roles, move to another key on an EVM chain. Changes nothing and needs no
- * private key.
- */
+/** Plans moving one role, or both, to another key on an EVM chain. Changes nothing and needs no private key. */
 export async function planEvmRotation(
   db: Db,
   chain: EvmChain,
@@ -58,8 +55,8 @@ export async function planEvmRotation(
 }
 
 /**
- * Plans how one role, or both, move to another key on a Solana cluster. On Solana, the signers of a fund
- * never change, and each of them can act in both roles.
+ * Plans moving one role, or both, to another key on a Solana cluster. On Solana, the signers of a fund never change,
+ * and each of them can act in both roles.
  */
 export async function planSolanaRotation(
   db: Db,

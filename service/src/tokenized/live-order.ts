@@ -2,8 +2,7 @@ import type { Db } from '../db/pool.ts';
 import { countLiveOrders, countLiveOrdersOf } from './store.ts';
 
 /**
- * Returns whether one of the users has an order that may still be executed, from this wallet and with this
- * partner.
+ * Returns whether one of the users has an order, from this wallet and with this partner, that may still be executed.
  */
 export async function hasLiveOrder(
   tx: Db,

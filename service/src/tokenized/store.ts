@@ -128,7 +128,7 @@ export async function advanceSearch(db: Db, ids: readonly string[], block: bigin
   );
 }
 
-/** Counts these users' orders that may still be executed, from a wallet and with a partner. */
+/** Counts the orders of these users, from one wallet and with one partner, that may still be executed. */
 export async function countLiveOrders(
   db: Db,
   {
@@ -155,7 +155,7 @@ export async function countLiveOrdersOf(db: Db, userId: string, now: string): Pr
   return rows[0]?.count ?? 0;
 }
 
-/** Moves an order to another state. Returns false if it was not in state `from` any more. */
+/** Moves an order to another state. Returns false if it was no longer in state `from`. */
 export async function moveOrder(
   db: Db,
   id: string,

@@ -38,7 +38,7 @@ function refused(reason: string): ApiError {
   return new ApiError('contract_reverted', { reason });
 }
 
-/** Returns which settings are missing to serve tokenized swaps. */
+/** Returns the missing settings without which tokenized swaps cannot be served. */
 export async function findSwapProblems(ctx: Context): Promise<string[]> {
   const served = await listServedOffers(ctx);
   const swaps = served.filter(({ type }) => type === 'tokenized::swap');

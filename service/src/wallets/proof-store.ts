@@ -53,7 +53,7 @@ export async function deleteProofs(
 }
 
 /**
- * Deletes the user's proofs of an address with these partners, except partners with whom the user still has a
+ * Deletes the user's proofs of an address with these partners, except for partners with which the user still has a
  * binding of the address.
  */
 export async function deleteUnboundProofs(

@@ -25,7 +25,8 @@ import {
 import { endBindings } from './unbinding.ts';
 
 /**
- * The stored chain of a proof that was signed with a key. Such a proof counts on every chain of its protocol.
+ * The value stored as the chain of a proof that was signed with a key. Such a proof counts on every chain of its
+ * protocol.
  */
 const EVERY_CHAIN = '*';
 

@@ -34,7 +34,7 @@ export async function openRevocation(ctx: Parts, tx: Db, entry: Entry): Promise<
 }
 
 /**
- * Queues the revocation of an entry even if it has no verification, for example because the issuer made it.
+ * Queues the revocation of an entry even if it has no verification, for example because the issuer created the entry.
  */
 export async function revokeEntry(ctx: Parts, tx: Db, entry: Entry): Promise<void> {
   const time = toTimestamp(ctx.clock.micros());

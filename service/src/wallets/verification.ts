@@ -23,7 +23,10 @@ export async function endVerification(
   if (ended !== undefined && state === 'allowed') await appendAllowed(ctx, tx, ended);
 }
 
-/** Records that the chain already allows the wallet of an eligible user, so that losing eligibility revokes it. */
+/**
+ * Records that the chain already allows the wallet of an eligible user, so that the wallet is revoked if the user loses
+ * eligibility.
+ */
 export async function recordAllowed(ctx: Context, tx: Db, verification: NewVerification): Promise<void> {
   const recorded = await putAllowed(tx, verification, toTimestamp(ctx.clock.micros()));
   if (recorded !== undefined) await appendAllowed(ctx, tx, recorded);
