@@ -121,7 +121,7 @@ export function sendPage(
   { formTargets = [], images = [] }: PageSources = {},
 ): FastifyReply {
   return reply
-    .headers(pageHeaders({ formTargets, images, scripts: page.passkeys === true }))
+    .headers(pageHeaders({ formTargets, images, scripts: page.passkeys === true || page.submits === true }))
     .code(status)
     .type('text/html; charset=utf-8')
     .send(renderPage(page));

@@ -9,9 +9,10 @@ export const THEME = loadAsset('theme', 'css', ['tokens.css', 'theme.css']);
 export const STYLESHEET = loadAsset('causeway', 'css');
 export const DOCS_STYLESHEET = loadAsset('docs', 'css');
 export const PASSKEY_SCRIPT = loadAsset('passkeys', 'js');
+export const SUBMIT_SCRIPT = loadAsset('submit', 'js');
 export const REFERENCE_SCRIPT = loadAsset('reference', 'js');
 
-const ASSETS = [THEME, STYLESHEET, DOCS_STYLESHEET, PASSKEY_SCRIPT, REFERENCE_SCRIPT];
+const ASSETS = [THEME, STYLESHEET, DOCS_STYLESHEET, PASSKEY_SCRIPT, SUBMIT_SCRIPT, REFERENCE_SCRIPT];
 
 /** The colours of the page's background, for the browser's own controls. */
 export const PAGE_COLOURS = readPageColours(THEME.body.toString());

@@ -1,4 +1,4 @@
-import { PAGE_COLOURS, PASSKEY_SCRIPT, STYLESHEET, THEME } from './assets.ts';
+import { PAGE_COLOURS, PASSKEY_SCRIPT, STYLESHEET, SUBMIT_SCRIPT, THEME } from './assets.ts';
 import { type Html, html } from './html.ts';
 
 export type Page = {
@@ -8,12 +8,14 @@ export type Page = {
   wide?: true;
   /** Loads the passkey script. */
   passkeys?: boolean;
+  /** Submits its form as soon as the user sees the page. */
+  submits?: boolean;
 };
 
 /** The Causeway logo: three arches over water. */
 export const LOGO = html`<svg viewBox="0 0 32 32" fill="none" stroke="currentColor" stroke-width="2.5" stroke-linecap="round" aria-hidden="true"><path d="M2 11h28"/><path d="M4 23v-3a4 4 0 0 1 8 0v3M12 23v-3a4 4 0 0 1 8 0v3M20 23v-3a4 4 0 0 1 8 0v3"/></svg>`;
 
-export function renderPage({ title, body, wide, passkeys }: Page): string {
+export function renderPage({ title, body, wide, passkeys, submits }: Page): string {
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -27,6 +29,7 @@ export function renderPage({ title, body, wide, passkeys }: Page): string {
 <link rel="stylesheet" href="${THEME.path}">
 <link rel="stylesheet" href="${STYLESHEET.path}">
 ${passkeys === true && html`<script type="module" src="${PASSKEY_SCRIPT.path}"></script>`}
+${submits === true && html`<script type="module" src="${SUBMIT_SCRIPT.path}"></script>`}
 </head>
 <body${wide === true && html` class="wide"`}>
 <header class="top"><a class="mark" href="/account">${LOGO}Causeway</a></header>

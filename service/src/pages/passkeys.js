@@ -1,4 +1,4 @@
-/* Passkeys are the only feature of the pages that needs JavaScript. The buttons stay hidden where WebAuthn is unavailable. */
+/* Passkeys are the only feature of the pages that does not work without JavaScript. The buttons stay hidden where WebAuthn is unavailable. */
 
 const encode = (buffer) =>
   btoa(String.fromCharCode(...new Uint8Array(buffer)))

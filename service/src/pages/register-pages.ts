@@ -73,9 +73,14 @@ export type ConfirmState = {
   problem?: string;
 };
 
+/**
+ * Confirms at once in the browser that registered: the link and that browser's cookie are all that the user can add. Link
+ * scanners lack the cookie, so they get the form with the password.
+ */
 export function confirmPage({ csrf, token, email, needsPassword, problem }: ConfirmState): Page {
   return {
     title: 'Confirm your email',
+    submits: !needsPassword,
     body: html`<h1>Confirm your email</h1>
 <p class="lead">Finish creating your account with <strong>${email}</strong>.</p>
 <form method="post" action="/confirm">
