@@ -42,11 +42,11 @@ export function otherWalletTests(app: () => TestApp): void {
         const address = await injectExtension(app(), page, 'Fox');
         await user.signIn(app(), page, await user.newUser(app()));
         await page.goto(`${app().url}/offers/harbour-quarter?option=any-wallet`);
-        const [evm, solana] = [0, 1].map((index) => user.requirement(page, 'external_wallet').nth(index));
-        await evm?.getByRole('button', { name: 'Connect wallet' }).click();
+        const evm = user.requirement(page, 'external_wallet').first();
+        await evm.getByRole('button', { name: 'Connect wallet' }).click();
         await user.chooseWallet(page, 'Fox');
         await page.locator('[data-requirement="external_wallet"][data-status="completed"]').first().waitFor();
-        await solana?.getByRole('button', { name: 'Connect wallet' }).click();
+        // The Solana wallet is next.
         await user.chooseWallet(page, 'Solana test wallet');
         await user.approve(page, /Sign this message/);
         await page.getByText('All done. You can invest now.').first().waitFor();

@@ -115,7 +115,7 @@ function isTooWide(page: Page): Promise<boolean> {
 }
 
 /** Counts the user's clicks on every page and frame of a context, and the seconds since the first page. */
-export async function startStopwatch(context: BrowserContext): Promise<() => string> {
+export async function startStopwatch(context: BrowserContext) {
   let clicks = 0;
   const startedAt = Date.now();
   await context.exposeBinding('countClick', () => {
@@ -126,5 +126,5 @@ export async function startStopwatch(context: BrowserContext): Promise<() => str
     // A click on a label also fires a click on its field, which the user did not make.
     addEventListener('click', (event) => event.isTrusted && event.detail > 0 && count(), true);
   });
-  return () => `${Math.round((Date.now() - startedAt) / 1_000)} s and ${clicks} clicks`;
+  return () => ({ seconds: Math.round((Date.now() - startedAt) / 1_000), clicks });
 }

@@ -121,12 +121,21 @@ export const row = (page: Page, type: string) => page.locator(`[data-requirement
 export const expectDone = (page: Page, type: string) =>
   page.locator(`[data-requirement="${type}"][data-status="completed"]`).waitFor();
 
-/** Submits the identity provider's prefilled page, which closes by itself. */
+/** Opens the identity provider's page from a requirement and submits it. */
 export async function verifyIdentity(page: Page, type: string): Promise<void> {
   await row(page, type).getByRole('button').click();
-  const flow = page.frameLocator('iframe[title="Identity verification"]');
-  await flow.getByRole('button', { name: 'Send' }).click();
-  await page.locator('iframe[title="Identity verification"]').waitFor({ state: 'detached' });
+  await submitIdentity(page);
+}
+
+/** Submits the identity provider's open, prefilled page, which closes by itself. */
+export async function submitIdentity(page: Page): Promise<void> {
+  const frame = page.locator('iframe[title="Identity verification"]');
+  const send = frame.contentFrame().getByRole('button', { name: 'Send' });
+  await send.waitFor();
+  const url = await frame.getAttribute('src');
+  await send.click();
+  // The page of the next requirement may open at once.
+  await page.locator(`iframe[src="${url}"]`).waitFor({ state: 'detached' });
 }
 
 export async function connect(page: Page): Promise<void> {

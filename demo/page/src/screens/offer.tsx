@@ -13,6 +13,7 @@ import {
   useOffer,
   useRequirementProgress,
 } from '@causeway/sdk/react';
+import { useRef, useState } from 'react';
 import { BackIcon } from '../icons.tsx';
 import { Link, navigate, useLocation, useTitle } from '../route.tsx';
 import { LivePrice } from './live-price.tsx';
@@ -66,6 +67,13 @@ function Side({ offer, selected }: { offer: OfferDetails; selected: OfferOption 
   const isRejected = useIsRejected(offer.id, selected?.id);
   const { action } = TYPE_LABELS[offer.type];
   const progress = useRequirementProgress(offer.id, selected?.id);
+  const hasSteps = progress !== undefined && progress.steps > 0;
+  const [starts, setStarts] = useState(0);
+  const checklist = useRef<HTMLDivElement>(null);
+  const start = () => {
+    setStarts(starts + 1);
+    checklist.current?.scrollIntoView({ block: 'nearest' });
+  };
   const investPath = `/offers/${offer.slug}/invest${selected === undefined ? '' : `?option=${selected.slug}`}`;
   return (
     <>
@@ -93,9 +101,17 @@ function Side({ offer, selected }: { offer: OfferDetails; selected: OfferOption 
         </fieldset>
       )}
       {state === 'open' && !isRejected && (
-        <Link to={investPath} className="button main wide">
-          {progress === undefined || progress.steps === 0 ? action : describeProgress(progress)}
-        </Link>
+        <div className="sticky-action">
+          {hasSteps ? (
+            <button type="button" className="button main wide" onClick={start}>
+              {describeProgress(progress)}
+            </button>
+          ) : (
+            <Link to={investPath} className="button main wide">
+              {action}
+            </Link>
+          )}
+        </div>
       )}
       {state !== 'open' && (
         <p className="notice">
@@ -105,7 +121,16 @@ function Side({ offer, selected }: { offer: OfferDetails; selected: OfferOption 
         </p>
       )}
       {selected !== undefined && (
-        <RequirementsChecklist key={selected.id} offer={offer} optionId={selected.id} />
+        <div ref={checklist}>
+          <RequirementsChecklist
+            key={selected.id}
+            offer={offer}
+            optionId={selected.id}
+            startSignal={starts}
+            // A user who has clicked "Start" wants to invest.
+            onCompleted={() => starts > 0 && state === 'open' && navigate(investPath)}
+          />
+        </div>
       )}
     </>
   );

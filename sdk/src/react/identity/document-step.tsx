@@ -1,4 +1,4 @@
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import type { DescribedStatus } from '../../requirements.ts';
 import type { DocumentSubmission, NewDocumentSubmission } from '../../wire.ts';
 import { useCauseway } from '../context.ts';
@@ -6,20 +6,25 @@ import { useInvalidate } from '../hooks/use-query.ts';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import type { Message } from '../ui/messages.ts';
 import { useUi } from '../ui/ui.tsx';
+import type { StepGuide } from './use-guide.ts';
 
 const DocumentForm = lazy(async () => ({ default: (await import('./document-form.tsx')).DocumentForm }));
 
 type Props = {
   documentType: 'tax_certification';
   status: DescribedStatus;
+  guide: StepGuide;
   isNext: boolean;
   onProgress(): void;
 };
 
 /** Collects the form's fields, has the form emailed, resends it, and starts over if it expired or was declined. */
-export function DocumentStep({ documentType, status, isNext, onProgress }: Props) {
+export function DocumentStep({ documentType, status, guide, isNext, onProgress }: Props) {
   const { cx, t } = useUi();
   const [isOpen, setIsOpen] = useState(false);
+  useEffect(() => {
+    if (guide.isStarting) setIsOpen(true);
+  }, [guide.isStarting]);
   const { submit, submission, sent, isSending, error } = useSubmission(documentType, onProgress);
   const send = async (fields: NewDocumentSubmission) => {
     if (await submit(fields)) setIsOpen(false);
@@ -37,7 +42,11 @@ export function DocumentStep({ documentType, status, isNext, onProgress }: Props
           type="button"
           className={cx(`cw-button ${isNext ? 'cw-button-main' : ''} ${isWaiting ? 'cw-button-quiet' : ''}`)}
           disabled={isSending}
-          onClick={() => (isWaiting && sent !== undefined ? submit(sent) : setIsOpen(true))}
+          onClick={() => {
+            if (isWaiting && sent !== undefined) return submit(sent);
+            guide.onStart();
+            setIsOpen(true);
+          }}
         >
           {t(action)}
         </button>
@@ -48,7 +57,10 @@ export function DocumentStep({ documentType, status, isNext, onProgress }: Props
             isSending={isSending}
             isResend={isWaiting}
             onSend={send}
-            onCancel={() => setIsOpen(false)}
+            onCancel={() => {
+              guide.onStop();
+              setIsOpen(false);
+            }}
           />
         </Suspense>
       )}

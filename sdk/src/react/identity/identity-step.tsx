@@ -5,6 +5,7 @@ import { useCausewayContext } from '../context.ts';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import type { Message } from '../ui/messages.ts';
 import { useUi } from '../ui/ui.tsx';
+import type { StepGuide } from './use-guide.ts';
 
 type IdentityType = 'identity_verification' | 'kyc_approved' | 'accreditation' | 'jurisdiction';
 
@@ -15,12 +16,18 @@ const LEVELS: Record<IdentityType, KycLevel> = {
   jurisdiction: 'Sorting_KYC_Level',
 };
 
-type Props = { type: IdentityType; status: DescribedStatus; isNext: boolean; onProgress(): void };
+type Props = {
+  type: IdentityType;
+  status: DescribedStatus;
+  guide?: StepGuide | undefined;
+  isNext: boolean;
+  onProgress(): void;
+};
 
 /** Explains the state of the verification and opens the identity provider's flow. */
-export function IdentityStep({ type, status, isNext, onProgress }: Props) {
+export function IdentityStep({ type, status, guide, isNext, onProgress }: Props) {
   const { cx, t } = useUi();
-  const { open, isOpen, error } = useIdentity(type, status, onProgress);
+  const { start, isOpen, error } = useIdentity(type, status, guide, onProgress);
   const text = explain(type, status);
   const action = actionLabel(status);
   return (
@@ -31,7 +38,7 @@ export function IdentityStep({ type, status, isNext, onProgress }: Props) {
           type="button"
           className={cx(`cw-button ${isNext ? 'cw-button-main' : ''}`)}
           disabled={isOpen}
-          onClick={open}
+          onClick={start}
         >
           {t(isOpen ? 'Opening…' : action)}
         </button>
@@ -41,7 +48,12 @@ export function IdentityStep({ type, status, isNext, onProgress }: Props) {
   );
 }
 
-function useIdentity(type: IdentityType, described: DescribedStatus, onProgress: () => void) {
+function useIdentity(
+  type: IdentityType,
+  described: DescribedStatus,
+  guide: StepGuide | undefined,
+  onProgress: () => void,
+) {
   const { status, kyc_level, kyc_reset } = described;
   const { t } = useUi();
   const { client, identity, appearance } = useCausewayContext();
@@ -75,11 +87,19 @@ function useIdentity(type: IdentityType, described: DescribedStatus, onProgress:
     } finally {
       if (!signal.aborted) {
         setIsOpen(false);
+        guide?.onStop();
         onProgress();
       }
     }
   };
-  return { open, isOpen, error };
+  useEffect(() => {
+    if (guide?.isStarting) void open();
+  }, [guide?.isStarting]);
+  const start = () => {
+    guide?.onStart();
+    void open();
+  };
+  return { start, isOpen, error };
 }
 
 function actionLabel({ status, kyc_reset }: DescribedStatus): Message | null {

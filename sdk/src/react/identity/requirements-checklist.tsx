@@ -9,6 +9,7 @@ import { BlockerNotice } from './blocker-notice.tsx';
 import { isFinal } from './blockers.ts';
 import { describeJurisdiction } from './jurisdiction.ts';
 import { useBlockers } from './use-blockers.ts';
+import { type StepGuide, useGuide } from './use-guide.ts';
 import {
   isOpenStep,
   type RequirementRow,
@@ -23,14 +24,16 @@ const WalletStep = lazy(async () => ({ default: (await import('./late-steps.ts')
 export type RequirementsChecklistProps = BlockProps & {
   offer: OfferDetails;
   optionId: string;
+  /** Starts the next step whenever this number changes, for a button of yours such as "Start: 7 steps". */
+  startSignal?: number | undefined;
   /** Called when every requirement is met; immediately if all are already met. */
   onCompleted?: (() => void) | undefined;
 };
 
 /**
  * Shows what stops the user from investing, then lists the requirements of an option with their status and the next
- * step. The user completes identity checks, documents and wallets without leaving the page. Steps that the service
- * would refuse are not offered.
+ * step. The user completes identity checks, documents and wallets without leaving the page; a step that the user has
+ * finished leads to the next one. Steps that the service would refuse are not offered.
  *
  * @example
  * ```tsx
@@ -45,7 +48,7 @@ export type RequirementsChecklistProps = BlockProps & {
  */
 export function RequirementsChecklist(props: RequirementsChecklistProps) {
   const { cx, t } = useUi();
-  const { offer, optionId, onCompleted, className } = props;
+  const { offer, optionId, startSignal = 0, onCompleted, className } = props;
   const { rows, error, done, isAllDone, expectChange, refresh } = useRequirementRows(offer.id, optionId);
   const { blockers, isLoading } = useBlockers(offer.id, optionId);
   const canInvest = isAllDone && !isLoading && blockers.length === 0;
@@ -64,6 +67,10 @@ export function RequirementsChecklist(props: RequirementsChecklistProps) {
   const [chosenId, setChosenId] = useState<string | null>(null);
   const chosen = rows?.find((row) => row.requirement.id === chosenId && isOpenable(row));
   const openRow = chosen ?? next;
+  const guideOf = useGuide({
+    ...{ rows: rows ?? [], next: isBlocked ? undefined : next, startSignal },
+    onNext: () => setChosenId(null),
+  });
   return (
     <section className={cx('cw cw-card cw-checklist', className)} aria-busy={rows === undefined}>
       <Head {...{ rows, done, isBlocked, canInvest }} />
@@ -82,6 +89,7 @@ export function RequirementsChecklist(props: RequirementsChecklistProps) {
               <Row
                 key={row.requirement.id}
                 {...{ offer, optionId, row, expectChange, isBlocked, registersWallets }}
+                guide={guideOf(row)}
                 isNext={row === next}
                 isOpen={row === openRow}
                 onOpen={() => setChosenId(row.requirement.id)}
@@ -160,6 +168,7 @@ type RowProps = {
   offer: OfferDetails;
   optionId: string;
   row: RequirementRow;
+  guide: StepGuide;
   isNext: boolean;
   /** Whether the row shows its step. One row is open at a time. */
   isOpen: boolean;
@@ -230,9 +239,9 @@ function nameOf(requirement: RequirementRow['requirement']) {
 }
 
 function Step(props: RowProps) {
-  const { offer, optionId, isNext, registersWallets, expectChange } = props;
+  const { offer, optionId, guide, isNext, registersWallets, expectChange } = props;
   const { requirement, status } = props.row;
-  const common = { status, isNext, onProgress: expectChange };
+  const common = { status, guide, isNext, onProgress: expectChange };
   switch (requirement.type) {
     case 'identity_verification':
     case 'kyc_approved':

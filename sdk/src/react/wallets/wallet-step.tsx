@@ -1,8 +1,9 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { Wallet } from '../../flows/wallet.ts';
 import type { DescribedStatus } from '../../requirements.ts';
 import type { OfferDetails } from '../../wire.ts';
 import { useConnectedWallets } from '../hooks/use-user.ts';
+import type { StepGuide } from '../identity/use-guide.ts';
 import { AddressText, Spinner } from '../ui/elements.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import type { Message } from '../ui/messages.ts';
@@ -21,6 +22,7 @@ type Props = {
   /** The wallet to bind. Default: the user chooses one. */
   wallet?: Wallet | undefined;
   status: DescribedStatus;
+  guide?: StepGuide | undefined;
   isNext: boolean;
   onProgress(): void;
 };
@@ -28,9 +30,20 @@ type Props = {
 /** Connects a wallet, proves with a signature that the user owns it, and binds it to the option. */
 export function WalletStep(props: Props) {
   const { cx, t } = useUi();
-  const { offer, optionId, protocol, maximum, wallet, status, isNext, onProgress } = props;
+  const { offer, optionId, protocol, maximum, wallet, status, guide, isNext, onProgress } = props;
   const [isChoosing, setIsChoosing] = useState(false);
+  const hasChosen = useRef(false);
   const { bind, state, wallet: chosen } = useBindWallet({ offer, optionId, onDone: onProgress });
+  const choose = () => {
+    hasChosen.current = false;
+    setIsChoosing(true);
+  };
+  useEffect(() => {
+    if (guide?.isStarting) choose();
+  }, [guide?.isStarting]);
+  useEffect(() => {
+    if (state.step === 'failed') guide?.onStop();
+  }, [state.step]);
   const { data: bound = [] } = useConnectedWallets(offer.id, {
     optionId,
     enabled: status.status === 'completed',
@@ -60,7 +73,11 @@ export function WalletStep(props: Props) {
           type="button"
           className={cx(`cw-button ${isNext ? 'cw-button-main' : ''} ${isDone ? 'cw-button-quiet' : ''}`)}
           disabled={isBusy}
-          onClick={() => (wallet === undefined ? setIsChoosing(true) : bind(wallet))}
+          onClick={() => {
+            guide?.onStart();
+            if (wallet === undefined) choose();
+            else bind(wallet);
+          }}
         >
           {t(labelOf(isDone, maximum, wallet))}
         </button>
@@ -76,14 +93,26 @@ export function WalletStep(props: Props) {
         <ErrorNotice
           error={state.error}
           retryLabel={t('Sign again')}
-          onRetry={chosen === undefined ? undefined : () => bind(chosen)}
+          onRetry={
+            chosen &&
+            (() => {
+              guide?.onStart();
+              bind(chosen);
+            })
+          }
         />
       )}
       <ConnectWalletDialog
         protocol={protocol}
         open={isChoosing}
-        onClose={() => setIsChoosing(false)}
-        onConnected={bind}
+        onClose={() => {
+          if (!hasChosen.current) guide?.onStop();
+          setIsChoosing(false);
+        }}
+        onConnected={(one) => {
+          hasChosen.current = true;
+          bind(one);
+        }}
       />
     </div>
   );

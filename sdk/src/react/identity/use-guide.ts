@@ -1,0 +1,62 @@
+import { useEffect, useState } from 'react';
+import type { RequirementRow } from './use-requirement-rows.ts';
+
+/** How long a review may take for the next step to start by itself. */
+const MAX_REVIEW_MS = 30_000;
+const ACTIONS = ['pointerdown', 'keydown'] as const;
+
+export type StepGuide = {
+  /** True if the step starts without a click, because the user has just finished the one before. */
+  isStarting: boolean;
+  /** The user started the step. */
+  onStart(): void;
+  /** The user left the step unfinished, or it failed. */
+  onStop(): void;
+};
+
+type Current = { id: string; isStarting: boolean };
+
+type GuideOptions = {
+  rows: readonly RequirementRow[];
+  /** The next step that the user may take. */
+  next: RequirementRow | undefined;
+  /** Starts the next step whenever it changes. */
+  startSignal: number;
+  /** Called before the next step starts. */
+  onNext(): void;
+};
+
+/** Starts each step as soon as the user has finished the one before, until they leave one unfinished. */
+export function useGuide({ rows, next, startSignal, onNext }: GuideOptions) {
+  const [current, setCurrent] = useState<Current | null>(null);
+  const isRejected = rows.some(({ status }) => status.status === 'rejected');
+  const startNext = () => {
+    onNext();
+    setCurrent(next === undefined || isRejected ? null : { id: next.requirement.id, isStarting: true });
+  };
+  useEffect(() => {
+    if (startSignal > 0) startNext();
+  }, [startSignal]);
+  const status = rows.find(({ requirement }) => requirement.id === current?.id)?.status.status;
+  useEffect(() => {
+    if (status === 'completed') startNext();
+    if (status !== 'in_progress') return;
+    // The next step must not interrupt a user who does something else while they wait.
+    const stop = () => setCurrent(null);
+    const timer = setTimeout(stop, MAX_REVIEW_MS);
+    for (const type of ACTIONS) document.addEventListener(type, stop);
+    return () => {
+      clearTimeout(timer);
+      for (const type of ACTIONS) document.removeEventListener(type, stop);
+    };
+  }, [status, current?.id]);
+  return (row: RequirementRow): StepGuide => {
+    const { id } = row.requirement;
+    return {
+      isStarting: current?.id === id && current.isStarting,
+      // A completed step, such as another wallet, leads nowhere.
+      onStart: () => setCurrent(row.status.status === 'completed' ? null : { id, isStarting: false }),
+      onStop: () => setCurrent((one) => (one?.id === id ? null : one)),
+    };
+  };
+}
