@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
  * loader would dominate the startup time.
  */
 const EXTERNAL =
-  /^(@node-rs\/argon2|@nomicfoundation\/edr|litesvm|@redis\/client|tiny-secp256k1|esbuild|pg-native|@scalar\/.*|pino-pretty|vite)($|\/)/;
+  /^(@node-rs\/argon2|litesvm|@redis\/client|tiny-secp256k1|esbuild|pg-native|@scalar\/.*|pino-pretty|vite)($|\/)/;
 
 const MAX_BUNDLE_AGE_MS = 7 * 24 * 3600_000;
 

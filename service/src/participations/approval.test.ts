@@ -20,7 +20,7 @@ let published: Awaited<ReturnType<typeof publishWallets>>;
 
 beforeAll(async () => {
   published = await publishWallets(sale.chain);
-});
+}, 10 * 60_000);
 
 const send = (call: { to: Hex; data?: Hex; value?: bigint }, account = roles.deployer) =>
   createWalletClient({ account, chain: sepolia, transport: custom(sale.chain.chain) }).sendTransaction({

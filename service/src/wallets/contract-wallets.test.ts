@@ -33,7 +33,7 @@ beforeAll(async () => {
   app = await appWith(node.url);
   user = await person(app);
   ({ offerId, option } = await offerOf(app));
-});
+}, 10 * 60_000);
 afterAll(async () => {
   await app.close();
   await chain.close();

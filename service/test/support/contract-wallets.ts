@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import {
   type Abi,
   concatHex,
@@ -11,30 +12,71 @@ import {
   keccak256,
   serializeErc6492Signature,
   zeroAddress,
+  zeroHash,
 } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import type { TestChain } from './chain.ts';
+import { installPackages } from './packages.ts';
 import { evmWallet, type TestWallet } from './wallets.ts';
 
-const require = createRequire(import.meta.url);
-const BUILT = '@safe-global/safe-4337/build/artifacts';
-const SAFE = `${BUILT}/@safe-global/safe-contracts/contracts`;
 /** The canonical address of the ERC-4337 entry point, version 0.7. */
 const ENTRY_POINT = '0x0000000071727De22E5E9d8BAf0edAc6f37da032';
 
+const PACKAGES = [
+  '@safe-global/safe-contracts@1.4.1',
+  '@safe-global/safe-4337@0.3.0',
+  '@account-abstraction/contracts@0.8.0',
+];
+const SAFE = '@safe-global/safe-contracts/build/artifacts/contracts';
+const SAFE_4337 = '@safe-global/safe-4337/build/artifacts/contracts';
+/** The contracts that deploy others at the same address on every chain. */
+const SAFE_DEPLOYER = '0x914d7Fec6aaC8cd542e72Bca78B30650d45643d7';
+const DEPLOYER = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
+
 type Artifact = { abi: Abi; bytecode: Hex };
 
-/** The compiled contracts from their official packages. */
-const artifacts = {
-  safe: require(`${SAFE}/Safe.sol/Safe.json`) as Artifact,
-  factory: require(`${SAFE}/proxies/SafeProxyFactory.sol/SafeProxyFactory.json`) as Artifact,
-  handler: require(
-    `${SAFE}/handler/CompatibilityFallbackHandler.sol/CompatibilityFallbackHandler.json`,
-  ) as Artifact,
-  module: require(`${BUILT}/contracts/Safe4337Module.sol/Safe4337Module.json`) as Artifact,
-  moduleSetup: require(`${BUILT}/contracts/SafeModuleSetup.sol/SafeModuleSetup.json`) as Artifact,
-  simple7702: require('@account-abstraction/contracts/artifacts/Simple7702Account.json') as Artifact,
-};
+/**
+ * Loads the compiled contracts of the official packages. Throws if one is not the contract that wallets use, which its
+ * address on every chain proves. The packages are not in the lock file: with all they depend on, they have 60 MB.
+ */
+async function loadArtifacts() {
+  const require = createRequire(join(await installPackages('wallet-contracts', PACKAGES), 'package.json'));
+  const load = (file: string, from: Hex, address: string, args: Hex = '0x'): Artifact => {
+    const { abi, bytecode } = require(file) as Artifact;
+    const found = getCreate2Address({ from, salt: zeroHash, bytecode: concatHex([bytecode, args]) });
+    if (found !== address) throw new Error(`${file} is deployed at ${found}, not at ${address}`);
+    return { abi, bytecode };
+  };
+  return {
+    safe: load(`${SAFE}/Safe.sol/Safe.json`, SAFE_DEPLOYER, '0x41675C099F32341bf84BFc5382aF534df5C7461a'),
+    factory: load(
+      `${SAFE}/proxies/SafeProxyFactory.sol/SafeProxyFactory.json`,
+      SAFE_DEPLOYER,
+      '0x4e1DCf7AD4e460CfD30791CCC4F9c8a4f820ec67',
+    ),
+    handler: load(
+      `${SAFE}/handler/CompatibilityFallbackHandler.sol/CompatibilityFallbackHandler.json`,
+      SAFE_DEPLOYER,
+      '0xfd0732Dc9E303f09fCEf3a7388Ad10A83459Ec99',
+    ),
+    module: load(
+      `${SAFE_4337}/Safe4337Module.sol/Safe4337Module.json`,
+      DEPLOYER,
+      '0x75cf11467937ce3F2f357CE24ffc3DBF8fD5c226',
+      encodeAbiParameters([{ type: 'address' }], [ENTRY_POINT]),
+    ),
+    moduleSetup: load(
+      `${SAFE_4337}/SafeModuleSetup.sol/SafeModuleSetup.json`,
+      DEPLOYER,
+      '0x2dd68b007B46fBe91B9A7c3EDa5A7a1063cB5b47',
+    ),
+    simple7702: load(
+      '@account-abstraction/contracts/artifacts/Simple7702Account.json',
+      DEPLOYER,
+      '0xe6Cae83BdE06E4c305530e199D7217f42808555B',
+    ),
+  };
+}
 
 const accountOf = (name: string) => privateKeyToAccount(evmWallet(name).key);
 
@@ -70,6 +112,7 @@ export type SafeWallet = TestWallet & { address: Hex; execute(to: Hex, data: Hex
 /** Deploys the wallet contracts and returns functions that create wallets. */
 export async function publishWallets(chain: TestChain) {
   const { create, direct, owner } = chain;
+  const artifacts = await loadArtifacts();
   const deploy = (artifact: Artifact) => create(artifact, [] as never);
   const singleton = await deploy(artifacts.safe);
   const factory = await deploy(artifacts.factory);

@@ -1,10 +1,9 @@
-import type { Provider } from '@nomicfoundation/edr';
-import edr from '@nomicfoundation/edr';
 import type { Hex } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
 // Not imported from viem's root module, which takes a second to load and would delay the start.
 import { decodeErrorResult, hexToBytes, isHex, parseAbi } from 'viem/utils';
 import { RpcError } from '../rpc-error.ts';
+import { type EdrContext, loadEdr, type Provider } from './edr.ts';
 
 export type RpcRequest = { method: string; params?: unknown };
 
@@ -29,10 +28,11 @@ const GENESIS_TIMESTAMP = 1_735_689_600;
 const MINING_METHODS = new Set(['eth_sendRawTransaction', 'eth_sendTransaction', 'evm_mine', 'hardhat_mine']);
 
 // EDR allows one context per process, because its constructor installs process-wide hooks.
-let context: Promise<InstanceType<typeof edr.EdrContext>> | undefined;
+let context: Promise<EdrContext> | undefined;
 
 function edrContext() {
   context ??= (async () => {
+    const edr = loadEdr();
     const created = new edr.EdrContext();
     await created.registerProviderFactory(edr.L1_CHAIN_TYPE, edr.l1ProviderFactory());
     return created;
@@ -92,6 +92,7 @@ async function createProvider(options: EvmOptions): Promise<Provider> {
     genesisTimestamp = GENESIS_TIMESTAMP,
     automine = true,
   } = options;
+  const edr = loadEdr();
   const hardfork = edr.PRAGUE;
   return (await edrContext()).createProvider(
     edr.L1_CHAIN_TYPE,
@@ -119,7 +120,7 @@ async function createProvider(options: EvmOptions): Promise<Provider> {
       minGasPrice: 0n,
       mining: {
         autoMine: automine,
-        memPool: { order: automine ? edr.MineOrdering.Priority : edr.MineOrdering.Fifo },
+        memPool: { order: automine ? 'Priority' : 'Fifo' },
       },
       networkId: BigInt(chainId),
       observability: {},

@@ -1,0 +1,44 @@
+import { createRequire } from 'node:module';
+
+/** A chain of EDR, the EVM of Hardhat. */
+export type Provider = { handleRequest(request: string): Promise<{ data: unknown }> };
+
+type Account = { address: Uint8Array; balance?: bigint; code?: Uint8Array };
+
+export type EdrContext = {
+  registerProviderFactory(chainType: string, factory: object): Promise<void>;
+  createProvider(
+    chainType: string,
+    config: { genesisState: Account[]; hardfork: string } & Record<string, unknown>,
+    logger: object,
+    subscription: object,
+    decoder: object,
+  ): Promise<Provider>;
+};
+
+/** The part of EDR's interface that the simulator uses. */
+type Edr = {
+  EdrContext: new () => EdrContext;
+  ContractDecoder: new () => object;
+  L1_CHAIN_TYPE: string;
+  PRAGUE: string;
+  l1ProviderFactory(): object;
+  l1HardforkFromString(hardfork: string): number;
+  l1GenesisState(hardfork: number): Account[];
+};
+
+/**
+ * Loads the native part of EDR. Its package `@nomicfoundation/edr` is not used, because it installs the binaries of all
+ * platforms, 200 MB; `sandbox/edr` has a package per platform on which the sandbox runs.
+ */
+export function loadEdr(platform: string = process.platform, arch: string = process.arch): Edr {
+  const name = `@nomicfoundation/edr-${platform}-${arch}${platform === 'linux' ? '-gnu' : ''}`;
+  try {
+    return createRequire(import.meta.url)(name) as Edr;
+  } catch (cause) {
+    throw new Error(
+      `${name} is not installed: the sandbox runs on Linux with glibc and on macOS, on x64 and arm64; if this is such a machine, run npm ci`,
+      { cause },
+    );
+  }
+}
