@@ -61,9 +61,9 @@ const PARTS: Record<string, Part> = {
 /**
  * Measures how the CPU time per operation grows with rows, users, connections or offers. Each size has its own process
  * and database, and the sizes take turns. The exponent is the slope of the cost over the size on logarithmic scales, at the
- * largest sizes.
+ * largest sizes. `--rows` sets the largest of three sizes.
  */
-export async function run({ part: only, large = false }: Options): Promise<Result> {
+export async function run({ part: only, large = false, rows }: Options): Promise<Result> {
   if (only !== undefined && PARTS[only] === undefined)
     throw new Error(`unknown part ${only}; use ${Object.keys(PARTS).join(', ')}`);
   const figures: Record<string, Curve> = {};
@@ -71,7 +71,8 @@ export async function run({ part: only, large = false }: Options): Promise<Resul
   for (const [name, part] of Object.entries(PARTS)) {
     if (only !== undefined && only !== name) continue;
     const { by, expected = 'flat' } = part;
-    const sizes = large && part.large !== undefined ? [...part.sizes, part.large] : part.sizes;
+    const usual = large && part.large !== undefined ? [...part.sizes, part.large] : part.sizes;
+    const sizes = rows === undefined ? usual : [100, 10, 1].map((divisor) => Math.ceil(rows / divisor));
     for (const [operation, costs] of Object.entries(await part.measure(sizes))) {
       const points = sizes.map((size) => ({ size, ...spreadOf(costs[size] ?? []) }));
       figures[`${operation}, by ${by}`] = { per: operation, by, expected, points };
