@@ -107,7 +107,7 @@ export async function savePerson(
       and (person_hash = ${UNKNOWN_PERSON} or as_of <= ${asOf})))`.execute(db);
 }
 
-/** Returns whether the provider has finally rejected the user on any level, or deactivated the applicant. */
+/** Returns whether the provider has permanently rejected the user on any level, or deactivated the applicant. */
 export async function isFinallyRejected(db: Db, userId: string): Promise<boolean> {
   const { rows } = await sql`
     select from identity_reviews where user_id = ${userId} and reject_type = 'FINAL'

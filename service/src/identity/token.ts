@@ -12,7 +12,7 @@ import { expectApplicant, isFinallyRejected, lockApplicant, markDue, saveReview 
 
 /**
  * Creates a token for the identity provider's flow. With `reset` the level starts over. Throws `kyc_final_rejection` if
- * the user is finally rejected on any level, and `kyc_in_review` if a review in progress prevents the reset.
+ * the user is permanently rejected on any level, and `kyc_in_review` if a review in progress prevents the reset.
  */
 export async function createKycToken(
   ctx: Context,

@@ -47,7 +47,7 @@ describe('in production', () => {
       ]);
   });
 
-  test('an option with one is applied, and one without if the file says so', async () => {
+  test('an option with an identity requirement is applied, and one without it only if the file allows it', async () => {
     expect(await apply(saleFile({ slug: 'identified', options: option(KYC) }))).toEqual([]);
     expect(await apply(saleFile({ slug: 'opened', open_to_anyone: true }))).toEqual([]);
     expect((await readOfferBySlug(one.ctx.db, 'opened'))?.open_to_anyone).toBe(true);

@@ -166,7 +166,7 @@ test('an allow-list that takes the permissions of another supplier is reported',
   ]);
 });
 
-test('a funding token with other decimals than its asset is reported', async () => {
+test('a funding token whose decimals differ from its asset is reported', async () => {
   const funding_tokens = [{ asset: 'usd-coin', address: token('legacy-token') }];
   expect(await check(sale({ funding_tokens }))).toEqual([
     'harbour-sale: contracts.ethereum_sepolia.funding_tokens.usd-coin: the token has 18 decimals, but usd-coin has 6 fractional digits',

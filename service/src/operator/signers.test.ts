@@ -84,7 +84,7 @@ test.each(KEY_ROLES)('the %s key can be in KMS while the others are not', async 
   expect(kms.state.seen).toEqual([`GetPublicKey ${held}`, `Sign ${held}`]);
 });
 
-test('each role can have a KMS key of its own, and only that one signs for it', async () => {
+test('each role can have its own KMS key, and only that one signs for it', async () => {
   const signers = await open({
     roleKeys: KEY_ROLES.map((role) => ({ role, chain: null, key: inKms(role) })),
   });

@@ -120,7 +120,7 @@ describe('the signer of Solana', () => {
     await expect(sign(...create('a'), commit())).rejects.toThrow('does not list the fund');
   });
 
-  test('has the funds and vaults of each role, and the limits', async () => {
+  test('applies the funds, vaults and limits of each role', async () => {
     const roles = new Map([['refund' as const, { ...LISTED, dailyAmounts: new Map([[mint, 4n]]) }]]);
     const limited = await open(policyOf({ roles }));
     await limited.sign(...limited.create('a'), limited.commit());

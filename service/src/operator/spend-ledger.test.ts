@@ -54,7 +54,7 @@ test('what was spent counts for 24 hours, across midnight, and old files go away
   expect(readdirSync(folder)).toEqual(['spent-2026-03-05.jsonl']);
 });
 
-test('a line that a crash cut off hides no other', () => {
+test('a line that a crash cut off does not hide other lines', () => {
   const ledger = openSpendLedger(folder, clock);
   ledger.reserve(spend('1', 6n), fees(10n));
   appendFileSync(join(folder, 'spent-2026-03-01.jsonl'), '{"at":');

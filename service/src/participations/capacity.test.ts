@@ -29,7 +29,7 @@ const invest = async (buyer: number, units: bigint, hash?: `0x${string}`) =>
   );
 
 describe('a limited supply', () => {
-  test('refuses more than is left with what remains, before it looks at the approval', async () => {
+  test('refuses more than is left and names what remains, before it checks the approval', async () => {
     await limitSupply('5');
     expect((await invest(0, 4n)).body.status).toBe('pending');
     const more = await invest(1, 7n);
@@ -87,7 +87,7 @@ test('the counted supply is the sum of the rows that reserve some, whatever chan
 });
 
 describe('prepared participations', () => {
-  test('are at most five per user, whatever races', async () => {
+  test('are limited to five per user, even for concurrent requests', async () => {
     sale.pauseMining();
     const hashes: `0x${string}`[] = [];
     for (let i = 0; i < 8; i++) hashes.push(await sale.buyer(i % 4).approve(BigInt(10 + i) * UNIT));

@@ -37,7 +37,7 @@ async function run(...args: string[]): Promise<string> {
   return log.mock.calls.flat().join('\n');
 }
 
-test('list shows the newest first, narrowed as asked', async () => {
+test('list shows the newest first, filtered by its options', async () => {
   expect((await run('list')).split('\n').length).toBe(2);
   const completed = await run('list', '--status', 'completed', '--offer', 'harbour-sale');
   expect(completed).toContain('1.25 USDC');
@@ -45,7 +45,7 @@ test('list shows the newest first, narrowed as asked', async () => {
   await expect(run('list', '--offer', 'nonsense')).rejects.toThrow('--offer nonsense does not exist');
 });
 
-test('show tells everything of one, with its transactions and its history', async () => {
+test('show prints a participation with its transactions and its history', async () => {
   const shown = JSON.parse(await run('show', id));
   expect(shown).toMatchObject({ id, status: 'completed', amount: '1250000', offer: 'harbour-sale' });
   expect(shown.commit_hash).toMatch(/^0x[0-9a-f]{64}$/);
@@ -67,7 +67,7 @@ test('export writes every row once, as CSV', async () => {
   await expect(run('export')).rejects.toThrow('--csv');
 });
 
-test('remit asks for the refund, and refuses what was not completed', async () => {
+test('remit requests the refund, and refuses participations that are not completed', async () => {
   expect(await run('remit', id)).toBe(`${id} remit_submitted`);
   await saleWorker(sale).settle();
   expect(await sale.statusOf(id)).toBe('remitted');
@@ -75,7 +75,7 @@ test('remit asks for the refund, and refuses what was not completed', async () =
   await expect(run('remit', failed)).rejects.toThrow('only completed participations can be refunded');
 });
 
-test('cancel fails what was not signed yet, and nothing else', async () => {
+test('cancel fails only participations for which nothing is signed yet', async () => {
   const [buyer] = sale.buyers;
   if (buyer === undefined) throw new Error('no buyer');
   const pending = await sale.participate(buyer, 2n * UNIT);
@@ -128,7 +128,7 @@ test('offer refund requests every refund of the offer once', async () => {
   await expect(refund('nonsense', '--yes')).rejects.toThrow('offer nonsense does not exist');
 });
 
-test('long exports show a bar to people and nothing to files', () => {
+test('long exports show a progress bar on a terminal and nothing in a file', () => {
   const people = Object.assign(new PassThrough(), { isTTY: true });
   const bar = showProgress(4_000, people);
   bar.at(2_000);

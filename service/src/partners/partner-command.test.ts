@@ -118,7 +118,7 @@ test('redirects after sign-out are registered by create and replaced by set-logo
   await expect(run('set-logout-redirects', client_id, 'http://acme.test/')).rejects.toThrow();
 });
 
-test('create and set-contact record where the service writes to about problems', async () => {
+test('create and set-contact record the email address to which the service reports problems', async () => {
   const { client_id } = await create('--contact', 'dev@acme.test');
   const contact = async () =>
     (await run('list')).find((partner: { client_id: string }) => partner.client_id === client_id)

@@ -55,7 +55,7 @@ test('hold and release change the account once, and show keeps the record of bot
   await expectAudited(app.ctx, 'user.held', 'user.released', 'command.run');
 });
 
-test('hold and release need a reason, and every command an account that exists', async () => {
+test('hold and release require a reason, and every command requires an existing account', async () => {
   for (const command of ['hold', 'release'])
     await expect(run(command, email)).rejects.toThrow('requires --reason TEXT');
   await expect(run('hold', email, '--reason', '  ')).rejects.toThrow('requires --reason TEXT');

@@ -62,7 +62,7 @@ test('a move from a rejected to an accepted region waits for an operator; a harm
   await expectAudited(world.ctx, 'requirement.completed', 'requirement.rejected', 'requirement.in_progress');
 });
 
-test('moving to and fro does not make a rejected region forgotten', async () => {
+test('moving back and forth does not erase a rejected region', async () => {
   const mover = await world.newUser();
   expect(await move(mover, 'US', 'New York')).toBe('rejected');
   for (let i = 0; i < 21; i++) expect(await move(mover, i % 2 === 0 ? 'FR' : 'DE')).toBe('in_progress');

@@ -37,7 +37,7 @@ async function run(...args: string[]): Promise<string> {
 }
 const status = async () => JSON.parse(await run('status'));
 
-test('status prints the list in use, hits what it found, and neither prints the list', async () => {
+test('status describes the list in use, hits prints what it found, and neither prints the list itself', async () => {
   await person(app, { userId: userId(1) });
   await proveWallets(app.ctx, [first], { userId: userId(1) });
   await rescreen(app.ctx);

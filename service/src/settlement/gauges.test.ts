@@ -75,7 +75,7 @@ describe('metrics', () => {
     await saleWorker(sale).settle();
   });
 
-  test('tell that participations wait on a chain without an operator key', async () => {
+  test('report that participations wait on a chain without an operator key', async () => {
     sale.pauseMining();
     await sale.participate(sale.buyer(3), 2n * UNIT);
     const registry = new Registry();

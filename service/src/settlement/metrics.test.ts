@@ -68,7 +68,7 @@ test('backlog and oldest age follow the rows per status and chain', async () => 
   expect(await scrape('causeway_settlement_backlog')).toEqual([]);
 });
 
-test('the last good round is the last one that was completed: a blocked one is none', async () => {
+test('the last good round is the last completed one, and a blocked round does not count', async () => {
   const name = 'causeway_settlement_last_round_timestamp_seconds';
   const update = (change: string) => sale.app.ctx.pool.query(`update operator_keys set ${change}`);
   const old = Date.parse('2001-01-01T00:00:00Z') / 1000;

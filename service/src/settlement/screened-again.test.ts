@@ -171,7 +171,7 @@ describe('a release', () => {
     await settle();
   });
 
-  test('gives the row its whole time again', async () => {
+  test('restarts the time limit of the row', async () => {
     const { ctx, clock } = sale.app;
     const { id } = await sale.participate(sale.buyer(2), UNIT);
     await holdUser(ctx, USER, 'a reason');

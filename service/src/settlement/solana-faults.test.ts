@@ -49,7 +49,7 @@ async function complete(): Promise<void> {
   await settle();
 }
 
-describe('an approval that a rollback takes', () => {
+describe('an approval that a rollback removes', () => {
   const approveUnconfirmed = (buyer: SolanaKey) => {
     const source = associatedAccount(buyer.address, MINT);
     return sale.land(buyer, [approveChecked(source, MINT, FUND, buyer.address, AMOUNT)]);

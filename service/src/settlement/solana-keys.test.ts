@@ -56,7 +56,7 @@ const attemptsOf = async (id: string) =>
 const renewing = (signer = operator) => solanaWorker(sale, { signer, timings: { renewSeconds: -1 } });
 
 describe('one row', () => {
-  test('that must not be signed does not stop the others, neither first nor again', async () => {
+  test('that must not be signed does not stop the others, at its first attempt or a later one', async () => {
     const ids = [];
     for (const name of ['refused', 'signed'])
       ids.push(await sale.participate(await sale.buyer(name), 3n * UNIT));

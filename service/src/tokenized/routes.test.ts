@@ -164,7 +164,7 @@ describe('the market', () => {
     expect((await prices()).map(({ recorded_at }) => recorded_at)).toEqual([wire(0), wire(300)]);
   });
 
-  test('leaves the venue to the users: asks nothing while it is closed, and once about an asset that does not trade', async () => {
+  test('spares the venue: requests nothing while the market is closed, and asks once about an asset that does not trade', async () => {
     const { ctx, clock } = world.app;
     const quotes = vi.spyOn(ctx.venue, 'quote');
     const refused = new Map<string, string>();

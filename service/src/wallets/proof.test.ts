@@ -188,7 +188,7 @@ describe('a proof ends', () => {
     expect((await user.bind(offer.id, plain, wallet)).status).toBe(200);
   });
 
-  test('when the account is erased, of which a keyed hash remains', async () => {
+  test('when the account is erased, and a keyed hash of the wallet remains', async () => {
     const wallet = fresh();
     const erased = userId(20);
     const leaver = await person(app, { userId: erased });
@@ -205,7 +205,7 @@ describe('a proof ends', () => {
   });
 });
 
-describe('a wallet of a finally rejected account', () => {
+describe('a wallet of a permanently rejected account', () => {
   test.each(['bound', 'removed', 'erased'] as const)(
     'cannot be proven by another account: %s',
     async (how) => {

@@ -161,7 +161,7 @@ test('a subject that fails holds back no other, however many fail', async () => 
   expect(attempted).toEqual([...events.slice(0, 60), events.at(-1)]);
 });
 
-test('a claim whose lease ends is made again, and a released one, before later deliveries', async () => {
+test('a claim that was released or whose lease has ended is made again before later deliveries', async () => {
   const [endpoint, [a1, a2]] = await createQueue('a', 'a');
   const [dead] = await claim(endpoint);
   await sql`update webhook_deliveries set lease_until = now() where id = ${dead?.delivery_id}`.execute(db);

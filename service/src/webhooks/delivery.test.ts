@@ -212,7 +212,7 @@ test('a partner whose endpoints hang uses at most 32 slots', async () => {
   await hanging.close();
 });
 
-test('an endpoint whose deliveries cannot be claimed does not keep the others from theirs', async () => {
+test('an endpoint whose deliveries cannot be claimed does not block those of other endpoints', async () => {
   const { id } = await create();
   await sql`create function fail_claim() returns trigger language plpgsql as $$ begin raise exception 'broken'; end $$`.execute(
     node.ctx.db,

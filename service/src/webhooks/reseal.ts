@@ -2,7 +2,10 @@ import type { Context } from '../context.ts';
 import { SECRET_PURPOSE } from './endpoint.ts';
 import { lockOutdatedSecrets, updateEndpoint } from './endpoint-store.ts';
 
-/** Seals the secrets of all endpoints with the newest secret and returns how many endpoints it changed. */
+/**
+ * Reseals the signing secrets of all endpoints under the newest `CAUSEWAY_SECRET`. Returns how many endpoints it
+ * changed.
+ */
 export async function resealEndpointSecrets({
   db,
   sealing,

@@ -164,7 +164,7 @@ describe('a receiver that misbehaves', () => {
     });
   });
 
-  test('a closed port and an unknown name have codes of their own', async () => {
+  test('a closed port and an unknown name have different codes', async () => {
     const server = createServer();
     const port = await listen(server);
     await new Promise((resolve) => server.close(resolve));
@@ -173,7 +173,7 @@ describe('a receiver that misbehaves', () => {
     expect((await send(open(), 'https://unknown.test/')).error).toBe('dns_error');
   });
 
-  test('an attempt shows the address that it was sent to, none of an earlier one', async () => {
+  test('an attempt shows the address that it was sent to, not that of an earlier attempt', async () => {
     const port = await serve((_request, response) => response.writeHead(200, { connection: 'close' }).end());
     const sender = open();
     const url = `http://moving.test:${port}/`;
@@ -259,7 +259,7 @@ describe('WEBHOOK_PROXY', () => {
     expect(proxy.asked).toEqual([`127.0.0.1:${port}`]);
   });
 
-  test('that refuses or is gone fails the attempt, and nothing is sent around it', async () => {
+  test('that refuses or is unreachable fails the attempt, and nothing bypasses it', async () => {
     let requests = 0;
     const port = await serve((_request, response) => {
       requests++;
