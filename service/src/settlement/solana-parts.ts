@@ -15,8 +15,8 @@ export type SolanaParts = WorkerParts & {
   /** Returns whether a foreign transaction names this participation in its memo. */
   isForeign(id: string): boolean;
   /**
-   * For each participation that may have to fail: the block height after which no transaction that was signed
-   * earlier can commit it.
+   * For each participation that may have to be marked as failed: the block height after which every transaction
+   * already signed for it has expired.
    */
   expiries: Map<string, bigint>;
 };

@@ -10,7 +10,7 @@ const PRICE_STEP_MS = 5 * 60_000;
 /** Shorter than the step between prices, so that a failed attempt is repeated soon. */
 const CHECK_INTERVAL_MS = 60_000;
 
-/** The last step in which the venue refused to quote an asset, by symbol. */
+/** For each asset symbol: the last time step in which the venue refused to quote the asset. */
 export type RefusedSteps = Map<string, string>;
 
 /**

@@ -85,7 +85,7 @@ export const tokenizedRoutes = [
     operationId: 'encodeTokenizedSwap',
     summary: 'Create a signed purchase transaction for the wallet to broadcast',
     description:
-      'Call it once per confirmation of the user, with an `Idempotency-Key`. Do not poll it: each call uses up an attestation, and the transaction expires. The wallet must first approve the swap contract for the full amount. Buys only.',
+      'Call it once each time the user confirms, with an `Idempotency-Key`. Do not poll it: each call uses up an attestation, and the transaction expires. The wallet must first approve the swap contract for the full amount. Buys only.',
     body: NewTransaction,
     reply: SwapTransaction,
     limit: 'tokenized_transaction',

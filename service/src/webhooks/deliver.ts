@@ -83,9 +83,8 @@ async function recordAttempt(
   };
   if (isSuccess && delivery.kind === 'scheduled') return recordSuccess({ delivery, attempt });
   await ctx.db.transaction().execute(async (tx) => {
-    // A resend does not count towards the endpoint's health, so that partners can experiment. Any other
-    // attempt locks the endpoint before the delivery, in the same order as everywhere else, to avoid
-    // deadlocks.
+    // A resend does not count towards the endpoint's health, so that partners can experiment. Any other attempt
+    // locks the endpoint's row first and then the delivery's row, as all other code does, to avoid deadlocks.
     if (delivery.kind === 'resend') {
       await finishResend(tx, delivery);
       if (isSuccess) await markDelivered(tx, delivery.delivery_id);

@@ -32,9 +32,9 @@ export async function recordSuccess(tx: Db, id: string): Promise<boolean> {
 }
 
 /**
- * Records successful attempts at endpoints that have no reported problem. Uses one statement, because transactions are
- * most of the cost of a delivery. Locks the endpoints before the deliveries, as everywhere else. Returns the recorded
- * deliveries; the others need `recordSuccess` and an event.
+ * Records successful attempts at endpoints that have no reported problem. Uses one statement for all of them, because
+ * transactions are most of the cost of a delivery. Locks the rows of endpoints before those of deliveries, as all other
+ * code does. Returns the recorded deliveries; the others need `recordSuccess` and an event.
  */
 export async function recordHealthySuccesses(
   db: Db,
