@@ -80,7 +80,7 @@ export type ConfirmState = {
 export function confirmPage({ csrf, token, email, needsPassword, problem }: ConfirmState): Page {
   return {
     title: 'Confirm your email',
-    submits: !needsPassword,
+    submits: !needsPassword && problem === undefined,
     body: html`<h1>Confirm your email</h1>
 <p class="lead">Finish creating your account with <strong>${email}</strong>.</p>
 <form method="post" action="/confirm">
