@@ -25,6 +25,7 @@ const checks = (option: (typeof options)[number]) =>
       pii: null,
       documents: {},
       wallets: {},
+      acknowledgements: {},
     },
     ...{ isHeld: false, isSanctioned: false, countryPolicy: 'passed' as const, wallet: null },
     ...{ proof: 'not_proven' as const, allowList: 'none' as const, remainingSupply: null },

@@ -1,18 +1,44 @@
+import { listPages, type PageQuery, type Pages } from './paging.ts';
 import type { RequestOptions, Send } from './request.ts';
-import type { KycLevel, OfferRequirements, RequirementStatus, RequirementStatuses } from './wire.ts';
+import type {
+  Acknowledgement,
+  KycLevel,
+  NewAcknowledgement,
+  OfferRequirements,
+  RequirementStatus,
+  RequirementStatuses,
+} from './wire.ts';
 
 export type Requirements = {
   /** Lists the requirements of each option of the offer. */
   list(offerId: string, options?: RequestOptions): Promise<OfferRequirements>;
   /** Returns the user's status for each requirement; see `describeStatus`. */
   statuses(offerId: string, options?: RequestOptions): Promise<RequirementStatuses>;
+  /** Records that the user has read a document, given the details of its `acknowledgement` requirement. */
+  acknowledge(
+    offerId: string,
+    document: NewAcknowledgement,
+    options?: RequestOptions,
+  ): Promise<Acknowledgement>;
+  /** Lists what the user has acknowledged, in all versions. */
+  acknowledgements(offerId: string, query?: PageQuery, options?: RequestOptions): Pages<Acknowledgement>;
 };
 
 export function requirementsOf(send: Send): Requirements {
-  const path = (offerId: string) => `/v1/offers/${encodeURIComponent(offerId)}/requirements`;
+  const path = (offerId: string, name: string) => `/v1/offers/${encodeURIComponent(offerId)}/${name}`;
   return {
-    list: (offerId, options) => send({ method: 'GET', path: path(offerId) }, options),
-    statuses: (offerId, options) => send({ method: 'GET', path: `${path(offerId)}/statuses` }, options),
+    list: (offerId, options) => send({ method: 'GET', path: path(offerId, 'requirements') }, options),
+    statuses: (offerId, options) =>
+      send({ method: 'GET', path: path(offerId, 'requirements/statuses') }, options),
+    acknowledge: (offerId, { document, version, sha256 }, options) =>
+      send(
+        { method: 'POST', path: path(offerId, 'acknowledgements'), body: { document, version, sha256 } },
+        options,
+      ),
+    acknowledgements: (offerId, query = {}, options) =>
+      listPages(query, (pageQuery) =>
+        send({ method: 'GET', path: path(offerId, 'acknowledgements'), query: pageQuery }, options),
+      ),
   };
 }
 

@@ -1,5 +1,44 @@
 // Generated from openapi.json by `npm run generate`; do not edit.
 
+export type Acknowledgement = {
+  object: 'acknowledgement';
+  id: string;
+  offer_id: string;
+  /** Identifies the document within the offer, in all its versions. */
+  document: string;
+  name: string;
+  url: string;
+  /** A new version asks every user again. */
+  version: string;
+  /** The SHA-256 of the file at `url`, in lower-case hexadecimal digits. */
+  sha256: string;
+  inserted_at: string;
+};
+
+export type AcknowledgementRequirement = {
+  object: 'requirement';
+  id: string;
+  type: 'acknowledgement';
+  details: {
+    /** Identifies the document within the offer, in all its versions. */
+    document: string;
+    name: string;
+    /** Where the user reads the document. */
+    url: string;
+    /** A new version asks every user again. */
+    version: string;
+    /** The SHA-256 of the file at `url`, in lower-case hexadecimal digits. */
+    sha256: string;
+  };
+};
+
+export type Acknowledgements = {
+  object: 'list';
+  data: Array<Acknowledgement>;
+  starting_after?: string | undefined;
+  starting_before?: string | undefined;
+};
+
 /** The transaction to broadcast, or an empty object if none is needed. */
 export type AllowWalletReply = AllowWalletTransaction | WalletAllowed;
 
@@ -36,7 +75,7 @@ export type Chain = 'ethereum_sepolia' | 'base_sepolia' | 'solana_devnet' | 'eth
 export type Check = {
   object: 'check';
   /** A requirement type, or the name of a general check. */
-  code: 'identity_verification' | 'kyc_approved' | 'accreditation' | 'external_wallet' | 'whitelisted_wallet' | 'document' | 'jurisdiction' | 'account' | 'sanctions' | 'country_policy' | 'offer_window' | 'supply' | 'wallet_proof' | 'allow_list';
+  code: 'identity_verification' | 'kyc_approved' | 'accreditation' | 'external_wallet' | 'whitelisted_wallet' | 'document' | 'jurisdiction' | 'acknowledgement' | 'account' | 'sanctions' | 'country_policy' | 'offer_window' | 'supply' | 'wallet_proof' | 'allow_list';
   requirement_id: string | null;
   status: 'passed' | 'waiting' | 'action_needed' | 'rejected';
   /** A message for the user. It contains no personal data and never the reason for a restriction. */
@@ -47,7 +86,7 @@ export type Check = {
 
 /** The call that lets the user resolve the check. For `contact`, `method`, `path` and `body` are null. */
 export type CheckNext = {
-  type: 'identity' | 'document' | 'wallet_proof' | 'bind_wallet' | 'allow_wallet' | 'contact';
+  type: 'identity' | 'document' | 'wallet_proof' | 'bind_wallet' | 'allow_wallet' | 'acknowledgement' | 'contact';
   method: string | null;
   path: string | null;
   body: Record<string, unknown> | null;
@@ -211,6 +250,16 @@ export type KycToken = {
   object: 'kyc_token';
   /** Short-lived access token for the identity provider's web SDK. */
   token: string;
+};
+
+/** The document as the user has read it: the values of the requirement whose document you showed. */
+export type NewAcknowledgement = {
+  /** Identifies the document within the offer, in all its versions. */
+  document: string;
+  /** A new version asks every user again. */
+  version: string;
+  /** The SHA-256 of the file at `url`, in lower-case hexadecimal digits. */
+  sha256: string;
 };
 
 /** The values of the form, forwarded unchanged and never stored. Fields: City, Country, Country Of Citizenship, DOB, Date, Foreign Tax Number, Full Name, Permanent Address, Signature. */
@@ -431,7 +480,7 @@ export type RefreshTokenGrant = {
   client_secret?: string | undefined;
 };
 
-export type Requirement = IdentityRequirement | ExternalWalletRequirement | WhitelistedWalletRequirement | DocumentRequirement | JurisdictionRequirement;
+export type Requirement = IdentityRequirement | ExternalWalletRequirement | WhitelistedWalletRequirement | DocumentRequirement | JurisdictionRequirement | AcknowledgementRequirement;
 
 export type RequirementList = {
   object: 'list';
@@ -773,6 +822,7 @@ export type ErrorCode =
   | 'too_many_prepared'
   | 'approval_already_used'
   | 'document_completed'
+  | 'acknowledgement_outdated'
   | 'kyc_in_review'
   | 'kyc_final_rejection'
   | 'order_outstanding'
@@ -847,6 +897,22 @@ export type Operations = {
       wallet_address?: string | undefined;
     };
     reply: Eligibility;
+  };
+  /** Record that the user has read a document. */
+  createAcknowledgement: {
+    body: NewAcknowledgement;
+    reply: Acknowledgement;
+  };
+  /** List the user's acknowledgements. */
+  listAcknowledgements: {
+    query: {
+      /** Cursor of the next page, from a previous reply. */
+      starting_after?: string | undefined;
+      /** Cursor of the previous page, from a previous reply. */
+      starting_before?: string | undefined;
+      limit?: number | undefined;
+    };
+    reply: Acknowledgements;
   };
   /** Start or continue identity verification. */
   createKycToken: {

@@ -25,6 +25,10 @@ export const ERRORS = {
   too_many_prepared: [409, 'The user has too many participations that wait for their approval.'],
   approval_already_used: [409, 'Another participation already uses this approval transaction.'],
   document_completed: [409, 'The user has already signed this form, and it is still valid.'],
+  acknowledgement_outdated: [
+    409,
+    'Another version of this document applies. Show it to the user and try again.',
+  ],
   kyc_in_review: [409, 'The identity provider is still reviewing this user.'],
   kyc_final_rejection: [409, 'The identity provider has permanently rejected this user.'],
   order_outstanding: [409, 'This wallet already has an open order for this asset.'],

@@ -1,3 +1,4 @@
+import { acknowledgementRoutes } from './acknowledgements/routes.ts';
 import { documentRoutes, documentWebhookRoutes } from './documents/routes.ts';
 import { eligibilityRoutes } from './eligibility/routes.ts';
 import { eventRoutes } from './events/routes.ts';
@@ -19,6 +20,7 @@ export const apiRoutes: readonly Route[] = [
   ...offerRoutes,
   ...requirementRoutes,
   ...eligibilityRoutes,
+  ...acknowledgementRoutes,
   ...identityRoutes,
   ...piiRoutes,
   ...documentRoutes,

@@ -41,6 +41,7 @@ export interface Database
   offers: Offers;
   offer_options: OfferOptions;
   requirements: Requirements;
+  acknowledgements: AcknowledgementRow;
   offer_partners: OfferPartners;
   offer_funding_assets: OfferFundingAssets;
   offer_contracts: OfferContracts;
@@ -205,9 +206,27 @@ export interface Requirements {
     | 'external_wallet'
     | 'whitelisted_wallet'
     | 'document'
-    | 'jurisdiction';
+    | 'jurisdiction'
+    | 'acknowledgement';
   details: ColumnType<Record<string, unknown> | null, string | null, string | null>;
   position: number;
+}
+
+export interface AcknowledgementRow {
+  id: string;
+  user_id: string;
+  partner_id: string;
+  client_id: string;
+  offer_id: string;
+  document: string;
+  name: string;
+  url: string;
+  version: string;
+  sha256: string;
+  request_id: string | null;
+  /** Null once the user is erased. */
+  network: string | null;
+  inserted_at: string;
 }
 
 export interface OfferPartners {

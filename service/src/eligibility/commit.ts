@@ -2,7 +2,7 @@ import { lockHeld } from '../accounts/hold.ts';
 import type { ChainName } from '../chain/chains.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
-import { findOfferById, findStoredOption } from '../offers/offer.ts';
+import { findOfferById, findStoredOptions } from '../offers/offer.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
 import { lockApplicants, readFactsOfAllIn } from '../requirements/facts.ts';
 import type { UserFacts } from '../requirements/status.ts';
@@ -114,10 +114,9 @@ export async function lockCommits(ctx: Context, tx: Db, rows: readonly CommitRow
   if (!(await lockProofsOfAll(tx, keys))) throw new EligibilityChanged();
   const userIds = rows.map(({ userId }) => userId);
   await lockApplicants(tx, userIds);
-  const options = new Map<string, OfferOption | undefined>();
-  for (const { offerId, optionId } of rows)
-    if (!options.has(optionId)) options.set(optionId, await findStoredOption(tx, offerId, optionId));
-  const facts = await readFactsOfAllIn(ctx, tx, userIds, [...options.keys()]);
+  const optionIds = [...new Set(rows.map(({ optionId }) => optionId))];
+  const options = new Map((await findStoredOptions(tx, optionIds)).map((option) => [option.id, option]));
+  const facts = await readFactsOfAllIn(ctx, tx, userIds, optionIds);
   for (const { userId, optionId } of rows)
     if (!meetsRules(ctx, facts.get(userId), options.get(optionId))) throw new EligibilityChanged();
 }

@@ -18,6 +18,7 @@ const REQUIREMENTS = [
   requirement('whitelisted_wallet', { max_wallets: 3 }),
   requirement('document', { document_type: 'tax_certification' }),
   requirement('jurisdiction', { filter_type: 'reject', filters: [{ country_iso_2: 'KP' }] }),
+  requirement('acknowledgement', { document: 'risks', version: '2', sha256: 'bb' }),
 ];
 
 const review = { status: 'completed', answer: 'GREEN', rejectType: null, reviewedAt: OPEN - 1000 } as const;
@@ -55,6 +56,7 @@ function eligible(): Situation {
         },
       },
       wallets: { option: ['ethereum'] },
+      acknowledgements: { option: [{ document: 'risks', version: '2', sha256: 'bb' }] },
     } as unknown as Situation['user'],
     isHeld: false,
     isSanctioned: false,
@@ -107,6 +109,12 @@ const FAULTS: Fault[] = [
     change: (s) => withUser(s, { pii: { ...s.user.pii, country: 'KP' } }),
   },
   {
+    code: 'acknowledgement',
+    refused: 'requirements_not_met',
+    change: (s) =>
+      withUser(s, { acknowledgements: { option: [{ document: 'risks', version: '1', sha256: 'aa' }] } }),
+  },
+  {
     code: 'external_wallet',
     refused: 'requirements_not_met',
     change: (s) => withUser(s, { wallets: {} }),
@@ -130,11 +138,11 @@ const RULES = 'country_policy identity_verification kyc_approved accreditation d
 const WALLETS = 'external_wallet whitelisted_wallet';
 const MUST_REFUSE: Record<Purpose, string> = {
   bind: 'account sanctions',
-  allow_wallet: `account sanctions ${RULES}`,
+  allow_wallet: `account sanctions ${RULES} acknowledgement`,
   permission: `account sanctions ${RULES} wallet_proof`,
-  participate: `account sanctions ${RULES} ${WALLETS} wallet_proof offer_window supply allow_list`,
+  participate: `account sanctions ${RULES} acknowledgement ${WALLETS} wallet_proof offer_window supply allow_list`,
   commit: `account sanctions ${RULES} ${WALLETS} wallet_proof`,
-  order: `account sanctions ${RULES} ${WALLETS} wallet_proof offer_window allow_list`,
+  order: `account sanctions ${RULES} acknowledgement ${WALLETS} wallet_proof offer_window allow_list`,
 };
 const PURPOSES = Object.keys(MUST_REFUSE) as Purpose[];
 

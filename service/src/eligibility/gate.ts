@@ -4,6 +4,7 @@ import type { Db } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import type { Offer } from '../offers/catalogue.ts';
+import { findStoredOptions } from '../offers/offer.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
 import { lockFacts } from '../requirements/facts.ts';
 import { lockProofsOfAll } from '../wallets/proof.ts';
@@ -69,7 +70,10 @@ export async function lockEligible(
   const facts = await lockFacts(ctx, tx, userId, ids);
   if (facts === null) throw new ApiError('unauthorized');
   const standing = { facts, isHeld: false, isSanctioned: ctx.sanctions.has(wallet), isProven };
-  const findings = options.flatMap((option) => decideRules(option, standing, ctx.config, ctx.clock.now()));
+  // The caller's copies of the options may be a moment old: a change of the offer counts once it is committed.
+  const current = await findStoredOptions(tx, ids);
+  if (current.length < ids.length) throw new ApiError('not_found');
+  const findings = current.flatMap((option) => decideRules(option, standing, ctx.config, ctx.clock.now()));
   const refusal = refusalOf(purpose, findings);
   if (refusal !== null) throw recordRefused(ctx, { userId }, offer.id, refusal);
 }

@@ -18,14 +18,18 @@ const RULES: readonly CheckCode[] = [
 ];
 const WALLET_REQUIREMENTS = [...WALLET_KINDS] as CheckCode[];
 
-/** The checks that each gate uses. */
+/**
+ * The checks that each gate uses. A new version of a document is asked for before the next purchase only: it neither fails
+ * participations that were accepted nor takes wallets off allow-lists, so `commit` and `permission` leave it out.
+ */
 export const CHECKS: Readonly<Record<Purpose, ReadonlySet<CheckCode>>> = {
   bind: new Set(ACCOUNT),
-  allow_wallet: new Set([...ACCOUNT, ...RULES]),
+  allow_wallet: new Set([...ACCOUNT, ...RULES, 'acknowledgement']),
   permission: new Set([...ACCOUNT, ...RULES, 'wallet_proof']),
   participate: new Set([
     ...ACCOUNT,
     ...RULES,
+    'acknowledgement',
     ...WALLET_REQUIREMENTS,
     'offer_window',
     'wallet_proof',
@@ -36,6 +40,7 @@ export const CHECKS: Readonly<Record<Purpose, ReadonlySet<CheckCode>>> = {
   order: new Set([
     ...ACCOUNT,
     ...RULES,
+    'acknowledgement',
     ...WALLET_REQUIREMENTS,
     'offer_window',
     'wallet_proof',

@@ -59,6 +59,14 @@ function messagesOf(type: RequirementType): Messages {
       not_started: 'Confirm your country of residence.',
       in_progress: 'Your country of residence is being reviewed.',
     };
+  if (type === 'acknowledgement') {
+    const missing = 'Confirm that you have read the document.';
+    return {
+      completed: 'You have read the document.',
+      ...{ rejected: missing, in_progress: missing, not_started: missing },
+      ...{ action_needed: 'The document has changed. Confirm that you have read it.', update: missing },
+    };
+  }
   if (WALLET_KINDS.has(type)) {
     const missing = 'Connect a wallet to this option.';
     const completed = 'A wallet is connected.';
@@ -134,6 +142,11 @@ function nextOf(
     return { type: 'document', method: 'POST', path, body: {} };
   }
   if (WALLET_KINDS.has(requirement.type)) return bindNext(situation);
+  if (requirement.type === 'acknowledgement') {
+    const { document, version, sha256 } = requirement.details;
+    const path = `/v1/offers/${situation.offer.id}/acknowledgements`;
+    return { type: 'acknowledgement', method: 'POST', path, body: { document, version, sha256 } };
+  }
   const { kyc_level = LEVELS[requirement.type], kyc_reset = false } =
     typeof computed === 'string' ? {} : computed;
   const body = { level_name: kyc_level, reset: kyc_reset };

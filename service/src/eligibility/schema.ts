@@ -16,7 +16,15 @@ export type CheckCode = RequirementType | (typeof OWN_CODES)[number];
 
 export const CheckNext = Closed(
   {
-    type: Type.Enum(['identity', 'document', 'wallet_proof', 'bind_wallet', 'allow_wallet', 'contact']),
+    type: Type.Enum([
+      'identity',
+      'document',
+      'wallet_proof',
+      'bind_wallet',
+      'allow_wallet',
+      'acknowledgement',
+      'contact',
+    ]),
     method: Nullable(Type.String()),
     path: Nullable(Type.String()),
     body: Nullable(Type.Object({}, { additionalProperties: true })),

@@ -18,7 +18,7 @@ const BOUNDED: Record<string, string> = {
   ...Object.fromEntries(
     ['participations', 'operator_transactions', 'operator_attempts', 'refund_requests', 'erasures']
       .concat(['sanctions_hits', 'user_holds', 'document_submissions', 'country_changes'])
-      .concat(['allow_verifications', 'allow_revocations'])
+      .concat(['allow_verifications', 'allow_revocations', 'acknowledgements'])
       .map((name) => [name, RECORD]),
   ),
   ...Object.fromEntries(

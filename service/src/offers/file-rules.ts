@@ -2,6 +2,7 @@ import { normalizeAddress } from '../chain/address.ts';
 import { chainFacts } from '../chain/chains.ts';
 import { isId } from '../http/ids.ts';
 import type { Problem } from '../http/validation.ts';
+import { stableJson } from '../stable-json.ts';
 import { admissionRules } from './admission-rules.ts';
 import type { FileRequirement, OfferFile } from './file-schema.ts';
 import { checkJurisdictions } from './jurisdiction-rules.ts';
@@ -61,10 +62,28 @@ function checkOptions({ options, contracts }: OfferFile, report: Report): void {
     reportRepeated(keys, (index) => `options.${option}.requirements.${index}`, report);
     checkJurisdictions(requirements, `options.${option}.requirements`, report);
   });
+  checkDocuments(options, report);
   const hasAllowList = contracts.some(({ allow_list }) => allow_list !== false);
   const rules = new Set(options.map((option) => admissionRules([option])));
   if (hasAllowList && rules.size > 1)
     report('options', 'must all have the same requirements: the allow-list admits a wallet to every option');
+}
+
+/** One acknowledgement counts for all options, so they must ask for the same text. */
+function checkDocuments(options: OfferFile['options'], report: Report): void {
+  const texts = new Map<string, string>();
+  options.forEach(({ requirements }, option) => {
+    requirements.forEach(({ type, details }, index) => {
+      if (type !== 'acknowledgement') return;
+      const text = stableJson(details);
+      if ((texts.get(details.document) ?? text) !== text)
+        report(
+          `options.${option}.requirements.${index}.details`,
+          `${details.document} must be the same in every option`,
+        );
+      texts.set(details.document, text);
+    });
+  });
 }
 
 function checkContracts({ type, contracts, funding_assets }: OfferFile, report: Report): void {
@@ -141,6 +160,8 @@ export function requirementKey({ type, details }: FileRequirement): string {
       return `${type} ${details.document_type}`;
     case 'jurisdiction':
       return `${type} ${details.filter_type}`;
+    case 'acknowledgement':
+      return `${type} ${details.document}`;
     default:
       return type;
   }

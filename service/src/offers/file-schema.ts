@@ -1,6 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { Chain, ChainAddress, Closed, Nullable, Uri } from '../http/wire.ts';
 import {
+  AcknowledgementDetails,
   DocumentDetails,
   ExternalWalletDetails,
   JurisdictionDetails,
@@ -66,6 +67,7 @@ const DETAILS: Partial<Record<FileRequirement['type'], TSchema>> = {
   whitelisted_wallet: WhitelistedWalletDetails,
   document: DocumentDetails,
   jurisdiction: JurisdictionDetails,
+  acknowledgement: AcknowledgementDetails,
 };
 
 const FileRequirement = Type.Unsafe<FileRequirement>({

@@ -11,6 +11,7 @@ import { type Offer, type PartnerOffers, toOffer } from './catalogue.ts';
 import type { OfferDetails, OfferList } from './schema.ts';
 import {
   listAllOffers,
+  listOptionsById,
   listPartnersOf,
   lockOfferWindow,
   readOfferById,
@@ -122,13 +123,15 @@ export async function lockOpenOffer(tx: Db, offerId: string, clock: Clock): Prom
     throw new ApiError('offer_not_started');
 }
 
-/** Returns an option as the transaction sees it, even if its offer is no longer listed. */
-export async function findStoredOption(
-  tx: Db,
-  offerId: string,
-  id: string,
-): Promise<OfferOption | undefined> {
-  return (await readOfferById(tx, offerId))?.options.find((option) => option.id === id);
+/** Locks a published offer against changes until the transaction ends, and returns its options. */
+export async function lockOptions(tx: Db, offerId: string): Promise<OfferOption[]> {
+  if ((await lockOfferWindow(tx, offerId)) === null) throw new ApiError('not_found');
+  return (await readOfferById(tx, offerId))?.options ?? [];
+}
+
+/** Returns options as the transaction sees them, even if their offer is no longer listed. */
+export function findStoredOptions(tx: Db, ids: readonly string[]): Promise<OfferOption[]> {
+  return listOptionsById(tx, ids);
 }
 
 /** Returns the price and the supply cap of an option, even if its offer is no longer listed. */

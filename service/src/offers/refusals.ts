@@ -1,4 +1,6 @@
+import type { AcknowledgementDetails } from '../requirements/schema.ts';
 import type { OfferDefinition } from './definition.ts';
+import type { FileRequirement } from './file-schema.ts';
 import type { OfferReferences } from './references-store.ts';
 import type { StoredOffer } from './stored-offer.ts';
 
@@ -28,6 +30,11 @@ export function findRefusals(
     if (wanted === undefined && tables.size > 0) refuse(`options.${slug}`, tables, 'cannot be removed');
     if (wanted !== undefined && optionsInProgress.includes(id) && !isSameAmount(price_usd, wanted.price_usd))
       refuse(`options.${slug}.price_usd`, ['participations in progress'], 'cannot be changed');
+    for (const { document } of findRewritten(requirements, wanted?.requirements ?? []))
+      refusals.push(
+        `${before.slug}: options.${slug}.requirements.acknowledgement ${document}: sha256 has changed; give the document ` +
+          'a new version',
+      );
     const keepsAllWallets = (list: readonly { type: string }[]) =>
       list.some(({ type }) => type === 'whitelisted_wallet');
     if (
@@ -44,6 +51,21 @@ export function findRefusals(
   if (payments.size > 0)
     for (const path of listPaymentChanges(before, after)) refuse(path, payments, 'cannot be changed');
   return refusals;
+}
+
+/** Returns the documents whose text changes without a new version. */
+function findRewritten(
+  before: readonly FileRequirement[],
+  after: readonly FileRequirement[],
+): AcknowledgementDetails[] {
+  const wanted = documentsOf(after);
+  return documentsOf(before).filter(({ document, version, sha256 }) =>
+    wanted.some((to) => to.document === document && to.version === version && to.sha256 !== sha256),
+  );
+}
+
+function documentsOf(requirements: readonly FileRequirement[]): AcknowledgementDetails[] {
+  return requirements.flatMap((each) => (each.type === 'acknowledgement' ? [each.details] : []));
 }
 
 /** `1.50` and `1.5` are the same price. */

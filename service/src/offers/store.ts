@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
-import type { ContractProblem, StoredOffer } from './stored-offer.ts';
+import type { ContractProblem, OfferOption, StoredOffer } from './stored-offer.ts';
 
 /** Lists the published offers of a partner, newest first. */
 export async function listPublished(db: Db, partnerId: string): Promise<StoredOffer[]> {
@@ -19,6 +19,15 @@ export async function readOfferById(db: Db, id: string): Promise<StoredOffer | n
 
 export async function readOfferBySlug(db: Db, slug: string): Promise<StoredOffer | null> {
   return (await readOffers(db, sql`o.slug = ${slug}`))[0] ?? null;
+}
+
+/** Lists the options with these ids, whatever their offer. */
+export async function listOptionsById(db: Db, ids: readonly string[]): Promise<OfferOption[]> {
+  const { rows } = await sql<{ option: OfferOption }>`
+    select ${OPTION} as option from offer_options p where p.id = any(${ids}::uuid[]) order by p.position`.execute(
+    db,
+  );
+  return rows.map(({ option }) => option);
 }
 
 /** Lists the partners that an offer is assigned to, by name. */

@@ -16,7 +16,7 @@ export const API_GROUPS: readonly ApiGroup[] = [
   },
   {
     name: 'Requirements',
-    paths: /^\/v1\/offers\/\{offer_id\}\/(requirements|eligibility)/,
+    paths: /^\/v1\/offers\/\{offer_id\}\/(requirements|eligibility|acknowledgements)/,
     description:
       'What an option requires of the user, which requirements the user has met, and what to do next. Statuses come from stored facts, so polling them is cheap; `eligibility` explains every check that an investment would face.',
   },

@@ -8,6 +8,8 @@ import { makeOffer, saleFile, tokenizedFile } from '../../test/support/offers.ts
 import { saleWorker, UNIT } from '../../test/support/sale.ts';
 import { useSale } from '../../test/support/settlement.ts';
 import { evmWallet, type Person, person, proveWallets, userId } from '../../test/support/wallets.ts';
+import { decideCommits, lockCommits } from '../eligibility/commit.ts';
+import { applyOffers } from '../offers/apply.ts';
 
 const sale = useSale();
 let other: Person;
@@ -282,23 +284,63 @@ describe('the order of checks', () => {
     expect((await postWith({ amount: '999999' })).errors).toHaveProperty('amount');
   });
 
+  /** Returns the file of an offer on the same fund, with one option. */
+  const fileWith = (slug: string, requirements: object[]) => {
+    const [contract] = saleFile().contracts;
+    const funding_tokens = [{ asset: 'usd-coin', address: sale.usdc }];
+    return saleFile({
+      slug,
+      contracts: [{ ...contract, address: sale.fund, funding_tokens }] as never,
+      options: [{ slug: 'listed', requirements }] as never,
+    });
+  };
+
+  test('requires the current text to be acknowledged, and keeps what was accepted when a new version applies', async () => {
+    const text = (version: string) => ({
+      ...{ document: 'risk-disclosure', version, sha256: version.repeat(64) },
+    });
+    const shown = { name: 'Risk disclosure', url: 'https://issuer.test/risks.pdf' };
+    const fileOf = (version: string) =>
+      fileWith('documented', [{ type: 'acknowledgement', details: { ...text(version), ...shown } }]);
+    const documented = await makeOffer(sale.app.ctx, fileOf('1'));
+    const option = documented.options[0]?.id ?? '';
+    const requirement = documented.options[0]?.requirements[0]?.id ?? '';
+    const path = `/v1/offers/${documented.id}/acknowledgements`;
+    const acknowledge = (version: string) => sale.person.call('POST', path, text(version));
+    const buyWith = async (hash: string) =>
+      postWith({
+        ...{ offer_id: documented.id, offer_option_id: option, approval_transaction_hash: hash },
+        ...{ wallet_address: sale.buyer(3).address, amount: String(3n * UNIT) },
+      });
+    const hash = await sale.buyer(3).approve(3n * UNIT);
+    const { code, errors } = await buyWith(hash);
+    expect([code, errors]).toMatchObject([
+      'requirements_not_met',
+      {
+        [requirement]: ['not_started'],
+        checks: [{ code: 'acknowledgement', next: { type: 'acknowledgement', path, body: text('1') } }],
+      },
+    ]);
+    await acknowledge('1');
+    expect((await buyWith(hash)).status).toBe('pending');
+    await applyOffers(sale.app.ctx, [fileOf('2')]);
+    expect((await buyWith(`0x${'97'.repeat(32)}`)).code).toBe('requirements_not_met');
+    const row = await sale.app.ctx.db
+      .selectFrom('participations')
+      .selectAll()
+      .where('offer_id', '=', documented.id)
+      .executeTakeFirstOrThrow();
+    const { id, user_id: userId, partner_id: partnerId, chain, wallet_address: user } = row;
+    const accepted = { id, userId, partnerId, offerId: documented.id, optionId: option, chain, user };
+    await expect.poll(async () => (await decideCommits(sale.app.ctx, [accepted]))[0]).toEqual({ to: 'send' });
+    await sale.app.ctx.db.transaction().execute((tx) => lockCommits(sale.app.ctx, tx, [accepted]));
+    await acknowledge('2');
+    expect((await buyWith(`0x${'97'.repeat(32)}`)).status).toBe('prepared');
+  });
+
   test('requires a bound wallet if the option has a wallet requirement', async () => {
     const requirements = [{ type: 'whitelisted_wallet', details: { max_wallets: 3 } }];
-    const { contracts, assets, funding_assets } = saleFile();
-    const fund = {
-      ...contracts[0],
-      address: sale.fund,
-      funding_tokens: [{ asset: 'usd-coin', address: sale.usdc }],
-    };
-    const bound = await makeOffer(
-      sale.app.ctx,
-      saleFile({
-        slug: 'bound',
-        ...{ assets, funding_assets },
-        contracts: [fund] as never,
-        options: [{ slug: 'listed', requirements }] as never,
-      }),
-    );
+    const bound = await makeOffer(sale.app.ctx, fileWith('bound', requirements));
     const option = bound.options[0]?.id ?? '';
     const change = { offer_id: bound.id, offer_option_id: option };
     expect(await postWith(change)).toMatchObject({

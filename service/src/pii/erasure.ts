@@ -1,6 +1,7 @@
 import { eraseUser as eraseAccount } from '../accounts/erase.ts';
 import { lockHeld } from '../accounts/hold.ts';
 import { lockUser } from '../accounts/user.ts';
+import { eraseUser as eraseAcknowledgements } from '../acknowledgements/erase.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { eraseUser as eraseDocuments } from '../documents/erase.ts';
@@ -85,8 +86,10 @@ export async function tryErasure(
     const reasons = [...investments.kept, ...identity.kept, ...documents.kept];
     const keep_until = reasons.length === 0 ? null : retentionEnd(ctx);
     await erasePii(tx, user.id, keep_until, actor);
+    const acknowledgements = await eraseAcknowledgements(tx, user.id);
     const kept = [
       ...reasons,
+      ...acknowledgements.kept,
       'the audit log of the personal data (who read or changed it, and when; no values)',
     ];
     await insertErasure(tx, { user_id: user.id, erased_at: timestampOf(ctx.clock), kept, keep_until });

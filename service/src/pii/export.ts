@@ -1,5 +1,6 @@
 import { exportUser as exportAccount } from '../accounts/export.ts';
 import type { User } from '../accounts/user.ts';
+import { exportUser as exportAcknowledgements } from '../acknowledgements/export.ts';
 import { recordDecision } from '../audit/entry.ts';
 import type { Context } from '../context.ts';
 import { exportUser as exportDocuments } from '../documents/export.ts';
@@ -12,7 +13,7 @@ import { exportUser as exportWallets } from '../wallets/export.ts';
 import { readOwnData } from './pii.ts';
 
 /**
- * Returns the user's account, personal data, checks, forms, wallets, investments, orders and connected apps, for the user
+ * Returns the user's account, personal data, checks, forms, acknowledgements, wallets, investments, orders and connected apps, for the user
  * (GDPR articles 15 and 20). Leaves out secrets, logs, holds and internal decisions, and everything about other users.
  */
 export async function exportUser(ctx: Context, user: User) {
@@ -26,6 +27,7 @@ export async function exportUser(ctx: Context, user: User) {
     personal_data,
     identity_checks: await exportIdentity(db, user.id),
     tax_forms: await exportDocuments(db, user.id),
+    acknowledgements: await exportAcknowledgements(db, user.id),
     wallets: await exportWallets(db, user.id),
     participations: await exportParticipations(db, user.id),
     tokenized_swap_orders: await exportOrders(db, user.id),

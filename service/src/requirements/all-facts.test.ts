@@ -33,6 +33,12 @@ test('the facts of all users are the facts of each user', async () => {
   await sql`insert into option_addresses (id, option_id, user_id, protocol, address, partner_id, proved_chain, proved_at, created_at)
     select gen_random_uuid(), o, ${second}, 'ethereum', '0x' || repeat('ab', 20), (select id from partners limit 1), 'ethereum',
       now(), now() from unnest(${optionIds}::uuid[]) o`.execute(db);
+  await sql`insert into acknowledgements (id, user_id, partner_id, client_id, offer_id, document, name, url, version, sha256,
+      inserted_at)
+    select gen_random_uuid(), ${second}, (select id from partners limit 1), 'partner-one', ${offer.id}, 'risks', 'Risks',
+      'https://issuer.test/risks.pdf', version, repeat(version, 64), now() from unnest(array['1', '2']) version`.execute(
+    db,
+  );
 
   const listed = [];
   for await (const users of readAllFacts(one.ctx, optionIds)) listed.push(...users);
@@ -45,5 +51,8 @@ test('the facts of all users are the facts of each user', async () => {
     undefined,
   ]);
   expect(each.map((user) => Object.keys(user?.wallets ?? {}).length)).toEqual([0, 2, 0]);
+  expect(
+    each.map((user) => Object.values(user?.acknowledgements ?? {}).map((texts) => texts?.length)),
+  ).toEqual([[], [2, 2], []]);
   await one.close();
 });

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import type { PiiFacts } from '../pii/personal-data.ts';
-import type { UserFacts } from './status.ts';
+import type { AcknowledgedText, UserFacts } from './status.ts';
 import { type FactsRow, lockApplicants, readFactsRow, readFactsRowIn, readFactsRowsIn } from './store.ts';
 
 export { type FactsRow, factsText, lockApplicants } from './store.ts';
@@ -64,6 +64,11 @@ export function toFacts(ctx: FactsContext, userId: string, row: FactsRow): UserF
     if (bound === undefined) wallets[optionId] = [protocol];
     else bound.push(protocol);
   }
+  const acknowledgements: Record<string, AcknowledgedText[]> = {};
+  for (const [optionId, document, version, sha256] of row.acknowledgements ?? []) {
+    acknowledgements[optionId] ??= [];
+    acknowledgements[optionId].push({ document, version, sha256 });
+  }
   const pii =
     row.sealed_facts === null
       ? null
@@ -73,7 +78,7 @@ export function toFacts(ctx: FactsContext, userId: string, row: FactsRow): UserF
           isStale: row.is_stale ?? false,
         };
   const { kind, is_active: isActive, is_being_read: isBeingRead } = row;
-  return { kind, isActive, isBeingRead, reviews, documents, wallets, pii };
+  return { kind, isActive, isBeingRead, reviews, documents, wallets, acknowledgements, pii };
 }
 
 /** Removes former places of residence from the facts, unless operators must review changes of country. */

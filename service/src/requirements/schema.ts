@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { Closed, ObjectName } from '../http/wire.ts';
+import { Closed, ObjectName, Uri } from '../http/wire.ts';
 import { KycLevel } from '../identity/schema.ts';
 
 /** The details of each requirement type, as used by the API and by offer files. */
@@ -37,6 +37,31 @@ export const JurisdictionDetails = Closed({
   ),
 });
 
+export const AcknowledgementDetails = Closed({
+  document: Type.String({
+    pattern: '^[a-z0-9][a-z0-9-]{0,63}$',
+    description: 'Identifies the document within the offer, in all its versions.',
+    examples: ['risk-disclosure'],
+  }),
+  name: Type.String({ minLength: 1, maxLength: 200, examples: ['Risk disclosure'] }),
+  url: Type.Unsafe<string>({
+    ...Uri,
+    pattern: '^https?://',
+    description: 'Where the user reads the document.',
+  }),
+  version: Type.String({
+    pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$',
+    description: 'A new version asks every user again.',
+    examples: ['2'],
+  }),
+  sha256: Type.String({
+    pattern: '^[0-9a-f]{64}$',
+    description: 'The SHA-256 of the file at `url`, in lower-case hexadecimal digits.',
+    examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+  }),
+});
+export type AcknowledgementDetails = Static<typeof AcknowledgementDetails>;
+
 function requirementOf<const T extends string, D extends TSchema>(
   title: string,
   types: readonly T[],
@@ -57,6 +82,7 @@ export const Requirement = Type.Union(
     requirementOf('WhitelistedWalletRequirement', ['whitelisted_wallet'], WhitelistedWalletDetails),
     requirementOf('DocumentRequirement', ['document'], DocumentDetails),
     requirementOf('JurisdictionRequirement', ['jurisdiction'], JurisdictionDetails),
+    requirementOf('AcknowledgementRequirement', ['acknowledgement'], AcknowledgementDetails),
   ],
   { title: 'Requirement' },
 );
@@ -71,6 +97,7 @@ export const REQUIREMENT_TYPES: readonly RequirementType[] = [
   'whitelisted_wallet',
   'document',
   'jurisdiction',
+  'acknowledgement',
 ];
 
 /** The requirements that the wallet must meet, not the person. */

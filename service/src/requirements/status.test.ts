@@ -18,6 +18,7 @@ const NEW_USER: UserFacts = {
   pii: null,
   documents: {},
   wallets: {},
+  acknowledgements: {},
 };
 
 /** Formats a status as in the tables below. */

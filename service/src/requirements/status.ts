@@ -4,7 +4,7 @@ import { isValidForm } from '../documents/validity.ts';
 import { type Level, type ReviewStatus, UNDER_REVIEW } from '../identity/provider.ts';
 import type { PiiFacts } from '../pii/personal-data.ts';
 import { checkJurisdiction } from './jurisdiction.ts';
-import type { Requirement, RequirementStatus } from './schema.ts';
+import type { AcknowledgementDetails, Requirement, RequirementStatus } from './schema.ts';
 
 /** The facts from which requirement statuses are computed. */
 export type UserFacts = {
@@ -19,6 +19,8 @@ export type UserFacts = {
   documents: Partial<Record<string, DocumentFacts>>;
   /** Protocols of the bound wallets, by option. */
   wallets: Partial<Record<string, readonly string[]>>;
+  /** The documents that the user has acknowledged, in all versions, by option. */
+  acknowledgements: Partial<Record<string, readonly AcknowledgedText[]>>;
 };
 
 /** Times are in epoch milliseconds. */
@@ -38,6 +40,8 @@ export type DocumentFacts = {
   completedAt: number | null;
   piiVersion: number;
 };
+
+export type AcknowledgedText = Pick<AcknowledgementDetails, 'document' | 'version' | 'sha256'>;
 
 type Option = { id: string; accreditation_days: number };
 
@@ -67,6 +71,8 @@ export function requirementStatus(
       return documentStatus(facts.documents[requirement.details.document_type], facts, now);
     case 'jurisdiction':
       return jurisdictionStatus(requirement.details, facts);
+    case 'acknowledgement':
+      return acknowledgementStatus(requirement.details, facts.acknowledgements[option.id] ?? []);
   }
 }
 
@@ -155,6 +161,16 @@ function isMoveOpen(details: Parameters<typeof checkJurisdiction>[0], pii: UserF
   return (pii?.formerPlaces ?? []).some(
     ({ country, region }) => checkJurisdiction(details, country, region) === 'fails',
   );
+}
+
+/** The version and the hash must match: a file that changed under the same version is another text. */
+function acknowledgementStatus(
+  { document, version, sha256 }: AcknowledgementDetails,
+  acknowledged: readonly AcknowledgedText[],
+): RequirementStatus {
+  const texts = acknowledged.filter((text) => text.document === document);
+  if (texts.some((text) => text.version === version && text.sha256 === sha256)) return 'completed';
+  return texts.length > 0 ? 'action_needed' : 'not_started';
 }
 
 function isBound({ wallets }: UserFacts, { id }: Option, protocol: string): boolean {

@@ -18,6 +18,7 @@ export type FactsRow = {
     | null;
   documents: [string, SubmissionStatus, FormType, number, number | null, number][] | null;
   wallets: [string, string][] | null;
+  acknowledgements: [optionId: string, document: string, version: string, sha256: string][] | null;
 };
 
 const epochMs = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
@@ -29,6 +30,7 @@ const REVIEW_COLUMNS = `r.level_name, r.review_status, r.answer, r.reject_type, 
 const DOCUMENT_COLUMNS = `d.document_type, d.status, d.form_type, ${epochMs('d.expires_at')},
       ${epochMs('d.completed_at')}, d.pii_version`;
 const WALLET_COLUMNS = 'w.option_id, w.protocol';
+const ACKNOWLEDGEMENT_COLUMNS = 'o.id, t.document, t.version, t.sha256';
 const FACTS_TABLES = `users u left join identity_applicants a on a.user_id = u.id
       left join pii p on p.user_id = u.id and p.restricted_until is null`;
 
@@ -42,7 +44,9 @@ export const factsText = (user: string) => `select ${USER_COLUMNS},
     (select json_agg(json_build_array(${DOCUMENT_COLUMNS})) from (select distinct on (document_type) *
         from document_submissions where user_id = u.id order by document_type, attempt desc) d) as documents,
     (select json_agg(json_build_array(${WALLET_COLUMNS})) from option_addresses w
-      where w.user_id = u.id and w.option_id = any($2)) as wallets
+      where w.user_id = u.id and w.option_id = any($2)) as wallets,
+    (select json_agg(json_build_array(${ACKNOWLEDGEMENT_COLUMNS})) from acknowledgements t
+      join offer_options o on o.offer_id = t.offer_id where t.user_id = u.id and o.id = any($2)) as acknowledgements
     from ${FACTS_TABLES} where u.id = ${user}`;
 
 /**
@@ -61,6 +65,9 @@ const DOCUMENTS_TEXT = `select distinct on (d.user_id, d.document_type) d.user_i
     order by d.user_id, d.document_type, d.attempt desc`;
 const WALLETS_TEXT = `select w.user_id, ${WALLET_COLUMNS} from option_addresses w
     where w.user_id > $1 and w.user_id <= $2 and w.option_id = any($3)`;
+
+const ACKNOWLEDGEMENTS_TEXT = `select t.user_id, ${ACKNOWLEDGEMENT_COLUMNS} from acknowledgements t
+    join offer_options o on o.offer_id = t.offer_id where t.user_id > $1 and t.user_id <= $2 and o.id = any($3)`;
 
 const READ_FACTS = { name: 'requirement_facts', text: factsText('$1') };
 const FACTS_OF_ALL_TEXT = `select k.user_id, f.* from unnest($1::uuid[]) as k (user_id)
@@ -119,21 +126,23 @@ export async function listNextFacts(
   const lastId = rows.at(-1)?.id;
   if (lastId === undefined) return [];
   const range = [afterId, lastId];
-  const [reviews, documents, wallets] = await Promise.all([
+  const [reviews, documents, wallets, acknowledgements] = await Promise.all([
     readGroups<'reviews'>(pool, REVIEWS_TEXT, range),
     readGroups<'documents'>(pool, DOCUMENTS_TEXT, range),
     readGroups<'wallets'>(pool, WALLETS_TEXT, [...range, optionIds]),
+    readGroups<'acknowledgements'>(pool, ACKNOWLEDGEMENTS_TEXT, [...range, optionIds]),
   ]);
   for (const row of rows) {
     row.reviews = reviews.get(row.id) ?? null;
     row.documents = documents.get(row.id) ?? null;
     row.wallets = wallets.get(row.id) ?? null;
+    row.acknowledgements = acknowledgements.get(row.id) ?? null;
   }
   return rows;
 }
 
 /** Reads rows that begin with a user's id, and groups the remaining columns by user. */
-async function readGroups<K extends 'reviews' | 'documents' | 'wallets'>(
+async function readGroups<K extends 'reviews' | 'documents' | 'wallets' | 'acknowledgements'>(
   pool: pg.Pool,
   text: string,
   values: readonly unknown[],

@@ -8,8 +8,9 @@ import { type Translate, useUi } from '../ui/ui.tsx';
 import { BlockerNotice } from './blocker-notice.tsx';
 import { isFinal } from './blockers.ts';
 import { describeJurisdiction } from './jurisdiction.ts';
+import type { StepProps } from './requirement-step.tsx';
 import { useBlockers } from './use-blockers.ts';
-import { type StepGuide, useGuide } from './use-guide.ts';
+import { useGuide } from './use-guide.ts';
 import {
   isOpenStep,
   type RequirementRow,
@@ -17,9 +18,7 @@ import {
   useRequirementRows,
 } from './use-requirement-rows.ts';
 
-const IdentityStep = lazy(async () => ({ default: (await import('./late-steps.ts')).IdentityStep }));
-const DocumentStep = lazy(async () => ({ default: (await import('./late-steps.ts')).DocumentStep }));
-const WalletStep = lazy(async () => ({ default: (await import('./late-steps.ts')).WalletStep }));
+const RequirementStep = lazy(async () => ({ default: (await import('./late-steps.ts')).RequirementStep }));
 
 export type RequirementsChecklistProps = BlockProps & {
   offer: OfferDetails;
@@ -164,22 +163,12 @@ function progressText({ rows, done, isBlocked, canInvest }: HeadProps, t: Transl
   return steps === 0 ? progress : `${progress}. ${t('About {minutes} min left.', { minutes })}`;
 }
 
-type RowProps = {
-  offer: OfferDetails;
-  optionId: string;
-  row: RequirementRow;
-  guide: StepGuide;
-  isNext: boolean;
+type RowProps = StepProps & {
   /** Whether the row shows its step. One row is open at a time. */
   isOpen: boolean;
   onOpen(): void;
   /** True if nothing that the user can do resolves what blocks them. No step is offered in that case. */
   isBlocked: boolean;
-  /**
-   * True if the option keeps a list of registered wallets, so that a new wallet does not replace the last one.
-   */
-  registersWallets: boolean;
-  expectChange(): void;
 };
 
 function Row(props: RowProps) {
@@ -195,7 +184,7 @@ function Row(props: RowProps) {
   const stepId = useId();
   const text = (
     <>
-      <span className={cx('cw-strong')}>{t(nameOf(requirement))}</span>
+      <span className={cx('cw-strong')}>{nameOf(requirement, t)}</span>
       {isShown && (
         <span className={cx('cw-muted cw-small')}>
           {requirement.type === 'jurisdiction' ? describeJurisdiction(requirement.details, ui) : t(reason)}
@@ -226,47 +215,16 @@ function Row(props: RowProps) {
        */}
       <div id={stepId} hidden={!isShown || (isBlocked && !isExplained(props.row))}>
         <Suspense fallback={<Skeleton height="2.75em" />}>
-          <Step {...props} />
+          <RequirementStep {...props} />
         </Suspense>
       </div>
     </li>
   );
 }
 
-function nameOf(requirement: RequirementRow['requirement']) {
-  if (requirement.type === 'external_wallet') return WALLET_STEP_NAMES[requirement.details.protocol];
-  return REQUIREMENT_LABELS[requirement.type][0];
-}
-
-function Step(props: RowProps) {
-  const { offer, optionId, guide, isNext, registersWallets, expectChange } = props;
-  const { requirement, status } = props.row;
-  const common = { status, guide, isNext, onProgress: expectChange };
-  switch (requirement.type) {
-    case 'identity_verification':
-    case 'kyc_approved':
-    case 'accreditation':
-    case 'jurisdiction':
-      return <IdentityStep type={requirement.type} {...common} />;
-    case 'document':
-      return <DocumentStep documentType={requirement.details.document_type} {...common} />;
-    case 'external_wallet':
-      return (
-        <WalletStep
-          {...{ offer, optionId, ...common }}
-          protocol={requirement.details.protocol}
-          maximum={registersWallets ? 0 : 1}
-        />
-      );
-    case 'whitelisted_wallet':
-      return (
-        <WalletStep
-          {...{ offer, optionId, ...common }}
-          protocol="ethereum"
-          maximum={requirement.details.max_wallets}
-        />
-      );
-  }
+function nameOf({ type, details }: RequirementRow['requirement'], t: Translate): string {
+  if (type === 'acknowledgement') return details.name;
+  return t(type === 'external_wallet' ? WALLET_STEP_NAMES[details.protocol] : REQUIREMENT_LABELS[type][0]);
 }
 
 function ChecklistSkeleton() {

@@ -60,6 +60,7 @@ const MESSAGES = {
   wallet_already_bound: ['This wallet belongs to another account', 'Choose another wallet.'],
   approval_already_used: ['This approval was already used', NEW_APPROVAL],
   document_completed: ["You've already signed this form", "There's nothing more to do here."],
+  acknowledgement_outdated: ['This document has changed', 'Read the new version, then confirm again.'],
   kyc_in_review: ["We're reviewing your identity", "We'll update this page when the result is in."],
   kyc_final_rejection: [
     "We couldn't verify your identity",

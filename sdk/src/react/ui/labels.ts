@@ -33,6 +33,7 @@ export const REQUIREMENT_LABELS = {
   whitelisted_wallet: ['Register a wallet for this offer', 'Only registered wallets can invest.'],
   document: ['Sign your tax form', 'Certifies where you pay tax (form W-8BEN or W-8BEN-E).'],
   jurisdiction: ['Country of residence', 'Local rules decide who can invest.'],
+  acknowledgement: ['Read the document', 'Read it before you invest.'],
 } as const satisfies Record<Requirement['type'], readonly [name: string, reason: string]>;
 
 export const WALLET_STEP_NAMES = {
@@ -48,6 +49,7 @@ export const REQUIREMENT_GROUPS = [
   { name: 'Accreditation', types: ['accreditation'] },
   { name: 'Wallet', types: ['external_wallet', 'whitelisted_wallet'] },
   { name: 'Tax', types: ['document'] },
+  { name: 'Documents', types: ['acknowledgement'] },
 ] as const satisfies readonly Group[];
 
 /** About how long each step takes a user. A step that another one completes takes no time of its own. */
@@ -59,6 +61,7 @@ export const STEP_SECONDS: Readonly<Record<Requirement['type'], number>> = {
   whitelisted_wallet: 0,
   document: 40,
   jurisdiction: 0,
+  acknowledgement: 30,
 };
 
 export const STATUS_LABELS = {

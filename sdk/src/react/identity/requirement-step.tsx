@@ -1,0 +1,53 @@
+import type { OfferDetails } from '../../wire.ts';
+import { WalletStep } from '../wallets/wallet-step.tsx';
+import { DocumentStep } from './document-step.tsx';
+import { IdentityStep } from './identity-step.tsx';
+import type { StepGuide } from './use-guide.ts';
+import type { RequirementRow } from './use-requirement-rows.ts';
+
+export type StepProps = {
+  offer: OfferDetails;
+  optionId: string;
+  row: RequirementRow;
+  guide: StepGuide;
+  isNext: boolean;
+  /**
+   * True if the option keeps a list of registered wallets, so that a new wallet does not replace the last one.
+   */
+  registersWallets: boolean;
+  expectChange(): void;
+};
+
+/** Lets the user complete a requirement, or says what it waits for. */
+export function RequirementStep(props: StepProps) {
+  const { offer, optionId, guide, isNext, registersWallets, expectChange } = props;
+  const { requirement, status } = props.row;
+  const common = { status, guide, isNext, onProgress: expectChange };
+  switch (requirement.type) {
+    case 'identity_verification':
+    case 'kyc_approved':
+    case 'accreditation':
+    case 'jurisdiction':
+      return <IdentityStep type={requirement.type} {...common} />;
+    case 'document':
+      return <DocumentStep documentType={requirement.details.document_type} {...common} />;
+    case 'acknowledgement':
+      return null;
+    case 'external_wallet':
+      return (
+        <WalletStep
+          {...{ offer, optionId, ...common }}
+          protocol={requirement.details.protocol}
+          maximum={registersWallets ? 0 : 1}
+        />
+      );
+    case 'whitelisted_wallet':
+      return (
+        <WalletStep
+          {...{ offer, optionId, ...common }}
+          protocol="ethereum"
+          maximum={requirement.details.max_wallets}
+        />
+      );
+  }
+}

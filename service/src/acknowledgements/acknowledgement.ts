@@ -1,0 +1,83 @@
+import type { Context } from '../context.ts';
+import type { AcknowledgementRow } from '../db/tables.ts';
+import { shareAccount } from '../eligibility/account.ts';
+import { assertNotEnded } from '../eligibility/window.ts';
+import { ApiError, invalidField } from '../errors.ts';
+import type { UserCaller } from '../http/access.ts';
+import { newId } from '../http/ids.ts';
+import { type PageQuery, readPage } from '../http/paging.ts';
+import { toTimestamp } from '../http/wire.ts';
+import { findOffer, lockOptions } from '../offers/offer.ts';
+import type { OfferOption } from '../offers/stored-offer.ts';
+import { reportStatuses } from '../requirements/report.ts';
+import type { AcknowledgementDetails } from '../requirements/schema.ts';
+import type { Acknowledgement, Acknowledgements, NewAcknowledgement } from './schema.ts';
+import { insertOnce, listAcknowledgements } from './store.ts';
+
+/**
+ * Records that the user has read a document of the offer. Throws `acknowledgement_outdated` unless it is the current text.
+ * The offer is locked, so that its file cannot change in between. Repeating the request returns the first record.
+ */
+export async function acknowledge(
+  ctx: Context,
+  caller: UserCaller,
+  idOrSlug: string,
+  input: NewAcknowledgement,
+  network: string,
+): Promise<Acknowledgement> {
+  const offer = await findOffer(ctx, caller, idOrSlug);
+  assertNotEnded(offer, ctx.clock);
+  return ctx.commitReply(async (tx) => {
+    const { name, url } = findCurrent(await lockOptions(tx, offer.id), input);
+    await shareAccount(tx, caller.userId);
+    const { row, isNew } = await insertOnce(tx, {
+      id: newId(ctx.clock, ctx.random),
+      user_id: caller.userId,
+      partner_id: caller.partnerId,
+      client_id: caller.clientId,
+      offer_id: offer.id,
+      ...{ ...input, name, url, network },
+      request_id: ctx.requestId,
+      inserted_at: toTimestamp(ctx.clock.micros()),
+    });
+    if (isNew) await reportStatuses(ctx, tx, caller.userId);
+    return show(row);
+  });
+}
+
+/** Returns the document as the offer asks for it now. A file describes a document in the same way for all options. */
+function findCurrent(options: readonly OfferOption[], input: NewAcknowledgement): AcknowledgementDetails {
+  const current = options
+    .flatMap(({ requirements }) => requirements)
+    .flatMap((each) => (each.type === 'acknowledgement' ? [each.details] : []))
+    .find(({ document }) => document === input.document);
+  if (current === undefined) throw invalidField('document', 'is not a document of this offer');
+  const { version, sha256 } = current;
+  if (version !== input.version || sha256 !== input.sha256)
+    throw new ApiError('acknowledgement_outdated', { version, sha256 });
+  return current;
+}
+
+/** Lists what the user has acknowledged for the offer through this partner. */
+export async function listAcknowledged(
+  ctx: Context,
+  caller: UserCaller,
+  idOrSlug: string,
+  query: PageQuery,
+): Promise<Acknowledgements> {
+  const { userId, partnerId } = caller;
+  const { id: offerId } = await findOffer(ctx, caller, idOrSlug);
+  const list = `acknowledgements ${userId} ${partnerId} ${offerId}`;
+  const page = await readPage(ctx.sealing, list, query, (keyset) =>
+    listAcknowledgements(ctx.db, { userId, partnerId, offerId }, keyset),
+  );
+  return { ...page, data: page.data.map(show) };
+}
+
+function show(row: AcknowledgementRow): Acknowledgement {
+  const { id, offer_id, document, name, url, version, sha256, inserted_at } = row;
+  return {
+    object: 'acknowledgement',
+    ...{ id, offer_id, document, name, url, version, sha256, inserted_at },
+  };
+}

@@ -1,0 +1,11 @@
+import type { Db } from '../db/pool.ts';
+import { removeNetworks } from './store.ts';
+
+/**
+ * Removes the networks that the user was on. Keeps which texts were acknowledged and when: evidence without personal data
+ * once the account is erased.
+ */
+export async function eraseUser(tx: Db, userId: string): Promise<{ kept: string[] }> {
+  const hasRows = await removeNetworks(tx, userId);
+  return { kept: hasRows ? ['acknowledged documents: which version, and when; no personal data'] : [] };
+}

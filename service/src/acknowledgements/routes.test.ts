@@ -1,0 +1,197 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type TestApp, testApp } from '../../test/support/app.ts';
+import { expectAudited } from '../../test/support/audited.ts';
+import { makeOffer, saleFile } from '../../test/support/offers.ts';
+import { partnerOf } from '../../test/support/tokens.ts';
+import { evmWallet, type Person, person, proveWallets, userId } from '../../test/support/wallets.ts';
+import { lockEligible } from '../eligibility/gate.ts';
+import { isValid } from '../http/validation.ts';
+import { applyOffers } from '../offers/apply.ts';
+import type { Offer } from '../offers/catalogue.ts';
+import type { OfferFile } from '../offers/file-schema.ts';
+import { eraseUser } from '../pii/erasure.ts';
+import { reportDueStatuses } from '../requirements/report-worker.ts';
+import { OfferRequirements } from '../requirements/schema.ts';
+import { exportUser } from './export.ts';
+import { Acknowledgement } from './schema.ts';
+
+const textOf = (version: string, digit = version) => ({
+  ...{ document: 'risk-disclosure', version, sha256: digit.repeat(64).slice(0, 64) },
+});
+const fileWith = (text: ReturnType<typeof textOf>, slug = 'documented') => {
+  const details = { ...text, name: 'Risk disclosure', url: 'https://issuer.test/risks.pdf' };
+  const requirements = [{ type: 'acknowledgement', details }];
+  return saleFile({
+    slug,
+    options: [
+      { slug: 'standard', requirements },
+      { slug: 'large', requirements },
+      { slug: 'plain' },
+    ] as unknown as OfferFile['options'],
+  });
+};
+const V1 = textOf('1');
+const V2 = textOf('2');
+
+let app: TestApp;
+let offer: Offer;
+beforeAll(async () => {
+  app = await testApp({ pages: false });
+  offer = await makeOffer(app.ctx, fileWith(V1));
+});
+afterAll(() => app.close());
+
+let users = 100;
+const newUser = async (clientId = 'partner-one') => {
+  const id = userId(++users);
+  return { id, person: await person(app, { userId: id, clientId }) };
+};
+const acknowledge = (who: Person, text: object = V1, id = offer.id) =>
+  who.call('POST', `/v1/offers/${id}/acknowledgements`, text);
+const statusesOf = async (who: Person, { id, options }: Offer = offer) => {
+  const { body } = await who.call('GET', `/v1/offers/${id}/requirements/statuses`);
+  const statuses = body.statuses as Record<string, unknown>;
+  return options.flatMap(({ requirements }) => requirements.map((each) => statuses[each.id]));
+};
+describe('POST /v1/offers/{offer_id}/acknowledgements', () => {
+  test('records the exact text and completes the requirement in every option', async () => {
+    const { id, person: reader } = await newUser();
+    const { body: requirements } = await reader.call('GET', `/v1/offers/${offer.id}/requirements`);
+    expect(isValid(OfferRequirements, requirements)).toBe(true);
+    expect(await statusesOf(reader)).toEqual(['not_started', 'not_started']);
+    const { status, body } = await acknowledge(reader, V1, offer.slug);
+    expect([status, isValid(Acknowledgement, body)]).toEqual([200, true]);
+    expect(body).toMatchObject({ object: 'acknowledgement', offer_id: offer.id, ...V1 });
+    expect(await statusesOf(reader)).toEqual(['completed', 'completed']);
+    const row = await app.ctx.db
+      .selectFrom('acknowledgements')
+      .selectAll()
+      .where('user_id', '=', id)
+      .executeTakeFirstOrThrow();
+    expect(row).toMatchObject({
+      ...{ client_id: 'partner-one', partner_id: partnerOf('partner-one'), network: '127.0.0.1' },
+      ...{ name: 'Risk disclosure', url: 'https://issuer.test/risks.pdf', request_id: expect.any(String) },
+    });
+    await expectAudited(app.ctx, 'acknowledgement.recorded');
+    // The worker reports the change if the offers were not cached.
+    await reportDueStatuses(app.ctx);
+    const { rows } = await sql<{ data: Record<string, unknown> }>`
+      select data from events where user_id = ${id} and type = 'requirement.status_changed'`.execute(
+      app.ctx.db,
+    );
+    expect(rows.map(({ data }) => [data.type, data.status])).toEqual([
+      ['acknowledgement', 'completed'],
+      ['acknowledgement', 'completed'],
+    ]);
+  });
+
+  test('keeps one record per user and text, however often and concurrently it is sent', async () => {
+    const { person: reader } = await newUser();
+    const replies = await Promise.all(Array.from({ length: 20 }, () => acknowledge(reader)));
+    expect(new Set(replies.map(({ status, body }) => `${status} ${body.id}`)).size).toBe(1);
+    const { body } = await reader.call('GET', `/v1/offers/${offer.id}/acknowledgements`);
+    expect(body.data).toEqual([replies[0]?.body]);
+  });
+
+  test('refuses another text, another document and an offer that the partner does not sell', async () => {
+    const { person: reader } = await newUser();
+    for (const text of [V2, textOf('1', '3')]) {
+      const { status, body } = await acknowledge(reader, text);
+      expect([status, body.code]).toEqual([409, 'acknowledgement_outdated']);
+      expect(body.errors).toEqual({ version: V1.version, sha256: V1.sha256 });
+    }
+    const unknown = await acknowledge(reader, { ...V1, document: 'other' });
+    expect([unknown.status, unknown.body.code]).toEqual([422, 'validation_failed']);
+    const { person: stranger } = await newUser('partner-two');
+    expect((await acknowledge(stranger)).body.code).toBe('not_found');
+    expect(await statusesOf(reader)).toEqual(['not_started', 'not_started']);
+  });
+
+  test('is refused once the offer has ended', async () => {
+    const file = fileWith(V1, 'over');
+    const ended = await makeOffer(app.ctx, { ...file, ends_at: '2026-01-01T00:00:00Z' });
+    const { person: reader } = await newUser();
+    expect((await acknowledge(reader, V1, ended.id)).body.code).toBe('offer_ended');
+  });
+
+  test('of one user says nothing about another user or another offer', async () => {
+    const [first, second] = [await newUser(), await newUser()];
+    const other = await makeOffer(app.ctx, fileWith(V1, 'documented-too'));
+    await acknowledge(first.person);
+    expect(await statusesOf(second.person)).toEqual(['not_started', 'not_started']);
+    expect(await statusesOf(first.person, other)).toEqual(['not_started', 'not_started']);
+    const { body } = await second.person.call('GET', `/v1/offers/${offer.id}/acknowledgements`);
+    expect(body.data).toEqual([]);
+  });
+});
+
+describe('a new version', () => {
+  test('asks again, keeps the earlier record and is what a purchase in flight needs', async () => {
+    const before = await makeOffer(app.ctx, fileWith(V1, 'revised'));
+    const { id, person: reader } = await newUser();
+    await proveWallets(app.ctx, [evmWallet('revised').address], { userId: id });
+    await acknowledge(reader, V1, before.id);
+    // The gate of a purchase in flight has read `before`.
+    const lock = () =>
+      app.ctx.db.transaction().execute((tx) =>
+        lockEligible(app.ctx, tx, { userId: id, partnerId: partnerOf('partner-one') }, 'participate', {
+          ...{ offer: before, options: before.options.slice(0, 1), wallet: evmWallet('revised').address },
+        }),
+      );
+    await lock();
+    await applyOffers(app.ctx, [fileWith(V2, 'revised')]);
+    await expect(lock()).rejects.toMatchObject({ code: 'requirements_not_met' });
+    await expect.poll(() => statusesOf(reader, before)).toEqual(['action_needed', 'action_needed']);
+    expect((await acknowledge(reader, V1, before.id)).body.code).toBe('acknowledgement_outdated');
+    expect((await acknowledge(reader, V2, before.id)).status).toBe(200);
+    await lock();
+    const { body } = await reader.call('GET', `/v1/offers/${before.id}/acknowledgements`);
+    expect((body.data as { version: string }[]).map(({ version }) => version)).toEqual(['2', '1']);
+  });
+
+  test('is required if the text changes', async () => {
+    await makeOffer(app.ctx, fileWith(V1, 'rewritten'));
+    await expect(applyOffers(app.ctx, [fileWith(textOf('1', '9'), 'rewritten')])).rejects.toThrow(
+      'options.standard.requirements.acknowledgement risk-disclosure: sha256 has changed; give the document a new version',
+    );
+  });
+
+  test('is the same in every option', () => {
+    const [standard, large] = fileWith(V1).options;
+    const [changed] = fileWith(V2).options;
+    expect(() => saleFile({ options: [standard, { ...changed, slug: large?.slug }] as never })).toThrow(
+      'options.1.requirements.0.details: risk-disclosure must be the same in every option',
+    );
+  });
+});
+
+describe('a record', () => {
+  test('cannot be changed or deleted', async () => {
+    const { id, person: reader } = await newUser();
+    await acknowledge(reader);
+    for (const statement of [
+      sql`update acknowledgements set version = '2' where user_id = ${id}`,
+      sql`update acknowledgements set network = '192.0.2.1' where user_id = ${id}`,
+      sql`delete from acknowledgements where user_id = ${id}`,
+      sql`truncate acknowledgements`,
+    ])
+      await expect(statement.execute(app.ctx.db)).rejects.toThrow('acknowledgements cannot be changed');
+  });
+
+  test('is in the export, and stays without the network when the user is erased', async () => {
+    const { id, person: reader } = await newUser();
+    await acknowledge(reader);
+    expect(await exportUser(app.ctx.db, id)).toEqual([
+      {
+        ...{ offer_id: offer.id, partner: 'Partner partner-one', network: '127.0.0.1', ...V1 },
+        ...{ name: 'Risk disclosure', url: 'https://issuer.test/risks.pdf' },
+        inserted_at: expect.any(String),
+      },
+    ]);
+    const { kept, keep_until } = await eraseUser(app.ctx, id);
+    expect(keep_until).toBeNull();
+    expect(kept).toContain('acknowledged documents: which version, and when; no personal data');
+    expect(await exportUser(app.ctx.db, id)).toMatchObject([{ network: null, ...V1 }]);
+  });
+});

@@ -1,0 +1,43 @@
+import Type from 'typebox';
+import { clientNetwork } from '../http/network.ts';
+import { PageQuery } from '../http/paging.ts';
+import { userRoute } from '../http/route.ts';
+import { acknowledge, listAcknowledged } from './acknowledgement.ts';
+import { Acknowledgement, Acknowledgements, NewAcknowledgement } from './schema.ts';
+
+const OfferParams = Type.Object({
+  offer_id: Type.String({ description: 'The id or slug of the offer.' }),
+});
+
+export const acknowledgementRoutes = [
+  userRoute('participations:write', {
+    method: 'POST',
+    path: '/v1/offers/:offer_id/acknowledgements',
+    operationId: 'createAcknowledgement',
+    summary: 'Record that the user has read a document',
+    description:
+      'Completes the `acknowledgement` requirements of the offer that ask for this document. Show the document first, and send the ' +
+      'values of the requirement whose document the user has read. If a newer version applies by then, the reply is ' +
+      '`acknowledgement_outdated`, with the current `version` and `sha256` in `errors`. A repeated request returns the first record.',
+    params: OfferParams,
+    body: NewAcknowledgement,
+    reply: Acknowledgement,
+    errors: ['validation_failed', 'not_found', 'acknowledgement_outdated', 'offer_ended'],
+    handle: (ctx, caller, { params, body, request }) =>
+      acknowledge(ctx, caller, params.offer_id, body, clientNetwork(request)),
+  }),
+  userRoute('requirements:read', {
+    method: 'GET',
+    path: '/v1/offers/:offer_id/acknowledgements',
+    operationId: 'listAcknowledgements',
+    summary: "List the user's acknowledgements",
+    description:
+      'Returns which documents of the offer the user has acknowledged through this partner, in which version, newest first. Records of ' +
+      'earlier versions stay in the list.',
+    params: OfferParams,
+    query: PageQuery,
+    reply: Acknowledgements,
+    errors: ['validation_failed', 'not_found'],
+    handle: (ctx, caller, { params, query }) => listAcknowledged(ctx, caller, params.offer_id, query),
+  }),
+];

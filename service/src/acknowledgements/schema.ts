@@ -1,0 +1,35 @@
+import Type, { type Static } from 'typebox';
+import { List } from '../http/paging.ts';
+import { Closed, ObjectName, Timestamp, Uri } from '../http/wire.ts';
+import { AcknowledgementDetails } from '../requirements/schema.ts';
+
+const { document, version, sha256 } = AcknowledgementDetails.properties;
+
+export const NewAcknowledgement = Closed(
+  { document, version, sha256 },
+  {
+    title: 'NewAcknowledgement',
+    description:
+      'The document as the user has read it: the values of the requirement whose document you showed.',
+  },
+);
+export type NewAcknowledgement = Static<typeof NewAcknowledgement>;
+
+export const Acknowledgement = Closed(
+  {
+    object: ObjectName('acknowledgement'),
+    id: Type.String(),
+    offer_id: Type.String(),
+    document,
+    name: Type.String(),
+    url: Uri,
+    version,
+    sha256,
+    inserted_at: Timestamp,
+  },
+  { title: 'Acknowledgement' },
+);
+export type Acknowledgement = Static<typeof Acknowledgement>;
+
+export const Acknowledgements = List(Acknowledgement, 'Acknowledgements');
+export type Acknowledgements = Static<typeof Acknowledgements>;
