@@ -232,6 +232,16 @@ const DASHBOARDS = {
       ['time() - max by (step) (causeway_housekeeping_last_run_timestamp_seconds)', '{{step}}'],
     ],
     ['Housekeeping failures', 'ops', [rate('causeway_housekeeping_failures_total', 'step'), '{{step}}']],
+    [
+      'Audit log: seconds since it was sealed',
+      's',
+      ['time() - max(causeway_audit_sealing_last_run_timestamp_seconds)', 'sealed'],
+    ],
+    [
+      'Audit log: failed attempts to seal it',
+      'ops',
+      [rate('causeway_audit_sealing_failures_total', 'instance'), '{{instance}}'],
+    ],
     ['Tokenized orders of restricted users', 'short', ['max(causeway_restricted_orders)', 'orders']],
   ],
   postgresql: [

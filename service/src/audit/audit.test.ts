@@ -12,7 +12,7 @@ import { createCheckpointKeys, openCheckpoint, openTreeCheckpoint, signCheckpoin
 import { recordCommand } from './entry.ts';
 import { keepCheckpointKeys } from './former-keys.ts';
 import { auditPlugin } from './plugin.ts';
-import { sealAuditLog } from './sealer.ts';
+import { sealAuditLog, startAuditSealer } from './sealer.ts';
 import { findTreeCheckpoint, insertTreeCheckpoint, listSealedEntries } from './store.ts';
 import { verifyAuditLog } from './verify.ts';
 
@@ -46,6 +46,33 @@ beforeEach(async () => {
       'truncate audit_tiles',
     ],
   );
+});
+
+describe('the sealer', () => {
+  const value = async (name: string) => {
+    const metric = await app.ctx.metrics.registry.getSingleMetric(`causeway_audit_sealing_${name}`)?.get();
+    return metric?.values[0]?.value ?? Number.NaN;
+  };
+
+  test('reports when it last succeeded, and every failure', async () => {
+    await write(2);
+    await sealAuditLog(app.ctx, 0);
+    await attack(`update audit_checkpoints set note = 'forged', at = now() - interval '1 minute'`);
+    await write(1);
+    const startedAt = app.ctx.clock.now() / 1000;
+    const stop = startAuditSealer(app.ctx, 10);
+    try {
+      const first = await value('last_run_timestamp_seconds');
+      expect(first).toBeGreaterThanOrEqual(startedAt);
+      app.clock.advance(60);
+      await expect.poll(() => value('failures_total'), { timeout: 10_000 }).toBeGreaterThan(0);
+      expect(await value('last_run_timestamp_seconds')).toBe(first);
+      await attack('truncate audit_entries restart identity', 'truncate audit_checkpoints, audit_tiles');
+      await expect.poll(() => value('last_run_timestamp_seconds'), { timeout: 10_000 }).toBe(first + 60);
+    } finally {
+      await stop();
+    }
+  });
 });
 
 describe('the audit log', () => {

@@ -1,3 +1,4 @@
+import { Counter, Gauge } from 'prom-client';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { startInterval } from '../jobs/interval.ts';
@@ -24,14 +25,42 @@ type Parts = Pick<Context, 'db' | 'log' | 'sealing' | 'baseUrl'>;
  * Seals new entries and signs checkpoints. Any number of nodes may run the sealer: the database lets only one seal at a
  * time.
  */
-export function startAuditSealer(ctx: Parts): () => Promise<void> {
+export function startAuditSealer(
+  ctx: Parts & Pick<Context, 'clock' | 'metrics'>,
+  intervalMs = INTERVAL_MS,
+): () => Promise<void> {
   const failure = 'sealing the audit log failed';
-  const stop = startInterval(ctx, INTERVAL_MS, failure, async () => void (await sealAuditLog(ctx)));
+  const count = countRuns(ctx);
+  const stop = startInterval(ctx, intervalMs, failure, () => count(() => sealAuditLog(ctx)));
   return async () => {
     await stop();
     await sealAuditLog(ctx, 0, { maxBatches: MAX_BATCHES_AT_STOP }).catch((err: unknown) =>
       ctx.log.warn({ err }, failure),
     );
+  };
+}
+
+/** Returns a function that runs `work` and records whether it succeeded. */
+function countRuns({ metrics: { registry }, clock }: Pick<Context, 'clock' | 'metrics'>) {
+  const lastRun = new Gauge({
+    name: 'causeway_audit_sealing_last_run_timestamp_seconds',
+    help: 'When this node last sealed the audit log or found nothing to seal. Until then, when it started.',
+    registers: [registry],
+  });
+  const failures = new Counter({
+    name: 'causeway_audit_sealing_failures_total',
+    help: 'Attempts of this node to seal the audit log that failed.',
+    registers: [registry],
+  });
+  lastRun.set(clock.now() / 1000);
+  return async (work: () => Promise<unknown>): Promise<void> => {
+    try {
+      await work();
+      lastRun.set(clock.now() / 1000);
+    } catch (error) {
+      failures.inc();
+      throw error;
+    }
   };
 }
 

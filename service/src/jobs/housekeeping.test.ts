@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../test/support/app.ts';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
-import { runHousekeeping } from './housekeeping.ts';
+import { runHousekeeping, startHousekeeping } from './housekeeping.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -27,6 +27,15 @@ describe('housekeeping', () => {
       .split('\n')
       .find((text) => text.includes('housekeeping step failed'));
     expect(JSON.parse(line ?? '{}')).toMatchObject({ step: 'broken', err: { message: 'out of disk' } });
+  });
+
+  test('a step that has not run yet reports the start of the node, so that the alert notices it', async () => {
+    const startedAt = app.ctx.clock.now() / 1000;
+    await startHousekeeping(app.ctx)();
+    const name = 'causeway_housekeeping_last_run_timestamp_seconds';
+    const { values = [] } = (await app.ctx.metrics.registry.getSingleMetric(name)?.get()) ?? {};
+    expect(values.map(({ labels }) => labels.step)).toContain('audit log');
+    for (const { value } of values) expect(value).toBeGreaterThanOrEqual(startedAt);
   });
 
   test('every step succeeds on an empty database', async () => {

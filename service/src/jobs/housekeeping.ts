@@ -74,15 +74,15 @@ export async function runHousekeeping(
 }
 
 export function startHousekeeping(ctx: Context): () => Promise<void> {
-  const onStep = countSteps(ctx);
+  const onStep = countSteps(ctx, Object.keys(STEPS));
   return startInterval(ctx, INTERVAL_MS, 'housekeeping failed', () => runHousekeeping(ctx, STEPS, onStep));
 }
 
-function countSteps({ metrics: { registry }, clock }: Context): OnStep {
+function countSteps({ metrics: { registry }, clock }: Context, steps: readonly string[]): OnStep {
   const labelNames = ['step'] as const;
   const lastRun = new Gauge({
     name: 'causeway_housekeeping_last_run_timestamp_seconds',
-    help: 'When this node last completed a housekeeping step.',
+    help: 'When this node last completed a housekeeping step. Until then, when it started.',
     ...{ labelNames, registers: [registry] },
   });
   const failures = new Counter({
@@ -90,6 +90,8 @@ function countSteps({ metrics: { registry }, clock }: Context): OnStep {
     help: 'Housekeeping steps that failed.',
     ...{ labelNames, registers: [registry] },
   });
+  // A step that has failed since the start must raise the alert too, which needs a value.
+  for (const step of steps) lastRun.set({ step }, clock.now() / 1000);
   return (step, isDone) => {
     if (isDone) lastRun.set({ step }, clock.now() / 1000);
     else failures.inc({ step });
