@@ -115,6 +115,17 @@ describe('the secret', () => {
     await expectRefusal(['keys', 'rotate'], env, /CAUSEWAY_SECRET: starts with a secret that no node uses/);
   });
 
+  test('a secret that was removed without `keys rotate` is missed by nodes and commands', async () => {
+    await query(
+      database.url,
+      `insert into installation_secrets (fingerprint) values (decode(repeat('03', 32), 'hex'))`,
+    );
+    const env = { ...production, CAUSEWAY_DEMO: '' };
+    const words = /CAUSEWAY_SECRET.* lacks a secret that data .*causeway keys rotate/s;
+    await expectRefusal(['serve'], env, words);
+    await expectRefusal(['keys', 'rotate'], env, words);
+  });
+
   test('a version 0.1 database refuses a secret that does not open its keys', async () => {
     await query(database.url, 'delete from installation_secrets');
     const env = { ...production, CAUSEWAY_SECRET: other, CAUSEWAY_DEMO: '' };

@@ -66,22 +66,35 @@ export async function claimSecrets(db: Db, sealing: Sealing): Promise<void> {
         : await opensSigningKeys(tx, sealing);
     if (!isReadable)
       throw new ConfigError([
-        'CAUSEWAY_SECRET: is not the secret that the data in this database is sealed with; restore the old secret, or list it after the new one',
+        relate(recorded, sealing) === 'incomplete'
+          ? `CAUSEWAY_SECRET: ${MISSING_SECRET}`
+          : 'CAUSEWAY_SECRET: is not the secret that the data in this database is sealed with; restore the old secret, or list it after the new one',
       ]);
     await sql`insert into installation_secrets (fingerprint) values (${sealing.fingerprints[0]})
       on conflict do nothing`.execute(tx);
   });
 }
 
-/** How a command's secrets relate to the secrets that the nodes seal with. */
-export type SecretStanding = 'in use' | 'unknown' | 'not used yet';
+/** The problem and its remedy, if a secret was removed before its rotation was finished. */
+export const MISSING_SECRET =
+  'lacks a secret that data in this database is still sealed with; list it again after the current one, and run `causeway keys rotate` before you remove it';
+
+/**
+ * How secrets relate to those that the nodes seal with. `incomplete`: one is in use, but another one that data may still be
+ * sealed with is not listed.
+ */
+export type SecretStanding = 'in use' | 'incomplete' | 'unknown' | 'not used yet';
 
 /** Compares the secrets without recording anything: only nodes decide which secrets are in use. */
 export async function compareSecrets(db: Db, sealing: Sealing): Promise<SecretStanding> {
-  const recorded = await listFingerprints(db);
-  const isKnown = (own: Buffer) => recorded.some((each) => each.equals(own));
-  if (recorded.length > 0 && !sealing.fingerprints.some(isKnown)) return 'unknown';
-  return sealing.fingerprints.slice(0, 1).some(isKnown) ? 'in use' : 'not used yet';
+  return relate(await listFingerprints(db), sealing);
+}
+
+function relate(recorded: readonly Buffer[], { fingerprints }: Sealing): SecretStanding {
+  const isIn = (list: readonly Buffer[]) => (one: Buffer) => list.some((each) => each.equals(one));
+  if (recorded.length > 0 && !fingerprints.some(isIn(recorded))) return 'unknown';
+  if (!recorded.every(isIn(fingerprints))) return 'incomplete';
+  return fingerprints.slice(0, 1).some(isIn(recorded)) ? 'in use' : 'not used yet';
 }
 
 /** Forgets all secrets except the newest one. Call it once all data is sealed with the newest secret. */

@@ -1,6 +1,6 @@
 import { type Config, ConfigError } from '../config.ts';
 import { openEmbedded } from '../db/embedded.ts';
-import { assertProfile, compareSecrets } from '../db/installation.ts';
+import { assertProfile, compareSecrets, MISSING_SECRET } from '../db/installation.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { type OpenPool, openPool } from '../db/pool.ts';
 import { readServerFacts, type ServerFacts } from '../db/server-facts.ts';
@@ -120,6 +120,10 @@ export function databaseChecks(config: Config, { url, pool, db, isMigrated }: Do
         const fingerprint = `fingerprint ${sealing.fingerprints[0]?.toString('hex').slice(0, 12)}`;
         const standing = await compareSecrets(db, sealing);
         if (standing === 'in use') return [ok('secret', `${fingerprint}, in use by the nodes`)];
+        if (standing === 'incomplete') {
+          const [problem = '', remedy = ''] = MISSING_SECRET.split('; ');
+          return [failed('secret', `CAUSEWAY_SECRET ${problem}`, `${remedy}.`)];
+        }
         return standing === 'not used yet'
           ? [
               warning(

@@ -1,9 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../../test/setup/database.ts';
 import { productionSettings } from '../../test/support/service.ts';
 import { inspectConfig } from '../config.ts';
+import { openPool } from '../db/pool.ts';
 import type { ServerFacts } from '../db/server-facts.ts';
+import { createSealing } from '../sealing.ts';
 import { judgeServer } from './database.ts';
 import { runDoctor } from './doctor-command.ts';
 import { describeError, type Finding, runCheck } from './finding.ts';
@@ -97,6 +100,21 @@ test('a database without migrations and an unused secret are warnings before the
   const migrated = await findingsOf(productionSettings(database.url));
   expect(migrated.find(({ check }) => check === 'migrations')).toMatchObject({ status: 'ok' });
   expect(migrated.find(({ check }) => check === 'secret')).toMatchObject({ status: 'warning' });
+});
+
+test('a secret that was removed without `keys rotate` is a failure with its remedy', async () => {
+  const settings = productionSettings(database.url);
+  const secrets = [Buffer.from(settings.CAUSEWAY_SECRET ?? '', 'base64')];
+  const { fingerprints } = createSealing(secrets, randomBytes);
+  const { pool, close } = openPool(database.url, { max: 1 });
+  const text = 'insert into installation_secrets (fingerprint) select unnest($1::bytea[])';
+  await pool.query(text, [[...fingerprints, randomBytes(32)]]).finally(close);
+  const found = (await findingsOf(settings)).find(({ check }) => check === 'secret');
+  expect(found).toMatchObject({
+    status: 'failed',
+    finding: expect.stringContaining('lacks a secret'),
+    remedy: expect.stringContaining('causeway keys rotate'),
+  });
 });
 
 test('judges what the database server reports', () => {

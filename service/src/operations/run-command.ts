@@ -4,7 +4,7 @@ import { recordCommand } from '../audit/entry.ts';
 import { realClock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { openEmbedded } from '../db/embedded.ts';
-import { compareSecrets } from '../db/installation.ts';
+import { compareSecrets, MISSING_SECRET } from '../db/installation.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { type Db, openPool } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
@@ -53,8 +53,8 @@ async function assertMigrated(pool: pg.Pool, { databaseUrl }: Config): Promise<v
 
 /**
  * Compares the command's secrets with the secrets of the nodes. Throws if the nodes know none of the
- * command's secrets. If the command has no secret, or no node uses its newest secret yet, the command starts,
- * but throws as soon as it has to encrypt or decrypt something.
+ * command's secrets. If the command has no secret, lacks one that is in use, or starts with one that no node uses yet,
+ * the command starts, but throws as soon as it has to encrypt or decrypt something.
  */
 async function openSealing({ secrets }: Config, db: Db): Promise<Sealing> {
   const refusal = (text: string) => new ConfigError([`CAUSEWAY_SECRET: ${text}`]);
@@ -65,6 +65,7 @@ async function openSealing({ secrets }: Config, db: Db): Promise<Sealing> {
   if (standing === 'unknown')
     throw refusal('is not the secret that the nodes of this database use; set the same value');
   if (standing === 'in use') return sealing;
+  if (standing === 'incomplete') return unavailableSealing(refusal(MISSING_SECRET));
   return unavailableSealing(
     refusal('starts with a secret that no node uses yet; start the nodes with it first'),
   );
