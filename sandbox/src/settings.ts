@@ -18,7 +18,7 @@ export function sandboxSettings(
   return {
     smtpUrl: config.smtpUrl ?? smtpUrl,
     ...(config.smtpUrl === null && {
-      mailboxUrl: demoUrl === null ? '/sandbox/mail' : `${demoUrl}/mail`,
+      mailboxUrl: demoUrl === null ? '/sandbox/mailbox' : `${demoUrl}/mail`,
     }),
     webhookAllowCidrs: config.webhookAllowCidrs ?? ['127.0.0.0/8', '::1/128'],
     rpcUrls: { ...rpcUrls, [solana.chain]: [solana.service_url], ...config.rpcUrls },

@@ -64,7 +64,7 @@ export async function startSandbox(config: Config, clock: Clock, print: Print): 
         tokenControls(ctx),
         demoControls(ctx, demo),
         userControls(ctx, users, simulators),
-        mailControls(mailServer, simulators),
+        mailControls(ctx, mailServer, simulators),
         chainControls(simulators),
         identityControls(simulators),
         documentControls(simulators),

@@ -393,6 +393,14 @@ describe('the account page', () => {
         await page.getByText('Passkey added.').waitFor();
         await page.getByRole('button', { name: 'Sign out', exact: true }).click();
 
+        // The link is there after a wrong password, too.
+        await page.goto(site.authorizeUrl().url.replace(site.url, url));
+        await signIn(page, email, 'a wrong password');
+        await page.getByText('Incorrect email or password').waitFor();
+        await page.getByRole('link', { name: 'Use a passkey on localhost' }).click();
+        await page.getByText('Continue to Harbour Invest').waitFor();
+        expect(new URL(page.url()).origin).toBe(localhost);
+
         const { url: authorize, verifier, state } = site.authorizeUrl({ acr_values: 'phr' });
         await page.goto(authorize.replace(site.url, url));
         await page.getByText('Continue to Harbour Invest').waitFor();

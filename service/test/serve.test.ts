@@ -54,8 +54,8 @@ describe('the running service', () => {
 
   test('answers sandbox controls only to local requests that no proxy forwarded', async () => {
     const { port } = new URL(service.url);
-    const status = async (headers: Record<string, string>) => {
-      const [response] = await once(request(`${service.url}/sandbox`, { headers }).end(), 'response');
+    const status = async (headers: Record<string, string>, path = '/sandbox') => {
+      const [response] = await once(request(`${service.url}${path}`, { headers }).end(), 'response');
       response.resume();
       return response.statusCode;
     };
@@ -65,6 +65,22 @@ describe('the running service', () => {
     expect(await status({ host: 'localhost.attacker.example' })).toBe(403);
     for (const name of ['x-forwarded-for', 'x-forwarded-host', 'forwarded', 'x-real-ip', 'via'])
       expect(await status({ [name]: '203.0.113.1' })).toBe(403);
+    expect(await status({ host: 'attacker.example' }, '/sandbox/mailbox')).toBe(403);
+  });
+
+  test('shows the mail of the sandbox on a page', async () => {
+    const form = await get('/forgot');
+    const csrf = /name="csrf" value="([^"]+)"/.exec(form.text)?.[1] ?? '';
+    const cookie = form.headers.getSetCookie().map((one) => one.split(';')[0]);
+    const sent = await fetch(`${service.url}/forgot`, {
+      method: 'POST',
+      headers: { cookie: cookie.join('; '), origin: service.url },
+      body: new URLSearchParams({ csrf, email: 'ada@sandbox.test' }),
+    });
+    expect(await sent.text()).toContain('href="/sandbox/mailbox"');
+    const mailbox = await get('/sandbox/mailbox');
+    expect(mailbox.headers.get('content-type')).toContain('text/html');
+    expect(mailbox.text).toMatch(/To ada@sandbox\.test[\s\S]+href="http[^"]+token=[^"]+">Open link/);
   });
 
   test('serves metrics only on their own port', async () => {

@@ -7,26 +7,27 @@ type Headers = Record<string, string | string[] | undefined>;
 
 const FORWARDING_HEADER = /^(x-forwarded(-.*)?|forwarded|x-real-ip|via)$/;
 
-/**
- * Restricts a control to requests that name this machine's own address and have not passed through a proxy. Otherwise a
- * web page could reach loopback through its own host name (DNS rebinding), and a proxy could expose the controls.
- */
-export function localOnly({ config, baseUrl }: Context, route: Route): Route {
-  if (config.sandboxPublic) return route;
-  const publicHost = new URL(baseUrl).hostname;
-  const assertLocal = (headers: Headers): void => {
-    const host = hostname(headers.host);
-    const isOwn = host !== null && (isLoopback(host) || host === publicHost);
-    if (!isOwn || Object.keys(headers).some((name) => FORWARDING_HEADER.test(name)))
-      throw new ApiError('local_only');
-  };
+/** Restricts a control to requests that name this machine's own address and have not passed through a proxy. */
+export function localOnly(ctx: Context, route: Route): Route {
   return {
     ...route,
-    handle: (ctx, caller, input) => {
-      assertLocal((input as { request: { headers: Headers } }).request.headers);
-      return route.handle(ctx, caller, input);
+    handle: (own, caller, input) => {
+      assertLocal(ctx, (input as { request: { headers: Headers } }).request.headers);
+      return route.handle(own, caller, input);
     },
   };
+}
+
+/**
+ * Refuses requests that name another address or have passed through a proxy. Otherwise a web page could reach loopback
+ * through its own host name (DNS rebinding), and a proxy could expose the controls.
+ */
+export function assertLocal({ config, baseUrl }: Context, headers: Headers): void {
+  if (config.sandboxPublic) return;
+  const host = hostname(headers.host);
+  const isOwn = host !== null && (isLoopback(host) || host === new URL(baseUrl).hostname);
+  if (!isOwn || Object.keys(headers).some((name) => FORWARDING_HEADER.test(name)))
+    throw new ApiError('local_only');
 }
 
 function hostname(host: string | string[] | undefined): string | null {

@@ -1,11 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sendPage } from '@causeway/service/accounts/page-route.ts';
 import type { Context } from '@causeway/service/context.ts';
 import { publicRoute } from '@causeway/service/http/route.ts';
 import { Closed, ObjectName, Timestamp } from '@causeway/service/http/wire.ts';
+import { html } from '@causeway/service/pages/html.ts';
+import type { Page } from '@causeway/service/pages/layout.ts';
 import Type from 'typebox';
 import type { MailServer } from '../simulators/mail-server.ts';
 import type { Simulators } from '../simulators/start.ts';
 import type { ControlGroup } from './control-group.ts';
+import { assertLocal } from './local-only.ts';
 import { hasQueuedMail } from './store.ts';
 
 const Mail = Closed({
@@ -18,10 +22,26 @@ const Mail = Closed({
 });
 
 const DELIVERY_TIMEOUT_MS = 3_000;
+const REFRESH_INTERVAL_S = 5;
 
 /** The mail sent by the service and by the documents provider. */
-export function mailControls(mailServer: MailServer, simulators: Simulators): ControlGroup {
+export function mailControls(ctx: Context, mailServer: MailServer, simulators: Simulators): ControlGroup {
+  const listMails = async () => {
+    await waitForDelivery(ctx);
+    return [...mailServer.mails(), ...(await listDocumentMails(simulators))]
+      .sort((a, b) => Date.parse(a.sent_at) - Date.parse(b.sent_at))
+      .reverse();
+  };
   return {
+    plugins: [
+      (app) => {
+        app.get('/sandbox/mailbox', { config: { access: { who: 'public' } } }, async (request, reply) => {
+          assertLocal(ctx, request.headers);
+          reply.header('refresh', String(REFRESH_INTERVAL_S));
+          return sendPage(reply, mailboxPage((await listMails()).map(toWire)), 200);
+        });
+      },
+    ],
     routes: [
       publicRoute({
         method: 'GET',
@@ -30,12 +50,11 @@ export function mailControls(mailServer: MailServer, simulators: Simulators): Co
         summary: 'List mail sent by the service and the documents provider, newest first',
         query: Type.Object({ to: Type.Optional(Type.String()) }),
         reply: Closed({ object: ObjectName('list'), data: Type.Array(Mail) }),
-        handle: async (ctx, _caller, { query }) => {
-          await waitForDelivery(ctx);
-          const data = [...mailServer.mails(), ...(await listDocumentMails(simulators))]
-            .filter(({ to }) => query.to === undefined || to.toLowerCase() === query.to.toLowerCase())
-            .sort((a, b) => Date.parse(a.sent_at) - Date.parse(b.sent_at));
-          return { object: 'list' as const, data: data.map(toWire).reverse() };
+        handle: async (_ctx, _caller, { query }) => {
+          const data = (await listMails()).filter(
+            ({ to }) => query.to === undefined || to.toLowerCase() === query.to.toLowerCase(),
+          );
+          return { object: 'list' as const, data: data.map(toWire) };
         },
       }),
     ],
@@ -58,6 +77,20 @@ async function listDocumentMails({ control }: Simulators): Promise<ListedMail[]>
     text: `Please read and sign the form:\n\n${link}\n`,
     sent_at: `${at.slice(0, -1)}000Z`,
   }));
+}
+
+/** Shows the mail to people who run the sandbox without the demo, which has a mailbox of its own. */
+function mailboxPage(mails: readonly ReturnType<typeof toWire>[]): Page {
+  const row = ({ to, subject, links, sent_at }: ReturnType<typeof toWire>) =>
+    html`<li class="plain"><div><p class="name">${subject}</p><p class="soft small">To ${to}, ${new Date(sent_at).toUTCString()}</p></div>
+${links[0] !== undefined && html`<a class="button quiet slim" href="${links[0]}">Open link</a>`}</li>`;
+  return {
+    title: 'Sandbox mailbox',
+    wide: true,
+    body: html`<h1>Sandbox mailbox</h1>
+<p class="lead">Emails to every sandbox user. Nothing is really sent.</p>
+${mails.length === 0 ? html`<p>No mail yet. Email confirmations and forms to sign arrive here.</p>` : html`<ul class="rows">${mails.map(row)}</ul>`}`,
+  };
 }
 
 function toWire({ to, subject, text, sent_at }: ListedMail) {

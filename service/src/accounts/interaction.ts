@@ -40,9 +40,11 @@ export async function showInteraction(
     const passkeys = supportsPasskeys(ctx);
     // The cookie of this sign-in is bound to the current host, so on the other host the app's request starts again.
     const params = new URLSearchParams(interaction.params as Record<string, string>);
+    const elsewhere = passkeyUrl(ctx, `/oauth/authorize?${params}`);
+    if (elsewhere !== null && request.query.passkey === 'elsewhere') return { redirect: elsewhere };
     const stepUp = requested.includes(MULTI_FACTOR) ? 'two factors' : 'passkey';
     const page = signInPage({
-      ...{ csrf, returnPath: path, app, passkeys, passkeyUrl: passkeyUrl(ctx, `/oauth/authorize?${params}`) },
+      ...{ csrf, returnPath: path, app, passkeys, passkeyUrl: elsewhere },
       ...(email !== undefined && { email }),
       ...(isStepUp && { stepUp }),
     });

@@ -39,11 +39,17 @@ export async function showSignIn(
   return { page, formTargets: signIn?.formTargets ?? [] };
 }
 
-/** Offers no link to another host during an app's sign-in, because the cookie of that sign-in is bound to this host. */
+/**
+ * During an app's sign-in, links to the page of that sign-in, which starts the app's request again on the other host: the
+ * cookie of the sign-in is bound to this host.
+ */
 function passkeySupport(ctx: Context, returnPath: string | null) {
-  const url =
-    interactionUid(returnPath) === null ? passkeyUrl(ctx, withReturnPath('/sign-in', returnPath)) : null;
-  return { passkeys: supportsPasskeys(ctx), passkeyUrl: url };
+  const url = passkeyUrl(ctx, withReturnPath('/sign-in', returnPath));
+  const isApp = url !== null && interactionUid(returnPath) !== null;
+  return {
+    passkeys: supportsPasskeys(ctx),
+    passkeyUrl: isApp ? `${returnPath}?passkey=elsewhere` : url,
+  };
 }
 
 export async function postSignIn(
