@@ -101,7 +101,8 @@ function Side({ offer, selected }: { offer: OfferDetails; selected: OfferOption 
         </fieldset>
       )}
       {state === 'open' && !isRejected && (
-        <div className="sticky-action">
+        <div className="action-bar">
+          {selected !== undefined && <p>{describeOption(selected).details}</p>}
           {hasSteps ? (
             <button type="button" className="button main wide" onClick={start}>
               {describeProgress(progress)}

@@ -130,8 +130,10 @@ function HoldingRow({ holding: { offer, chain, quantity, value, cost, gain } }: 
       </th>
       <td data-label="Network">{CHAINS[chain].name}</td>
       <td data-label="Quantity">
-        {quantity.isEstimate && 'about '}
-        <TokenAmount units={quantity.units} unit={quantity} />
+        <span>
+          {quantity.isEstimate && 'about '}
+          <TokenAmount units={quantity.units} unit={quantity} />
+        </span>
       </td>
       <td data-label="Value">{value === null ? '—' : showUsd(value)}</td>
       <td data-label="Gain">{gain === null ? '—' : <Gain gain={gain} cost={cost} />}</td>
