@@ -86,9 +86,11 @@ async function build(entryPoints, outdir, alsoExternal = /^$/) {
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    // The engine keeps the text of every loaded file in memory, so the bundle is small: names stay, for stack traces.
+    // The engine keeps the text of every loaded file in memory, so the bundle is small. Names stay, for stack traces and
+    // because oidc-provider looks up lifetimes by the names of its classes.
     minifyWhitespace: true,
     minifySyntax: true,
+    keepNames: true,
     legalComments: 'linked',
     sourcemap: true,
     sourcesContent: false,
