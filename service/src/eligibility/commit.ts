@@ -117,8 +117,8 @@ export async function lockCommits(ctx: Context, tx: Db, rows: readonly CommitRow
   const optionIds = [...new Set(rows.map(({ optionId }) => optionId))];
   const options = new Map((await findStoredOptions(tx, optionIds)).map((option) => [option.id, option]));
   const facts = await readFactsOfAllIn(ctx, tx, userIds, optionIds);
-  for (const { userId, optionId } of rows)
-    if (!meetsRules(ctx, facts.get(userId), options.get(optionId))) throw new EligibilityChanged();
+  for (const { userId, offerId, optionId } of rows)
+    if (!meetsRules(ctx, facts.get(userId), offerId, options.get(optionId))) throw new EligibilityChanged();
 }
 
 /** Like `lockCommits`, but for refunds, which only a hold or a sanction stops. */
@@ -135,8 +135,14 @@ export async function lockRefunds(
 }
 
 /** Checks the requirements again, with the data that the transaction sees. */
-function meetsRules(ctx: Context, facts: UserFacts | undefined, option: OfferOption | undefined): boolean {
+function meetsRules(
+  ctx: Context,
+  facts: UserFacts | undefined,
+  offerId: string,
+  option: OfferOption | undefined,
+): boolean {
   if (facts === undefined || option === undefined) return false;
   const standing = { facts, isHeld: false, isSanctioned: false, isProven: true };
-  return failuresOf('commit', decideRules(option, standing, ctx.config, ctx.clock.now())).length === 0;
+  const findings = decideRules(offerId, option, standing, ctx.config, ctx.clock.now());
+  return failuresOf('commit', findings).length === 0;
 }

@@ -14,6 +14,7 @@ type Standing = { facts: UserFacts; isHeld: boolean; isSanctioned: boolean; isPr
  * allow-list is not checked.
  */
 export function decideRules(
+  offerId: string,
   option: Rules,
   { facts, isHeld, isSanctioned, isProven }: Standing,
   policy: CountryPolicy,
@@ -21,7 +22,7 @@ export function decideRules(
 ): Finding[] {
   return decide({
     ...{ now, option, user: facts, isHeld, isSanctioned, wallet: null, remainingSupply: null },
-    offer: { id: '', opens: -Infinity, ends: Infinity },
+    offer: { id: offerId, opens: -Infinity, ends: Infinity },
     countryPolicy: countryPolicy(facts, policy),
     ...{ proof: isProven ? 'proven' : 'not_proven', allowList: 'none' },
   });

@@ -139,6 +139,7 @@ const WALLETS = 'external_wallet whitelisted_wallet';
 const MUST_REFUSE: Record<Purpose, string> = {
   bind: 'account sanctions',
   allow_wallet: `account sanctions ${RULES} acknowledgement`,
+  admit: `account sanctions ${RULES} acknowledgement wallet_proof`,
   permission: `account sanctions ${RULES} wallet_proof`,
   participate: `account sanctions ${RULES} acknowledgement ${WALLETS} wallet_proof offer_window supply allow_list`,
   commit: `account sanctions ${RULES} ${WALLETS} wallet_proof`,

@@ -73,7 +73,9 @@ export async function lockEligible(
   // The caller's copies of the options may be a moment old: a change of the offer counts once it is committed.
   const current = await findStoredOptions(tx, ids);
   if (current.length < ids.length) throw new ApiError('not_found');
-  const findings = current.flatMap((option) => decideRules(option, standing, ctx.config, ctx.clock.now()));
+  const findings = current.flatMap((option) =>
+    decideRules(offer.id, option, standing, ctx.config, ctx.clock.now()),
+  );
   const refusal = refusalOf(purpose, findings);
   if (refusal !== null) throw recordRefused(ctx, { userId }, offer.id, refusal);
 }

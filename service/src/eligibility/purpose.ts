@@ -2,10 +2,10 @@ import { WALLET_KINDS } from '../requirements/schema.ts';
 import type { CheckCode } from './schema.ts';
 
 /**
- * What a gate protects. `permission` repeats the checks of `allow_wallet` when a stored reply is returned again; by
- * then the wallet is proven.
+ * What a gate protects. `admit` repeats the checks of `allow_wallet` once the wallet is proven, before a permission is
+ * issued. `permission` checks whether an issued permission still holds.
  */
-export type Purpose = 'bind' | 'allow_wallet' | 'permission' | 'participate' | 'commit' | 'order';
+export type Purpose = 'bind' | 'allow_wallet' | 'admit' | 'permission' | 'participate' | 'commit' | 'order';
 
 const ACCOUNT: readonly CheckCode[] = ['account', 'sanctions'];
 const RULES: readonly CheckCode[] = [
@@ -25,6 +25,7 @@ const WALLET_REQUIREMENTS = [...WALLET_KINDS] as CheckCode[];
 export const CHECKS: Readonly<Record<Purpose, ReadonlySet<CheckCode>>> = {
   bind: new Set(ACCOUNT),
   allow_wallet: new Set([...ACCOUNT, ...RULES, 'acknowledgement']),
+  admit: new Set([...ACCOUNT, ...RULES, 'acknowledgement', 'wallet_proof']),
   permission: new Set([...ACCOUNT, ...RULES, 'wallet_proof']),
   participate: new Set([
     ...ACCOUNT,

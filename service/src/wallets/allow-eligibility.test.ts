@@ -9,7 +9,9 @@ import { evmWallet, type Person, person, proveWallets, type TestWallet } from '.
 import { holdUser } from '../accounts/hold.ts';
 import { releaseHold } from '../eligibility/account.ts';
 import type { Eligibility } from '../eligibility/schema.ts';
+import { applyOffers } from '../offers/apply.ts';
 import type { Offer } from '../offers/catalogue.ts';
+import type { OfferFile } from '../offers/file-schema.ts';
 import { factsOf, NO_DATA } from '../pii/personal-data.ts';
 import { sealPii } from '../pii/sealed-data.ts';
 
@@ -17,7 +19,17 @@ let chain: TestChain;
 let app: TestApp;
 let user: Person;
 let offer: Offer;
+let fileWith: (...more: object[]) => OfferFile;
 let count = 0;
+
+const TAX_FORM = { type: 'document', details: { document_type: 'tax_certification' } };
+const RISKS = {
+  type: 'acknowledgement',
+  details: {
+    ...{ document: 'risks', name: 'Risks', url: 'https://issuer.test/risks.pdf' },
+    ...{ version: '1', sha256: 'a'.repeat(64) },
+  },
+};
 
 beforeAll(async () => {
   chain = await startTestChain();
@@ -31,14 +43,12 @@ beforeAll(async () => {
     ...{ chain: 'ethereum_sepolia', address: chain.deployment.fund_swap.address, allow_list: true },
     funding_tokens: [{ asset: 'usd-coin', address: usdc?.address }],
   };
-  const requirements = [{ type: 'document', details: { document_type: 'tax_certification' } }];
-  offer = await makeOffer(
-    app.ctx,
+  fileWith = (...more) =>
     saleFile({
       ...{ slug: 'asked', type: 'fund::swap', contracts: [contract] as never },
-      options: [{ slug: 'standard', price_usd: '1', requirements }] as never,
-    }),
-  );
+      options: [{ slug: 'standard', price_usd: '1', requirements: [TAX_FORM, ...more] }] as never,
+    });
+  offer = await makeOffer(app.ctx, fileWith());
 });
 afterAll(async () => {
   await app.close();
@@ -151,14 +161,19 @@ describe('allow-wallet', () => {
     expect(await allow(wallet, signature, key)).toEqual(given);
   });
 
-  test.each(['a hold', 'a lost form'])(
+  test.each(['a hold', 'a lost form', 'a document to read'] as const)(
     'gives nothing when %s arrives while the supplier answers',
     async (what) => {
       await setForm(true);
       const wallet = fresh();
       const { verifyWallet } = app.ctx.supplier;
+      const events = {
+        'a hold': () => holdUser(app.ctx, USER, 'arrives in between'),
+        'a lost form': () => setForm(false),
+        'a document to read': () => applyOffers(app.ctx, [fileWith(RISKS)]),
+      };
       app.ctx.supplier.verifyWallet = async (request) => {
-        await (what === 'a hold' ? holdUser(app.ctx, USER, 'arrives in between') : setForm(false));
+        await events[what]();
         return verifyWallet(request);
       };
       try {
@@ -170,6 +185,7 @@ describe('allow-wallet', () => {
       } finally {
         app.ctx.supplier.verifyWallet = verifyWallet;
         await releaseHold(app.ctx, USER, 'test');
+        await applyOffers(app.ctx, [fileWith()]);
       }
       const rows = await app.ctx.db
         .selectFrom('allow_verifications')

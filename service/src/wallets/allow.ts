@@ -10,7 +10,7 @@ import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { newId } from '../http/ids.ts';
 import { toTimestamp } from '../http/wire.ts';
-import { assertReadable, evmContractOn, findOffer } from '../offers/offer.ts';
+import { assertReadable, evmContractOn, findOffer, lockOptions } from '../offers/offer.ts';
 import { proveOwnership, readAddress } from './challenge.ts';
 import { assertNotRevoking, lockNotRevoking } from './revocation.ts';
 import type { AllowWallet, AllowWalletReply } from './schema.ts';
@@ -62,10 +62,12 @@ export async function allowWallet(
   });
   // Detects a wrong key or contract now, before the user's transaction fails because of it.
   await simulate(chain, { from: wallet, to, data });
-  // Checks again, because the user may have lost eligibility while the supplier and the chain were called.
-  await assertEligible(ctx, caller, 'permission', gate);
+  // Checks again, because the user may have lost eligibility, or the offer may have changed, while the supplier and
+  // the chain were called.
+  await assertEligible(ctx, caller, 'admit', gate);
   return ctx.commitReply(async (tx) => {
-    await lockEligible(ctx, tx, caller, 'permission', gate);
+    const options = await lockOptions(tx, offer.id);
+    await lockEligible(ctx, tx, caller, 'admit', { ...gate, options });
     await lockNotRevoking(tx, key);
     const permitted = { ...verification, deadline: new Date(deadline).toISOString() };
     await startVerification(tx, permitted, toTimestamp(ctx.clock.micros()));
