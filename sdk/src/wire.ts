@@ -84,7 +84,7 @@ export type Check = {
   next: CheckNext | null;
 };
 
-/** The call that lets the user resolve the check. For `contact`, `method`, `path` and `body` are null. */
+/** The call that lets the user resolve the check. For `acknowledgement`, show the document at `details.url` of the requirement first. For `contact`, `method`, `path` and `body` are null. */
 export type CheckNext = {
   type: 'identity' | 'document' | 'wallet_proof' | 'bind_wallet' | 'allow_wallet' | 'acknowledgement' | 'contact';
   method: string | null;

@@ -16,7 +16,7 @@ import { insertOnce, listAcknowledgements } from './store.ts';
 
 /**
  * Records that the user has read a document of the offer. Throws `acknowledgement_outdated` unless it is the current text.
- * The offer is locked, so that its file cannot change in between. Repeating the request returns the first record.
+ * The offer is locked, so that its file cannot change in between. Repeating the request returns the first record while the version applies.
  */
 export async function acknowledge(
   ctx: Context,

@@ -6,6 +6,7 @@ import { makeOffer, saleFile } from '../../test/support/offers.ts';
 import { partnerOf } from '../../test/support/tokens.ts';
 import { evmWallet, type Person, person, proveWallets, userId } from '../../test/support/wallets.ts';
 import { lockEligible } from '../eligibility/gate.ts';
+import type { Purpose } from '../eligibility/purpose.ts';
 import { isValid } from '../http/validation.ts';
 import { applyOffers } from '../offers/apply.ts';
 import type { Offer } from '../offers/catalogue.ts';
@@ -108,6 +109,14 @@ describe('POST /v1/offers/{offer_id}/acknowledgements', () => {
     expect(await statusesOf(reader)).toEqual(['not_started', 'not_started']);
   });
 
+  test('needs no scope for participations: users of swaps acknowledge, too', async () => {
+    const scopes = new Set(['requirements:read', 'wallets:write', 'swaps:write']);
+    const trader = await person(app, { userId: userId(++users), scopes });
+    expect((await acknowledge(trader)).status).toBe(200);
+    const reader = await person(app, { userId: userId(users), scopes: new Set(['requirements:read']) });
+    expect((await acknowledge(reader)).body.code).toBe('insufficient_scope');
+  });
+
   test('is refused once the offer has ended', async () => {
     const file = fileWith(V1, 'over');
     const ended = await makeOffer(app.ctx, { ...file, ends_at: '2026-01-01T00:00:00Z' });
@@ -133,19 +142,26 @@ describe('a new version', () => {
     await proveWallets(app.ctx, [evmWallet('revised').address], { userId: id });
     await acknowledge(reader, V1, before.id);
     // The gate of a purchase in flight has read `before`.
-    const lock = () =>
+    const lock = (purpose: Purpose) =>
       app.ctx.db.transaction().execute((tx) =>
-        lockEligible(app.ctx, tx, { userId: id, partnerId: partnerOf('partner-one') }, 'participate', {
+        lockEligible(app.ctx, tx, { userId: id, partnerId: partnerOf('partner-one') }, purpose, {
           ...{ offer: before, options: before.options.slice(0, 1), wallet: evmWallet('revised').address },
         }),
       );
-    await lock();
+    const purchases = ['participate', 'order', 'admit'] as const;
+    for (const purpose of purchases) await lock(purpose);
     await applyOffers(app.ctx, [fileWith(V2, 'revised')]);
-    await expect(lock()).rejects.toMatchObject({ code: 'requirements_not_met' });
+    const next = { path: `/v1/offers/${before.id}/acknowledgements`, body: V2 };
+    for (const purpose of purchases)
+      await expect(lock(purpose)).rejects.toMatchObject({
+        ...{ code: 'requirements_not_met', details: { checks: [{ code: 'acknowledgement', next }] } },
+      });
+    // What was accepted stays accepted.
+    for (const purpose of ['permission', 'commit'] as const) await lock(purpose);
     await expect.poll(() => statusesOf(reader, before)).toEqual(['action_needed', 'action_needed']);
     expect((await acknowledge(reader, V1, before.id)).body.code).toBe('acknowledgement_outdated');
     expect((await acknowledge(reader, V2, before.id)).status).toBe(200);
-    await lock();
+    for (const purpose of purchases) await lock(purpose);
     const { body } = await reader.call('GET', `/v1/offers/${before.id}/acknowledgements`);
     expect((body.data as { version: string }[]).map(({ version }) => version)).toEqual(['2', '1']);
   });

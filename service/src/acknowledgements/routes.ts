@@ -10,7 +10,7 @@ const OfferParams = Type.Object({
 });
 
 export const acknowledgementRoutes = [
-  userRoute('participations:write', {
+  userRoute('wallets:write', {
     method: 'POST',
     path: '/v1/offers/:offer_id/acknowledgements',
     operationId: 'createAcknowledgement',
@@ -18,7 +18,8 @@ export const acknowledgementRoutes = [
     description:
       'Completes the `acknowledgement` requirements of the offer that ask for this document. Show the document first, and send the ' +
       'values of the requirement whose document the user has read. If a newer version applies by then, the reply is ' +
-      '`acknowledgement_outdated`, with the current `version` and `sha256` in `errors`. A repeated request returns the first record.',
+      '`acknowledgement_outdated`, with the current `version` and `sha256` in `errors`. A repeated request ' +
+      'returns the first record while the version applies.',
     params: OfferParams,
     body: NewAcknowledgement,
     reply: Acknowledgement,

@@ -32,7 +32,8 @@ export const CheckNext = Closed(
   {
     title: 'CheckNext',
     description:
-      'The call that lets the user resolve the check. For `contact`, `method`, `path` and `body` are null.',
+      'The call that lets the user resolve the check. For `acknowledgement`, show the document at `details.url` of the requirement ' +
+      'first. For `contact`, `method`, `path` and `body` are null.',
   },
 );
 export type CheckNext = Static<typeof CheckNext>;

@@ -278,6 +278,10 @@ test.each([
   expect(requirementStatus(requirement(type, details), OPTION, otherOption, NOW)).toBe('not_started');
 });
 
+test('a requirement type of a newer release is never completed', () => {
+  expect(requirementStatus(requirement('questionnaire'), OPTION, NEW_USER, NOW)).toBe('action_needed');
+});
+
 describe('jurisdiction filters', () => {
   const TABLE = `
     address     | allow US          | reject US         | allow US:NY       | reject US:NY      | reject UA:43

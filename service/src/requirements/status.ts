@@ -73,6 +73,9 @@ export function requirementStatus(
       return jurisdictionStatus(requirement.details, facts);
     case 'acknowledgement':
       return acknowledgementStatus(requirement.details, facts.acknowledgements[option.id] ?? []);
+    default:
+      // During an upgrade, the database may have a type that only the newer release knows.
+      return 'action_needed';
   }
 }
 
