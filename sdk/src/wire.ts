@@ -10,7 +10,7 @@ export type Acknowledgement = {
   url: string;
   /** A new version asks every user again. */
   version: string;
-  /** The SHA-256 of the file at `url`, in lower-case hexadecimal digits. */
+  /** The SHA-256 of the file at `url`, in lower-case hexadecimal digits, as stated by the operator: the service does not fetch the file. */
   sha256: string;
   inserted_at: string;
 };
@@ -23,11 +23,11 @@ export type AcknowledgementRequirement = {
     /** Identifies the document within the offer, in all its versions. */
     document: string;
     name: string;
-    /** Where the user reads the document. */
+    /** Where the user reads the document: an https address, or http on this machine. */
     url: string;
     /** A new version asks every user again. */
     version: string;
-    /** The SHA-256 of the file at `url`, in lower-case hexadecimal digits. */
+    /** The SHA-256 of the file at `url`, in lower-case hexadecimal digits, as stated by the operator: the service does not fetch the file. */
     sha256: string;
   };
 };
@@ -258,7 +258,7 @@ export type NewAcknowledgement = {
   document: string;
   /** A new version asks every user again. */
   version: string;
-  /** The SHA-256 of the file at `url`, in lower-case hexadecimal digits. */
+  /** The SHA-256 of the file at `url`, in lower-case hexadecimal digits, as stated by the operator: the service does not fetch the file. */
   sha256: string;
 };
 

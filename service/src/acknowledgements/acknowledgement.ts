@@ -58,18 +58,18 @@ function findCurrent(options: readonly OfferOption[], input: NewAcknowledgement)
   return current;
 }
 
-/** Lists what the user has acknowledged for the offer through this partner. */
+/** Lists what the user has acknowledged for the offer. Through which partner does not matter: it counts for all of them. */
 export async function listAcknowledged(
   ctx: Context,
   caller: UserCaller,
   idOrSlug: string,
   query: PageQuery,
 ): Promise<Acknowledgements> {
-  const { userId, partnerId } = caller;
+  const { userId } = caller;
   const { id: offerId } = await findOffer(ctx, caller, idOrSlug);
-  const list = `acknowledgements ${userId} ${partnerId} ${offerId}`;
+  const list = `acknowledgements ${userId} ${offerId}`;
   const page = await readPage(ctx.sealing, list, query, (keyset) =>
-    listAcknowledgements(ctx.db, { userId, partnerId, offerId }, keyset),
+    listAcknowledgements(ctx.db, { userId, offerId }, keyset),
   );
   return { ...page, data: page.data.map(show) };
 }

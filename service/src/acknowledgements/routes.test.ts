@@ -8,6 +8,7 @@ import { evmWallet, type Person, person, proveWallets, userId } from '../../test
 import { lockEligible } from '../eligibility/gate.ts';
 import type { Purpose } from '../eligibility/purpose.ts';
 import { isValid } from '../http/validation.ts';
+import { admissionRules } from '../offers/admission-rules.ts';
 import { applyOffers } from '../offers/apply.ts';
 import type { Offer } from '../offers/catalogue.ts';
 import type { OfferFile } from '../offers/file-schema.ts';
@@ -20,8 +21,12 @@ import { Acknowledgement } from './schema.ts';
 const textOf = (version: string, digit = version) => ({
   ...{ document: 'risk-disclosure', version, sha256: digit.repeat(64).slice(0, 64) },
 });
-const fileWith = (text: ReturnType<typeof textOf>, slug = 'documented') => {
-  const details = { ...text, name: 'Risk disclosure', url: 'https://issuer.test/risks.pdf' };
+const fileWith = (
+  text: ReturnType<typeof textOf>,
+  slug = 'documented',
+  url = 'https://issuer.test/risks.pdf',
+) => {
+  const details = { ...text, name: 'Risk disclosure', url };
   const requirements = [{ type: 'acknowledgement', details }];
   return saleFile({
     slug,
@@ -167,10 +172,19 @@ describe('a new version', () => {
   });
 
   test('is required if the text changes', async () => {
-    await makeOffer(app.ctx, fileWith(V1, 'rewritten'));
+    const { id } = await makeOffer(app.ctx, fileWith(V1, 'rewritten'));
+    await acknowledge((await newUser()).person, V1, id);
     await expect(applyOffers(app.ctx, [fileWith(textOf('1', '9'), 'rewritten')])).rejects.toThrow(
       'options.standard.requirements.acknowledgement risk-disclosure: sha256 has changed; give the document a new version',
     );
+    const moved = fileWith(V1, 'rewritten', 'https://issuer.test/moved.pdf');
+    await expect(applyOffers(app.ctx, [moved])).rejects.toThrow('url has changed');
+    // A version that users have acknowledged cannot come back with another text.
+    await applyOffers(app.ctx, [fileWith(V2, 'rewritten')]);
+    await expect(applyOffers(app.ctx, [fileWith(textOf('1', '9'), 'rewritten')])).rejects.toThrow(
+      'risk-disclosure: sha256 has changed',
+    );
+    await applyOffers(app.ctx, [fileWith(V1, 'rewritten')]);
   });
 
   test('is the same in every option', () => {
@@ -182,7 +196,46 @@ describe('a new version', () => {
   });
 });
 
+describe('the file', () => {
+  const [standard] = fileWith(V1).options;
+  const options = [standard] as OfferFile['options'];
+
+  test('needs an address that nobody can change on the way', () => {
+    expect(() => fileWith(V1, 'plain-http', 'http://issuer.test/risks.pdf')).toThrow('url');
+    expect(() => fileWith(V1, 'plain-http', 'http://localhost:1@issuer.test/risks.pdf')).toThrow('url');
+    fileWith(V1, 'local', 'http://127.0.0.1:8080/risks.pdf');
+  });
+
+  test('of a fund swap needs an allow-list, which is what enforces the requirement', () => {
+    const [contract] = saleFile().contracts;
+    const fund = (allow_list: boolean) =>
+      saleFile({ type: 'fund::swap', options, contracts: [{ ...contract, allow_list }] as never });
+    expect(() => fund(false)).toThrow('options.0.requirements.0: acknowledgement needs an allow-list');
+    fund(true);
+  });
+
+  test('of a tokenized swap may differ in documents from one with the same allow-list', () => {
+    const plain = [{ ...standard, requirements: [] }] as unknown as OfferFile['options'];
+    const isShared = (type: OfferFile['type']) =>
+      admissionRules(type, options) === admissionRules(type, plain);
+    expect([isShared('tokenized::swap'), isShared('fund::swap')]).toEqual([true, false]);
+  });
+});
+
 describe('a record', () => {
+  test('counts for every partner that sells the offer', async () => {
+    await makeOffer(app.ctx, fileWith(V1, 'sold-by-two'));
+    const { id, person: reader } = await newUser();
+    const other = await person(app, { userId: id, clientId: 'partner-two' });
+    const file = { ...fileWith(V1, 'sold-by-two'), partners: ['partner-one', 'partner-two'] };
+    await applyOffers(app.ctx, [file]);
+    const { body } = await acknowledge(reader, V1, 'sold-by-two');
+    const list = () => other.call('GET', '/v1/offers/sold-by-two/acknowledgements');
+    await expect.poll(async () => (await list()).body.data).toEqual([body]);
+    const { body: statuses } = await other.call('GET', '/v1/offers/sold-by-two/requirements/statuses');
+    expect(Object.values(statuses.statuses as object)).toEqual(['completed', 'completed']);
+  });
+
   test('cannot be changed or deleted', async () => {
     const { id, person: reader } = await newUser();
     await acknowledge(reader);

@@ -33,8 +33,8 @@ export const acknowledgementRoutes = [
     operationId: 'listAcknowledgements',
     summary: "List the user's acknowledgements",
     description:
-      'Returns which documents of the offer the user has acknowledged through this partner, in which version, newest first. Records of ' +
-      'earlier versions stay in the list.',
+      'Returns which documents of the offer the user has acknowledged, in which version, newest first. An acknowledgement counts for all ' +
+      'partners that sell the offer, so the list has those recorded by other partners, too. Records of earlier versions stay in the list.',
     params: OfferParams,
     query: PageQuery,
     reply: Acknowledgements,

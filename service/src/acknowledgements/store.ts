@@ -30,7 +30,7 @@ export async function insertOnce(
 
 export async function listAcknowledgements(
   db: Db,
-  { userId, partnerId, offerId }: { userId: string; partnerId: string; offerId: string },
+  { userId, offerId }: { userId: string; offerId: string },
   { direction, position, limit }: Keyset,
 ): Promise<AcknowledgementRow[]> {
   const order = direction === 'older' ? 'desc' : 'asc';
@@ -41,7 +41,6 @@ export async function listAcknowledgements(
     .selectAll()
     .where('user_id', '=', userId)
     .where('offer_id', '=', offerId)
-    .where('partner_id', '=', partnerId)
     .where(position === null ? sql<boolean>`true` : beyond)
     .orderBy('inserted_at', order)
     .orderBy('id', order)

@@ -32,9 +32,9 @@ export function findUnidentifiedOptions({ slug, open_to_anyone, options }: Offer
  * admitted by one of these offers is admitted by all of them.
  */
 export function findAllowListConflicts(offer: StoredOffer, others: readonly StoredOffer[]): string[] {
-  const rules = admissionRules(offer.options);
+  const rules = admissionRules(offer.type, offer.options);
   return others
-    .filter(({ options }) => admissionRules(options) !== rules)
+    .filter(({ type, options }) => admissionRules(type, options) !== rules)
     .map(
       ({ slug }) =>
         `${offer.slug}: contracts: ${slug} has the same allow-list but different requirements, and a wallet that one offer ` +
@@ -44,15 +44,16 @@ export function findAllowListConflicts(offer: StoredOffer, others: readonly Stor
 
 /**
  * Returns a key that is equal for two offers whose options admit the same users to an allow-list. Wallet requirements
- * do not change the key.
+ * do not change the key, nor do the documents of a tokenized swap, which each order checks again.
  */
-export function admissionRules(options: readonly Option[]): string {
-  return stableJson([...new Set(options.map(rulesOf))].sort());
+export function admissionRules(type: OfferFile['type'], options: readonly Option[]): string {
+  return stableJson([...new Set(options.map((option) => rulesOf(type, option)))].sort());
 }
 
-function rulesOf({ requirements, accreditation_days }: Option): string {
+function rulesOf(offerType: OfferFile['type'], { requirements, accreditation_days }: Option): string {
   const rules = requirements
     .filter(({ type }) => !WALLET_KINDS.has(type))
+    .filter(({ type }) => type !== 'acknowledgement' || offerType !== 'tokenized::swap')
     .map(({ type, details }) => [type, details, type === 'accreditation' ? accreditation_days : null])
     .map(stableJson);
   return stableJson(rules.sort());

@@ -10,7 +10,7 @@ import {
 } from './definition.ts';
 import * as store from './definition-store.ts';
 import type { OfferFile } from './file-schema.ts';
-import { findReferences, listOptionsInProgress } from './references-store.ts';
+import { findReferences, listAcknowledgedTexts, listOptionsInProgress } from './references-store.ts';
 import { findRefusals } from './refusals.ts';
 import { changeAssets, type SharedAssets } from './shared-assets.ts';
 import { listAllowListSharers, readOfferBySlug } from './store.ts';
@@ -123,7 +123,8 @@ async function changeOffer(
     await store.lockOffer(tx, before.id);
     const references = await findReferences(tx, before.id, optionIds);
     const inProgress = await listOptionsInProgress(tx, optionIds);
-    refusals.push(...findRefusals(before, definition, references, inProgress));
+    const acknowledged = await listAcknowledgedTexts(tx, before.id);
+    refusals.push(...findRefusals(before, definition, references, inProgress, acknowledged));
   }
   if (ctx.config.profile === 'production' && changes.length > 0)
     refusals.push(...findUnidentifiedOptions(file));

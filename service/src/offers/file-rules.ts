@@ -51,7 +51,7 @@ function checkType(file: OfferFile, report: Report): void {
     report('options.1', 'a swap has exactly one option');
 }
 
-function checkOptions({ options, contracts }: OfferFile, report: Report): void {
+function checkOptions({ type, options, contracts }: OfferFile, report: Report): void {
   reportRepeated(
     options.map(({ slug }) => slug),
     (index) => `options.${index}.slug`,
@@ -63,8 +63,17 @@ function checkOptions({ options, contracts }: OfferFile, report: Report): void {
     checkJurisdictions(requirements, `options.${option}.requirements`, report);
   });
   checkDocuments(options, report);
+  if (type === 'fund::swap' && contracts.some(({ allow_list }) => allow_list === false))
+    options.forEach(({ requirements }, option) => {
+      const index = requirements.findIndex((requirement) => requirement.type === 'acknowledgement');
+      if (index >= 0)
+        report(
+          `options.${option}.requirements.${index}`,
+          'acknowledgement needs an allow-list on every contract: users call the contract of a fund::swap themselves',
+        );
+    });
   const hasAllowList = contracts.some(({ allow_list }) => allow_list !== false);
-  const rules = new Set(options.map((option) => admissionRules([option])));
+  const rules = new Set(options.map((option) => admissionRules(type, [option])));
   if (hasAllowList && rules.size > 1)
     report('options', 'must all have the same requirements: the allow-list admits a wallet to every option');
 }

@@ -1,8 +1,11 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
+import type { AcknowledgementDetails } from '../requirements/schema.ts';
 
 /** The tables with rows that reference an offer, and the tables with rows that reference each of its options. */
 export type OfferReferences = { offer: Set<string>; options: Map<string, Set<string>> };
+
+export type DocumentText = Pick<AcknowledgementDetails, 'document' | 'version' | 'sha256' | 'url'>;
 
 type Reference = { table: string; column: string; target: 'offers' | 'offer_options' };
 
@@ -43,6 +46,15 @@ async function listReferences(db: Db): Promise<Reference[]> {
     where c.contype = 'f' and c.confrelid in ('offers'::regclass, 'offer_options'::regclass)
       and c.conrelid not in ('offer_options'::regclass, 'requirements'::regclass, 'offer_partners'::regclass,
         'offer_funding_assets'::regclass, 'offer_contracts'::regclass)`.execute(db);
+  return rows;
+}
+
+/** Lists the texts of an offer's documents that users have acknowledged. */
+export async function listAcknowledgedTexts(db: Db, offerId: string): Promise<DocumentText[]> {
+  const { rows } = await sql<DocumentText>`
+    select distinct document, version, sha256, url from acknowledgements where offer_id = ${offerId}`.execute(
+    db,
+  );
   return rows;
 }
 

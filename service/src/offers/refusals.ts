@@ -1,7 +1,6 @@
-import type { AcknowledgementDetails } from '../requirements/schema.ts';
 import type { OfferDefinition } from './definition.ts';
 import type { FileRequirement } from './file-schema.ts';
-import type { OfferReferences } from './references-store.ts';
+import type { DocumentText, OfferReferences } from './references-store.ts';
 import type { StoredOffer } from './stored-offer.ts';
 
 /**
@@ -19,6 +18,7 @@ export function findRefusals(
   after: OfferDefinition,
   references: OfferReferences,
   optionsInProgress: readonly string[],
+  acknowledged: readonly DocumentText[],
 ): string[] {
   const refusals: string[] = [];
   const refuse = (path: string, tables: Iterable<string>, reason: string) =>
@@ -30,11 +30,6 @@ export function findRefusals(
     if (wanted === undefined && tables.size > 0) refuse(`options.${slug}`, tables, 'cannot be removed');
     if (wanted !== undefined && optionsInProgress.includes(id) && !isSameAmount(price_usd, wanted.price_usd))
       refuse(`options.${slug}.price_usd`, ['participations in progress'], 'cannot be changed');
-    for (const { document } of findRewritten(requirements, wanted?.requirements ?? []))
-      refusals.push(
-        `${before.slug}: options.${slug}.requirements.acknowledgement ${document}: sha256 has changed; give the document ` +
-          'a new version',
-      );
     const keepsAllWallets = (list: readonly { type: string }[]) =>
       list.some(({ type }) => type === 'whitelisted_wallet');
     if (
@@ -45,6 +40,14 @@ export function findRefusals(
     )
       refuse(`options.${slug}.requirements.whitelisted_wallet`, [BINDINGS], 'cannot be removed');
   }
+  const known = [...before.options.flatMap(({ requirements }) => documentsOf(requirements)), ...acknowledged];
+  for (const { slug, requirements } of after.options)
+    for (const text of documentsOf(requirements))
+      for (const part of findRewritten(known, text))
+        refusals.push(
+          `${before.slug}: options.${slug}.requirements.acknowledgement ${text.document}: ${part} has changed; give the ` +
+            'document a new version',
+        );
   if (before.type !== after.type && references.offer.size > 0)
     refuse('type', references.offer, 'cannot be changed');
   const payments = new Set([...references.offer].filter((table) => table !== BINDINGS));
@@ -53,18 +56,15 @@ export function findRefusals(
   return refusals;
 }
 
-/** Returns the documents whose text changes without a new version. */
-function findRewritten(
-  before: readonly FileRequirement[],
-  after: readonly FileRequirement[],
-): AcknowledgementDetails[] {
-  const wanted = documentsOf(after);
-  return documentsOf(before).filter(({ document, version, sha256 }) =>
-    wanted.some((to) => to.document === document && to.version === version && to.sha256 !== sha256),
+/** Returns the parts that differ from what the file or the users' acknowledgements have under the same version. */
+function findRewritten(known: readonly DocumentText[], text: DocumentText): ('sha256' | 'url')[] {
+  const same = known.filter(
+    ({ document, version }) => document === text.document && version === text.version,
   );
+  return (['sha256', 'url'] as const).filter((part) => same.some((each) => each[part] !== text[part]));
 }
 
-function documentsOf(requirements: readonly FileRequirement[]): AcknowledgementDetails[] {
+function documentsOf(requirements: readonly FileRequirement[]): DocumentText[] {
   return requirements.flatMap((each) => (each.type === 'acknowledgement' ? [each.details] : []));
 }
 

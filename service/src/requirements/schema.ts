@@ -46,8 +46,8 @@ export const AcknowledgementDetails = Closed({
   name: Type.String({ minLength: 1, maxLength: 200, examples: ['Risk disclosure'] }),
   url: Type.Unsafe<string>({
     ...Uri,
-    pattern: '^https?://',
-    description: 'Where the user reads the document.',
+    pattern: '^(https://|http://(localhost|127\\.0\\.0\\.1)(:\\d+)?/)',
+    description: 'Where the user reads the document: an https address, or http on this machine.',
   }),
   version: Type.String({
     pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$',
@@ -56,7 +56,8 @@ export const AcknowledgementDetails = Closed({
   }),
   sha256: Type.String({
     pattern: '^[0-9a-f]{64}$',
-    description: 'The SHA-256 of the file at `url`, in lower-case hexadecimal digits.',
+    description:
+      'The SHA-256 of the file at `url`, in lower-case hexadecimal digits, as stated by the operator: the service does not fetch the file.',
     examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
   }),
 });
