@@ -1,33 +1,22 @@
 import { domainSeparator, type Hex } from 'viem';
-import { encodeAbiParameters, encodeFunctionData, hashStruct, hashTypedData, keccak256 } from 'viem/utils';
-import { tokenizedSwapAbi } from './tokenized-abi.ts';
+import {
+  encodeAbiParameters,
+  encodeFunctionData,
+  hashStruct,
+  hashTypedData,
+  keccak256,
+  parseAbiParameters,
+} from 'viem/utils';
+import { verifiedSwapAbi } from './verifier-abi.ts';
 
-/** EIP-712 types of the quote that the venue signs. */
-export const QUOTE_TYPES = {
-  Quote: [
-    { name: 'chainId', type: 'uint256' },
-    { name: 'attestationId', type: 'uint256' },
-    { name: 'userId', type: 'bytes32' },
-    { name: 'asset', type: 'address' },
-    { name: 'price', type: 'uint256' },
-    { name: 'quantity', type: 'uint256' },
-    { name: 'expiration', type: 'uint256' },
-    { name: 'side', type: 'uint8' },
-    { name: 'additionalData', type: 'bytes32' },
-  ],
-} as const;
+/** EIP-712 types of the quote that the venue signs: the members of the contract's struct. */
+export const QUOTE_TYPES = { Quote: verifiedSwapAbi[0].inputs[0].components };
 
 /** EIP-712 types of the request that the operator signs. */
 export const REQUEST_TYPES = {
-  VerifyRequest: [
-    { name: 'side', type: 'uint8' },
-    { name: 'inputToken', type: 'address' },
-    { name: 'outputToken', type: 'address' },
-    { name: 'sender', type: 'address' },
-    { name: 'nonce', type: 'uint256' },
-    { name: 'expiry', type: 'uint256' },
-    { name: 'amount', type: 'uint256' },
-  ],
+  VerifyRequest: parseAbiParameters(
+    'uint8 side, address inputToken, address outputToken, address sender, uint256 nonce, uint256 expiry, uint256 amount',
+  ),
 } as const;
 
 /** The swap contract's `VERIFY_REQUEST_TYPEHASH`. */
@@ -98,7 +87,7 @@ export function hashRequestIn(separator: Hex, message: VerifyRequest): Hex {
 }
 
 // Passing the selector as the function name keeps viem from hashing the signature on every call.
-const SWAP = { abi: [tokenizedSwapAbi[0]] as const, functionName: '0x5dcce09f' as const };
+const swapOf = () => ({ abi: [verifiedSwapAbi[0]] as const, functionName: '0x5dcce09f' as const });
 
 /** Encodes the swap call that carries both signatures. */
 export function encodeSwap(
@@ -108,7 +97,7 @@ export function encodeSwap(
   operatorSignature: Hex,
 ): Hex {
   const args = [quote, signature, token, gross, operatorSignature] as const;
-  return encodeFunctionData({ ...SWAP, args });
+  return encodeFunctionData({ ...swapOf(), args });
 }
 
 const UNIT = 10n ** 18n;

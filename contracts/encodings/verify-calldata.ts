@@ -7,7 +7,6 @@ import {
   parseAbi,
   recoverAddress,
 } from 'viem/utils';
-import { tokenizedSwapAbi, venueManagerAbi } from './tokenized-abi.ts';
 import {
   type Domain,
   findCostProblem,
@@ -19,6 +18,7 @@ import {
   swapDomain,
   venueDomain,
 } from './tokenized-order.ts';
+import { venueManagerAbi, verifiedSwapAbi } from './verifier-abi.ts';
 
 /** An EIP-1193 connection to a node that the caller trusts. */
 type NodeConnection = { request(call: { method: string; params?: unknown }): Promise<unknown> };
@@ -60,7 +60,7 @@ type Swap = {
 type Subject = { claim: CalldataClaim; swap: Hex; wallet: Hex; chainId: number; call: Swap };
 
 const abi = [
-  ...tokenizedSwapAbi,
+  ...verifiedSwapAbi,
   ...venueManagerAbi,
   ...parseAbi(['function decimals() view returns (uint8)']),
 ];
@@ -190,10 +190,10 @@ async function readDomain(read: Read, { claim, chainId, swap }: Subject): Promis
 
 function decodeSwap(data: string): Swap | null {
   try {
-    const { functionName, args } = decodeFunctionData({ abi: tokenizedSwapAbi, data: data as Hex });
+    const { functionName, args } = decodeFunctionData({ abi: verifiedSwapAbi, data: data as Hex });
     if (functionName !== 'swap') return null;
     const [quote, venueSignature, token, amount, operatorSignature] = args;
-    const strict = encodeFunctionData({ abi: tokenizedSwapAbi, functionName, args });
+    const strict = encodeFunctionData({ abi: verifiedSwapAbi, functionName, args });
     return {
       quote: { ...quote, asset: quote.asset.toLowerCase() as Hex },
       token: token.toLowerCase() as Hex,

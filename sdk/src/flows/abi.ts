@@ -1,5 +1,5 @@
 import type { Hex } from 'viem';
-import { parseAbi } from 'viem/utils';
+import { keccak256, parseAbi, stringToHex } from 'viem/utils';
 
 // Fragments instead of the compiled ABIs, which would multiply the bundle size. A test compares them with contracts/abi.
 
@@ -30,10 +30,14 @@ export const allowListAbi = /* @__PURE__ */ parseAbi([
   'function allow(address wallet, bytes32 offer, uint256 deadline, bytes signature)',
 ]);
 
-/** The first topics of the events that the flows read: keccak-256 of the event signatures. */
+const topicOf = (event: string): Hex => keccak256(stringToHex(event));
+
+/** The first topics of the events that the flows read. Computed, because hashes do not compress. */
 export const EVENT_TOPICS = {
-  approval: '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925',
-  transfer: '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
-  fundSwapped: '0xc9163c3bdf7263acf1bb3d24072cc7da025f7181c31e2edc7e1673edf5e0ca32',
-  tokenizedSwapped: '0xed16f185c3a00feb3f10831b5798e60555d44ff78d2ea3af48abc70ed48ac35c',
-} as const satisfies Record<string, Hex>;
+  approval: /* @__PURE__ */ topicOf('Approval(address,address,uint256)'),
+  transfer: /* @__PURE__ */ topicOf('Transfer(address,address,uint256)'),
+  fundSwapped: /* @__PURE__ */ topicOf('Swapped(address,address,address,uint256,uint256,uint256)'),
+  tokenizedSwapped: /* @__PURE__ */ topicOf(
+    'Swapped(address,address,address,uint256,uint8,uint256,uint256,uint256)',
+  ),
+};

@@ -61,10 +61,7 @@ export async function allowWallet(
     enter('checking');
     const offer = await causeway.offers.get(offerId, { signal });
     if (offer.type === 'platform::token_sale')
-      throw new FlowFailure(
-        'offer_type_mismatch',
-        `${offer.name} is a token sale, which has no allow-list. Use proveAndBindWallet() instead.`,
-      );
+      throw new FlowFailure('offer_type_mismatch', `${offer.name} is a token sale, which has no allow-list.`);
     const contract = findContract(offer, offer.type, chain);
     const swap = lower(contract.address);
     assertTrusted(options.trusted, chain, { address: swap });
@@ -107,11 +104,9 @@ async function waitUntilAllowed(session: Session, swap: Hex, transactionHash: He
   const change = { events: 'wallet', timeoutMs: MAX_NODE_LAG_MS };
   if (await waitForChange(session, change, async () => (await readAuthorized(session, swap)) !== false))
     return;
-  throw new FlowFailure(
-    'outcome_unknown',
-    'The permission was mined, but the wallet is not allowed yet. Check again in a minute.',
-    { transactionHash },
-  );
+  throw new FlowFailure('outcome_unknown', 'The permission was mined, but the wallet is not allowed yet.', {
+    transactionHash,
+  });
 }
 
 /**
@@ -130,7 +125,7 @@ function checkPermission(
   if (!isSafe)
     throw new FlowFailure(
       'calldata_refused',
-      'The transaction is not a permission for this wallet, so it was not sent. Report this to the operator of the service.',
+      'The transaction is not a permission for this wallet, so it was not sent.',
       { details: { to, data } },
     );
   return call;

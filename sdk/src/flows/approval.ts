@@ -117,7 +117,7 @@ export function assertApproved(receipt: Receipt, owner: Hex, wanted: Allowance):
   if (approved === null)
     throw new FlowFailure(
       'approval_failed',
-      'The transaction does not approve this token for this contract. Check the approval hash.',
+      'The transaction does not approve this token for this contract.',
       { transactionHash: receipt.transactionHash },
     );
   if (approved < wanted.amount) throw tooLow(wanted, approved, receipt.transactionHash);
@@ -129,14 +129,10 @@ export function tooLow(
   approved: bigint,
   transactionHash?: Hex,
 ): FlowFailure {
-  return new FlowFailure(
-    'insufficient_allowance',
-    'Less than the amount was approved in the wallet. Try again and keep the suggested amount.',
-    {
-      transactionHash,
-      details: { required: String(amount), allowance: String(approved), spender, token },
-    },
-  );
+  return new FlowFailure('insufficient_allowance', 'Less than the amount was approved in the wallet.', {
+    transactionHash,
+    details: { required: String(amount), allowance: String(approved), spender, token },
+  });
 }
 
 /** Waits until the service's node sees the allowance, because the service would otherwise reject the order. */

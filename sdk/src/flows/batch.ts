@@ -101,11 +101,7 @@ function hashOf({ status, receipts = [] }: CallsStatus): Hex | null {
 }
 
 function incomplete(code: FlowCode, info?: FlowFailure['info']): FlowFailure {
-  return new FlowFailure(
-    code,
-    'The wallet did not complete the batch. Check its activity before you retry.',
-    info,
-  );
+  return new FlowFailure(code, 'The wallet did not complete the batch.', info);
 }
 
 function hexChainId({ chainId }: Session): Hex {

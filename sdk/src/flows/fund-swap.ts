@@ -147,7 +147,7 @@ async function assertOpen(
     causeway.swap.authorized({ ...contract, wallet_address: address }, { signal }),
   ]);
   if ((BigInt(status.stopped) & BigInt(status.swap_level)) !== 0n)
-    throw new FlowFailure('swap_stopped', 'Swaps of this fund are currently stopped. Try again later.', {
+    throw new FlowFailure('swap_stopped', 'Swaps of this fund are currently stopped.', {
       details: { ...status },
     });
   if (!authorized)
@@ -200,7 +200,7 @@ async function findAmount(
   if (receive === 0n || (pays < requested && !allowPartial))
     throw new FlowFailure(
       'supply_short',
-      'The fund cannot accept the full amount. Lower the amount, or set allowPartial to swap what it accepts.',
+      'The fund cannot accept the full amount. Lower it, or set allowPartial.',
       { details: { requested: String(requested), pays: String(pays), receives: String(receive) } },
     );
   return pays;
@@ -215,11 +215,9 @@ function assertPaysAtMost(requested: bigint, pays: bigint): void {
 
 function assertReceives(receive: bigint, minimum: bigint): void {
   if (receive < minimum)
-    throw new FlowFailure(
-      'price_moved',
-      'The price moved: the output is below the minimum. Get a new preview and confirm again.',
-      { details: { receive: String(receive), least: String(minimum) } },
-    );
+    throw new FlowFailure('price_moved', 'The price moved: the output is below the minimum.', {
+      details: { receive: String(receive), least: String(minimum) },
+    });
 }
 
 function max(a: bigint, b: bigint): bigint {

@@ -10,7 +10,7 @@ export function parseSmallestUnits(amount: string | bigint, name = 'amount'): bi
   if (units > 0n && units <= MAX_UINT256) return units;
   throw new FlowFailure(
     'invalid_input',
-    `${name} must be a positive integer in the token's smallest units; convert decimals with parseAmount().`,
+    `${name} must be a positive integer in smallest units; see parseAmount().`,
     { details: { [name]: String(amount) } },
   );
 }
@@ -18,11 +18,9 @@ export function parseSmallestUnits(amount: string | bigint, name = 'amount'): bi
 /** Returns the minimum output for a slippage. Rounds up, so that it never allows more slippage than requested. */
 export function minimumAfterSlippage(expected: bigint, slippageBps: number): bigint {
   if (!Number.isInteger(slippageBps) || slippageBps < 0 || slippageBps >= FULL_BPS)
-    throw new FlowFailure(
-      'invalid_input',
-      'slippageBps must be an integer from 0 to 9999, in basis points: 50 is 0.50%.',
-      { details: { slippageBps } },
-    );
+    throw new FlowFailure('invalid_input', 'slippageBps must be an integer from 0 to 9999.', {
+      details: { slippageBps },
+    });
   return (expected * (FULL_BPS - BigInt(slippageBps)) + FULL_BPS - 1n) / FULL_BPS;
 }
 

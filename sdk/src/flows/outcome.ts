@@ -25,11 +25,9 @@ export function readSwapResult(
   const output = assetAddress ?? swapped?.output;
   const received = output === undefined ? 0n : sumTransfers(receipt, output, { to: wallet });
   if (swapped === null || received === 0n)
-    throw new FlowFailure(
-      'outcome_unknown',
-      'The transaction was mined, but it has no swap event. Check it in a block explorer before you retry.',
-      { transactionHash },
-    );
+    throw new FlowFailure('outcome_unknown', 'The transaction was mined, but it has no swap event.', {
+      transactionHash,
+    });
   const paid = sumTransfers(receipt, token.address, { from: wallet });
   return { transactionHash, received, paid, fee: swapped.fee };
 }

@@ -110,9 +110,7 @@ function separatorOf(domain: Domain): Hex {
 }
 
 function unsupported(cause?: unknown): FlowFailure {
-  return new FlowFailure(
-    'permit_not_supported',
-    "The token or the wallet does not support permits. Use approval: 'approve' instead.",
-    { cause },
-  );
+  return new FlowFailure('permit_not_supported', 'The token or the wallet does not support permits.', {
+    cause,
+  });
 }

@@ -112,8 +112,7 @@ async function findRevertReason(
 function withHash(error: unknown, transactionHash: Hex, signal: AbortSignal | undefined): FlowFailure {
   if (error instanceof FlowFailure) return error;
   const info = { cause: error, transactionHash };
-  if (signal?.aborted)
-    return new FlowFailure('aborted', 'The flow was aborted while a transaction was pending.', info);
+  if (signal?.aborted) return new FlowFailure('aborted', 'The flow was aborted by its signal.', info);
   return new FlowFailure('wallet_error', messageOf(error), info);
 }
 
@@ -126,7 +125,7 @@ function timedOut(session: Session, { hash, transaction, isOnChain }: Watched): 
 export function notInTime(transactionHash: string): FlowFailure {
   return new FlowFailure(
     'confirmation_timeout',
-    'The transaction was not mined in time. It may still be mined; check its hash before you retry.',
+    'The transaction was not mined in time. It may still be mined.',
     { transactionHash },
   );
 }
@@ -134,7 +133,7 @@ export function notInTime(transactionHash: string): FlowFailure {
 export function notFound(transactionHash: string): FlowFailure {
   return new FlowFailure(
     'transaction_not_found',
-    'The chain does not know this transaction. It was dropped or never sent; start again.',
+    'The chain does not know this transaction. It was dropped or never sent.',
     { transactionHash },
   );
 }

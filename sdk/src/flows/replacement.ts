@@ -15,11 +15,10 @@ export async function findReplacement(session: Session, pending: RpcTransaction)
   // If the hashes are equal, the transaction itself was mined between two polls.
   if (mined === null || mined.hash === pending.hash) return null;
   if (isSameCall(mined, pending)) return mined.hash;
-  throw new FlowFailure(
-    'transaction_replaced',
-    'The transaction was cancelled or replaced in the wallet. Start again to retry.',
-    { transactionHash: pending.hash, details: { by: mined.hash } },
-  );
+  throw new FlowFailure('transaction_replaced', 'The transaction was cancelled or replaced in the wallet.', {
+    transactionHash: pending.hash,
+    details: { by: mined.hash },
+  });
 }
 
 /**

@@ -64,10 +64,7 @@ async function assertBound(
   if (!requirements.some(({ type }) => type === 'whitelisted_wallet' || type === 'external_wallet')) return;
   for await (const bound of causeway.wallets.list(offerId, { offer_option_id: optionId }, { signal }))
     if (isSameAddress(bound.address, address)) return;
-  throw new FlowFailure(
-    'wallet_not_bound',
-    'The option accepts only wallets that are bound to it. Bind this one with proveAndBindWallet() first.',
-  );
+  throw new FlowFailure('wallet_not_bound', 'Bind the wallet to the option with proveAndBindWallet() first.');
 }
 
 /**
@@ -92,7 +89,7 @@ export async function waitForEarlierParticipations(
   if (await waitForChange(session, change, isSettled)) return;
   throw new FlowFailure(
     'participation_outstanding',
-    'An earlier participation of this wallet is not settled yet. Wait for it, or use another wallet.',
+    'An earlier participation of this wallet is not settled yet.',
     { details: { participations: unsettled } },
   );
 }

@@ -84,10 +84,7 @@ export async function buyTokenSale(
     const amount = parseSmallestUnits(input.amount);
     const wanted = { token: deployment.token.address, spender: deployment.address, amount };
     if (approvalHash !== undefined && !/^0x[0-9a-f]{64}$/i.test(approvalHash))
-      throw new FlowFailure(
-        'invalid_input',
-        'approvalHash must be a transaction hash: 0x and 64 hexadecimal digits.',
-      );
+      throw new FlowFailure('invalid_input', 'approvalHash must be a transaction hash.');
     const session = openSession(causeway, input, options, reportTransaction);
     await connectWallet(session);
     const prove = () => ensureProven(session, offer.id, input.optionId, () => enter('proving'));
@@ -121,7 +118,7 @@ async function approve(
   method: 'approve' | 'permit',
 ): Promise<Hex> {
   if (method === 'approve') return sendApproval(session, enter, wanted);
-  const { readPermitTerms, signPermit } = await import('./permit.ts');
+  const { readPermitTerms, signPermit } = await import('./late-flows.ts');
   const terms = await readPermitTerms(session, wanted);
   enter('signing_permit');
   const call = await signPermit(session, wanted, terms);

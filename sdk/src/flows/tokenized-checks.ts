@@ -49,7 +49,7 @@ async function findHaltReason({ causeway, signal }: Session, symbol: string): Pr
   );
   return isCausewayError(error)
     ? error
-    : new FlowFailure('market_closed', `${symbol} cannot be bought right now. Try again later.`);
+    : new FlowFailure('market_closed', `${symbol} cannot be bought right now.`);
 }
 
 /** Checks the calldata against the user's order and against the chain, so that the user need not trust the service. */
@@ -84,11 +84,9 @@ export async function assertMatchesOrder(
   const failed = [ordered, ...findings].filter(({ ok }) => !ok);
   if (failed.length === 0) return;
   if (failed.every(({ check }) => check === 'in time')) throw quoteExpired(order);
-  throw new FlowFailure(
-    'calldata_refused',
-    'The calldata does not match the order, so it was not sent. Report this to the operator of the service.',
-    { details: { findings: failed } },
-  );
+  throw new FlowFailure('calldata_refused', 'The calldata does not match the order, so it was not sent.', {
+    details: { findings: failed },
+  });
 }
 
 /**
@@ -109,7 +107,7 @@ export async function assertNotExpired(
 }
 
 export function quoteExpired({ expires_at }: TokenizedSwapTransaction): FlowFailure {
-  return new FlowFailure('quote_expired', 'The order has expired. Confirm it again for a new price.', {
+  return new FlowFailure('quote_expired', 'The order has expired.', {
     details: { expires_at },
   });
 }

@@ -146,7 +146,7 @@ function assertReceives({ receive_output_amount: receive }: TokenizedSwapTransac
   if (BigInt(receive) < minimum)
     throw new FlowFailure(
       'price_moved',
-      'The price moved: the order is for less than the minimum, so it was not sent. Confirm again at the new price.',
+      'The price moved: the order is for less than the minimum, so it was not sent.',
       { details: { receive, least: String(minimum) } },
     );
 }
