@@ -13,3 +13,14 @@ export function sleep(milliseconds: number, signal: AbortSignal | undefined): Pr
     signal?.addEventListener('abort', onAbort, { once: true });
   });
 }
+
+/** Rejects when the signal is aborted. The work itself continues: a wallet prompt cannot be withdrawn. */
+export function abortable<Result>(signal: AbortSignal | undefined, work: Promise<Result>): Promise<Result> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}

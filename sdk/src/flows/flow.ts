@@ -2,7 +2,7 @@ import { type CausewayErrorCode, isCausewayError } from '../error.ts';
 import type { EventHub } from '../event-hub.ts';
 import type { Chain } from '../wire.ts';
 import type { PublicClient } from './wallet.ts';
-import { hasCode, messageOf } from './wallet-error.ts';
+import { isRejected, messageOf } from './wallet-error.ts';
 
 /** The codes of a flow's own failures, in addition to the service's codes. */
 export type FlowCode =
@@ -232,9 +232,6 @@ export class FlowFailure extends Error {
   }
 }
 
-/** EIP-1193: the user rejected the request. */
-const USER_REJECTED = 4001;
-
 export type Enter<Phase extends string> = (phase: Phase) => void;
 
 /** Reports the progress of a flow: the phase it enters, and the transactions sent in it. */
@@ -271,7 +268,7 @@ function toFlowError<Phase extends string>(
     return new FlowError(phase, 'aborted', 'The flow was aborted by its signal.', { cause: signal.reason });
   if (isCausewayError(error))
     return new FlowError(phase, error.code, error.message, { cause: error, details: error.errors });
-  if (hasCode(error, USER_REJECTED, 'ACTION_REJECTED'))
+  if (isRejected(error))
     return new FlowError(phase, 'user_rejected', 'The request was rejected in the wallet.', { cause: error });
   return new FlowError(phase, 'wallet_error', messageOf(error), { cause: error });
 }

@@ -2,9 +2,10 @@ import { stringToHex } from 'viem/utils';
 import { encodeBase58 } from '../base58.ts';
 import { CHAINS } from '../chains.ts';
 import type { Causeway } from '../client.ts';
+import { abortable } from '../sleep.ts';
 import type { Chain } from '../wire.ts';
 import { FlowFailure } from './flow.ts';
-import { abortable, promptOwner, type Session } from './session.ts';
+import { promptOwner, type Session } from './session.ts';
 import type { SolanaWallet } from './wallet.ts';
 
 /** The first line of a sign-in message, anywhere in the text. */
@@ -32,7 +33,7 @@ export async function requestChallenge(
   if (!isProofOf(message, request))
     throw new FlowFailure(
       'message_refused',
-      'The message does not prove that you own this wallet, so it was not shown. Report this to the operator of the service.',
+      'The message does not prove that you own this wallet, so it was not shown.',
       { details: { message } },
     );
   return message;

@@ -2,13 +2,13 @@ import type { Hex } from 'viem';
 import { chainIdOf } from '../chains.ts';
 import type { Causeway } from '../client.ts';
 import type { EventHub } from '../event-hub.ts';
-import { sleep } from '../sleep.ts';
+import { abortable, sleep } from '../sleep.ts';
 import type { Chain, EvmChain } from '../wire.ts';
 import { addChainParameters } from './add-chain.ts';
 import { FlowFailure, type FlowOptions, type TrustedContracts } from './flow.ts';
 import type { RpcTransaction } from './rpc.ts';
 import type { Eip1193Provider, EvmWallet, PublicClient } from './wallet.ts';
-import { hasCode } from './wallet-error.ts';
+import { hasCode, isUnclear } from './wallet-error.ts';
 
 /** The state that every wallet flow shares, regardless of the protocol. */
 export type WalletSession = {
@@ -87,17 +87,6 @@ export function openWalletSession(
   };
 }
 
-/** Rejects when the signal is aborted. The work itself continues: a wallet prompt cannot be withdrawn. */
-export function abortable<Result>(signal: AbortSignal | undefined, work: Promise<Result>): Promise<Result> {
-  if (signal === undefined) return work;
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
-}
-
 /** Reads the chain: through the host's public client, or else through the wallet's node. */
 export function readNode(session: Session, method: string, params: unknown[] = []): Promise<unknown> {
   const { reader, wallet, signal } = session;
@@ -140,7 +129,8 @@ export async function connectWallet(session: Session): Promise<void> {
 
 /**
  * Prompts the wallet's owner, after checking that the wallet is on the right account and chain. Calls `onLate`
- * if the owner approves after the flow was aborted: a prompt cannot be withdrawn.
+ * if the owner approves after the flow was aborted: a prompt cannot be withdrawn. Throws `outcome_unknown` if it is not clear
+ * whether the wallet has sent a transaction.
  */
 export async function promptOwner(
   session: Session,
@@ -151,7 +141,22 @@ export async function promptOwner(
   await assertAccount(session);
   await ensureChain(session);
   session.signal?.throwIfAborted();
-  return prompt(session, method, params, onLate);
+  const answer = prompt(session, method, params, onLate);
+  return /_send/.test(method) ? clarifyFailure(session.signal, answer) : answer;
+}
+
+/** A wallet whose connection or node fails may have sent the transaction nonetheless, so a retry could send it twice. */
+export function clarifyFailure<Answer>(
+  signal: AbortSignal | undefined,
+  answer: Promise<Answer>,
+): Promise<Answer> {
+  return answer.catch((error: unknown) => {
+    throw !signal?.aborted && isUnclear(error) ? mayBeSent(error) : error;
+  });
+}
+
+export function mayBeSent(cause?: unknown): FlowFailure {
+  return new FlowFailure('outcome_unknown', 'The wallet does not say what it sent.', { cause });
 }
 
 export async function isOnChain(session: Session): Promise<boolean> {
@@ -165,7 +170,7 @@ async function assertReader(session: Session): Promise<void> {
   if (chainId === session.chainId) return;
   throw new FlowFailure(
     'invalid_input',
-    `publicClient reads chain ${chainId}, but the purchase is on ${session.chain} (${session.chainId}). Pass a function of the chain id.`,
+    `publicClient reads chain ${chainId} instead of ${session.chainId}. Pass a function of the chain id.`,
   );
 }
 
@@ -188,10 +193,7 @@ async function readAccounts(session: Session): Promise<string[]> {
 
 async function assertAccount(session: Session): Promise<void> {
   if ((await readAccounts(session)).includes(session.address)) return;
-  throw new FlowFailure(
-    'wallet_changed',
-    `The wallet has switched to another account. Select ${session.address} in the wallet and try again.`,
-  );
+  throw new FlowFailure('wallet_changed', `The wallet no longer has the account ${session.address}.`);
 }
 
 async function ensureChain(session: Session): Promise<void> {
@@ -223,12 +225,8 @@ async function switchChain(session: Session): Promise<void> {
 }
 
 export function wrongChain({ chain }: Session, cause?: unknown, transactionHash?: Hex): FlowFailure {
-  return new FlowFailure(
-    'wrong_chain',
-    `The wallet is not on ${chain}. Switch it to ${chain} and try again.`,
-    {
-      cause,
-      transactionHash,
-    },
-  );
+  return new FlowFailure('wrong_chain', `The wallet is not on ${chain}.`, {
+    cause,
+    transactionHash,
+  });
 }

@@ -1,10 +1,10 @@
 import { decodeBase58, encodeBase58 } from '../base58.ts';
 import type { SolanaChain } from '../chains.ts';
-import { sleep } from '../sleep.ts';
+import { abortable, sleep } from '../sleep.ts';
 import { balanceTooLow } from './approval.ts';
 import { FlowFailure } from './flow.ts';
 import { notFound, notInTime } from './receipt.ts';
-import { abortable, type WalletSession } from './session.ts';
+import { clarifyFailure, type WalletSession } from './session.ts';
 import {
   callSolana,
   listTokenAccounts,
@@ -107,7 +107,7 @@ function encodeApproval(
 async function signAndSend(session: SolanaSession, transaction: Uint8Array): Promise<Uint8Array> {
   const { wallet, chain, signal } = session;
   if (wallet.signAndSendTransaction !== undefined)
-    return abortable(signal, wallet.signAndSendTransaction(transaction, chain));
+    return clarifyFailure(signal, abortable(signal, wallet.signAndSendTransaction(transaction, chain)));
   if (wallet.signTransaction === undefined)
     throw new FlowFailure('wallet_error', 'This wallet cannot sign transactions. Use another one.');
   const signed = await abortable(signal, wallet.signTransaction(transaction, chain));
@@ -115,7 +115,11 @@ async function signAndSend(session: SolanaSession, transaction: Uint8Array): Pro
   await callSolana(session, 'sendTransaction', [
     encoded,
     { encoding: 'base64', preflightCommitment: 'confirmed' },
-  ]);
+  ]).catch((error: unknown) => {
+    // A node that does not answer, or has the transaction already, may have sent it: the chain tells.
+    const isRefused = error instanceof FlowFailure && !/already/.test(error.message);
+    if (isRefused || signal?.aborted) throw error;
+  });
   return signed.slice(1, 1 + SIGNATURE_BYTES);
 }
 

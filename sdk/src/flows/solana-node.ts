@@ -1,6 +1,7 @@
 import { decodeBase58, encodeBase58 } from '../base58.ts';
+import { abortable } from '../sleep.ts';
 import { FlowFailure } from './flow.ts';
-import { abortable, type WalletSession } from './session.ts';
+import type { WalletSession } from './session.ts';
 
 const READ_TIMEOUT_MS = 20_000;
 const MINT_BYTES = 82;

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import { FlowFailure } from './flow.ts';
 import { describeRevert } from './revert.ts';
-import { promptOwner, readNode, type Session } from './session.ts';
+import { mayBeSent, promptOwner, readNode, type Session } from './session.ts';
 import { isOutage } from './wallet-error.ts';
 
 export type Call = { to: Hex; data: Hex };
@@ -40,11 +40,7 @@ export async function sendTransaction(session: Session, { to, data }: Call): Pro
       if (hash !== null) session.reportTransaction(hash);
     }),
   );
-  if (sent === null)
-    throw new FlowFailure(
-      'outcome_unknown',
-      'The wallet returned no transaction hash. Check its activity before you retry.',
-    );
+  if (sent === null) throw mayBeSent();
   if (nonce !== null)
     session.sent.set(sent, { hash: sent, from, to, nonce: nonce as Hex, input: data, value: '0x0' });
   session.reportTransaction(sent);

@@ -2,7 +2,7 @@ import { encodeErrorResult, parseAbi } from 'viem/utils';
 import { describe, expect, test } from 'vitest';
 import { FlowError, FlowFailure, isFlowError, runFlow } from './flow.ts';
 import { describeRevert } from './revert.ts';
-import { hasCode, isOutage, readRevertData } from './wallet-error.ts';
+import { hasCode, isOutage, isUnclear, readRevertData } from './wallet-error.ts';
 
 const data = encodeErrorResult({ abi: parseAbi(['error IsPaused(uint32 flags)']), args: [4] });
 
@@ -53,6 +53,14 @@ describe('errors of wallets and libraries', () => {
     ])
       expect(isOutage(error)).toBe(true);
     expect(isOutage(new Error('execution reverted'))).toBe(false);
+  });
+
+  test('a wallet that fails while it sends may have sent, but not if its owner or the node refused', () => {
+    const failed = ['Failed to fetch', 'Request expired.', "Non-200 status code: '502'", 'already known'];
+    for (const message of failed) expect(isUnclear(new Error(message))).toBe(true);
+    expect(isUnclear({ code: 4900, message: 'no' })).toBe(true);
+    expect(isUnclear({ code: 4001, message: 'User rejected the network request.' })).toBe(false);
+    expect(isUnclear({ code: -32000, message: 'insufficient funds for gas' })).toBe(false);
   });
 });
 

@@ -35,3 +35,18 @@ export function isOutage(error: unknown): boolean {
   if (readRevertData(error) !== undefined) return false;
   return hasCode(error, ...OUTAGE_CODES) || /timed? ?out|fetch|network|disconnected/i.test(messageOf(error));
 }
+
+/** EIP-1193: the user rejected the request. */
+const USER_REJECTED = 4001;
+
+export function isRejected(error: unknown): boolean {
+  return hasCode(error, USER_REJECTED, 'ACTION_REJECTED');
+}
+
+/** What wallets say if a request to send ended without an answer, or if the node has the transaction already. */
+const UNCLEAR = /already known|expired|closed|connection|socket|gateway|status code/i;
+
+/** Returns true if a wallet that was asked to send may have done so in spite of the error. */
+export function isUnclear(error: unknown): boolean {
+  return !isRejected(error) && (isOutage(error) || UNCLEAR.test(messageOf(error)));
+}

@@ -397,9 +397,18 @@ describe('a wallet that executes batches atomically', () => {
     expect(batches).toHaveLength(1);
   });
 
-  test.each(['eth_sendTransaction', 'wallet_sendCalls'])(
-    'and sends, but answers %s with nothing, leaves the outcome unknown',
-    async (method) => {
+  const silence = () => null;
+  const outage = () => {
+    throw new TypeError('Failed to fetch');
+  };
+  test.each([
+    ['eth_sendTransaction', silence],
+    ['eth_sendTransaction', outage],
+    ['wallet_sendCalls', silence],
+    ['wallet_sendCalls', outage],
+  ])(
+    'and sends, but answers %s with nothing or fails, leaves the outcome unknown',
+    async (method, answer) => {
       const wallet = await allowedWallet();
       const batching = method === 'wallet_sendCalls' ? 'auto' : 'off';
       await enableBatches(wallet, rpcUrl());
@@ -407,7 +416,7 @@ describe('a wallet that executes batches atomically', () => {
       const provider: typeof wallet.provider = {
         request: async (call) => {
           const reply = await request(call);
-          return call.method === method ? null : reply;
+          return call.method === method ? answer() : reply;
         },
       };
       const mute = { ...order(wallet), wallet: { ...wallet, provider } };

@@ -120,6 +120,18 @@ describe('a token sale on Solana', () => {
     expect((await causeway.participations.list()).data).toEqual([]);
   });
 
+  test('a wallet that fails after it sent leaves the outcome unknown', async () => {
+    const causeway = await sandbox.newUser();
+    const wallet = await newWallet();
+    const signAndSendTransaction: typeof wallet.signAndSendTransaction = async (...sent) => {
+      await wallet.signAndSendTransaction?.(...sent);
+      throw new TypeError('Failed to fetch');
+    };
+    const order = sale({ ...wallet, signAndSendTransaction });
+    const failure = await failureOf(buyTokenSaleOnSolana(causeway, order, options));
+    expect([failure.code, failure.phase]).toEqual(['outcome_unknown', 'approving']);
+  });
+
   test('a wallet that signs but does not send works too', async () => {
     const causeway = await sandbox.newUser();
     const { signAndSendTransaction: _, ...wallet } = await newWallet();
