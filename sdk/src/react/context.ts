@@ -6,7 +6,7 @@ import type { PublicClient, Wallet } from '../flows/wallet.ts';
 import type { Chain } from '../wire.ts';
 import type { Appearance } from './appearance.tsx';
 import type { QueryCache } from './hooks/query-cache.ts';
-import type { IdentityLauncher } from './identity/identity-launchers.ts';
+import type { IdentityLauncher } from './identity/identity-dialog.ts';
 import type { Protocol, WalletConnection, WalletConnector } from './wallets/connector.ts';
 
 export type RpcUrls = Partial<Record<Chain, readonly string[]>>;

@@ -102,6 +102,25 @@ describe('the requirements checklist', () => {
     });
   });
 
+  test('offers to load a step again that the browser could not load', async () => {
+    await app.look(null, async ({ page }) => {
+      let isOffline = true;
+      await page.route('**/late-parts-*.js', (route) => (isOffline ? route.abort() : route.continue()));
+      await page.goto(`${app.server.url}/${PATH}`);
+      const step = row(page, 'identity_verification');
+      await step.getByText("This part of the page didn't load").waitFor();
+      await shoot(page, 'checklist-not-loaded');
+      const failed = page.waitForEvent('requestfailed', (one) => one.url().includes('late-parts'));
+      await step.getByRole('button', { name: 'Try again' }).click();
+      await failed;
+      await step.getByText("This part of the page didn't load").waitFor();
+      isOffline = false;
+      await step.getByRole('button', { name: 'Try again' }).click();
+      await step.getByRole('button', { name: 'Start verification' }).waitFor();
+      expect(await step.getByRole('alert').count()).toBe(0);
+    });
+  });
+
   test('explains a final rejection and a country that is not allowed', async () => {
     await app.visit(PATH, async ({ page, email }) => {
       await page.getByText('0 of 7 done').waitFor();

@@ -15,12 +15,11 @@ type ChoiceProps = {
   label: string;
   value: string;
   choices: readonly Choice[];
-  disabled: boolean;
   onChange(value: string): void;
 };
 
 /** A select that is disabled if there is only one choice. */
-function ChoiceField({ label, value, choices, disabled, onChange }: ChoiceProps) {
+function ChoiceField({ label, value, choices, onChange }: ChoiceProps) {
   const { cx } = useUi();
   const id = useId();
   return (
@@ -30,7 +29,7 @@ function ChoiceField({ label, value, choices, disabled, onChange }: ChoiceProps)
         id={id}
         className={cx('cw-input')}
         value={value}
-        disabled={disabled || choices.length < 2}
+        disabled={choices.length < 2}
         onChange={(event) => onChange(event.target.value)}
       >
         {choices.map((one) => (
@@ -44,27 +43,14 @@ function ChoiceField({ label, value, choices, disabled, onChange }: ChoiceProps)
 }
 
 /** Lets the user choose the network and the asset to pay with. */
-export function DeploymentFields(props: { choice: DeploymentChoice<Chain>; disabled: boolean }) {
+export function DeploymentFields({ choice }: { choice: DeploymentChoice<Chain> }) {
   const { t } = useUi();
-  const { choice, disabled } = props;
   const { deployment, chains, assets, setChain, setAsset } = choice;
   if (deployment === undefined) return null;
   return (
     <div className="cw-fields">
-      <ChoiceField
-        label={t('Network')}
-        value={deployment.chain}
-        choices={chains}
-        {...{ disabled }}
-        onChange={setChain}
-      />
-      <ChoiceField
-        label={t('Pay with')}
-        value={deployment.assetId}
-        choices={assets}
-        {...{ disabled }}
-        onChange={setAsset}
-      />
+      <ChoiceField label={t('Network')} value={deployment.chain} choices={chains} onChange={setChain} />
+      <ChoiceField label={t('Pay with')} value={deployment.assetId} choices={assets} onChange={setAsset} />
     </div>
   );
 }
@@ -79,16 +65,15 @@ export function SlippageField({ value, choices, onChange }: SlippageProps) {
       label={t('Maximum slippage')}
       value={String(value)}
       choices={choices.map((bps) => ({ value: String(bps), label: format.percent(bps) }))}
-      disabled={false}
       onChange={(bps) => onChange(Number(bps))}
     />
   );
 }
 
 /** Shows the connected wallet, or a button to connect one. */
-export function WalletField(props: { wallet: Wallet | undefined; protocol?: Protocol; disabled: boolean }) {
+export function WalletField(props: { wallet: Wallet | undefined; protocol?: Protocol }) {
   const { cx, t } = useUi();
-  const { wallet, protocol = 'ethereum', disabled } = props;
+  const { wallet, protocol = 'ethereum' } = props;
   const [isOpen, setIsOpen] = useState(false);
   return (
     <div className={cx('cw-field')}>
@@ -107,7 +92,6 @@ export function WalletField(props: { wallet: Wallet | undefined; protocol?: Prot
           <button
             type="button"
             className={cx('cw-button cw-button-quiet cw-button-small')}
-            disabled={disabled}
             onClick={() => setIsOpen(true)}
           >
             {t('Change')}
@@ -127,11 +111,11 @@ type AmountProps = {
    * known.
    */
   hasWallet: boolean;
-  disabled: boolean;
+  disabled?: boolean;
 };
 
 /** An amount input with the wallet's balance and a button to use all of it. */
-export function AmountField({ amount, limits, hasWallet, disabled }: AmountProps) {
+export function AmountField({ amount, limits, hasWallet, disabled = false }: AmountProps) {
   const { cx, format, rich, t } = useUi();
   const id = useId();
   const { balance, maximum, decimals, code } = limits;

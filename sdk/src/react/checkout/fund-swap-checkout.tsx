@@ -1,7 +1,7 @@
-import { Suspense } from 'react';
 import type { SwapResult } from '../../flows/outcome.ts';
 import type { FundSwapOffer } from '../../offers.ts';
 import { BlockerNotice } from '../identity/blocker-notice.tsx';
+import { OpenApprovalNotice, SwapDone } from '../lazy-parts.tsx';
 import type { BlockProps } from '../ui/class-names.ts';
 import { Empty, Skeleton } from '../ui/elements.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
@@ -11,9 +11,8 @@ import { AmountField, DeploymentFields, SlippageField, WalletField } from './che
 import { CheckoutGate } from './checkout-gate.tsx';
 import { FlowPanel } from './flow-panel.tsx';
 import { FundSummary, outputUnit, useFundFacts } from './fund-summary.tsx';
-import { OpenApprovalNotice, SwapDone } from './lazy-parts.ts';
 import { FUND_SWAP_STEPS } from './phases.ts';
-import { LIVE_PRICE_NOTE, ReviewSheet, useReview } from './review-sheet.tsx';
+import { LIVE_PRICE_NOTE, OrderForm, ReviewButton, ReviewSheet, useReview } from './review-sheet.tsx';
 import type { Deployment, DeploymentChoice } from './use-deployment.ts';
 import { type FundSwapState, useFundSwap } from './use-fund-swap.ts';
 import { useOpenApprovals } from './use-open-approvals.ts';
@@ -50,9 +49,7 @@ export function FundSwapCheckout({ offer, onDone, className }: FundSwapCheckoutP
         <Empty title={t("This fund isn't open yet")} />
       ) : (
         <CheckoutGate offer={offer} optionId={option.id}>
-          <Suspense>
-            <FundForm offer={offer} onDone={onDone} />
-          </Suspense>
+          <FundForm offer={offer} onDone={onDone} />
         </CheckoutGate>
       )}
     </section>
@@ -112,8 +109,8 @@ function FundForm({ offer, onDone }: FundSwapCheckoutProps) {
         <SwapForm {...{ offer, deployment, swap }} onReview={review.open} />
       ) : (
         <>
-          <DeploymentFields choice={choice} disabled={false} />
-          <WalletField wallet={wallet} disabled={false} />
+          <DeploymentFields choice={choice} />
+          <WalletField wallet={wallet} />
           {wallet !== undefined && authorization.data === undefined && <Skeleton height="7em" />}
           <BlockerNotice blockers={blockers} onProgress={() => undefined} />
           {wallet !== undefined && authorization.data?.authorized === false && blockers.length === 0 && (
@@ -129,7 +126,7 @@ function FundStopped({ choice }: { choice: DeploymentChoice }) {
   const { cx, t } = useUi();
   return (
     <div className="cw-stack">
-      <DeploymentFields choice={choice} disabled={false} />
+      <DeploymentFields choice={choice} />
       <div className={cx('cw-notice cw-tone-attention')} role="status">
         <p className={cx('cw-notice-title')}>{t('Swaps are paused')}</p>
         <p>{t("The fund has paused swaps on this network. We'll update this page when they resume.")}</p>
@@ -146,24 +143,16 @@ function SwapForm({ offer, deployment, swap, onReview }: FormProps) {
   const open = useOpenApprovals(offer, wallet);
   const [approval] = open.approvals;
   return (
-    <form
-      className="cw-stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onReview();
-      }}
-    >
+    <OrderForm onReview={onReview}>
       {approval !== undefined && (
-        <Suspense>
-          <OpenApprovalNotice
-            {...{ offer, wallet, approval, choice, amount }}
-            onRevoked={() => open.hide(approval)}
-          />
-        </Suspense>
+        <OpenApprovalNotice
+          {...{ offer, wallet, approval, choice, amount }}
+          onRevoked={() => open.hide(approval)}
+        />
       )}
-      <DeploymentFields choice={choice} disabled={false} />
-      <WalletField wallet={wallet} disabled={false} />
-      <AmountField {...{ amount, limits }} hasWallet disabled={false} />
+      <DeploymentFields choice={choice} />
+      <WalletField wallet={wallet} />
+      <AmountField {...{ amount, limits }} hasWallet />
       <SlippageField value={slippageBps} choices={SLIPPAGE_BPS_CHOICES} onChange={swap.setSlippageBps} />
       <FundSummary {...{ offer, deployment, output, minReceive }} preview={preview.data} />
       {preview.error !== undefined && (
@@ -179,13 +168,7 @@ function SwapForm({ offer, deployment, swap, onReview }: FormProps) {
           {t('The fund can only take part of this right now. Swap that part.')}
         </label>
       )}
-      <button
-        type="submit"
-        className={cx('cw-button cw-button-main cw-button-wide')}
-        disabled={!swap.canSwap}
-      >
-        {t('Review order')}
-      </button>
-    </form>
+      <ReviewButton canReview={swap.canSwap} />
+    </OrderForm>
   );
 }

@@ -27,6 +27,30 @@ export function useReview(step: 'idle' | 'running' | 'failed' | 'done', live: re
   };
 }
 
+/** The form of an order, which opens the sheet instead of being submitted. */
+export function OrderForm({ onReview, children }: { onReview(): void; children: ReactNode }) {
+  return (
+    <form
+      className="cw-stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onReview();
+      }}
+    >
+      {children}
+    </form>
+  );
+}
+
+export function ReviewButton({ canReview }: { canReview: boolean }) {
+  const { cx, t } = useUi();
+  return (
+    <button type="submit" className={cx('cw-button cw-button-main cw-button-wide')} disabled={!canReview}>
+      {t('Review order')}
+    </button>
+  );
+}
+
 type Actions = { label: string; canConfirm: boolean; onConfirm(): void; onEdit(): void };
 
 /** Shows the order: with `actions` before the wallet opens, and without them while the purchase runs. */

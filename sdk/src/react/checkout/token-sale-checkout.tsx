@@ -13,7 +13,7 @@ import {
   SaleDone,
   UnfinishedSaleNotice,
   UnregisteredWalletNotice,
-} from './lazy-parts.ts';
+} from '../lazy-parts.tsx';
 import { OptionPicker } from './option-picker.tsx';
 import { TOKEN_SALE_STEPS } from './phases.ts';
 import { ReviewSheet, useReview } from './review-sheet.tsx';
@@ -140,8 +140,8 @@ function SaleForm({ offer, option, onDone }: FormProps) {
               />
             </Suspense>
           )}
-          <DeploymentFields choice={choice} disabled={false} />
-          <WalletField {...{ wallet, protocol }} disabled={false} />
+          <DeploymentFields choice={choice} />
+          <WalletField {...{ wallet, protocol }} />
           {wallet !== undefined && sale.isRegistered === false && (
             <Suspense>
               <UnregisteredWalletNotice
@@ -150,7 +150,7 @@ function SaleForm({ offer, option, onDone }: FormProps) {
             </Suspense>
           )}
           <BlockerNotice blockers={blockers} onProgress={() => undefined} />
-          <AmountField {...{ amount, limits, hasWallet: wallet !== undefined }} disabled={false} />
+          <AmountField {...{ amount, limits, hasWallet: wallet !== undefined }} />
           <SaleSummary {...{ offer, option, deployment }} units={amount.units} />
           {protocol === 'solana' && (
             <p className={cx('cw-small cw-muted')}>

@@ -1,18 +1,17 @@
-import { Suspense } from 'react';
 import type { SwapResult } from '../../flows/outcome.ts';
 import type { TokenizedOffer } from '../../offers.ts';
 import { BlockerNotice } from '../identity/blocker-notice.tsx';
+import { OpenApprovalNotice, SwapDone } from '../lazy-parts.tsx';
 import type { BlockProps } from '../ui/class-names.ts';
 import { Empty } from '../ui/elements.tsx';
 import { useUi } from '../ui/ui.tsx';
 import { AmountField, DeploymentFields, SlippageField, WalletField } from './checkout-fields.tsx';
 import { CheckoutGate } from './checkout-gate.tsx';
 import { FlowPanel } from './flow-panel.tsx';
-import { OpenApprovalNotice, SwapDone } from './lazy-parts.ts';
 import { MarketNotice, MarketPrice } from './market-price.tsx';
 import { PriceTimer, TokenizedSummary, useReviewFacts } from './order-panel.tsx';
 import { TOKENIZED_STEPS } from './phases.ts';
-import { LIVE_PRICE_NOTE, ReviewSheet, useReview } from './review-sheet.tsx';
+import { LIVE_PRICE_NOTE, OrderForm, ReviewButton, ReviewSheet, useReview } from './review-sheet.tsx';
 import { useDeployment } from './use-deployment.ts';
 import { useOpenApprovals } from './use-open-approvals.ts';
 import { useTokenizedPurchase } from './use-tokenized-purchase.ts';
@@ -53,9 +52,7 @@ export function TokenizedCheckout({ offer, onDone, className }: TokenizedCheckou
         <>
           <MarketPrice symbol={offer.asset.code} />
           <CheckoutGate offer={offer} optionId={option.id}>
-            <Suspense>
-              <TradeForm {...{ offer, onDone }} />
-            </Suspense>
+            <TradeForm {...{ offer, onDone }} />
           </CheckoutGate>
         </>
       )}
@@ -91,26 +88,18 @@ function TradeForm({ offer, onDone }: TokenizedCheckoutProps) {
       />
     );
   return (
-    <form
-      className="cw-stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        review.open();
-      }}
-    >
+    <OrderForm onReview={review.open}>
       {state.step === 'idle' && <MarketNotice symbol={offer.asset.code} error={quote.error} />}
       {state.step === 'idle' && !review.isReviewing ? (
         <>
           {approval !== undefined && (
-            <Suspense>
-              <OpenApprovalNotice
-                {...{ offer, wallet, approval, choice, amount }}
-                onRevoked={() => open.hide(approval)}
-              />
-            </Suspense>
+            <OpenApprovalNotice
+              {...{ offer, wallet, approval, choice, amount }}
+              onRevoked={() => open.hide(approval)}
+            />
           )}
-          <DeploymentFields choice={choice} disabled={false} />
-          <WalletField wallet={wallet} disabled={false} />
+          <DeploymentFields choice={choice} />
+          <WalletField wallet={wallet} />
           <BlockerNotice blockers={blockers} onProgress={() => undefined} />
           <AmountField {...{ amount, limits, hasWallet: wallet !== undefined }} disabled={!isTradable} />
           <SlippageField
@@ -119,13 +108,7 @@ function TradeForm({ offer, onDone }: TokenizedCheckoutProps) {
             onChange={purchase.setSlippageBps}
           />
           <TokenizedSummary {...{ offer, deployment, purchase }} />
-          <button
-            type="submit"
-            className={cx('cw-button cw-button-main cw-button-wide')}
-            disabled={!purchase.canBuy}
-          >
-            {t('Review order')}
-          </button>
+          <ReviewButton canReview={purchase.canBuy} />
         </>
       ) : (
         <ReviewSheet
@@ -148,6 +131,6 @@ function TradeForm({ offer, onDone }: TokenizedCheckoutProps) {
         </ReviewSheet>
       )}
       <FlowPanel run={{ ...purchase, reset: edit }} steps={TOKENIZED_STEPS} onRetry={purchase.buy} />
-    </form>
+    </OrderForm>
   );
 }

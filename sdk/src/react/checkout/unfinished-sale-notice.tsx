@@ -54,7 +54,7 @@ export function UnfinishedSaleNotice(props: {
               wallet: <AddressText address={unfinished.wallet} />,
             })}
           </p>
-          <WalletField {...{ wallet, protocol: CHAINS[chain].protocol }} disabled={false} />
+          <WalletField {...{ wallet, protocol: CHAINS[chain].protocol }} />
         </>
       )}
       <div className="cw-row cw-wrap">

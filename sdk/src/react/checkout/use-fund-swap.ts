@@ -12,6 +12,7 @@ import type { QueryResult } from '../hooks/use-query.ts';
 import { useSwapStatus, useWalletAuthorization } from '../hooks/use-swaps.ts';
 import { useWallet } from '../hooks/use-wallet.ts';
 import { useWalletBlockers } from '../identity/use-blockers.ts';
+import { loadParts } from '../load-parts.ts';
 import { minReceived } from './order-math.ts';
 import type { Amount, Limits } from './use-amount.ts';
 import { type DeploymentChoice, termsOf, useDeployment } from './use-deployment.ts';
@@ -127,7 +128,7 @@ export function useFundSwap({ offer, onDone }: UseFundSwapOptions): FundSwapStat
     lastTerms.current = terms;
     const { chain, assetId } = deployment;
     run.start(async (flows, options) => {
-      await import('./late-parts.ts');
+      await loadParts();
       const result = await flows.swapFund(causeway, { offer, chain, wallet, assetId, ...terms }, options);
       invalidatePurchase();
       onDone?.(result);

@@ -3,6 +3,7 @@ import type { Wallet } from '../../flows/wallet.ts';
 import type { Query } from '../../queries.ts';
 import type { Chain, OfferDetails } from '../../wire.ts';
 import { useQuery } from '../hooks/use-query.ts';
+import { loadParts } from '../load-parts.ts';
 import type { OpenApproval } from './read-open-approvals.ts';
 
 const POLL_INTERVAL_MS = 15_000;
@@ -30,8 +31,6 @@ export function useOpenApprovals(offer: OfferDetails, wallet: Wallet | undefined
 function openApprovals(offer: OfferDetails, owner: string): Query<OpenApproval[]> {
   return {
     key: `tokenAllowance:open ${offer.id} ${owner}`,
-    // The reader is imported with the first request, because most pages never make one.
-    load: async (client, signal) =>
-      (await import('./read-open-approvals.ts')).readOpenApprovals(client, offer, owner, signal),
+    load: async (client, signal) => (await loadParts()).readOpenApprovals(client, offer, owner, signal),
   };
 }

@@ -11,6 +11,7 @@ import { useRequirements } from '../hooks/use-offers.ts';
 import { useOnChange } from '../hooks/use-on-change.ts';
 import { usePurchaseDone } from '../hooks/use-purchase-done.ts';
 import { useConnectedWallets } from '../hooks/use-user.ts';
+import { loadParts } from '../load-parts.ts';
 import { codeOf } from '../ui/error-messages.ts';
 import { UNUSABLE_APPROVAL_CODES, type UnfinishedSale, type useUnfinishedSale } from './unfinished-sale.ts';
 import { type Deployment, termsOf } from './use-deployment.ts';
@@ -51,7 +52,7 @@ export function useSalePurchase(input: Input) {
         recorded.replace(purchase.id, { ...purchase, approvalHash: hash });
       };
       try {
-        const { buySale } = await import('./late-parts.ts');
+        const { buySale } = await loadParts();
         const found = approvalHash === null ? await find?.(flows, options) : undefined;
         if (found) onApproved(found);
         const sale = { offer, purchase: { ...purchase, approvalHash }, wallet, onApproved };

@@ -8,6 +8,7 @@ import { useCauseway } from '../context.ts';
 import { useFlow } from '../hooks/use-flow.ts';
 import { useOnChange } from '../hooks/use-on-change.ts';
 import { usePurchaseDone } from '../hooks/use-purchase-done.ts';
+import { loadParts } from '../load-parts.ts';
 import { type Deployment, termsOf } from './use-deployment.ts';
 
 type Input = {
@@ -45,7 +46,7 @@ export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) 
     const confirmationId = isSame ? open.id : crypto.randomUUID();
     if (!isSame) setOrder(null);
     run.start(async (flows, options) => {
-      await import('./late-parts.ts');
+      await loadParts();
       const client = withOrderListener(causeway, (placed) => {
         openOrder.current = { id: confirmationId, key, expiresAt: Date.parse(placed.expires_at) };
         setOrder(placed);

@@ -1,10 +1,11 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { FlowOptions } from '../../flows/flow.ts';
 import { useCausewayContext } from '../context.ts';
+import { importLate } from '../import-late.ts';
 import { codeOf } from '../ui/error-messages.ts';
 
 /** The flows depend on viem, so they load only when one starts. */
-const loadFlows = () => import('../../flows/index.ts');
+const loadFlows = () => importLate(() => import('../../flows/index.ts'));
 export type Flows = Awaited<ReturnType<typeof loadFlows>>;
 
 export type FlowState<Phase extends string, Result> =

@@ -1,10 +1,8 @@
-import { lazy, Suspense } from 'react';
 import type { Check, KycLevel } from '../../wire.ts';
 import { useCausewayContext } from '../context.ts';
+import { IdentityStep } from '../lazy-parts.tsx';
 import { useUi } from '../ui/ui.tsx';
 import { isFinal } from './blockers.ts';
-
-const IdentityStep = lazy(async () => ({ default: (await import('./late-steps.ts')).IdentityStep }));
 
 /** Explains what stops the user from investing, with an action that resolves it or else a support contact. */
 export function BlockerNotice({ blockers, onProgress }: { blockers: readonly Check[]; onProgress(): void }) {
@@ -32,9 +30,7 @@ export function BlockerNotice({ blockers, onProgress }: { blockers: readonly Che
         </a>
       )}
       {identity !== undefined && (
-        <Suspense>
-          <IdentityStep type="jurisdiction" status={statusOf(identity)} isNext onProgress={onProgress} />
-        </Suspense>
+        <IdentityStep type="jurisdiction" status={statusOf(identity)} isNext onProgress={onProgress} />
       )}
     </div>
   );

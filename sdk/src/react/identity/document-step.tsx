@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { DescribedStatus } from '../../requirements.ts';
 import type { DocumentSubmission, NewDocumentSubmission } from '../../wire.ts';
 import { useCauseway } from '../context.ts';
@@ -6,9 +6,8 @@ import { useInvalidate } from '../hooks/use-query.ts';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import type { Message } from '../ui/messages.ts';
 import { useUi } from '../ui/ui.tsx';
+import { DocumentForm } from './document-form.tsx';
 import type { StepGuide } from './use-guide.ts';
-
-const DocumentForm = lazy(async () => ({ default: (await import('./document-form.tsx')).DocumentForm }));
 
 type Props = {
   documentType: 'tax_certification';
@@ -52,17 +51,15 @@ export function DocumentStep({ documentType, status, guide, isNext, onProgress }
         </button>
       )}
       {isOpen && (
-        <Suspense>
-          <DocumentForm
-            isSending={isSending}
-            isResend={isWaiting}
-            onSend={send}
-            onCancel={() => {
-              guide.onStop();
-              setIsOpen(false);
-            }}
-          />
-        </Suspense>
+        <DocumentForm
+          isSending={isSending}
+          isResend={isWaiting}
+          onSend={send}
+          onCancel={() => {
+            guide.onStop();
+            setIsOpen(false);
+          }}
+        />
       )}
       {error !== null && <ErrorNotice error={error} />}
     </div>

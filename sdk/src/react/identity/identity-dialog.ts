@@ -14,6 +14,9 @@ export type IdentityRequest = {
   dialog: IdentityDialog;
 };
 
+/** Shows the identity provider's flow; `open` resolves when the user leaves it, finished or not. */
+export type IdentityLauncher = { open(token: string, request: IdentityRequest): Promise<void> };
+
 /** Shows a third-party flow in a native dialog; resolves when the dialog closes. */
 export function openIdentityDialog(
   signal: AbortSignal,

@@ -1,9 +1,7 @@
-import type { IdentityRequest } from './identity-dialog.ts';
+import { loadParts } from '../load-parts.ts';
+import type { IdentityLauncher, IdentityRequest } from './identity-dialog.ts';
 
-export type { IdentityRequest };
-
-/** Shows the identity provider's flow; `open` resolves when the user leaves it, finished or not. */
-export type IdentityLauncher = { open(token: string, request: IdentityRequest): Promise<void> };
+export type { IdentityLauncher, IdentityRequest };
 
 /**
  * Shows a hosted identity flow in a dialog. `{kyc_token}` in the URL is replaced with the token; the sandbox returns
@@ -19,8 +17,7 @@ export type IdentityLauncher = { open(token: string, request: IdentityRequest): 
  */
 export function hostedIdentity(urlTemplate: string): IdentityLauncher {
   return {
-    open: async (token, request) =>
-      (await import('./identity-flows.ts')).openHostedFlow(urlTemplate, token, request),
+    open: async (token, request) => (await loadParts()).openHostedFlow(urlTemplate, token, request),
   };
 }
 
@@ -42,7 +39,6 @@ export function sumsubIdentity({
   language?: string | undefined;
 } = {}): IdentityLauncher {
   return {
-    open: async (token, request) =>
-      (await import('./identity-flows.ts')).openSumsubFlow(language, token, request),
+    open: async (token, request) => (await loadParts()).openSumsubFlow(language, token, request),
   };
 }

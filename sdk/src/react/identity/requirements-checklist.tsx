@@ -1,5 +1,6 @@
-import { lazy, Suspense, useEffect, useId, useState } from 'react';
+import { useEffect, useId, useState } from 'react';
 import type { OfferDetails } from '../../wire.ts';
+import { RequirementStep } from '../lazy-parts.tsx';
 import type { BlockProps } from '../ui/class-names.ts';
 import { Loading, Skeleton, StatusBadge } from '../ui/elements.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
@@ -17,8 +18,6 @@ import {
   remainingSteps,
   useRequirementRows,
 } from './use-requirement-rows.ts';
-
-const RequirementStep = lazy(async () => ({ default: (await import('./late-steps.ts')).RequirementStep }));
 
 export type RequirementsChecklistProps = BlockProps & {
   offer: OfferDetails;
@@ -214,9 +213,7 @@ function Row(props: RowProps) {
        * Hides the step instead of removing it, so that a dialog it has opened stays until the user closes it.
        */}
       <div id={stepId} hidden={!isShown || (isBlocked && !isExplained(props.row))}>
-        <Suspense fallback={<Skeleton height="2.75em" />}>
-          <RequirementStep {...props} />
-        </Suspense>
+        <RequirementStep {...props} />
       </div>
     </li>
   );

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../wire.ts';
 
 export type ErrorDescription = { title: string; advice: string; needsSignIn: boolean };
 
-/** Codes that no component causes. For these, the service's own message is shown. */
+/** Codes that no component causes. For these, the error's own message is shown. */
 type Unexpected =
   | 'malformed_request'
   | 'forged_form'
@@ -23,40 +23,39 @@ type Unexpected =
   | 'unsupported_media_type'
   | 'passkey_refused'
   | 'validation_failed'
-  | 'offer_type_mismatch';
-type Known = Exclude<ErrorCode, Unexpected> | FlowCode | LocalCode;
+  | 'offer_type_mismatch'
+  | 'contract_not_found'
+  | 'symbol_not_found'
+  | 'permit_not_supported'
+  | 'aborted';
+/** Codes of failures in the page itself. */
+type PageCode = 'load_failed';
+type Known = Exclude<ErrorCode | FlowCode, Unexpected> | LocalCode | PageCode;
 
+const RETRY_LATER = 'Please try again in a few minutes.';
 const NEW_APPROVAL = 'Start again. Your wallet will ask for a new approval.';
 
 const MESSAGES = {
   network_error: ["We can't connect right now", 'Check your connection and try again.'],
-  timeout: ['This is taking too long', 'Please try again in a moment.'],
-  unexpected_reply: ['We got an unexpected response', 'Please try again in a moment.'],
+  load_failed: ["This part of the page didn't load", 'Try again, or reload the page.'],
+  timeout: ['This is taking too long', RETRY_LATER],
+  unexpected_reply: ['We got an unexpected response', RETRY_LATER],
   unauthorized: ["You're signed out", 'Sign in to continue.'],
   not_signed_in: ["You're signed out", 'Sign in to continue.'],
   insufficient_scope: ["This app doesn't have permission", 'Sign in again and allow the access it needs.'],
-  user_token_required: ["You're not signed in", 'Sign in to continue.'],
+  user_token_required: ["You're signed out", 'Sign in to continue.'],
   requirements_not_met: ["You haven't met all requirements", 'Finish the checklist and try again.'],
   wallet_sanctioned: ["This wallet can't be used", 'Choose another wallet or contact support.'],
   not_found: ['Not found', 'It may have been removed. Go back and choose again.'],
   max_wallets_reached: ["You've reached the wallet limit for this option", 'Remove a wallet first.'],
   offer_ended: ['This offer has ended', 'Nothing was taken from your wallet.'],
   offer_not_started: ["This offer hasn't started yet", 'Come back when it opens.'],
-  wallet_not_proven: [
-    'This wallet is not connected',
-    'Connect it and sign the message to show that it is yours.',
-  ],
-  wallet_restricted: ["This wallet can't be used", 'Choose another wallet, or contact support.'],
-  allow_list_external: [
-    'The issuer approves wallets',
-    'Ask the issuer of this asset to add your wallet, then try again.',
-  ],
+  wallet_not_proven: ['This wallet is not connected', 'Connect it and sign the message.'],
+  wallet_restricted: ["This wallet can't be used", 'Choose another wallet or contact support.'],
+  allow_list_external: ['The issuer approves wallets', 'Ask the issuer to add your wallet, then try again.'],
   account_restricted: ['Your account is restricted', 'Contact support to continue.'],
-  sold_out: ['Not enough left', 'Enter a smaller amount, or choose another option.'],
-  too_many_prepared: [
-    'Too many unfinished investments',
-    'Wait until your earlier approvals are confirmed, then try again.',
-  ],
+  sold_out: ['Not enough left', 'Choose a smaller amount or another option.'],
+  too_many_prepared: ['Too many unfinished investments', 'Wait until one completes, then try again.'],
   wallet_already_bound: ['This wallet belongs to another account', 'Choose another wallet.'],
   approval_already_used: ['This approval was already used', NEW_APPROVAL],
   document_completed: ["You've already signed this form", "There's nothing more to do here."],
@@ -68,13 +67,13 @@ const MESSAGES = {
   ],
   order_outstanding: ['You have an open order', 'Wait until it expires, then try again.'],
   market_closed: ['The market is closed', 'Try again when it opens.'],
-  market_paused: ['The market is paused', 'Try again in a little while.'],
-  asset_paused: ['Trading in this asset is paused', 'Try again in a little while.'],
+  market_paused: ['The market is paused', RETRY_LATER],
+  asset_paused: ['Trading in this asset is paused', RETRY_LATER],
   side_not_allowed: ["Buying isn't available right now", 'Try again in the next trading session.'],
-  limit_reached: ['This order is too large right now', 'Try a smaller amount, or try again later.'],
+  limit_reached: ['This order is too large right now', 'Choose a smaller amount or try again later.'],
   challenge_invalid: [
     "We couldn't verify the signature",
-    'Check that the right account is selected in your wallet, then sign again.',
+    'Select the right account in your wallet, then sign again.',
   ],
   chain_not_supported: ["This network isn't available for this offer", 'Choose another network.'],
   approval_invalid: ["The approval doesn't match this purchase", NEW_APPROVAL],
@@ -87,20 +86,15 @@ const MESSAGES = {
     'The contract would reject this transaction',
     'Nothing was sent. Try again or choose another amount.',
   ],
-  contract_not_found: ["This offer's contract can't be found", 'Please contact support.'],
   tax_form_not_applicable: [
     'You need a different tax form',
     'As a US person you need a W-9. Please contact support.',
   ],
-  symbol_not_found: ["This asset isn't traded here", 'Choose another one.'],
-  rate_limited: ['Too many requests', 'Wait a minute and try again.'],
-  internal_error: [
-    'Something went wrong on our side',
-    'Please try again. If it keeps happening, contact support with the reference.',
-  ],
-  upstream_error: ["One of our partners isn't working properly", 'Please try again in a few minutes.'],
-  upstream_unavailable: ["We can't reach one of our partners", 'Please try again in a few minutes.'],
-  unavailable: ['We are temporarily unavailable', 'Please try again in a minute.'],
+  rate_limited: ['Too many requests', RETRY_LATER],
+  internal_error: ['Something went wrong on our side', 'Please try again or contact support.'],
+  upstream_error: ["One of our partners isn't working properly", RETRY_LATER],
+  upstream_unavailable: ["We can't reach one of our partners", RETRY_LATER],
+  unavailable: ['We are temporarily unavailable', RETRY_LATER],
   user_rejected: ['You declined the request in your wallet', 'Nothing was sent. You can try again.'],
   wallet_error: ["Your wallet couldn't do that", 'Unlock it, check its network and try again.'],
   wallet_changed: ['Your wallet switched accounts', 'Select the account you started with, then continue.'],
@@ -110,26 +104,19 @@ const MESSAGES = {
     'You replaced the transaction in your wallet',
     'Nothing was bought. You can try again.',
   ],
-  transaction_not_found: [
-    "The network can't find the transaction",
-    'Start again. Your wallet will ask for a new one.',
-  ],
+  transaction_not_found: ["The network can't find the transaction", NEW_APPROVAL],
   confirmation_timeout: [
     'The network is slow to confirm',
     'The transaction may still go through. Check your wallet before you send another one.',
   ],
   approval_failed: ['The approval failed', NEW_APPROVAL],
-  approval_not_found: [
-    "There's no open approval",
-    "Your wallet has nothing to revoke, so we didn't open it.",
-  ],
-  permit_not_supported: ["This token doesn't support signed permits", 'Start again with an approval.'],
+  approval_not_found: ["There's no open approval", 'Your wallet has nothing to revoke.'],
   participation_outstanding: [
     'Your earlier purchase from this wallet is still being settled',
     'Wait until it completes, then try again.',
   ],
   asset_not_accepted: ["This offer doesn't accept that asset here", 'Choose another asset or network.'],
-  swap_stopped: ['The fund has paused swaps', 'Try again later.'],
+  swap_stopped: ['The fund has paused swaps', RETRY_LATER],
   wallet_not_authorized: ["Your wallet isn't allowed yet", 'Allow it first, then swap.'],
   supply_short: ["The fund can't take the full amount right now", 'Choose a smaller amount.'],
   price_moved: ['The price moved too much', 'Nothing was sent. Check the new price and try again.'],
@@ -151,7 +138,7 @@ const MESSAGES = {
   ],
   calldata_refused: [
     "The order didn't match your request",
-    "For your safety, we didn't send it. Please contact support with the reference.",
+    "For your safety, we didn't send it. Please contact support.",
   ],
   invalid_input: ["This purchase isn't possible", 'Check the amount and the wallet, then try again.'],
   wallet_not_bound: [
@@ -162,7 +149,6 @@ const MESSAGES = {
     "The result of the transaction isn't clear",
     'Check your wallet before you send another one.',
   ],
-  aborted: ['Stopped', 'Nothing more was sent. You can try again.'],
 } as const satisfies Record<Known, readonly [title: string, advice: string]>;
 
 const FALLBACKS = {

@@ -1,0 +1,13 @@
+// Everything that loads after the first view, in one file: separate files would add to the total, because each needs its own
+// imports and exports. A purchase loads them before it sends anything, so that it can show its result even if the network fails
+// afterwards.
+export { buySale } from './checkout/buy-sale.ts';
+export { OpenApprovalNotice } from './checkout/open-approval-notice.tsx';
+export { readOpenApprovals } from './checkout/read-open-approvals.ts';
+export { SaleDone } from './checkout/sale-done.tsx';
+export { SwapDone } from './checkout/swap-done.tsx';
+export { UnfinishedSaleNotice } from './checkout/unfinished-sale-notice.tsx';
+export { UnregisteredWalletNotice } from './checkout/unregistered-wallet-notice.tsx';
+export { openHostedFlow, openSumsubFlow } from './identity/identity-flows.ts';
+export { IdentityStep } from './identity/identity-step.tsx';
+export { RequirementStep } from './identity/requirement-step.tsx';
