@@ -1,7 +1,7 @@
 // Everything that loads after the first view, in one file: separate files would add to the total, because each needs its own
 // imports and exports. A purchase loads them before it sends anything, so that it can show its result even if the network fails
 // afterwards.
-export { buySale } from './checkout/buy-sale.ts';
+export { buySale, discardSale } from './checkout/buy-sale.ts';
 export { OpenApprovalNotice } from './checkout/open-approval-notice.tsx';
 export { readOpenApprovals } from './checkout/read-open-approvals.ts';
 export { SaleDone } from './checkout/sale-done.tsx';

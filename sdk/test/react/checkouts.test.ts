@@ -8,6 +8,7 @@ import {
   confirmOrder,
   connect,
   decline,
+  setWallet,
   shoot,
   startTestApp,
   type TestApp,
@@ -146,9 +147,19 @@ describe('the token sale checkout', () => {
     });
   }, 120_000);
 
-  test('resumes after a reload with the existing approval', async () => {
-    await app.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {
+  test('resumes the purchase of this user after a reload with the existing approval, in any option', async () => {
+    await app.visit('?view=sign-in', async ({ page }) => {
+      const openAs = async (id: string, option = 'public') => {
+        await page.unroute('**/causeway/session');
+        await page.route('**/causeway/session', (route) =>
+          route.fulfill({ json: { signed_in: true, user: { id, email: null }, scope: '' } }),
+        );
+        await page.goto(`${app.server.url}/?view=offer&slug=harbour-quarter&option=${option}`);
+      };
+      await openAs('user-a', 'syndicate');
       await connect(page);
+      await page.getByText('Balance 1,000 USDC').waitFor();
+      await openAs('user-a');
       await page.getByLabel('Amount').fill('50');
       await page.route('**/v1/participations', (route) =>
         route.request().method() === 'POST' ? route.abort() : route.continue(),
@@ -156,15 +167,17 @@ describe('the token sale checkout', () => {
       await confirmOrder(page, 'Invest');
       await page.getByText('Recording your investment').waitFor();
       await page.unroute('**/v1/participations');
-      await page.reload();
+      await openAs('user-b');
+      await page.getByText('You have an open approval of 50 USDC').waitFor();
+      expect(await page.getByText('You have an unfinished purchase').count()).toBe(0);
+      await openAs('user-a', 'syndicate');
       await page.getByText('You have an unfinished purchase').waitFor();
       await shoot(page, 'sale-unfinished');
-      const sent: string[] = [];
-      page.on('request', (one) => {
-        if (one.postData()?.includes('eth_sendRawTransaction')) sent.push(one.url());
-      });
+      const sent = recordSends(page);
       await page.getByRole('button', { name: 'Continue' }).click();
       await page.getByText('50 USDC in Harbour Quarter').waitFor();
+      // At the price of the public option, where the purchase started.
+      await page.getByText('40 HBQ').waitFor();
       expect(sent).toEqual([]);
       await page.reload();
       await page.getByLabel('Amount').waitFor();
@@ -172,10 +185,11 @@ describe('the token sale checkout', () => {
     });
   }, 120_000);
 
-  test.each(['Discard', 'Revoke approval'])(
+  test.each(['Discard', 'Revoke approval', 'Discard of the hook'])(
     'shows a purchase that the service recorded although its reply was lost, instead of: %s',
-    async (name) => {
+    async (action) => {
       await app.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {
+        const [name = ''] = action.split(' of the hook');
         await connect(page);
         await page.getByLabel('Amount').fill('50');
         let recorded = false;
@@ -187,10 +201,13 @@ describe('the token sale checkout', () => {
         });
         await confirmOrder(page, 'Invest');
         await expect.poll(() => recorded).toBe(true);
-        await page.reload();
+        const isHeadless = action !== name;
+        if (isHeadless) await page.goto(`${app.server.url}/?view=headless`);
+        else await page.reload();
         await page.unroute('**/v1/participations');
         const sent = recordSends(page);
         await page.getByRole('button', { name }).click();
+        if (isHeadless) return page.locator('#sale', { hasText: 'completed' }).waitFor({ timeout: 60_000 });
         await page.getByText('50 USDC in Harbour Quarter').waitFor();
         await page.getByText('Your investment is complete.').waitFor({ timeout: 60_000 });
         await page.reload();
@@ -209,16 +226,29 @@ describe('the token sale checkout', () => {
     });
     return sent;
   };
+  /** Returns the purchases that the browser has recorded. */
+  const storedSales = (page: Page) =>
+    page.evaluate(() =>
+      Object.entries({ ...localStorage }).flatMap(([key, value]) =>
+        /^causeway\.sale\.[^.]*\.[^.]*\./.test(key) ? [JSON.parse(value) as Record<string, string>] : [],
+      ),
+    );
+  /** Keeps the next prompt for a method open until `release`. */
+  const hold = (page: Page, method: string) =>
+    page.evaluate((held) => Object.assign(window, { hold: held, release: undefined }), method);
+  const isHeld = (page: Page) =>
+    page.waitForFunction(() => (window as unknown as { release?: unknown }).release !== undefined);
+  const release = (page: Page) => page.evaluate(() => (window as unknown as { release(): void }).release());
   /** Leaves the page during the wallet's prompt, approves it, and comes back. */
   const leaveDuringPrompt = async (page: Page, amount: string) => {
     await page.getByLabel('Amount').fill(amount);
-    await page.evaluate(() => Object.assign(window, { hold: 'eth_sendTransaction', release: undefined }));
+    await hold(page, 'eth_sendTransaction');
     await confirmOrder(page, 'Invest');
     await page.getByText('Confirm the approval in your wallet').waitFor();
-    await page.waitForFunction(() => (window as unknown as { release?: unknown }).release !== undefined);
+    await isHeld(page);
     await page.evaluate(() => (window as unknown as { leave(): void }).leave());
     await page.getByLabel('Amount').waitFor({ state: 'detached' });
-    await page.evaluate(() => (window as unknown as { release(): void }).release());
+    await release(page);
     await page.evaluate(() => (window as unknown as { comeBack(): void }).comeBack());
     await page.getByText('You have an unfinished purchase').waitFor();
     await page.getByText(`You approved ${amount} USDC on`).waitFor();
@@ -337,10 +367,121 @@ describe('the token sale checkout', () => {
       await page.getByText('You declined the request in your wallet').waitFor();
       await shoot(page, 'sale-declined');
       await decline(page, '');
+      await setWallet(page, { lockAfter: 'eth_sendTransaction' });
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByText('20 USDC in Harbour Quarter').waitFor();
+      expect(await storedSales(page)).toEqual([]);
+    });
+  }, 120_000);
+
+  test('offers no second approval if the wallet fails after it sent the first one', async () => {
+    await app.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {
+      await connect(page);
+      await page.getByLabel('Amount').fill('20');
+      await setWallet(page, { dropAfter: 'eth_sendTransaction' });
+      await confirmOrder(page, 'Invest');
+      await page.getByText("The result of the transaction isn't clear").waitFor();
+      expect(await page.getByRole('button', { name: /Try again|Continue/ }).count()).toBe(0);
+      await setWallet(page, { dropAfter: '' });
+      const sent = recordSends(page);
+      await page.getByRole('button', { name: 'Start over' }).click();
+      // The next poll finds the approval on chain.
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.getByText('20 USDC in Harbour Quarter').waitFor();
+      expect(sent).toEqual([]);
+    });
+  }, 120_000);
+
+  test('keeps no purchase that could not start because the page did not load', async () => {
+    await app.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {
+      await connect(page);
+      await page.getByLabel('Amount').fill('20');
+      await page.route('**/flows-*.js', (route) => route.abort());
+      await confirmOrder(page, 'Invest');
+      await page.getByText("This part of the page didn't load").waitFor();
+      expect(await storedSales(page)).toEqual([]);
+      await page.unroute('**/flows-*.js');
       await page.getByRole('button', { name: 'Try again' }).click();
       await page.getByText('20 USDC in Harbour Quarter').waitFor();
     });
   }, 120_000);
+
+  describe.each(['navigator.locks', 'a lease'])('in two tabs, by means of %s', (means) => {
+    const PATH = '?view=offer&slug=harbour-quarter&option=public';
+    /** Opens the checkout in two tabs of one user, with a connected wallet. */
+    const inTwoTabs = (run: (first: Page, second: Page) => Promise<void>) =>
+      app.visit('?view=sign-in', async ({ page, context }) => {
+        if (means === 'a lease')
+          await context.addInitScript(() => Object.defineProperty(navigator, 'locks', { value: undefined }));
+        const second = await context.newPage();
+        await page.goto(`${app.server.url}/${PATH}`);
+        await connect(page);
+        await second.goto(`${app.server.url}/${PATH}`);
+        await second.getByText('Balance 1,000 USDC').waitFor();
+        await run(page, second);
+      });
+
+    test('runs one purchase at a time, and the other one afterwards', async () => {
+      await inTwoTabs(async (first, second) => {
+        const sent = recordSends(second);
+        const elsewhere = second.getByText("You're buying this in another tab");
+        await first.getByLabel('Amount').fill('40');
+        await hold(first, 'eth_sendTransaction');
+        await confirmOrder(first, 'Invest');
+        await isHeld(first);
+        await second.getByLabel('Amount').fill('30');
+        await confirmOrder(second, 'Invest');
+        await elsewhere.waitFor();
+        // The first tab has the approval and waits for the service.
+        let answer: (() => void) | undefined;
+        await first.route('**/v1/participations', async (route) => {
+          if (route.request().method() === 'POST') await new Promise<void>((resolve) => (answer = resolve));
+          return route.continue();
+        });
+        await release(first);
+        await expect.poll(() => answer).toBeDefined();
+        await second.getByRole('button', { name: 'Edit order' }).click();
+        await second.getByText('You have an unfinished purchase').waitFor();
+        await second.getByRole('button', { name: 'Discard' }).click();
+        await elsewhere.waitFor();
+        await second.getByRole('button', { name: 'Revoke approval' }).click();
+        await second.getByText("You're buying this in another tab").nth(1).waitFor();
+        await second.getByRole('button', { name: 'Continue' }).click();
+        await elsewhere.waitFor();
+        expect([sent, (await storedSales(second)).length]).toEqual([[], 1]);
+        answer?.();
+        await first.getByText('40 USDC in Harbour Quarter').waitFor();
+        await first.getByText('Your investment is complete.').waitFor({ timeout: 60_000 });
+        await second.getByRole('button', { name: /Edit order|Start over/ }).click();
+        await second.getByLabel('Amount').fill('30');
+        await confirmOrder(second, 'Invest');
+        await second.getByText('30 USDC in Harbour Quarter').waitFor();
+        expect([sent.length, await storedSales(second)]).toEqual([1, []]);
+      });
+    }, 120_000);
+
+    test('keeps a purchase that is approved after another tab has started its own', async () => {
+      await inTwoTabs(async (first, second) => {
+        await first.getByLabel('Amount').fill('40');
+        await hold(first, 'eth_sendTransaction');
+        await confirmOrder(first, 'Invest');
+        await isHeld(first);
+        await first.evaluate(() => (window as unknown as { leave(): void }).leave());
+        await second.route('**/v1/participations', (route) =>
+          route.request().method() === 'POST' ? route.abort() : route.continue(),
+        );
+        await second.getByLabel('Amount').fill('30');
+        await confirmOrder(second, 'Invest');
+        await second.getByText('Recording your investment').waitFor();
+        await release(first);
+        await expect
+          .poll(async () => (await storedSales(first)).map(({ amount }) => amount).sort())
+          .toEqual(['30000000', '40000000']);
+        for (const { approvalHash } of await storedSales(first))
+          expect(approvalHash).toMatch(/^0x[0-9a-f]{64}$/);
+      });
+    }, 120_000);
+  });
 
   test('accepts only a registered wallet if the option requires one, and registers it', async () => {
     await app.visit('?view=offer&slug=harbour-quarter&option=syndicate', async ({ page }) => {
@@ -405,6 +546,8 @@ describe('the fund checkout', () => {
       await page.getByRole('button', { name: 'Review order' }).click();
       await page.locator('[data-review]').getByText('60.123456 USDC', { exact: true }).waitFor();
       available = '80000000';
+      // A wallet that locks itself during the swap does not hide the result.
+      await setWallet(page, { lockAfter: 'eth_sendTransaction' });
       await page.getByRole('button', { name: 'Swap', exact: true }).click();
       await page.locator('.cw-done').getByText('60.123456 USDC', { exact: true }).waitFor();
     });
@@ -485,6 +628,7 @@ describe('the tokenized asset checkout', () => {
       await page.getByText('Fee included').waitFor();
       await page.getByText('0.5 USDC', { exact: true }).waitFor();
       await shoot(page, 'tokenized-declined');
+      await setWallet(page, { lockAfter: 'eth_sendTransaction' });
       await page.getByRole('button', { name: 'Try again' }).click();
       await page.getByText(/You received [\d.]+ AAPLon/).waitFor();
       expect(keys).toHaveLength(2);

@@ -26,7 +26,7 @@ import {
   type WalletConnector,
   WalletsList,
 } from '../../src/react/index.ts';
-import { createSolanaTestWallet, createTestWallet } from '../../src/testing/index.ts';
+import { createSolanaTestWallet, createTestWallet, type Interceptor } from '../../src/testing/index.ts';
 import { createWagmiHost } from './wagmi-view.tsx';
 
 /** The configuration, which the test sets before the page loads. */
@@ -56,13 +56,37 @@ const confirm = async ({ method }: { method: string }) => {
   return decline !== method && decline !== `${method}#${count}`;
 };
 
+/**
+ * After a method, a test makes the wallet lose its connection with `window.dropAfter = 'eth_sendTransaction'`, or lock itself
+ * with `window.lockAfter`.
+ */
+const intercept: Interceptor = async (call, next) => {
+  const answer = await next(call);
+  const page = window as unknown as { dropAfter?: string; lockAfter?: string };
+  if (page.lockAfter === call.method) for (const lock of locks) lock([]);
+  if (page.dropAfter === call.method) throw new TypeError('Failed to fetch');
+  return answer;
+};
+const locks = new Set<(accounts: readonly string[]) => void>();
+
+const connectEvm = async () => {
+  const wallet = createTestWallet({
+    privateKey: config.evmKey,
+    ...{ rpcUrls: config.rpcUrls, confirm, intercept },
+  });
+  type Listener = (accounts: readonly string[]) => void;
+  const on = (_event: string, listener: Listener) => void locks.add(listener);
+  const removeListener = (_event: string, listener: Listener) => void locks.delete(listener);
+  return { ...wallet, provider: { ...wallet.provider, on, removeListener } };
+};
+
 const wallets: WalletConnector[] = [
   {
     id: 'test-evm',
     name: 'Test wallet',
     protocol: 'ethereum',
-    connect: async () => createTestWallet({ privateKey: config.evmKey, rpcUrls: config.rpcUrls, confirm }),
-    restore: async () => createTestWallet({ privateKey: config.evmKey, rpcUrls: config.rpcUrls, confirm }),
+    connect: connectEvm,
+    restore: connectEvm,
   },
   {
     id: 'test-solana',
@@ -122,7 +146,7 @@ function Headless() {
 
 function HeadlessSale({ offer }: { offer: TokenSaleOffer }) {
   const optionId = offer.options.find(({ slug }) => slug === 'public')?.id;
-  const { amount, canBuy, buy, state, participation } = useTokenSale({ offer, optionId });
+  const { amount, canBuy, buy, state, participation, discard } = useTokenSale({ offer, optionId });
   const { wallet, connectors, connect } = useWallet('ethereum');
   const [connector] = connectors;
   return (
@@ -137,6 +161,9 @@ function HeadlessSale({ offer }: { offer: TokenSaleOffer }) {
       />
       <button type="button" disabled={!canBuy} onClick={buy}>
         Buy
+      </button>
+      <button type="button" onClick={() => discard()}>
+        Discard
       </button>
       <p id="step">{state.step}</p>
       <p id="sale">{participation?.status}</p>

@@ -117,6 +117,11 @@ export async function decline(page: Page, method: string): Promise<void> {
   await page.evaluate((declined) => Object.assign(window, { decline: declined }), method);
 }
 
+/** Sets what the wallet of the page does after a method, see `intercept` of the page. */
+export async function setWallet(page: Page, what: { dropAfter?: string; lockAfter?: string }): Promise<void> {
+  await page.evaluate((settings) => Object.assign(window, settings), what);
+}
+
 export const row = (page: Page, type: string) => page.locator(`[data-requirement="${type}"]`);
 export const expectDone = (page: Page, type: string) =>
   page.locator(`[data-requirement="${type}"][data-status="completed"]`).waitFor();

@@ -5,21 +5,94 @@ import type { TokenSalePhase } from '../../flows/token-sale.ts';
 import type { Wallet } from '../../flows/wallet.ts';
 import type { OfferDetails, Participation } from '../../wire.ts';
 import type { Flows } from '../hooks/use-flow.ts';
-import type { UnfinishedSale } from './unfinished-sale.ts';
+import { codeOf } from '../ui/error-messages.ts';
+import { runExclusively, runsElsewhere } from './run-exclusively.ts';
+import { findApproved, type UnfinishedSale, type useUnfinishedSales } from './unfinished-sale.ts';
 
+type Recorded = ReturnType<typeof useUnfinishedSales> & { key: string };
+type Options = FlowOptions<TokenSalePhase>;
 type Sale = {
   offer: OfferDetails;
-  purchase: UnfinishedSale;
   wallet: Wallet;
-  onApproved(hash: string): void;
+  purchase: UnfinishedSale;
+  recorded: Recorded;
+  /** Whether to finish a recorded purchase: reuses its approval if there is one to be found. */
+  isResumed: boolean;
+  /** Called if the service has already used the approval of the purchase. */
+  onApprovalUsed(purchase: UnfinishedSale): void;
 };
 
-/** Runs the flow for the wallet's protocol. */
+/** Errors after which the approval cannot be used and a new one is needed. */
+const UNUSABLE_APPROVAL_CODES: ReadonlySet<string> = new Set([
+  ...['approval_already_used', 'approval_invalid', 'approval_failed', 'insufficient_allowance'],
+  ...['transaction_not_found', 'transaction_reverted', 'transaction_replaced'],
+]);
+
+/** Runs a purchase that is recorded until the service has its participation. Pages of one user run one at a time. */
 export function buySale(
   flows: Flows,
   causeway: Causeway,
-  { offer, purchase, wallet, onApproved }: Sale,
-  options: FlowOptions<TokenSalePhase>,
+  sale: Sale,
+  options: Options,
+): Promise<Participation> {
+  const { recorded, isResumed, onApprovalUsed } = sale;
+  return runExclusively(recorded.key, async () => {
+    // Another page may have finished the purchase, approved it, or left one that has to be finished first.
+    const stored = recorded.read();
+    const purchase = isResumed ? stored.find(({ id }) => id === sale.purchase.id) : sale.purchase;
+    if (purchase === undefined || (!isResumed && findApproved(stored))) throw runsElsewhere();
+    // Recorded before the wallet opens: the user may leave the page and approve afterwards.
+    recorded.record(purchase);
+    let { approvalHash } = purchase;
+    const onApproved = (hash: string) => {
+      approvalHash = hash;
+      recorded.record({ ...purchase, approvalHash });
+    };
+    try {
+      const found =
+        isResumed && approvalHash === null
+          ? await findApproval(flows, causeway, { ...sale, purchase }, options)
+          : null;
+      if (found !== null) onApproved(found);
+      const input = { ...sale, purchase: { ...purchase, approvalHash }, onApproved };
+      const participation = await startFlow(flows, causeway, input, {
+        ...options,
+        onTransaction: (sent) => {
+          if (sent.phase === 'approving') onApproved(sent.hash);
+          options.onTransaction?.(sent);
+        },
+      });
+      recorded.remove(purchase.id);
+      return participation;
+    } catch (error) {
+      const code = codeOf(error);
+      if (code === 'approval_already_used') onApprovalUsed(purchase);
+      // A new purchase without an approval leaves nothing to finish, unless the wallet may have sent it.
+      const mayBeSent = code === 'aborted' || code === 'outcome_unknown';
+      const isEmpty = approvalHash === null && !isResumed && !mayBeSent;
+      if (isEmpty || UNUSABLE_APPROVAL_CODES.has(code)) recorded.remove(purchase.id);
+      throw error;
+    }
+  });
+}
+
+type Order = Pick<Sale, 'offer' | 'wallet' | 'purchase'>;
+
+/** Finds the hash of an approval that this browser did not record. */
+async function findApproval(flows: Flows, causeway: Causeway, order: Order, options: Options) {
+  const { offer, wallet, purchase } = order;
+  const { chain, assetId, amount } = purchase;
+  if (wallet.protocol !== 'ethereum' || !isEvmChain(chain)) return null;
+  const approval = { offer, chain, wallet, assetId, amount };
+  return flows.findOpenApproval(causeway, approval, { ...options, onTransaction: undefined });
+}
+
+/** Runs the flow for the wallet's protocol. */
+function startFlow(
+  flows: Flows,
+  causeway: Causeway,
+  { offer, purchase, wallet, onApproved }: Order & { onApproved(hash: string): void },
+  options: Options,
 ): Promise<Participation> {
   const { optionId, chain, assetId, amount } = purchase;
   const approvalHash = purchase.approvalHash ?? undefined;
@@ -33,4 +106,37 @@ export function buySale(
   if (!isEvmChain(chain)) throw new Error(`Connect a Solana wallet to invest on ${chain}.`);
   const hash = approvalHash as `0x${string}` | undefined;
   return flows.buyTokenSale(causeway, { ...input, wallet, chain, approvalHash: hash }, options);
+}
+
+/**
+ * Forgets a purchase after `work`. Does nothing of both and returns its participation if the service turns out to have it,
+ * because the reply to the request was lost: then it needs its approval.
+ */
+export function discardSale(
+  causeway: Causeway,
+  { offer, purchase, recorded }: Pick<Sale, 'offer' | 'purchase' | 'recorded'>,
+  work?: () => Promise<unknown>,
+): Promise<Participation | undefined> {
+  return runExclusively(recorded.key, async () => {
+    const found = await findParticipation(causeway, offer, purchase);
+    if (found === undefined) await work?.();
+    recorded.remove(purchase.id);
+    return found;
+  });
+}
+
+/** Finds the participation of a purchase by its approval. Without one, the purchase cannot have reached the service. */
+async function findParticipation(
+  causeway: Causeway,
+  { id: value }: OfferDetails,
+  { amount, approvalHash }: UnfinishedSale,
+): Promise<Participation | undefined> {
+  if (approvalHash === null) return undefined;
+  const filters = [{ field: 'offer_id', op: '==', value }] as const;
+  for await (const one of causeway.participations.list({ filters })) {
+    if (one.amount !== amount) continue;
+    const { transactions } = await causeway.participations.get(one.id, { include: 'transactions' });
+    if (transactions?.approval_hash === approvalHash) return one;
+  }
+  return undefined;
 }

@@ -45,7 +45,7 @@ export function OpenApprovalNotice(props: {
         >
           {t('Use this amount')}
         </button>
-        <RevokeButton {...{ offer, approval, wallet, onRevoked }} />
+        <RevokeButton {...{ offer, approval, wallet }} run={(revoke) => revoke().then(onRevoked)} />
       </div>
     </div>
   );

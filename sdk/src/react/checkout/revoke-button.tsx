@@ -13,25 +13,23 @@ export function RevokeButton(props: {
   offer: OfferDetails;
   approval: Omit<OpenApproval, 'amount'>;
   wallet: Wallet | undefined;
-  /** Returns true if a purchase needs the approval after all; the approval is then not revoked. */
-  isNeeded?: (() => Promise<boolean>) | undefined;
-  onRevoked(): void;
+  /** Runs the revocation, unless a purchase needs the approval after all. */
+  run(revoke: () => Promise<unknown>): Promise<void>;
 }) {
   const { cx, t } = useUi();
-  const { offer, approval, wallet, isNeeded, onRevoked } = props;
+  const { offer, approval, wallet, run } = props;
   const causeway = useCauseway();
   const invalidatePurchase = usePurchaseDone();
-  const { state, start } = useFlow<RevokePhase, string>();
+  const { state, start } = useFlow<RevokePhase, void>();
   const isBusy = state.step === 'running';
   const revoke = () => {
     if (wallet?.protocol !== 'ethereum') return;
-    start(async (flows, options) => {
-      if (await isNeeded?.()) return '';
-      const hash = await flows.revokeApproval(causeway, { offer, wallet, ...approval }, options);
-      invalidatePurchase();
-      onRevoked();
-      return hash;
-    });
+    start((flows, options) =>
+      run(async () => {
+        await flows.revokeApproval(causeway, { offer, wallet, ...approval }, options);
+        invalidatePurchase();
+      }),
+    );
   };
   return (
     <>

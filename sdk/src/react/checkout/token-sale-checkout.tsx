@@ -1,22 +1,22 @@
-import { Suspense, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { TokenSaleOffer } from '../../offers.ts';
 import type { Participation } from '../../wire.ts';
 import { BlockerNotice } from '../identity/blocker-notice.tsx';
-import type { BlockProps } from '../ui/class-names.ts';
-import { AddressText, Empty } from '../ui/elements.tsx';
-import { useUi } from '../ui/ui.tsx';
-import { AmountField, DeploymentFields, WalletField } from './checkout-fields.tsx';
-import { CheckoutGate } from './checkout-gate.tsx';
-import { FlowPanel } from './flow-panel.tsx';
 import {
   OpenApprovalNotice,
   SaleDone,
   UnfinishedSaleNotice,
   UnregisteredWalletNotice,
 } from '../lazy-parts.tsx';
+import type { BlockProps } from '../ui/class-names.ts';
+import { AddressText, Empty } from '../ui/elements.tsx';
+import { useUi } from '../ui/ui.tsx';
+import { AmountField, DeploymentFields, WalletField } from './checkout-fields.tsx';
+import { CheckoutGate } from './checkout-gate.tsx';
+import { FlowPanel } from './flow-panel.tsx';
 import { OptionPicker } from './option-picker.tsx';
 import { TOKEN_SALE_STEPS } from './phases.ts';
-import { ReviewSheet, useReview } from './review-sheet.tsx';
+import { OrderForm, ReviewButton, ReviewSheet, useReview } from './review-sheet.tsx';
 import { SaleSummary, useSaleFacts } from './sale-summary.tsx';
 import { useTokenSale } from './use-token-sale.ts';
 
@@ -68,9 +68,7 @@ export function TokenSaleCheckout(props: TokenSaleCheckoutProps) {
         <>
           {offer.options.length > 1 && <OptionPicker offer={offer} value={option.id} onChange={choose} />}
           <CheckoutGate offer={offer} optionId={option.id} key={option.id}>
-            <Suspense>
-              <SaleForm offer={offer} option={option} onDone={onDone} />
-            </Suspense>
+            <SaleForm offer={offer} option={option} onDone={onDone} />
           </CheckoutGate>
         </>
       )}
@@ -113,41 +111,28 @@ function SaleForm({ offer, option, onDone }: FormProps) {
     sale.reset();
   };
   return (
-    <form
-      className="cw-stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        review.open();
-      }}
-    >
+    <OrderForm onReview={review.open}>
       {isIdle && unfinished !== null && (
-        <Suspense>
-          <UnfinishedSaleNotice
-            {...{ offer, unfinished, wallet }}
-            onContinue={sale.resume}
-            onFound={sale.showRecorded}
-            onDiscard={sale.discard}
-          />
-        </Suspense>
+        <UnfinishedSaleNotice
+          {...{ offer, unfinished, wallet }}
+          onContinue={sale.resume}
+          onDiscard={sale.discard}
+        />
       )}
       {isIdle && unfinished === null && !isReviewing && (
         <>
           {openApproval !== undefined && (
-            <Suspense>
-              <OpenApprovalNotice
-                {...{ offer, wallet, approval: openApproval, choice, amount }}
-                onRevoked={sale.hideOpenApproval}
-              />
-            </Suspense>
+            <OpenApprovalNotice
+              {...{ offer, wallet, approval: openApproval, choice, amount }}
+              onRevoked={sale.hideOpenApproval}
+            />
           )}
           <DeploymentFields choice={choice} />
           <WalletField {...{ wallet, protocol }} />
           {wallet !== undefined && sale.isRegistered === false && (
-            <Suspense>
-              <UnregisteredWalletNotice
-                {...{ offer, optionId: option.id, wallet, registered: sale.registered }}
-              />
-            </Suspense>
+            <UnregisteredWalletNotice
+              {...{ offer, optionId: option.id, wallet, registered: sale.registered }}
+            />
           )}
           <BlockerNotice blockers={blockers} onProgress={() => undefined} />
           <AmountField {...{ amount, limits, hasWallet: wallet !== undefined }} />
@@ -157,9 +142,7 @@ function SaleForm({ offer, option, onDone }: FormProps) {
               {rich(SOLANA_NOTE, { address: <AddressText address={deployment.contract.address} /> })}
             </p>
           )}
-          <button type="submit" className={cx('cw-button cw-button-main cw-button-wide')} disabled={!canBuy}>
-            {t('Review order')}
-          </button>
+          <ReviewButton canReview={canBuy} />
         </>
       )}
       {(isReviewing || (!isIdle && review.isOpen)) && (
@@ -178,6 +161,6 @@ function SaleForm({ offer, option, onDone }: FormProps) {
         onRetry={sale.retry}
         retryLabel={t(unfinished === null ? 'Try again' : 'Continue')}
       />
-    </form>
+    </OrderForm>
   );
 }

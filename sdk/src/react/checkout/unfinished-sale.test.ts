@@ -37,16 +37,19 @@ test('a purchase is unfinished if its approval is known, or if its wallet has an
   const intent = { id: 'i', ...place, optionId: 'o', amount: '50', wallet: owner, approvalHash: null };
   const approved = { ...intent, approvalHash: '0x1' };
   const open = { ...place, amount: '50' };
-  expect(findUnfinishedSale(approved, [], undefined)).toBe(approved);
-  expect(findUnfinishedSale(intent, [open], wallet)).toBe(intent);
+  const find = findUnfinishedSale;
+  expect(find([approved], [], undefined)).toBe(approved);
+  expect(find([intent], [open], wallet)).toBe(intent);
+  // The purchase whose approval is known comes first, because the open approval may be its own.
+  expect(find([intent, approved], [open], wallet)).toBe(approved);
   const others = [
-    findUnfinishedSale(null, [open], wallet),
-    findUnfinishedSale(intent, [], wallet),
-    findUnfinishedSale(intent, [open], undefined),
-    findUnfinishedSale(intent, [open], { ...wallet, address: '0x2' } as Wallet),
-    findUnfinishedSale(intent, [{ ...open, amount: '49' }], wallet),
-    findUnfinishedSale(intent, [{ ...open, chain: 'ethereum_sepolia' }], wallet),
-    findUnfinishedSale(intent, [{ ...open, assetId: 'tether' }], wallet),
+    find([], [open], wallet),
+    find([intent], [], wallet),
+    find([intent], [open], undefined),
+    find([intent], [open], { ...wallet, address: '0x2' } as Wallet),
+    find([intent], [{ ...open, amount: '49' }], wallet),
+    find([intent], [{ ...open, chain: 'ethereum_sepolia' }], wallet),
+    find([intent], [{ ...open, assetId: 'tether' }], wallet),
   ];
   expect(others).toEqual(others.map(() => null));
 });

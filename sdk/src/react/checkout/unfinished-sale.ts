@@ -3,7 +3,7 @@ import { CHAINS } from '../../chains.ts';
 import type { Wallet } from '../../flows/wallet.ts';
 import { isSameAddress } from '../../same-address.ts';
 import type { Chain } from '../../wire.ts';
-import { readItem, writeItem } from '../hooks/local-storage.ts';
+import { readItems, writeItem } from '../hooks/local-storage.ts';
 import { useSession } from '../hooks/use-session.ts';
 import type { OpenApproval } from './read-open-approvals.ts';
 
@@ -22,56 +22,67 @@ export type UnfinishedSale = {
 };
 
 const APPROVAL_HASH = /^(0x[0-9a-f]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/i;
-const storageKey = (offerId: string, userId: string) => `causeway.sale.${userId}.${offerId}`;
-
-/** The event that tells this page about a change in storage; other pages get the browser's own event. */
+/** Reports a change of the storage to this page; other pages get the browser's own event. */
 const CHANGED = 'causeway.sale';
 
 /**
- * Returns the purchase that this user recorded in this browser, a function that records one, and one that changes or
- * removes it. A purchase is recorded before the wallet opens, because the user may leave the page and approve it
- * afterwards. Another page may have recorded its own purchase in the meantime, so `replace` does nothing if the stored
- * purchase has a different id.
+ * Returns the purchases that this user recorded in this browser, and functions that record or remove one. A purchase is
+ * recorded before the wallet opens, because the user may leave the page and approve it afterwards. Each has an item of its
+ * own in the storage, so that pages never replace each other's. `key` names the user and the offer, and is undefined until the
+ * user is known.
  */
-export function useUnfinishedSale(offerId: string) {
+export function useUnfinishedSales(offerId: string) {
   const { status, user } = useSession();
-  const key = status === 'loading' ? undefined : storageKey(offerId, user?.id ?? '');
-  const [sale, setSale] = useState<UnfinishedSale | null>(null);
+  const key = status === 'loading' ? undefined : `causeway.sale.${user?.id ?? ''}.${offerId}`;
+  const read = () =>
+    key === undefined ? [] : readItems(`${key}.`).flatMap((text) => parseUnfinishedSale(text) ?? []);
+  const [sales, setSales] = useState<readonly UnfinishedSale[]>([]);
   useEffect(() => {
-    const read = () => setSale(key === undefined ? null : parseUnfinishedSale(readItem(key)));
-    read();
-    for (const event of [CHANGED, 'storage']) addEventListener(event, read);
+    const update = () => setSales(read());
+    update();
+    for (const event of [CHANGED, 'storage']) addEventListener(event, update);
     return () => {
-      for (const event of [CHANGED, 'storage']) removeEventListener(event, read);
+      for (const event of [CHANGED, 'storage']) removeEventListener(event, update);
     };
   }, [key]);
-  const write = (next: UnfinishedSale | null) => {
-    if (key !== undefined) writeItem(key, next && JSON.stringify(next));
+  const write = (id: string, sale: UnfinishedSale | null) => {
+    if (key !== undefined) writeItem(`${key}.${id}`, sale && JSON.stringify(sale));
     dispatchEvent(new Event(CHANGED));
   };
-  const replace = (id: string, next: UnfinishedSale | null) => {
-    if (key !== undefined && parseUnfinishedSale(readItem(key))?.id === id) write(next);
+  const record = (sale: UnfinishedSale) => {
+    // An approval replaces the allowance of earlier ones, so that a purchase still without one has nothing to resume.
+    const isReplaced = (one: UnfinishedSale) =>
+      one.approvalHash === null && accountOf(one) === accountOf(sale);
+    if (sale.approvalHash !== null) for (const one of read().filter(isReplaced)) write(one.id, null);
+    write(sale.id, sale);
   };
-  return { sale, record: write, replace };
+  return { key, sales, read, record, remove: (id: string) => write(id, null) };
 }
 
+const accountOf = ({ wallet, chain, assetId }: UnfinishedSale) => `${wallet} ${chain} ${assetId}`;
+
 /**
- * Returns the recorded purchase if it can be finished: its approval is known, or the same wallet has an open approval
- * that covers it. An approval without a recorded purchase does not count, because there is only the service's word for
- * what it was for.
+ * Returns a recorded purchase that can be finished: its approval is known, or else the same wallet has an open approval that
+ * covers it. An approval without a recorded purchase does not count, because there is only the service's word for what it was
+ * for.
  */
 export function findUnfinishedSale(
-  recorded: UnfinishedSale | null,
+  recorded: readonly UnfinishedSale[],
   approvals: readonly OpenApproval[],
   wallet: Wallet | undefined,
 ): UnfinishedSale | null {
-  if (recorded === null || recorded.approvalHash !== null) return recorded;
-  const isSameWallet = wallet !== undefined && isSameAddress(wallet.address, recorded.wallet);
-  const isCovered = approvals.some(
-    ({ chain, assetId, amount }) =>
-      chain === recorded.chain && assetId === recorded.assetId && BigInt(amount) >= BigInt(recorded.amount),
-  );
-  return isSameWallet && isCovered ? recorded : null;
+  const isCovered = (sale: UnfinishedSale) =>
+    approvals.some(
+      ({ chain, assetId, amount }) =>
+        chain === sale.chain && assetId === sale.assetId && BigInt(amount) >= BigInt(sale.amount),
+    );
+  const isResumable = (sale: UnfinishedSale) =>
+    wallet !== undefined && isSameAddress(wallet.address, sale.wallet) && isCovered(sale);
+  return findApproved(recorded) ?? recorded.find(isResumable) ?? null;
+}
+
+export function findApproved(recorded: readonly UnfinishedSale[]): UnfinishedSale | undefined {
+  return recorded.find(({ approvalHash }) => approvalHash !== null);
 }
 
 /** Returns null unless the text is a complete purchase. Browser storage may contain anything. */
@@ -89,9 +100,3 @@ export function parseUnfinishedSale(text: string | null): UnfinishedSale | null 
     return null;
   }
 }
-
-/** Errors after which the approval cannot be used and a new one is needed. */
-export const UNUSABLE_APPROVAL_CODES: ReadonlySet<string> = new Set([
-  ...['approval_already_used', 'approval_invalid', 'approval_failed', 'insufficient_allowance'],
-  ...['transaction_not_found', 'transaction_reverted', 'transaction_replaced'],
-]);

@@ -1,19 +1,16 @@
 import { useRef } from 'react';
-import { isEvmChain } from '../../chains.ts';
-import type { FlowOptions } from '../../flows/flow.ts';
 import type { TokenSalePhase } from '../../flows/token-sale.ts';
 import type { Wallet } from '../../flows/wallet.ts';
 import { isSameAddress } from '../../same-address.ts';
 import type { Chain, OfferDetails, Participation } from '../../wire.ts';
 import { useCauseway } from '../context.ts';
-import { type Flows, useFlow } from '../hooks/use-flow.ts';
+import { useFlow } from '../hooks/use-flow.ts';
 import { useRequirements } from '../hooks/use-offers.ts';
 import { useOnChange } from '../hooks/use-on-change.ts';
 import { usePurchaseDone } from '../hooks/use-purchase-done.ts';
 import { useConnectedWallets } from '../hooks/use-user.ts';
 import { loadParts } from '../load-parts.ts';
-import { codeOf } from '../ui/error-messages.ts';
-import { UNUSABLE_APPROVAL_CODES, type UnfinishedSale, type useUnfinishedSale } from './unfinished-sale.ts';
+import type { UnfinishedSale, useUnfinishedSales } from './unfinished-sale.ts';
 import { type Deployment, termsOf } from './use-deployment.ts';
 
 type Input = {
@@ -21,8 +18,7 @@ type Input = {
   option: { id: string } | undefined;
   deployment: Deployment<Chain> | undefined;
   wallet: Wallet | undefined;
-  unfinished: UnfinishedSale | null;
-  recorded: Pick<ReturnType<typeof useUnfinishedSale>, 'record' | 'replace'>;
+  recorded: ReturnType<typeof useUnfinishedSales>;
   /** Called if the service has already used the approval of a purchase. */
   onApprovalUsed(purchase: UnfinishedSale): void;
   onDone: ((participation: Participation) => void) | undefined;
@@ -30,7 +26,7 @@ type Input = {
 
 /** Runs a token sale purchase, and resumes one that was interrupted before or after its approval. */
 export function useSalePurchase(input: Input) {
-  const { offer, option, deployment, wallet, unfinished, recorded, onApprovalUsed, onDone } = input;
+  const { offer, option, deployment, wallet, recorded, onApprovalUsed, onDone } = input;
   const causeway = useCauseway();
   const invalidatePurchase = usePurchaseDone();
   const terms = termsOf(deployment, wallet);
@@ -39,66 +35,36 @@ export function useSalePurchase(input: Input) {
   useOnChange(`${offer.id} ${option?.id}`, run.reset);
   const { isRegistered, registered } = useRegisteredWallets(offer.id, option?.id ?? '', wallet);
 
-  /** Starts a purchase or, with `find`, finishes one: reuses its approval if `find` returns one. */
-  const start = (purchase: UnfinishedSale, find?: FindApproval) => {
-    if (wallet === undefined) return;
+  const start = (purchase: UnfinishedSale, isResumed: boolean) => {
+    const { key } = recorded;
+    if (wallet === undefined || key === undefined) return;
     last.current = purchase;
     run.start(async (flows, options) => {
-      // Recorded before the wallet opens: the user may leave the page and approve afterwards.
-      recorded.record(purchase);
-      let approvalHash = purchase.approvalHash;
-      const onApproved = (hash: string) => {
-        approvalHash = hash;
-        recorded.replace(purchase.id, { ...purchase, approvalHash: hash });
-      };
-      try {
-        const { buySale } = await loadParts();
-        const found = approvalHash === null ? await find?.(flows, options) : undefined;
-        if (found) onApproved(found);
-        const sale = { offer, purchase: { ...purchase, approvalHash }, wallet, onApproved };
-        const participation = await buySale(flows, causeway, sale, {
-          ...options,
-          onTransaction: (sent) => {
-            if (sent.phase === 'approving') onApproved(sent.hash);
-            options.onTransaction?.(sent);
-          },
-        });
-        recorded.replace(purchase.id, null);
-        invalidatePurchase();
-        onDone?.(participation);
-        return participation;
-      } catch (error) {
-        const code = codeOf(error);
-        if (code === 'approval_already_used') onApprovalUsed(purchase);
-        // A new purchase without an approval leaves nothing to finish, unless the wallet may have sent one.
-        const mayBeSent = code === 'aborted' || code === 'outcome_unknown';
-        const isEmpty = approvalHash === null && find === undefined && !mayBeSent;
-        if (isEmpty || UNUSABLE_APPROVAL_CODES.has(code)) recorded.replace(purchase.id, null);
-        throw error;
-      }
+      const { buySale } = await loadParts();
+      const sale = { offer, wallet, purchase, recorded: { ...recorded, key }, isResumed, onApprovalUsed };
+      const participation = await buySale(flows, causeway, sale, options);
+      invalidatePurchase();
+      onDone?.(participation);
+      return participation;
     });
   };
-  const isOwn = wallet !== undefined && isSameAddress(wallet.address, unfinished?.wallet ?? '');
+  const isOwn = (sale: UnfinishedSale) => wallet !== undefined && isSameAddress(wallet.address, sale.wallet);
   const isLast = ({ optionId, wallet: owner, chain, assetId }: UnfinishedSale) =>
     optionId === option?.id && `${owner} ${chain} ${assetId}` === terms;
-  // Finishing a purchase with its approval cannot buy twice. Without an approval, a retry must match what the page
-  // shows.
-  const canRetry = unfinished?.approvalHash
-    ? isOwn && run.state.step === 'failed'
-    : run.canRetry && (unfinished !== null ? isOwn : last.current !== null && isLast(last.current));
+  // The record of the purchase that failed, if it can be resumed.
+  const failed = recorded.sales.find(({ id }) => id === last.current?.id);
+  // Finishing a purchase with its approval cannot buy twice. A new approval is for what the page shows, or refused.
+  const canRetry = failed?.approvalHash
+    ? isOwn(failed) && run.state.step === 'failed'
+    : run.canRetry && (failed ? isOwn(failed) : last.current !== null && isLast(last.current));
   const retry = () => {
     if (!canRetry) return;
-    if (unfinished !== null) resume();
-    else if (last.current !== null) start({ ...last.current, id: crypto.randomUUID(), approvalHash: null });
+    if (failed) resume(failed);
+    else if (last.current !== null)
+      start({ ...last.current, id: crypto.randomUUID(), approvalHash: null }, false);
   };
-  const resume = () => {
-    if (unfinished === null || !isOwn) return;
-    const { chain, assetId, amount } = unfinished;
-    start(unfinished, async (flows, options) => {
-      if (wallet.protocol !== 'ethereum' || !isEvmChain(chain)) return null;
-      const approval = { offer, chain, wallet, assetId, amount };
-      return flows.findOpenApproval(causeway, approval, withoutEvents(options));
-    });
+  const resume = (sale: UnfinishedSale) => {
+    if (isOwn(sale)) start(sale, true);
   };
   return {
     ...{ run, isRegistered, registered, canRetry, retry },
@@ -112,18 +78,10 @@ export function useSalePurchase(input: Input) {
         assetId,
         amount: units.toString(),
       };
-      start({ ...order, wallet: wallet.address, approvalHash: null });
+      start({ ...order, wallet: wallet.address, approvalHash: null }, false);
     },
     resume,
   };
-}
-
-/** Finds the hash of an approval that this browser did not record. */
-type FindApproval = (flows: Flows, options: FlowOptions<TokenSalePhase>) => Promise<string | null>;
-
-/** Returns the options for a search that sends no transactions. */
-function withoutEvents(options: FlowOptions<TokenSalePhase>): FlowOptions<'connecting'> {
-  return { ...options, onTransaction: undefined };
 }
 
 /** `isRegistered` is undefined until it is known, and true if the option requires no wallet. */

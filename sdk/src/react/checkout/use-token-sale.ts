@@ -5,12 +5,19 @@ import type { TokenSalePhase } from '../../flows/token-sale.ts';
 import type { Wallet } from '../../flows/wallet.ts';
 import type { TokenSaleOffer } from '../../offers.ts';
 import type { Chain, Check, OptionAddress, Participation } from '../../wire.ts';
+import { useCauseway } from '../context.ts';
 import type { FlowView } from '../hooks/use-flow.ts';
 import { useWallet } from '../hooks/use-wallet.ts';
 import { useWalletBlockers } from '../identity/use-blockers.ts';
+import { loadParts } from '../load-parts.ts';
 import type { Protocol } from '../wallets/connector.ts';
 import type { OpenApproval } from './read-open-approvals.ts';
-import { findUnfinishedSale, type UnfinishedSale, useUnfinishedSale } from './unfinished-sale.ts';
+import {
+  findApproved,
+  findUnfinishedSale,
+  type UnfinishedSale,
+  useUnfinishedSales,
+} from './unfinished-sale.ts';
 import { type Amount, type Limits, useAmount } from './use-amount.ts';
 import { useSaleBalance } from './use-balance.ts';
 import { type DeploymentChoice, useSaleDeployment } from './use-deployment.ts';
@@ -63,12 +70,10 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
   /** Finishes `unfinished` in the wallet that started it, without another approval if the first one is found. */
   resume(): void;
   /**
-   * Shows the participation of `unfinished` and forgets `unfinished`. Call it if the service turns out to have recorded
-   * it.
+   * Forgets `unfinished`, after `work` if given, such as the revocation of its approval, which otherwise stays on chain. If the
+   * service turns out to have the purchase, sets `participation` instead. Rejects if another tab runs the purchase.
    */
-  showRecorded(participation: Participation): void;
-  /** Forgets `unfinished`. Its approval stays on chain. */
-  discard(): void;
+  discard(work?: () => Promise<unknown>): Promise<void>;
 };
 
 /**
@@ -95,15 +100,16 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
  * ```
  */
 export function useTokenSale({ offer, optionId, onDone }: UseTokenSaleOptions): TokenSaleState {
+  const causeway = useCauseway();
   const option = offer.options.find(({ id }) => optionId === undefined || id === optionId);
   const choice = useSaleDeployment(offer);
   const { deployment } = choice;
-  const recorded = useUnfinishedSale(offer.id);
-  const chain = recorded.sale?.approvalHash ? recorded.sale.chain : deployment?.chain;
+  const recorded = useUnfinishedSales(offer.id);
+  const chain = findApproved(recorded.sales)?.chain ?? deployment?.chain;
   const protocol = chain === undefined ? 'ethereum' : CHAINS[chain].protocol;
   const { wallet } = useWallet(protocol);
   const { approvals, hide } = useOpenApprovals(offer, wallet);
-  const unfinished = findUnfinishedSale(recorded.sale, approvals, wallet);
+  const unfinished = findUnfinishedSale(recorded.sales, approvals, wallet);
   const openApproval = unfinished === null ? approvals[0] : undefined;
   const balance = useSaleBalance(deployment, wallet?.address);
   const minimum = parseAmount(option?.minimum_purchase_usd ?? '', deployment?.decimals ?? 0);
@@ -113,7 +119,7 @@ export function useTokenSale({ offer, optionId, onDone }: UseTokenSaleOptions): 
   };
   const amount = useAmount(limits);
   const purchase = useSalePurchase({
-    ...{ offer, option, deployment, wallet, unfinished, recorded, onDone },
+    ...{ offer, option, deployment, wallet, recorded, onDone },
     onApprovalUsed: hide,
   });
   const { run, isRegistered, registered, buy, canRetry, retry, resume } = purchase;
@@ -123,11 +129,12 @@ export function useTokenSale({ offer, optionId, onDone }: UseTokenSaleOptions): 
   const participation = useSettlement(state.step === 'done' ? state.result : found);
   const { units } = amount;
   const isReady = option !== undefined && deployment !== undefined && wallet !== undefined;
+  const isKnown = recorded.key !== undefined;
   const isAccepted = isRegistered !== false && blockers.length === 0 && unfinished === null;
-  const canBuy = isReady && isAccepted && units !== null && state.step === 'idle';
+  const canBuy = isReady && isKnown && isAccepted && units !== null && state.step === 'idle';
   return {
     ...{ state, hashes, canRetry, option, choice, protocol, wallet, amount, limits, blockers },
-    ...{ isRegistered, registered, unfinished, openApproval, participation, canBuy, retry, resume },
+    ...{ isRegistered, registered, unfinished, openApproval, participation, canBuy, retry },
     buy: () => {
       if (canBuy && units !== null) buy(units);
     },
@@ -135,14 +142,17 @@ export function useTokenSale({ offer, optionId, onDone }: UseTokenSaleOptions): 
       setFound(undefined);
       reset();
     },
-    showRecorded: (one) => {
-      if (unfinished !== null) recorded.replace(unfinished.id, null);
-      setFound(one);
+    resume: () => {
+      if (unfinished !== null) resume(unfinished);
     },
-    discard: () => {
-      if (unfinished === null) return;
-      hide(unfinished);
-      recorded.replace(unfinished.id, null);
+    discard: async (work) => {
+      const { key } = recorded;
+      if (unfinished === null || key === undefined) return;
+      const { discardSale } = await loadParts();
+      const sale = { offer, purchase: unfinished, recorded: { ...recorded, key } };
+      const participation = await discardSale(causeway, sale, work);
+      if (participation === undefined) hide(unfinished);
+      setFound(participation);
     },
     hideOpenApproval: () => openApproval && hide(openApproval),
   };

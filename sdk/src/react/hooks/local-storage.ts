@@ -14,3 +14,13 @@ export function writeItem(key: string, value: string | null): void {
     else localStorage.setItem(key, value);
   } catch {}
 }
+
+/** Returns the values of the items whose keys start with `prefix`, by key. */
+export function readItems(prefix: string): (string | null)[] {
+  try {
+    const keys = Object.keys(localStorage).filter((key) => key.startsWith(prefix));
+    return keys.sort().map(readItem);
+  } catch {
+    return [];
+  }
+}

@@ -29,7 +29,7 @@ type Unexpected =
   | 'permit_not_supported'
   | 'aborted';
 /** Codes of failures in the page itself. */
-type PageCode = 'load_failed';
+type PageCode = 'load_failed' | 'purchase_elsewhere';
 type Known = Exclude<ErrorCode | FlowCode, Unexpected> | LocalCode | PageCode;
 
 const RETRY_LATER = 'Please try again in a few minutes.';
@@ -38,6 +38,7 @@ const NEW_APPROVAL = 'Start again. Your wallet will ask for a new approval.';
 const MESSAGES = {
   network_error: ["We can't connect right now", 'Check your connection and try again.'],
   load_failed: ["This part of the page didn't load", 'Try again, or reload the page.'],
+  purchase_elsewhere: ["You're buying this in another tab", 'Finish there, or close that tab and try again.'],
   timeout: ['This is taking too long', RETRY_LATER],
   unexpected_reply: ['We got an unexpected response', RETRY_LATER],
   unauthorized: ["You're signed out", 'Sign in to continue.'],
