@@ -11,3 +11,4 @@ export { UnregisteredWalletNotice } from './checkout/unregistered-wallet-notice.
 export { openHostedFlow, openSumsubFlow } from './identity/identity-flows.ts';
 export { IdentityStep } from './identity/identity-step.tsx';
 export { RequirementStep } from './identity/requirement-step.tsx';
+export { AllowWalletPanel } from './wallets/allow-wallet-panel.tsx';

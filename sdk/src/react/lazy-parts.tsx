@@ -45,6 +45,7 @@ function late<Props extends object>(
 
 const STEP = <Skeleton height="2.75em" />;
 
+export const AllowWalletPanel = late((parts) => parts.AllowWalletPanel, STEP);
 export const IdentityStep = late((parts) => parts.IdentityStep, STEP);
 export const OpenApprovalNotice = late((parts) => parts.OpenApprovalNotice);
 export const RequirementStep = late((parts) => parts.RequirementStep, STEP);

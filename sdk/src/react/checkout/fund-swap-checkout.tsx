@@ -1,12 +1,11 @@
 import type { SwapResult } from '../../flows/outcome.ts';
 import type { FundSwapOffer } from '../../offers.ts';
 import { BlockerNotice } from '../identity/blocker-notice.tsx';
-import { OpenApprovalNotice, SwapDone } from '../lazy-parts.tsx';
+import { AllowWalletPanel, OpenApprovalNotice, SwapDone } from '../lazy-parts.tsx';
 import type { BlockProps } from '../ui/class-names.ts';
 import { Empty, Skeleton } from '../ui/elements.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { useUi } from '../ui/ui.tsx';
-import { AllowWalletPanel } from '../wallets/allow-wallet-panel.tsx';
 import { AmountField, DeploymentFields, SlippageField, WalletField } from './checkout-fields.tsx';
 import { CheckoutGate } from './checkout-gate.tsx';
 import { FlowPanel } from './flow-panel.tsx';

@@ -25,6 +25,8 @@ type Unexpected =
   | 'validation_failed'
   | 'offer_type_mismatch'
   | 'contract_not_found'
+  | 'chain_not_supported'
+  | 'asset_not_accepted'
   | 'symbol_not_found'
   | 'permit_not_supported'
   | 'aborted';
@@ -49,7 +51,7 @@ const MESSAGES = {
   wallet_sanctioned: ["This wallet can't be used", 'Choose another wallet or contact support.'],
   not_found: ['Not found', 'It may have been removed. Go back and choose again.'],
   max_wallets_reached: ["You've reached the wallet limit for this option", 'Remove a wallet first.'],
-  offer_ended: ['This offer has ended', 'Nothing was taken from your wallet.'],
+  offer_ended: ['This offer has ended', ''],
   offer_not_started: ["This offer hasn't started yet", 'Come back when it opens.'],
   wallet_not_proven: ['This wallet is not connected', 'Connect it and sign the message.'],
   wallet_restricted: ["This wallet can't be used", 'Choose another wallet or contact support.'],
@@ -59,7 +61,7 @@ const MESSAGES = {
   too_many_prepared: ['Too many unfinished investments', 'Wait until one completes, then try again.'],
   wallet_already_bound: ['This wallet belongs to another account', 'Choose another wallet.'],
   approval_already_used: ['This approval was already used', NEW_APPROVAL],
-  document_completed: ["You've already signed this form", "There's nothing more to do here."],
+  document_completed: ["You've already signed this form", ''],
   acknowledgement_outdated: ['This document has changed', 'Read the new version, then confirm again.'],
   kyc_in_review: ["We're reviewing your identity", "We'll update this page when the result is in."],
   kyc_final_rejection: [
@@ -76,7 +78,6 @@ const MESSAGES = {
     "We couldn't verify the signature",
     'Select the right account in your wallet, then sign again.',
   ],
-  chain_not_supported: ["This network isn't available for this offer", 'Choose another network.'],
   approval_invalid: ["The approval doesn't match this purchase", NEW_APPROVAL],
   insufficient_allowance: [
     'The approved amount is too small',
@@ -116,7 +117,6 @@ const MESSAGES = {
     'Your earlier purchase from this wallet is still being settled',
     'Wait until it completes, then try again.',
   ],
-  asset_not_accepted: ["This offer doesn't accept that asset here", 'Choose another asset or network.'],
   swap_stopped: ['The fund has paused swaps', RETRY_LATER],
   wallet_not_authorized: ["Your wallet isn't allowed yet", 'Allow it first, then swap.'],
   supply_short: ["The fund can't take the full amount right now", 'Choose a smaller amount.'],
