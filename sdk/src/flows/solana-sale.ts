@@ -39,6 +39,6 @@ export async function buyTokenSaleOnSolana(
   options: FlowOptions<SolanaSalePhase> = {},
 ): Promise<Participation> {
   // Apps without Solana never load this.
-  const { runSolanaSale } = await import('./late-flows.ts');
+  const { runSolanaSale } = await import('./solana-purchase.ts');
   return runSolanaSale(causeway, input, options);
 }

@@ -77,6 +77,16 @@ export async function buyTokenSale(
   input: TokenSaleInput,
   options: FlowOptions<TokenSalePhase> = {},
 ): Promise<Participation> {
+  return runTokenSale(causeway, input, options, input.approval === 'permit' ? approveByPermit : undefined);
+}
+
+/** The flow behind `buyTokenSale`. The components run it without permits, which their pages then never load. */
+export async function runTokenSale(
+  causeway: Causeway,
+  input: TokenSaleInput,
+  options: FlowOptions<TokenSalePhase>,
+  approve: typeof approveByPermit = sendApproval,
+): Promise<Participation> {
   return runFlow(options, 'connecting', async ({ enter, reportTransaction }) => {
     const { offer, chain, assetId, approvalHash, onApproved } = input;
     const deployment = findDeployment(offer, 'platform::token_sale', chain, assetId);
@@ -99,7 +109,7 @@ export async function buyTokenSale(
         enter('waiting_for_earlier'),
       );
       await prove();
-      hash = await approve(session, enter, wanted, input.approval ?? 'approve');
+      hash = await approve(session, enter, wanted);
       onApproved?.(hash);
     }
     enter('confirming_approval');
@@ -111,14 +121,12 @@ export async function buyTokenSale(
   });
 }
 
-async function approve(
+async function approveByPermit(
   session: Session,
   enter: Enter<TokenSalePhase>,
   wanted: Allowance,
-  method: 'approve' | 'permit',
 ): Promise<Hex> {
-  if (method === 'approve') return sendApproval(session, enter, wanted);
-  const { readPermitTerms, signPermit } = await import('./late-flows.ts');
+  const { readPermitTerms, signPermit } = await import('./permit.ts');
   const terms = await readPermitTerms(session, wanted);
   enter('signing_permit');
   const call = await signPermit(session, wanted, terms);

@@ -105,7 +105,7 @@ function startFlow(
     );
   if (!isEvmChain(chain)) throw new Error(`Connect a Solana wallet to invest on ${chain}.`);
   const hash = approvalHash as `0x${string}` | undefined;
-  return flows.buyTokenSale(causeway, { ...input, wallet, chain, approvalHash: hash }, options);
+  return flows.runTokenSale(causeway, { ...input, wallet, chain, approvalHash: hash }, options);
 }
 
 /**

@@ -5,7 +5,7 @@ import { importLate } from '../import-late.ts';
 import { codeOf } from '../ui/error-messages.ts';
 
 /** The flows depend on viem, so they load only when one starts. */
-const loadFlows = () => importLate(() => import('../../flows/index.ts'));
+const loadFlows = () => importLate(() => import('../flows.ts'));
 export type Flows = Awaited<ReturnType<typeof loadFlows>>;
 
 export type FlowState<Phase extends string, Result> =

@@ -1,0 +1,9 @@
+// The flows that the components run. Not the entry point `@causeway/sdk/flows`: a bundler cannot drop unused parts of what is
+// imported later.
+export { allowWallet } from '../flows/allow-wallet.ts';
+export { proveAndBindWallet } from '../flows/bind-wallet.ts';
+export { swapFund } from '../flows/fund-swap.ts';
+export { findOpenApproval, revokeApproval } from '../flows/open-approval.ts';
+export { buyTokenSaleOnSolana } from '../flows/solana-sale.ts';
+export { runTokenSale } from '../flows/token-sale.ts';
+export { buyTokenized } from '../flows/tokenized-purchase.ts';
