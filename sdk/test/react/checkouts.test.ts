@@ -130,11 +130,19 @@ describe('the token sale checkout', () => {
       await page.getByRole('button', { name: 'Max' }).click();
       expect(await amount.inputValue()).toBe('1000');
       await amount.fill('125.123456');
-      await page.getByText('100.0987 HBQ').waitFor();
+      await page.getByText('100.098 HBQ').waitFor();
       await shoot(page, 'sale-ready');
+      // On a phone, the amount and the button stay in view above the fields.
+      const phone = { width: 390, height: 500 };
+      await page.setViewportSize(phone);
+      await page.getByLabel('Network').scrollIntoViewIfNeeded();
+      const bar = page.locator('.cw-actions').filter({ hasText: '125.123 USDC' });
+      const box = await bar.boundingBox();
+      expect([box !== null, (box?.y ?? 0) + (box?.height ?? 0) <= phone.height]).toEqual([true, true]);
+      await page.setViewportSize({ width: 1280, height: 800 });
       await page.getByRole('button', { name: 'Review order' }).click();
       const sheet = page.locator('[data-review]');
-      await sheet.getByText('125.123456 USDC', { exact: true }).waitFor();
+      await sheet.locator('dd').getByText('125.123456 USDC', { exact: true }).waitFor();
       await page.getByRole('button', { name: 'Edit order' }).click();
       await sheet.waitFor({ state: 'detached' });
       await confirmOrder(page, 'Invest');
@@ -544,7 +552,7 @@ describe('the fund checkout', () => {
       await page.getByLabel('Amount').fill('100');
       await page.getByLabel('The fund can only take part of this right now.').check();
       await page.getByRole('button', { name: 'Review order' }).click();
-      await page.locator('[data-review]').getByText('60.123456 USDC', { exact: true }).waitFor();
+      await page.locator('[data-review] dd').getByText('60.123456 USDC', { exact: true }).waitFor();
       available = '80000000';
       // A wallet that locks itself during the swap does not hide the result.
       await setWallet(page, { lockAfter: 'eth_sendTransaction' });

@@ -2,8 +2,7 @@ import { useId, useState } from 'react';
 import { formatAmount } from '../../amounts.ts';
 import type { Wallet } from '../../flows/wallet.ts';
 import type { Chain } from '../../wire.ts';
-import { AddressText, Skeleton } from '../ui/elements.tsx';
-import { truncateDecimals } from '../ui/format.ts';
+import { AddressText, Skeleton, TokenAmount } from '../ui/elements.tsx';
 import { type Ui, useUi } from '../ui/ui.tsx';
 import { ConnectWalletDialog } from '../wallets/connect-wallet-dialog.tsx';
 import type { Protocol } from '../wallets/connector.ts';
@@ -132,9 +131,7 @@ export function AmountField({ amount, limits, hasWallet, disabled = false }: Amo
                 balance === undefined ? (
                   <Skeleton width="8ch" />
                 ) : (
-                  <span title={formatAmount(balance, decimals)}>
-                    {format.digits(truncateDecimals(formatAmount(balance, decimals), 4))} {code}
-                  </span>
+                  <TokenAmount units={balance} unit={limits} />
                 ),
             })}
         </span>
@@ -174,12 +171,9 @@ export function AmountField({ amount, limits, hasWallet, disabled = false }: Amo
 }
 
 /** Returns the limit to show before anything is typed. */
-function hintOf(
-  { minimum, maximum, decimals, code }: Limits,
-  { t, format }: Pick<Ui, 't' | 'format'>,
-): string {
-  const show = (units: bigint) =>
-    `${format.digits(truncateDecimals(formatAmount(units, decimals), 2))} ${code}`;
+function hintOf(limits: Limits, { t, format }: Pick<Ui, 't' | 'format'>): string {
+  const { minimum, maximum } = limits;
+  const show = (units: bigint) => format.shortAmount(units, limits);
   if (minimum !== undefined && minimum > 0n) return t('Minimum {amount}', { amount: show(minimum) });
   return maximum === undefined ? '' : t('Up to {amount}', { amount: show(maximum) });
 }

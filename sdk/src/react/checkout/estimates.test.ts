@@ -4,9 +4,11 @@ import { minReceived, netOf, priceOf } from './order-math.ts';
 import { estimateTokens } from './sale-summary.tsx';
 
 test('token estimates are truncated, so that they never promise more than the user receives', () => {
-  expect(estimateTokens(125_500_000n, 6, '1.25')).toBe('100.4');
-  expect(estimateTokens(1n, 6, '3')).toBe('0');
-  expect(estimateTokens(1n, 6, null)).toBeNull();
+  const estimate = (units: bigint, price: string | null) =>
+    estimateTokens({ units, decimals: 6 }, price, 'HRBR')?.units;
+  expect(estimate(125_500_000n, '1.25')).toBe(100_400_000_000_000_000_000n);
+  expect(estimate(1n, '3')).toBe(333_333_333_333n);
+  expect(estimate(1n, null)).toBeUndefined();
 });
 
 test('the minimum received applies the slippage and rounds up, in favour of the user', () => {

@@ -11,8 +11,9 @@ import { CheckoutGate } from './checkout-gate.tsx';
 import { FlowPanel } from './flow-panel.tsx';
 import { FundSummary, outputUnit, useFundFacts } from './fund-summary.tsx';
 import { FUND_SWAP_STEPS } from './phases.ts';
-import { LIVE_PRICE_NOTE, OrderForm, ReviewButton, ReviewSheet, useReview } from './review-sheet.tsx';
+import { LivePriceNote, OrderForm, ReviewButton, ReviewSheet, useReview } from './review-sheet.tsx';
 import type { Deployment, DeploymentChoice } from './use-deployment.ts';
+import { PREVIEW_INTERVAL_MS } from './use-fund-preview.ts';
 import { type FundSwapState, useFundSwap } from './use-fund-swap.ts';
 import { useOpenApprovals } from './use-open-approvals.ts';
 
@@ -57,7 +58,7 @@ export function FundSwapCheckout({ offer, onDone, className }: FundSwapCheckoutP
 
 /** Shows the swap form once the fund is running and the wallet is allowed. */
 function FundForm({ offer, onDone }: FundSwapCheckoutProps) {
-  const { cx, t } = useUi();
+  const { t } = useUi();
   const swap = useFundSwap({ offer, onDone });
   const { choice, wallet, status, authorization, blockers, state } = swap;
   const { deployment } = choice;
@@ -92,7 +93,7 @@ function FundForm({ offer, onDone }: FundSwapCheckoutProps) {
               : undefined
           }
         >
-          {review.isReviewing && <p className={cx('cw-muted cw-small')}>{t(LIVE_PRICE_NOTE)}</p>}
+          {review.isReviewing && <LivePriceNote price={swap.preview.data} intervalMs={PREVIEW_INTERVAL_MS} />}
         </ReviewSheet>
         <FlowPanel run={{ ...swap, reset: edit }} steps={FUND_SWAP_STEPS} onRetry={swap.swap} />
       </div>
@@ -167,7 +168,7 @@ function SwapForm({ offer, deployment, swap, onReview }: FormProps) {
           {t('The fund can only take part of this right now. Swap that part.')}
         </label>
       )}
-      <ReviewButton canReview={swap.canSwap} />
+      <ReviewButton units={amount.units} limits={limits} canReview={swap.canSwap} />
     </OrderForm>
   );
 }

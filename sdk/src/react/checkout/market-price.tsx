@@ -4,7 +4,7 @@ import { useQuote, useTradingStatus } from '../hooks/use-tokenized.ts';
 import { Skeleton, StatusBadge } from '../ui/elements.tsx';
 import { titleOf } from '../ui/error-messages.ts';
 import { ErrorNotice } from '../ui/error-notice.tsx';
-import { truncateDecimals } from '../ui/format.ts';
+import { truncateDecimals, truncatePrice } from '../ui/format.ts';
 import type { Message } from '../ui/messages.ts';
 import { useUi } from '../ui/ui.tsx';
 
@@ -40,7 +40,7 @@ export function MarketPrice({ symbol }: { symbol: string }) {
     <div className="cw-market">
       <p className="cw-market-price cw-numbers" title={quote?.price}>
         {quote !== undefined ? (
-          format.price(truncateDecimals(quote.price, 4))
+          format.usd(truncatePrice(quote.price))
         ) : error === undefined && statusError === undefined ? (
           <Skeleton width="6ch" />
         ) : (

@@ -23,7 +23,7 @@ export function OptionPicker(props: { offer: OfferDetails; value: string; onChan
           <span className={cx('cw-muted cw-small')}>
             {option.price_usd === null
               ? t('Price set daily')
-              : t('{price} per {asset}', { price: format.price(option.price_usd), asset: offer.asset.code })}
+              : t('{price} per {asset}', { price: format.usd(option.price_usd), asset: offer.asset.code })}
             {option.minimum_purchase_usd !== null &&
               t(', from {amount}', { amount: format.usd(option.minimum_purchase_usd) })}
           </span>

@@ -4,7 +4,7 @@ import type { OfferDetails, TokenizedSwapTransaction } from '../../wire.ts';
 import { Countdown } from '../ui/countdown.tsx';
 import { AddressText, TokenAmount } from '../ui/elements.tsx';
 import { type Fact, FactList } from '../ui/fact-list.tsx';
-import { truncateDecimals } from '../ui/format.ts';
+import { truncatePrice } from '../ui/format.ts';
 import { useUi } from '../ui/ui.tsx';
 import { priceOf } from './order-math.ts';
 import type { Deployment } from './use-deployment.ts';
@@ -26,7 +26,11 @@ function useTradeFacts({ offer, deployment, purchase }: Props): readonly Fact[] 
   const { code, fractional_digits } = offer.asset;
   const show = (units: bigint | string | null | undefined, unit: { code: string; decimals: number }) =>
     units == null ? '–' : <TokenAmount units={units} unit={unit} />;
-  const priceText = (price: string) => t('{price} per {asset}', { price: format.price(price), asset: code });
+  const priceText = (price: string) => (
+    <span title={format.usd(price)}>
+      {t('{price} per {asset}', { price: format.usd(truncatePrice(price)), asset: code })}
+    </span>
+  );
   // The flow checks these decimals on chain, and refuses a quote or an order with different ones.
   const paid = { code: deployment?.code ?? '', decimals: deployment?.decimals ?? 0 };
   const received = { code, decimals: fractional_digits };
@@ -46,7 +50,7 @@ function useTradeFacts({ offer, deployment, purchase }: Props): readonly Fact[] 
     [t('Fee included'), show(fee, paid)],
     [t('You receive about'), show(quote.data?.token_base_units, received)],
     [t('Minimum received'), show(minReceive, received)],
-    [t('Price'), quote.data === undefined ? '–' : priceText(truncateDecimals(quote.data.price, 4))],
+    [t('Price'), quote.data === undefined ? '–' : priceText(quote.data.price)],
   ];
 }
 

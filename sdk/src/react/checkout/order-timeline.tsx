@@ -31,8 +31,9 @@ export function OrderTimeline({ chain, events }: { chain: Chain; events: readonl
                 href={transactionUrl(chain, hash)}
                 target="_blank"
                 rel="noreferrer"
+                title={hash}
               >
-                {hash}
+                {`${hash.slice(0, 10)}…${hash.slice(-8)}`}
               </a>
             )}
           </span>

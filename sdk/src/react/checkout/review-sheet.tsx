@@ -1,9 +1,9 @@
-import { type ReactNode, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { Countdown } from '../ui/countdown.tsx';
 import { type Fact, FactList } from '../ui/fact-list.tsx';
 import { useUi } from '../ui/ui.tsx';
 import { useFocusOnMount } from '../ui/use-focus-on-mount.ts';
-
-export const LIVE_PRICE_NOTE = 'The price is live. You never receive less than the minimum.';
+import type { Limits } from './use-amount.ts';
 
 /**
  * Whether the sheet is open, and the facts that it shows: live until the user confirms, then as confirmed. The sheet
@@ -42,12 +42,36 @@ export function OrderForm({ onReview, children }: { onReview(): void; children: 
   );
 }
 
-export function ReviewButton({ canReview }: { canReview: boolean }) {
-  const { cx, t } = useUi();
+/** Opens the sheet. On phones the button stays in view, with the amount above it. */
+export function ReviewButton(props: { units: bigint | null; limits: Limits; canReview: boolean }) {
+  const { cx, format, t } = useUi();
+  const { units, limits, canReview } = props;
   return (
-    <button type="submit" className={cx('cw-button cw-button-main cw-button-wide')} disabled={!canReview}>
-      {t('Review order')}
-    </button>
+    <div className="cw-actions">
+      <p className="cw-actions-amount" aria-hidden="true">
+        {units !== null && format.shortAmount(units, limits)}
+      </p>
+      <button type="submit" className={cx('cw-button cw-button-main cw-button-wide')} disabled={!canReview}>
+        {t('Review order')}
+      </button>
+    </div>
+  );
+}
+
+/** Says that the price changes until the user confirms, and when it does next. */
+export function LivePriceNote({ price, intervalMs }: { price: object | undefined; intervalMs: number }) {
+  const { cx, t } = useUi();
+  const [next, setNext] = useState<string>();
+  useEffect(() => {
+    if (price !== undefined) setNext(new Date(Date.now() + intervalMs).toISOString());
+  }, [price, intervalMs]);
+  return (
+    <p className={cx('cw-muted cw-small')}>
+      {t('The price is live. You never receive less than the minimum.')}{' '}
+      {next !== undefined && (
+        <Countdown to={next} label={t('New price in')} over={t('Updating the price…')} />
+      )}
+    </p>
   );
 }
 
@@ -69,6 +93,9 @@ export function ReviewSheet(props: {
       {children}
       {actions !== undefined && (
         <div className="cw-actions">
+          <p className="cw-actions-amount" aria-hidden="true">
+            {facts[0]?.[1]}
+          </p>
           <button
             type="button"
             className={cx('cw-button cw-button-main cw-button-wide')}

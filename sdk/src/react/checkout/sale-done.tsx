@@ -1,6 +1,6 @@
 import { CHAINS } from '../../chains.ts';
 import type { OfferDetails, Participation } from '../../wire.ts';
-import { StatusBadge } from '../ui/elements.tsx';
+import { StatusBadge, TokenAmount } from '../ui/elements.tsx';
 import { FactList } from '../ui/fact-list.tsx';
 import { PARTICIPATION_LABELS } from '../ui/labels.ts';
 import { useUi } from '../ui/ui.tsx';
@@ -19,12 +19,17 @@ export function SaleDone(props: {
 }) {
   const { cx, format, t } = useUi();
   const { offer, option, participation, hashes, onAgain } = props;
-  const { amount, asset, chain, status } = participation;
+  const { asset, chain, status } = participation;
   const panel = useFocusOnMount<HTMLDivElement>();
   const [tone, label, explanation] = PARTICIPATION_LABELS[status];
   const paid = `${format.digits(participation.amount_string)} ${asset.code}`;
-  const tokens = estimateTokens(BigInt(amount), asset.fractional_digits, option.price_usd);
-  const price = option.price_usd && format.price(option.price_usd);
+  const units = BigInt(participation.amount);
+  const tokens = estimateTokens(
+    { units, decimals: asset.fractional_digits },
+    option.price_usd,
+    offer.asset.code,
+  );
+  const price = option.price_usd && format.usd(option.price_usd);
   return (
     <div className="cw-done cw-stack cw-focused" ref={panel} tabIndex={-1}>
       <p className="cw-done-title">{t('{amount} in {offer}', { amount: paid, offer: offer.name })}</p>
@@ -39,7 +44,7 @@ export function SaleDone(props: {
         facts={[
           [t('You pay'), paid],
           [t('Platform fee'), t('None')],
-          [t('You receive about'), tokens === null ? '–' : `${format.digits(tokens)} ${offer.asset.code}`],
+          [t('You receive about'), tokens === null ? '–' : <TokenAmount key="tokens" {...tokens} />],
           [t('Price'), price ? t('{price} per {asset}', { price, asset: offer.asset.code }) : t('Set daily')],
           [t('Network'), CHAINS[chain].name],
         ]}

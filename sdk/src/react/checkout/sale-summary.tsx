@@ -1,10 +1,10 @@
-import { formatAmount, parseAmount } from '../../amounts.ts';
+import { parseAmount } from '../../amounts.ts';
 import { CHAINS } from '../../chains.ts';
 import type { Wallet } from '../../flows/wallet.ts';
 import type { Chain, OfferDetails } from '../../wire.ts';
-import { AddressText } from '../ui/elements.tsx';
+import { AddressText, TokenAmount } from '../ui/elements.tsx';
 import { type Fact, FactList } from '../ui/fact-list.tsx';
-import { isWebUrl, truncateDecimals } from '../ui/format.ts';
+import { isWebUrl } from '../ui/format.ts';
 import { useUi } from '../ui/ui.tsx';
 import type { Deployment } from './use-deployment.ts';
 
@@ -18,7 +18,7 @@ export function SaleSummary(props: {
   const { cx, format, rich, t } = useUi();
   const { offer, option, deployment, units } = props;
   const { code } = offer.asset;
-  const tokens = units === null ? null : estimateTokens(units, deployment.decimals, option.price_usd);
+  const tokens = units === null ? null : estimateTokens({ ...deployment, units }, option.price_usd, code);
   return (
     <>
       <FactList
@@ -29,9 +29,9 @@ export function SaleSummary(props: {
             t('Price'),
             option.price_usd === null
               ? '–'
-              : t('{price} per {asset}', { price: format.price(option.price_usd), asset: code }),
+              : t('{price} per {asset}', { price: format.usd(option.price_usd), asset: code }),
           ],
-          [t('You receive about'), tokens === null ? '–' : `${format.digits(tokens)} ${code}`],
+          [t('You receive about'), tokens === null ? '–' : <TokenAmount key="tokens" {...tokens} />],
         ]}
       />
       <p className={cx('cw-muted cw-small')}>
@@ -70,26 +70,33 @@ export function useSaleFacts(props: {
   const { offer, option, deployment, wallet, units } = props;
   if (deployment === undefined || wallet === undefined || units === null) return [];
   const { code } = offer.asset;
-  const tokens = estimateTokens(units, deployment.decimals, option.price_usd);
+  const tokens = estimateTokens({ ...deployment, units }, option.price_usd, code);
   return [
     [t('You pay'), format.tokenAmount(units, deployment)],
     [t('Platform fee'), t('None')],
-    [t('You receive about'), tokens === null ? '–' : `${format.digits(tokens)} ${code}`],
+    [t('You receive about'), tokens === null ? '–' : <TokenAmount key="tokens" {...tokens} />],
     [
       t('Price'),
       option.price_usd === null
         ? t('Set daily')
-        : t('{price} per {asset}', { price: format.price(option.price_usd), asset: code }),
+        : t('{price} per {asset}', { price: format.usd(option.price_usd), asset: code }),
     ],
     [t('Network'), CHAINS[deployment.chain].name],
     [t('Wallet'), <AddressText key="wallet" address={wallet.address} />],
   ];
 }
 
-/** Estimates the tokens bought, truncated to four decimals; a unit of the funding asset counts as one dollar. */
-export function estimateTokens(units: bigint, decimals: number, price: string | null): string | null {
-  const scaledPrice = price === null ? null : parseAmount(price, 18);
+const DECIMALS = 18;
+
+/** Estimates the tokens bought, rounded down; a unit of the funding asset counts as one dollar. */
+export function estimateTokens(
+  paid: { units: bigint; decimals: number },
+  price: string | null,
+  code: string,
+) {
+  const scaledPrice = price === null ? null : parseAmount(price, DECIMALS);
   if (scaledPrice === null || scaledPrice === '0') return null;
-  const tokens = (units * 10n ** 36n) / (BigInt(scaledPrice) * 10n ** BigInt(decimals));
-  return truncateDecimals(formatAmount(tokens, 18), 4);
+  const scale = 10n ** BigInt(2 * DECIMALS);
+  const units = (paid.units * scale) / (BigInt(scaledPrice) * 10n ** BigInt(paid.decimals));
+  return { units, unit: { decimals: DECIMALS, code } };
 }

@@ -3,6 +3,7 @@ import type { SwapResult } from '../../flows/outcome.ts';
 import type { Chain } from '../../wire.ts';
 import { StatusBadge, TokenAmount } from '../ui/elements.tsx';
 import { FactList } from '../ui/fact-list.tsx';
+import { truncatePrice } from '../ui/format.ts';
 import { useUi } from '../ui/ui.tsx';
 import { useFocusOnMount } from '../ui/use-focus-on-mount.ts';
 import { priceOf } from './order-math.ts';
@@ -29,11 +30,9 @@ export function SwapDone(props: {
       : [{ name: 'Approval confirmed' as const, state: 'past' as const, hash: approval }]),
     { name: 'Purchase confirmed', state: 'past', hash: result.transactionHash },
   ];
-  const price = format.digits(
-    priceOf(
-      { units: result.paid - result.fee, decimals: paid.decimals },
-      { units: result.received, decimals: received.decimals },
-    ),
+  const price = priceOf(
+    { units: result.paid - result.fee, decimals: paid.decimals },
+    { units: result.received, decimals: received.decimals },
   );
   return (
     <div className="cw-done cw-stack cw-focused" ref={panel} tabIndex={-1}>
@@ -50,7 +49,15 @@ export function SwapDone(props: {
         facts={[
           [t('You paid'), format.tokenAmount(result.paid, paid)],
           [t('Fee included'), <TokenAmount key="fee" units={result.fee} unit={paid} />],
-          [t('Price'), t('{price} per {asset}', { price: `${price} ${paid.code}`, asset: received.code })],
+          [
+            t('Price'),
+            <span key="price" title={`${format.digits(price)} ${paid.code}`}>
+              {t('{price} per {asset}', {
+                price: `${format.digits(truncatePrice(price))} ${paid.code}`,
+                asset: received.code,
+              })}
+            </span>,
+          ],
           [t('Network'), CHAINS[paid.chain].name],
         ]}
       />

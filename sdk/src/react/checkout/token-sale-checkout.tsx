@@ -142,7 +142,7 @@ function SaleForm({ offer, option, onDone }: FormProps) {
               {rich(SOLANA_NOTE, { address: <AddressText address={deployment.contract.address} /> })}
             </p>
           )}
-          <ReviewButton canReview={canBuy} />
+          <ReviewButton units={amount.units} limits={limits} canReview={canBuy} />
         </>
       )}
       {(isReviewing || (!isIdle && review.isOpen)) && (

@@ -11,10 +11,11 @@ import { FlowPanel } from './flow-panel.tsx';
 import { MarketNotice, MarketPrice } from './market-price.tsx';
 import { PriceTimer, TokenizedSummary, useReviewFacts } from './order-panel.tsx';
 import { TOKENIZED_STEPS } from './phases.ts';
-import { LIVE_PRICE_NOTE, OrderForm, ReviewButton, ReviewSheet, useReview } from './review-sheet.tsx';
+import { LivePriceNote, OrderForm, ReviewButton, ReviewSheet, useReview } from './review-sheet.tsx';
 import { useDeployment } from './use-deployment.ts';
 import { useOpenApprovals } from './use-open-approvals.ts';
 import { useTokenizedPurchase } from './use-tokenized-purchase.ts';
+import { QUOTE_INTERVAL_MS } from './use-trade-quote.ts';
 
 const SLIPPAGE_BPS_CHOICES = [50, 100, 300];
 
@@ -61,7 +62,7 @@ export function TokenizedCheckout({ offer, onDone, className }: TokenizedCheckou
 }
 
 function TradeForm({ offer, onDone }: TokenizedCheckoutProps) {
-  const { cx, t } = useUi();
+  const { t } = useUi();
   const purchase = useTokenizedPurchase({ offer, onDone });
   const { choice, wallet, amount, limits, quote, isTradable, slippageBps, blockers, order, state } = purchase;
   const { deployment } = choice;
@@ -108,7 +109,7 @@ function TradeForm({ offer, onDone }: TokenizedCheckoutProps) {
             onChange={purchase.setSlippageBps}
           />
           <TokenizedSummary {...{ offer, deployment, purchase }} />
-          <ReviewButton canReview={purchase.canBuy} />
+          <ReviewButton units={amount.units} limits={limits} canReview={purchase.canBuy} />
         </>
       ) : (
         <ReviewSheet
@@ -124,7 +125,7 @@ function TradeForm({ offer, onDone }: TokenizedCheckoutProps) {
           }
         >
           {state.step === 'idle' ? (
-            <p className={cx('cw-muted cw-small')}>{t(LIVE_PRICE_NOTE)}</p>
+            <LivePriceNote price={quote.data} intervalMs={QUOTE_INTERVAL_MS} />
           ) : (
             <PriceTimer order={order} phase={state.phase} />
           )}

@@ -4,7 +4,7 @@ import { useBalance } from './use-balance.ts';
 import { useDebounced } from './use-debounced.ts';
 import type { Deployment } from './use-deployment.ts';
 
-const PREVIEW_INTERVAL_MS = 10_000;
+export const PREVIEW_INTERVAL_MS = 10_000;
 
 /** Returns the amount being typed with a live preview of the swap. */
 export function useFundPreview(deployment: Deployment | undefined, owner: string | undefined) {

@@ -96,7 +96,7 @@ function factsOf(offer: Offer, { t, format }: Pick<Ui, 't' | 'format'>): readonl
   return [
     price === null
       ? [t('Price'), t(type === 'tokenized::swap' ? 'Market price' : 'Set daily')]
-      : [t(options.length > 1 ? 'Price from' : 'Price'), format.price(price)],
+      : [t(options.length > 1 ? 'Price from' : 'Price'), format.usd(price)],
     [t('Minimum'), minimum === null ? t('None') : format.usd(minimum)],
     ...(summary?.state === 'open' && ends_at !== null
       ? [

@@ -66,7 +66,7 @@ function optionFacts(
   { t, format }: Ui,
 ): Fact[] {
   const usd = (term: string, value: string | null): Fact[] =>
-    value === null ? [] : [[term, format.price(value)]];
+    value === null ? [] : [[term, format.usd(value)]];
   const supply = option.total_token_supply;
   return [
     ...usd(t('Price per {asset}', { asset: asset.code }), option.price_usd),

@@ -37,8 +37,11 @@ export function useOfferState(offer: Schedule): OfferState {
   return offerState(offer, now);
 }
 
-export function OfferStateBadge({ offer }: { offer: Schedule }) {
+export function OfferStateBadge({ offer }: { offer: Schedule & Pick<Offer, 'type'> }) {
   const { t } = useUi();
-  const [tone, label] = OFFER_STATE_LABELS[useOfferState(offer)];
+  const state = useOfferState(offer);
+  // Whether a tokenized asset can be bought depends on its market, which may be closed.
+  if (state === 'open' && offer.type === 'tokenized::swap') return null;
+  const [tone, label] = OFFER_STATE_LABELS[state];
   return <StatusBadge tone={tone}>{t(label)}</StatusBadge>;
 }

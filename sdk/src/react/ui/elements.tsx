@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import type { Tone } from './labels.ts';
 import { useUi } from './ui.tsx';
 
@@ -75,8 +75,28 @@ export function Loading({ children }: { children: string }) {
   );
 }
 
+const isEvmAddress = (address: string) => /^0x[0-9a-f]{40}$/i.test(address);
+
+/** Returns an EVM address with its checksum (EIP-55) as soon as that is computed, and any other address unchanged. */
+function useChecksummed(address: string): string {
+  const [checksummed, setChecksummed] = useState(address);
+  useEffect(() => {
+    if (!isEvmAddress(address)) return;
+    let isStale = false;
+    import('./checksum.ts').then(
+      ({ toChecksummed }) => !isStale && setChecksummed(toChecksummed(address)),
+      // The address is right without its checksum, too.
+      () => undefined,
+    );
+    return () => {
+      isStale = true;
+    };
+  }, [address]);
+  return isEvmAddress(address) && checksummed.toLowerCase() === address.toLowerCase() ? checksummed : address;
+}
+
 /**
- * Shows a shortened address; screen readers, the tooltip and copied text get the full one.
+ * Shows a shortened address with its checksum; screen readers, the tooltip and copied text get the full one.
  *
  * @example
  * ```tsx
@@ -86,10 +106,11 @@ export function Loading({ children }: { children: string }) {
  * ```
  */
 export function AddressText({ address }: { address: string }) {
+  const shown = useChecksummed(address);
   return (
-    <span className="cw-address" title={address}>
-      <span aria-hidden="true">{`${address.slice(0, 6)}…${address.slice(-4)}`}</span>
-      <span className="cw-hidden">{address}</span>
+    <span className="cw-address" title={shown}>
+      <span aria-hidden="true">{`${shown.slice(0, 6)}…${shown.slice(-4)}`}</span>
+      <span className="cw-hidden">{shown}</span>
     </span>
   );
 }

@@ -15,10 +15,10 @@ test('groupDigits adds commas to the whole part and changes nothing else', () =>
   );
 });
 
-test('formatUsd is exact and shows cents only if there are any', () => {
+test('formatUsd is exact and always shows cents', () => {
   expect(['1.25', '1000', '1.5', '0.000000000000000001', '1234567.80'].map(formatUsd)).toEqual([
     '$1.25',
-    '$1,000',
+    '$1,000.00',
     '$1.50',
     '$0.000000000000000001',
     '$1,234,567.80',
@@ -27,10 +27,6 @@ test('formatUsd is exact and shows cents only if there are any', () => {
 
 test('token amounts group digits and appends the token code', () => {
   expect(english.tokenAmount(1_250_500_000n, { decimals: 6, code: 'USDC' })).toBe('1,250.5 USDC');
-});
-
-test('prices always show cents', () => {
-  expect(['1', '1.5', '0.125', '1000'].map(english.price)).toEqual(['$1.00', '$1.50', '$0.125', '$1,000.00']);
 });
 
 test('truncateDecimals never makes a number larger', () => {

@@ -14,10 +14,8 @@ export type Formats = {
   tokenAmount(units: bigint | string, unit: Unit): string;
   /** Like `tokenAmount`, but truncated to six significant digits; keeps at least two decimals. */
   shortAmount(units: bigint | string, unit: Unit): string;
-  /** Formats dollars, with cents only if there are any: `1000` becomes `$1,000`, `1.5` becomes `$1.50`. */
+  /** Formats dollars, always with cents: `1000` becomes `$1,000.00`. */
   usd(decimal: string): string;
-  /** Formats dollars, always with cents: `1` becomes `$1.00`. */
-  price(decimal: string): string;
   /** Formats basis points: `50` becomes `0.50%`. */
   percent(bps: number): string;
   /** Formats in UTC, so that the server and every browser render the same text. */
@@ -51,9 +49,6 @@ export function formatsOf(locale: string): Formats {
     .map(({ type, value }) => (type === 'currency' || type === 'literal' ? value : '\0'))
     .join('')
     .split(/\0+/);
-  const dollars = (whole: string, cents: string) =>
-    `${before}${digits(cents === '' ? whole : `${whole}.${cents.padEnd(2, '0')}`)}${after}`;
-  const centsOf = (fraction: string) => fraction.replace(/0+$/, '');
   const date = new Intl.DateTimeFormat(locale, DATE);
   const dateTime = new Intl.DateTimeFormat(locale, { ...DATE, ...TIME });
   return {
@@ -63,11 +58,7 @@ export function formatsOf(locale: string): Formats {
       `${digits(truncateSignificant(formatAmount(units, decimals)))} ${code}`,
     usd: (decimal) => {
       const [whole = '0', fraction = ''] = decimal.split('.');
-      return dollars(whole, centsOf(fraction));
-    },
-    price: (decimal) => {
-      const [whole = '0', fraction = ''] = decimal.split('.');
-      return dollars(whole, centsOf(fraction) || '00');
+      return `${before}${digits(`${whole}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`)}${after}`;
     },
     percent: (bps) => `${digits((bps / 100).toFixed(2))}%`,
     date: (iso) => date.format(new Date(iso)),
@@ -103,7 +94,7 @@ export function groupDigits(decimal: string): string {
 }
 
 /**
- * Formats dollars exactly, with cents only if there are any: `1000` becomes `$1,000`, `1.5` becomes `$1.50`.
+ * Formats dollars exactly, always with cents: `1000` becomes `$1,000.00`, `1.5` becomes `$1.50`.
  *
  * @example
  * ```ts
@@ -121,6 +112,11 @@ export function truncateDecimals(decimal: string, digits: number): string {
   const [whole = '0', fraction = ''] = decimal.split('.');
   const truncated = fraction.slice(0, digits).replace(/0+$/, '');
   return truncated === '' ? whole : `${whole}.${truncated}`;
+}
+
+/** Truncates the price of one unit to cents, or to four decimals below one dollar. */
+export function truncatePrice(decimal: string): string {
+  return truncateDecimals(decimal, /^0*\./.test(decimal) ? 4 : 2);
 }
 
 const SIGNIFICANT_DIGITS = 6;

@@ -115,6 +115,7 @@ type ComponentMessage =
   | 'Minimum received'
   | 'Network'
   | 'New ones will appear here.'
+  | 'New price in'
   | 'No checks needed. You can invest now.'
   | 'No investments yet'
   | 'No offers right now'
@@ -213,6 +214,7 @@ type ComponentMessage =
   | "This wallet isn't registered for this option"
   | 'Transaction'
   | 'Try again'
+  | 'Updating the price…'
   | 'Up to {amount}'
   | 'Up to {amount} or {tokens} {symbol} per order'
   | 'Use a different wallet'

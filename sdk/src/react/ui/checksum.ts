@@ -1,0 +1,2 @@
+// Loaded when an address is shown: nothing else on a page needs a hash function before the first purchase.
+export { getAddress as toChecksummed } from 'viem/utils';
