@@ -111,6 +111,16 @@ describe('EOAs', () => {
     ['the malleable counterpart with high s', malleate, false],
     ['r of zero', (s: Uint8Array) => s.map((byte, at) => (at < 32 ? 0 : byte)), false],
     ['s of zero', (s: Uint8Array) => s.map((byte, at) => (at >= 32 && at < 64 ? 0 : byte)), false],
+    [
+      'r that is the x coordinate of no point',
+      (s: Uint8Array) =>
+        set(
+          s.map((b, at) => (at < 32 ? 0 : b)),
+          31,
+          5,
+        ),
+      false,
+    ],
     ['r above the order', (s: Uint8Array) => s.map((byte, at) => (at < 32 ? 255 : byte)), false],
     ['64 bytes without the parity', (s: Uint8Array) => s.subarray(0, 64), true],
     ['64 bytes with the wrong parity', (s: Uint8Array) => flip(s.subarray(0, 64), 32 * 8 + 7), false],
