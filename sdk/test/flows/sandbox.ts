@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Hex } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
-import { startService } from '../../../service/test/support/service.ts';
+import { runCauseway, startService } from '../../../service/test/support/service.ts';
 import { type Causeway, createCauseway } from '../../src/client.ts';
 import { FlowError } from '../../src/flows/flow.ts';
 import {
@@ -52,10 +52,22 @@ export async function startSandbox(env: Record<string, string> = {}) {
   const faucet = (address: string, asset_id: string | undefined, amount: string, chain = CHAIN) =>
     control('POST', `/sandbox/chains/${chain}/faucet`, { address, amount, ...(asset_id && { asset_id }) });
 
+  const run = async (args: string[]) => {
+    const { code, text } = await runCauseway(args, { CAUSEWAY_DATA: folder });
+    if (code !== 0) throw new Error(`${args.join(' ')}: ${text}`);
+  };
+
   return {
     url: service.url,
     overview,
     control,
+    /** Makes the sandbox's database match an offer file, as an operator does. */
+    applyOffer: async (file: { slug: string }) => {
+      const path = join(folder, `${file.slug}.yaml`);
+      writeFileSync(path, JSON.stringify(file));
+      await run(['offer', 'apply', path, '--yes']);
+    },
+    publishOffer: (slug: string) => run(['offer', 'publish', slug]),
     /** Creates a user and returns a client with the user's token. */
     newUser: async ({
       clientId,

@@ -72,6 +72,48 @@ describe('the requirements checklist', () => {
     });
   }, 120_000);
 
+  test('records which version of a document the user has read', async () => {
+    const { partner } = (await app.sandbox.control('GET', '/sandbox')) as { partner: { client_id: string } };
+    const offerWith = (version: string) => ({
+      ...{ slug: 'disclosed', type: 'platform::token_sale', name: 'A fine asset', tagline: 'Own a share' },
+      ...{ logo_url: 'https://assets.test/logo.svg', banner_url: 'https://assets.test/banner.svg' },
+      ...{ asset: 'usd-coin', funding_assets: ['usd-coin'], partners: [partner.client_id] },
+      options: [
+        {
+          slug: 'only',
+          requirements: [
+            {
+              type: 'acknowledgement',
+              details: {
+                ...{ document: 'risks', name: 'Risk disclosure', version },
+                url: `https://issuer.test/risks-${version}.pdf`,
+                sha256: version.repeat(64),
+              },
+            },
+          ],
+        },
+      ],
+      assets: { 'usd-coin': { code: 'USDC', name: 'USD Coin', fractional_digits: 6 } },
+    });
+    await app.sandbox.applyOffer(offerWith('1'));
+    await app.sandbox.publishOffer('disclosed');
+    await app.visit('?view=offer&slug=disclosed&section=checklist', async ({ page }) => {
+      const box = page.getByRole('checkbox');
+      await page.getByText("I've read Risk disclosure (version 1).").waitFor();
+      expect(await page.getByRole('link', { name: 'Risk disclosure' }).getAttribute('href')).toBe(
+        'https://issuer.test/risks-1.pdf',
+      );
+      await shoot(page, 'acknowledgement');
+      // A version that is no longer current is not recorded: the user reads the new one first.
+      await app.sandbox.applyOffer(offerWith('2'));
+      await box.click();
+      await page.getByText("I've read Risk disclosure (version 2).").waitFor();
+      expect(await box.isChecked()).toBe(false);
+      await box.click();
+      await page.getByText('All done. You can invest now.').waitFor();
+    });
+  });
+
   describe('shows a status that changes elsewhere', () => {
     /** Opens the checklist, stops the page's clock and with it all polling, and completes the first requirement. */
     const changeStatus = async (page: Page, email: string) => {

@@ -1,5 +1,6 @@
 import type { OfferDetails } from '../../wire.ts';
 import { WalletStep } from '../wallets/wallet-step.tsx';
+import { AcknowledgementStep } from './acknowledgement-step.tsx';
 import { DocumentStep } from './document-step.tsx';
 import { IdentityStep } from './identity-step.tsx';
 import type { StepGuide } from './use-guide.ts';
@@ -32,7 +33,16 @@ export function RequirementStep(props: StepProps) {
     case 'document':
       return <DocumentStep documentType={requirement.details.document_type} {...common} />;
     case 'acknowledgement':
-      return null;
+      return (
+        <AcknowledgementStep
+          // A new version starts with an empty box.
+          key={requirement.details.sha256}
+          offerId={offer.id}
+          details={requirement.details}
+          onStart={guide.onStart}
+          onProgress={expectChange}
+        />
+      );
     case 'external_wallet':
       return (
         <WalletStep

@@ -55,7 +55,7 @@ export function useRequirementRows(offerId: string, optionId: string): Requireme
   const invalidate = useInvalidate();
   const expectChange = useCallback(() => {
     setExpectedChanges((count) => count + 1);
-    invalidate('eligibility');
+    invalidate('eligibility', 'requirements');
     void refreshStatuses();
   }, [refreshStatuses, invalidate]);
   // A status change may also change what blocks the user.

@@ -85,6 +85,7 @@ type ComponentMessage =
   | 'Full legal name'
   | 'Getting a firm price…'
   | 'h'
+  | "I've read {document} (version {version})."
   | 'Identity verification'
   | "Install a wallet extension and reload this page, or open this page in your wallet app's browser."
   | 'Invest'

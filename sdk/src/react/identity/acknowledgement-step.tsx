@@ -1,0 +1,47 @@
+import { useState } from 'react';
+import type { AcknowledgementRequirement } from '../../wire.ts';
+import { useCauseway } from '../context.ts';
+import { ErrorNotice } from '../ui/error-notice.tsx';
+import { isWebUrl } from '../ui/format.ts';
+import { useUi } from '../ui/ui.tsx';
+
+type Props = {
+  offerId: string;
+  details: AcknowledgementRequirement['details'];
+  onStart(): void;
+  onProgress(): void;
+};
+
+/** Links to a document, and records that the user has read the shown version when the user checks the box. */
+export function AcknowledgementStep({ offerId, details, onStart, onProgress }: Props) {
+  const { cx, rich } = useUi();
+  const { requirements } = useCauseway();
+  const [isChecked, setIsChecked] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const { name, url, version } = details;
+  const confirm = async () => {
+    setIsChecked(true);
+    setError(null);
+    onStart();
+    await requirements.acknowledge(offerId, details).catch((cause: unknown) => {
+      setIsChecked(false);
+      setError(cause);
+    });
+    // If the document has changed, this also loads its new version.
+    onProgress();
+  };
+  const document = (
+    <a className={cx('cw-link')} href={isWebUrl(url) ? url : undefined} target="_blank" rel="noreferrer">
+      {name}
+    </a>
+  );
+  return (
+    <div className="cw-requirement-step">
+      <label className={cx('cw-check')}>
+        <input type="checkbox" checked={isChecked} disabled={isChecked} onChange={confirm} />
+        <span>{rich("I've read {document} (version {version}).", { document, version })}</span>
+      </label>
+      {error !== null && <ErrorNotice error={error} />}
+    </div>
+  );
+}
