@@ -47,8 +47,10 @@ const STEP = <Skeleton height="2.75em" />;
 
 export const AllowWalletPanel = late((parts) => parts.AllowWalletPanel, STEP);
 export const IdentityStep = late((parts) => parts.IdentityStep, STEP);
+export const LivePriceNote = late((parts) => parts.LivePriceNote);
 export const OpenApprovalNotice = late((parts) => parts.OpenApprovalNotice);
 export const RequirementStep = late((parts) => parts.RequirementStep, STEP);
+export const ReviewSheet = late((parts) => parts.ReviewSheet);
 export const SaleDone = late((parts) => parts.SaleDone);
 export const SwapDone = late((parts) => parts.SwapDone);
 export const UnfinishedSaleNotice = late((parts) => parts.UnfinishedSaleNotice);

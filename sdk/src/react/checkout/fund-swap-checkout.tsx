@@ -1,7 +1,13 @@
 import type { SwapResult } from '../../flows/outcome.ts';
 import type { FundSwapOffer } from '../../offers.ts';
 import { BlockerNotice } from '../identity/blocker-notice.tsx';
-import { AllowWalletPanel, OpenApprovalNotice, SwapDone } from '../lazy-parts.tsx';
+import {
+  AllowWalletPanel,
+  LivePriceNote,
+  OpenApprovalNotice,
+  ReviewSheet,
+  SwapDone,
+} from '../lazy-parts.tsx';
 import type { BlockProps } from '../ui/class-names.ts';
 import { Empty, Skeleton } from '../ui/elements.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
@@ -10,8 +16,8 @@ import { AmountField, DeploymentFields, SlippageField, WalletField } from './che
 import { CheckoutGate } from './checkout-gate.tsx';
 import { FlowPanel } from './flow-panel.tsx';
 import { FundSummary, outputUnit, useFundFacts } from './fund-summary.tsx';
+import { OrderForm, ReviewButton, useReview } from './order-form.tsx';
 import { FUND_SWAP_STEPS } from './phases.ts';
-import { LivePriceNote, OrderForm, ReviewButton, ReviewSheet, useReview } from './review-sheet.tsx';
 import type { Deployment, DeploymentChoice } from './use-deployment.ts';
 import { PREVIEW_INTERVAL_MS } from './use-fund-preview.ts';
 import { type FundSwapState, useFundSwap } from './use-fund-swap.ts';

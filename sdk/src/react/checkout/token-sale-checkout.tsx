@@ -4,6 +4,7 @@ import type { Participation } from '../../wire.ts';
 import { BlockerNotice } from '../identity/blocker-notice.tsx';
 import {
   OpenApprovalNotice,
+  ReviewSheet,
   SaleDone,
   UnfinishedSaleNotice,
   UnregisteredWalletNotice,
@@ -15,8 +16,8 @@ import { AmountField, DeploymentFields, WalletField } from './checkout-fields.ts
 import { CheckoutGate } from './checkout-gate.tsx';
 import { FlowPanel } from './flow-panel.tsx';
 import { OptionPicker } from './option-picker.tsx';
+import { OrderForm, ReviewButton, useReview } from './order-form.tsx';
 import { TOKEN_SALE_STEPS } from './phases.ts';
-import { OrderForm, ReviewButton, ReviewSheet, useReview } from './review-sheet.tsx';
 import { SaleSummary, useSaleFacts } from './sale-summary.tsx';
 import { useTokenSale } from './use-token-sale.ts';
 

@@ -1,7 +1,7 @@
 import type { SwapResult } from '../../flows/outcome.ts';
 import type { TokenizedOffer } from '../../offers.ts';
 import { BlockerNotice } from '../identity/blocker-notice.tsx';
-import { OpenApprovalNotice, SwapDone } from '../lazy-parts.tsx';
+import { LivePriceNote, OpenApprovalNotice, ReviewSheet, SwapDone } from '../lazy-parts.tsx';
 import type { BlockProps } from '../ui/class-names.ts';
 import { Empty } from '../ui/elements.tsx';
 import { useUi } from '../ui/ui.tsx';
@@ -9,9 +9,9 @@ import { AmountField, DeploymentFields, SlippageField, WalletField } from './che
 import { CheckoutGate } from './checkout-gate.tsx';
 import { FlowPanel } from './flow-panel.tsx';
 import { MarketNotice, MarketPrice } from './market-price.tsx';
+import { OrderForm, ReviewButton, useReview } from './order-form.tsx';
 import { PriceTimer, TokenizedSummary, useReviewFacts } from './order-panel.tsx';
 import { TOKENIZED_STEPS } from './phases.ts';
-import { LivePriceNote, OrderForm, ReviewButton, ReviewSheet, useReview } from './review-sheet.tsx';
 import { useDeployment } from './use-deployment.ts';
 import { useOpenApprovals } from './use-open-approvals.ts';
 import { useTokenizedPurchase } from './use-tokenized-purchase.ts';

@@ -1,0 +1,57 @@
+import { type ReactNode, useRef, useState } from 'react';
+import type { Fact } from '../ui/fact-list.tsx';
+import { useUi } from '../ui/ui.tsx';
+import type { Limits } from './use-amount.ts';
+
+/**
+ * Whether the sheet is open, and the facts that it shows: live until the user confirms, then as confirmed. The sheet
+ * stays open while the flow runs, and closes when the flow returns to idle.
+ */
+export function useReview(step: 'idle' | 'running' | 'failed' | 'done', live: readonly Fact[]) {
+  const [isOpen, setIsOpen] = useState(false);
+  const [lastStep, setLastStep] = useState(step);
+  const facts = useRef(live);
+  if (step === 'idle') facts.current = live;
+  if (step !== lastStep) {
+    setLastStep(step);
+    if (step === 'idle') setIsOpen(false);
+  }
+  return {
+    isOpen,
+    isReviewing: isOpen && step === 'idle',
+    facts: facts.current,
+    open: () => setIsOpen(true),
+    close: () => setIsOpen(false),
+  };
+}
+
+/** The form of an order, which opens the sheet instead of being submitted. */
+export function OrderForm({ onReview, children }: { onReview(): void; children: ReactNode }) {
+  return (
+    <form
+      className="cw-stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onReview();
+      }}
+    >
+      {children}
+    </form>
+  );
+}
+
+/** Opens the sheet. On phones the button stays in view, with the amount above it. */
+export function ReviewButton(props: { units: bigint | null; limits: Limits; canReview: boolean }) {
+  const { cx, format, t } = useUi();
+  const { units, limits, canReview } = props;
+  return (
+    <div className="cw-actions">
+      <p className="cw-actions-amount" aria-hidden="true">
+        {units !== null && format.shortAmount(units, limits)}
+      </p>
+      <button type="submit" className={cx('cw-button cw-button-main cw-button-wide')} disabled={!canReview}>
+        {t('Review order')}
+      </button>
+    </div>
+  );
+}
