@@ -1,6 +1,6 @@
 import { type ReactNode, StrictMode, useEffect, useMemo, useState } from 'react';
 import { createRoot } from 'react-dom/client';
-import { createCauseway, type TokenSaleOffer } from '../../src/index.ts';
+import { createCauseway } from '../../src/index.ts';
 import {
   CausewayProvider,
   Checkout,
@@ -18,15 +18,14 @@ import {
   SignInCard,
   SignOutButton,
   useOffer,
-  useParticipations,
   useQuote,
   useSession,
-  useTokenSale,
   useWallet,
   type WalletConnector,
   WalletsList,
 } from '../../src/react/index.ts';
 import { createSolanaTestWallet, createTestWallet, type Interceptor } from '../../src/testing/index.ts';
+import { Headless } from './headless-view.tsx';
 import { createWagmiHost } from './wagmi-view.tsx';
 
 /** The configuration, which the test sets before the page loads. */
@@ -130,51 +129,6 @@ function OfferParts({ slug, option }: { slug: string; option: string | null }) {
       </div>
     </div>
   );
-}
-
-/** Buys into a token sale with the hook alone, beside a list that never polls. */
-function Headless() {
-  const { data: offer } = useOffer('harbour-quarter');
-  if (offer?.type !== 'platform::token_sale') return null;
-  return (
-    <>
-      <HeadlessSale offer={offer} />
-      <Beside />
-    </>
-  );
-}
-
-function HeadlessSale({ offer }: { offer: TokenSaleOffer }) {
-  const optionId = offer.options.find(({ slug }) => slug === 'public')?.id;
-  const { amount, canBuy, buy, state, participation, discard } = useTokenSale({ offer, optionId });
-  const { wallet, connectors, connect } = useWallet('ethereum');
-  const [connector] = connectors;
-  return (
-    <>
-      <button type="button" hidden={wallet !== undefined} onClick={() => connector && connect(connector)}>
-        Connect
-      </button>
-      <input
-        aria-label="Dollars"
-        value={amount.text}
-        onChange={(event) => amount.setText(event.target.value)}
-      />
-      <button type="button" disabled={!canBuy} onClick={buy}>
-        Buy
-      </button>
-      <button type="button" onClick={() => discard()}>
-        Discard
-      </button>
-      <p id="step">{state.step}</p>
-      <p id="sale">{participation?.status}</p>
-    </>
-  );
-}
-
-function Beside() {
-  const { data = [] } = useParticipations();
-  const shown = data.map(({ amount_string, status }) => `${amount_string} ${status}`);
-  return <p id="beside">{shown.join(', ')}</p>;
 }
 
 /** Polls the same quote in two components, so that the test can count the requests for it. */
