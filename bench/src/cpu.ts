@@ -31,6 +31,20 @@ export function readCpuTime(pid: number): CpuTime | null {
   return { ownMs: own.ownMs, descendantsMs: own.endedMs + descend(pid) };
 }
 
+/** Returns the time that all cores have worked since the machine started, in milliseconds. */
+export function readMachineCpuMs(): number {
+  const [user = 0, nice = 0, system = 0, , , interrupts = 0, softInterrupts = 0] = readFileSync(
+    '/proc/stat',
+    'utf8',
+  )
+    .split('\n', 1)
+    .join()
+    .split(/ +/)
+    .slice(1)
+    .map(Number);
+  return (user + nice + system + interrupts + softInterrupts) * TICK_MS;
+}
+
 /** Returns the resident memory of a process in MB. */
 export function readResidentMb(pid: number): number {
   const found = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));

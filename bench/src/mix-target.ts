@@ -6,20 +6,25 @@ import { benchContext } from './context.ts';
 import { serveMix } from './mix-server.ts';
 import { type MixUser, mixSettings, mixWorld, type Outside } from './mix-world.ts';
 import type { Mix } from './timed-load.ts';
+import type { WalletTarget } from './wallet-load.ts';
 
 const CHAIN = 'ethereum_sepolia';
 const WALLETS_PER_USER = 5;
 /** The most participations awaiting approval that a user may have. */
 const PARTICIPATIONS_PER_USER = 5;
 
-const { venue, chains } = JSON.parse(process.argv[2] ?? '') as Outside;
+const outside = JSON.parse(process.argv[2] ?? '') as Outside;
 const collectorUrl = process.argv[3];
 const traces = collectorUrl === undefined ? null : { url: collectorUrl, headers: {}, ratio: 0.01 };
-const { ctx, databaseUrl, dataDir } = await benchContext({ ...mixSettings({ venue, chains }), traces });
-const { users, offers } = await mixWorld(ctx, { venue, chains });
+const { ctx, databaseUrl, dataDir } = await benchContext({ ...mixSettings(outside), traces });
+const { users, offers } = await mixWorld(ctx, outside);
 const [open, gated] = offers;
 const { app, url } = await serveMix(ctx);
-process.send?.({ url, mix: await buildMix(), databaseUrl, dataDir });
+const wallets: WalletTarget = {
+  ...{ url, tokens: users.map(({ token }) => token) },
+  ...{ offerId: open?.id ?? '', optionId: open?.option ?? '' },
+};
+process.send?.({ url, mix: await buildMix(), wallets, databaseUrl, dataDir });
 
 /**
  * Calls from partners whose users browse, check their progress and invest: mostly reads, one write in ten

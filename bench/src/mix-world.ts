@@ -12,7 +12,10 @@ import { deriveSandboxKey } from '@causeway/service/operator/sandbox-keys.ts';
 import { createPartner } from '@causeway/service/partners/partner.ts';
 
 /** What the target needs to know about the simulators, which run in another process. */
-export type Outside = Pick<Simulators, 'venue' | 'chains'>;
+export type Outside = Pick<Simulators, 'venue' | 'chains'> & {
+  /** Whether nodes never refuse requests because they are busy. */
+  isPatient?: boolean;
+};
 
 export type MixUser = {
   userId: string;
@@ -36,10 +39,12 @@ const REQUIREMENTS = [
 ];
 
 /** The settings of a node that serves the mix. */
-export function mixSettings({ venue, chains }: Outside): Partial<Config> {
+export function mixSettings({ venue, chains, isPatient = false }: Outside): Partial<Config> {
   return {
     // The production limits, because a sandbox queues requests instead of refusing them.
-    ...{ maxEventLoopLagMs: 200, maxPoolWaitMs: 1_000 },
+    ...(isPatient
+      ? { maxEventLoopLagMs: 60_000, maxPoolWaitMs: 60_000 }
+      : { maxEventLoopLagMs: 200, maxPoolWaitMs: 1_000 }),
     venue: { url: venue.url, apiKey: venue.api_key },
     rpcUrls: { ethereum_sepolia: [chains[0]?.service_url ?? ''] },
     operatorKey: { kind: 'local', privateKey: Buffer.from(deriveSandboxKey('operator').slice(2), 'hex') },

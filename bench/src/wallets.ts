@@ -1,19 +1,14 @@
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { signHash } from '@causeway/service/chain/evm/secp256k1.ts';
-import { Pool } from 'undici';
-import { type Hex, hashMessage } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
 import { MIN_ROUNDS } from './load.ts';
 import { barOf, type Result } from './result.ts';
 import { median, percentile, ratios } from './statistics.ts';
 import { startTarget } from './target.ts';
+import { connectWallets, type WalletTarget } from './wallet-load.ts';
 
 const ROUND_SECONDS = 3;
 
 type Round = { perSecond: number; perCpuSecond: number; delayP99: number };
 type Connecting = { perSecond: number; p99: number; delayP99: number; cpuMillisecondsEach: number };
-type Server = { url: string; tokens: string[]; offerId: string; optionId: string };
 
 /** Measures wallet connection over HTTP, and EOA signature verification compared with viem. */
 export async function run(): Promise<Result> {
@@ -72,53 +67,15 @@ function medianConnecting(rounds: Connecting[]): Connecting {
   };
 }
 
-/** Connects wallets for all users concurrently. Each user connects several, one after another. */
+/** Connects wallets for all users concurrently. */
 async function connectOverHttp(): Promise<Connecting[]> {
-  const { target, child, stop } = await startTarget<Server>('./wallets-server.ts');
+  const { target, child, stop } = await startTarget<WalletTarget>('./wallets-server.ts');
   try {
-    const { url, tokens, offerId, optionId } = target;
-    const pool = new Pool(url, { connections: tokens.length });
-    const post = async (token: string, path: string, body: object) => {
-      const reply = await pool.request({
-        method: 'POST',
-        path,
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      });
-      const text = await reply.body.text();
-      if (reply.statusCode !== 200) throw new Error(`${path}: ${text}`);
-      return JSON.parse(text) as { message: string };
-    };
-    const prove = async (token: string, wallet: { key: Hex; address: string }) => {
-      const wanted = { wallet_address: wallet.address, chain: 'ethereum_sepolia' };
-      const { message } = await post(token, '/v1/wallet-ownership', wanted);
-      const signature = signHash(wallet.key, hashMessage(message));
-      await post(token, `/v1/offers/${offerId}/addresses`, {
-        ...wanted,
-        offer_option_id: optionId,
-        signature,
-      });
-    };
-    const rounds = async (seconds: number) => {
-      const times: number[] = [];
-      const end = performance.now() + seconds * 1000;
-      await Promise.all(
-        tokens.map(async (token, n) => {
-          const wallets = [newWallet(`${n} left`), newWallet(`${n} right`)];
-          for (let turn = 0; performance.now() < end; turn++) {
-            const start = performance.now();
-            await prove(token, wallets[turn % 2] ?? newWallet(''));
-            times.push(performance.now() - start);
-          }
-        }),
-      );
-      return times;
-    };
-    await rounds(2);
+    await connectWallets(target, 2);
     const measured: Connecting[] = [];
     for (let round = 0; round < MIN_ROUNDS; round++) {
       child.send('start');
-      const times = await rounds(ROUND_SECONDS);
+      const times = await connectWallets(target, ROUND_SECONDS);
       child.send('stop');
       const [{ delayP99, cpuMilliseconds }] = (await once(child, 'message')) as [
         { delayP99: number; cpuMilliseconds: number },
@@ -130,14 +87,8 @@ async function connectOverHttp(): Promise<Connecting[]> {
         cpuMillisecondsEach: cpuMilliseconds / times.length,
       });
     }
-    await pool.close();
     return measured;
   } finally {
     await stop();
   }
-}
-
-function newWallet(name: string): { key: Hex; address: string } {
-  const key: Hex = `0x${createHash('sha256').update(name).digest('hex')}`;
-  return { key, address: privateKeyToAccount(key).address.toLowerCase() };
 }
