@@ -26,6 +26,9 @@ afterAll(() => chains.close());
 const KEY = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
 const account = privateKeyToAccount(KEY);
 const ADDRESS = account.address.toLowerCase();
+const ORDER = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141', 'hex');
+/** No point of the curve has the x coordinate 5. */
+const NO_POINT = Buffer.from([...Buffer.alloc(31), 5]);
 
 const lines = (protocol: string, address: string, chain: string) =>
   [
@@ -113,15 +116,11 @@ describe('EOAs', () => {
     ['s of zero', (s: Uint8Array) => s.map((byte, at) => (at >= 32 && at < 64 ? 0 : byte)), false],
     [
       'r that is the x coordinate of no point',
-      (s: Uint8Array) =>
-        set(
-          s.map((b, at) => (at < 32 ? 0 : b)),
-          31,
-          5,
-        ),
+      (s: Uint8Array) => Uint8Array.from([...NO_POINT, ...s.subarray(32)]),
       false,
     ],
     ['r above the order', (s: Uint8Array) => s.map((byte, at) => (at < 32 ? 255 : byte)), false],
+    ['r equal to the order', (s: Uint8Array) => Uint8Array.from([...ORDER, ...s.subarray(32)]), false],
     ['64 bytes without the parity', (s: Uint8Array) => s.subarray(0, 64), true],
     ['64 bytes with the wrong parity', (s: Uint8Array) => flip(s.subarray(0, 64), 32 * 8 + 7), false],
     ['64 bytes with a high s', (s: Uint8Array) => malleate(s).subarray(0, 64), false],
@@ -130,6 +129,19 @@ describe('EOAs', () => {
   ] as const)('%s: %#', async (_name, change, expected) => {
     const changed = change(hexToBytes(evm.signature as `0x${string}`));
     expect(isSignedByKey(ADDRESS, hashText(evm.text), changed)).toBe(expected);
+  });
+
+  test('thousands of impossible signatures leave the checks and the signing intact', () => {
+    const valid = hexToBytes(evm.signature as `0x${string}`);
+    const hash = hashText(evm.text);
+    const withR = (r: Uint8Array) => Uint8Array.from([...r, ...valid.subarray(32)]);
+    const impossible = [withR(Buffer.alloc(32, 255)), withR(ORDER), withR(Buffer.alloc(32)), withR(NO_POINT)];
+    for (let n = 0; n < 5_000; n++)
+      for (const signature of impossible) expect(isSignedByKey(ADDRESS, hash, signature)).toBe(false);
+    expect(isSignedByKey(ADDRESS, hash, valid)).toBe(true);
+    const key = generatePrivateKey();
+    const signature = hexToBytes(signHash(key, bytesToHex(hash)));
+    expect(isSignedByKey(privateKeyToAccount(key).address.toLowerCase(), hash, signature)).toBe(true);
   });
 
   test.each([

@@ -4,6 +4,8 @@ import { signRecoverable } from 'tiny-secp256k1';
 import type { Hex } from 'viem';
 import { hexToBytes, keccak256 } from 'viem/utils';
 
+/** The order of secp256k1. */
+const ORDER = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141', 'hex');
 /** Half the order of secp256k1. EIP-2, and contracts that verify signatures, reject any `s` above it. */
 const HALF_ORDER = Buffer.from('7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0', 'hex');
 /**
@@ -31,6 +33,9 @@ export function isSignedByKey(address: string, hash: Uint8Array, signature: Uint
   const parity = v >= 27 ? v - 27 : v;
   if (parity !== 0 && parity !== 1) return false;
   if (HALF_ORDER.compare(signature, 32, 64) < 0) return false;
+  // Checked here, because libsecp256k1 would throw, and an exception out of WebAssembly leaks its stack: after a few
+  // thousand of them, every call would fail.
+  if (ORDER.compare(signature, 0, 32) <= 0) return false;
   const key = recoverKey(hash, signature.subarray(0, 64), parity);
   return key !== null && addressOf(key) === address;
 }
@@ -57,13 +62,8 @@ function recoverKey(hash: Uint8Array, signature: Uint8Array, parity: 0 | 1): Uin
   if (hash.length !== 32 || signature.length !== 64) return null;
   secp256k1.hash.set(hash);
   secp256k1.signature.set(signature);
-  try {
-    // 0: r or s is zero, no point on the curve has the x coordinate r, or the key would be the point at infinity.
-    return secp256k1.recover(65, parity) === 1 ? secp256k1.publicKey.slice() : null;
-  } catch {
-    // It throws if r or s is not below the order of the curve.
-    return null;
-  }
+  // 0: r or s is zero, no point on the curve has the x coordinate r, or the key would be the point at infinity.
+  return secp256k1.recover(65, parity) === 1 ? secp256k1.publicKey.slice() : null;
 }
 
 function addressOf(publicKey: Uint8Array): string {
