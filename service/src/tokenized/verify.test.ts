@@ -104,8 +104,8 @@ test('the verifier only imports viem, so it runs in a browser', () => {
   visit(new URL('../../../contracts/encodings/verify-calldata.ts', import.meta.url));
   expect(unexpected).toEqual([]);
   expect([...seen].map((url) => url.replace(/.*\/contracts\//, '')).sort()).toEqual([
-    'encodings/tokenized-abi.ts',
     'encodings/tokenized-order.ts',
+    'encodings/verifier-abi.ts',
     'encodings/verify-calldata.ts',
   ]);
 });
