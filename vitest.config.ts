@@ -9,8 +9,7 @@ export default defineConfig({
     setupFiles: ['service/test/setup/network.ts', 'service/test/setup/restore.ts'],
     reporters: ['default', summaryReporter()],
     pool: 'forks',
-    // More than two cores: tests also wait for browsers, chains and timers.
-    maxWorkers: 3,
+    maxWorkers: 2,
     // Loading the service takes two seconds, so the files of a worker share its modules. Therefore no module
     // may have state, and a test file must close what it opens and restore what it replaces, even if a test
     // fails.
