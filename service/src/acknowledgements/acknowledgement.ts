@@ -16,7 +16,8 @@ import { insertOnce, listAcknowledgements } from './store.ts';
 
 /**
  * Records that the user has read a document of the offer. Throws `acknowledgement_outdated` unless it is the current text.
- * The offer is locked, so that its file cannot change in between. Repeating the request returns the first record while the version applies.
+ * The offer is locked, so that its file cannot change in between. Repeating the request returns the first record while the
+ * version applies.
  */
 export async function acknowledge(
   ctx: Context,
@@ -28,7 +29,7 @@ export async function acknowledge(
   const offer = await findOffer(ctx, caller, idOrSlug);
   assertNotEnded(offer, ctx.clock);
   return ctx.commitReply(async (tx) => {
-    const { name, url } = findCurrent(await lockOptions(tx, offer.id), input);
+    const { name, url } = findCurrent(await lockOptions(tx, offer.id, ctx.clock), input);
     await shareAccount(tx, caller.userId);
     const { row, isNew } = await insertOnce(tx, {
       id: newId(ctx.clock, ctx.random),

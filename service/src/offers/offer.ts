@@ -116,17 +116,26 @@ export function offerState({ opens, ends }: Pick<Offer, 'opens' | 'ends'>, now: 
  */
 export async function lockOpenOffer(tx: Db, offerId: string, clock: Clock): Promise<void> {
   const window = await lockOfferWindow(tx, offerId);
-  if (window === null) throw new ApiError('not_found');
-  const now = clock.now();
-  if (window.ends_at !== null && now >= Date.parse(window.ends_at)) throw new ApiError('offer_ended');
-  if (window.starts_at !== null && now < Date.parse(window.starts_at))
+  assertNotOver(window, clock);
+  if (window.starts_at !== null && clock.now() < Date.parse(window.starts_at))
     throw new ApiError('offer_not_started');
 }
 
-/** Locks a published offer against changes until the transaction ends, and returns its options. */
-export async function lockOptions(tx: Db, offerId: string): Promise<OfferOption[]> {
-  if ((await lockOfferWindow(tx, offerId)) === null) throw new ApiError('not_found');
+/**
+ * Locks a published offer against changes until the transaction ends, and returns its options. Throws if the offer has
+ * ended, but not if it has not started: users may prepare before the sale opens.
+ */
+export async function lockOptions(tx: Db, offerId: string, clock: Clock): Promise<OfferOption[]> {
+  assertNotOver(await lockOfferWindow(tx, offerId), clock);
   return (await readOfferById(tx, offerId))?.options ?? [];
+}
+
+function assertNotOver<Window extends { ends_at: string | null }>(
+  window: Window | null,
+  clock: Clock,
+): asserts window is Window {
+  if (window === null) throw new ApiError('not_found');
+  if (window.ends_at !== null && clock.now() >= Date.parse(window.ends_at)) throw new ApiError('offer_ended');
 }
 
 /** Returns options as the transaction sees them, even if their offer is no longer listed. */

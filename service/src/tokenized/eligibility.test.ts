@@ -8,6 +8,7 @@ import { evmWallet, proveWallets } from '../../test/support/wallets.ts';
 import { holdUser } from '../accounts/hold.ts';
 import { releaseHold } from '../eligibility/account.ts';
 import { ApiError } from '../errors.ts';
+import { toTimestamp } from '../http/wire.ts';
 import { eraseUser } from '../pii/erasure.ts';
 import { alertRestricted } from './restricted-orders.ts';
 
@@ -96,6 +97,22 @@ describe('an order', () => {
     await endProof();
     const { body } = await order('replayed');
     expect([body.code, body.data]).toEqual(['wallet_not_proven', undefined]);
+  });
+
+  test('gives no calldata for an offer that is closed while it is signed', async () => {
+    const { db, clock } = world.app.ctx;
+    const close = (closed_at: string | null) =>
+      db.updateTable('offers').set({ closed_at }).where('symbol', '=', 'AAPLon').execute();
+    try {
+      const { body } = await whileSigning(
+        () => close(toTimestamp(clock.micros())),
+        () => order('closed'),
+      );
+      expect(body).toMatchObject({ code: 'offer_ended' });
+      expect(await states()).toEqual(['attested']);
+    } finally {
+      await close(null);
+    }
   });
 
   test.each(['hold', 'proof'] as const)(

@@ -5,6 +5,7 @@ import { assertEligible, lockEligible } from '../eligibility/gate.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import type { Offer } from '../offers/catalogue.ts';
+import { lockOpenOffer } from '../offers/offer.ts';
 import type { EvmContract, OfferOption } from '../offers/stored-offer.ts';
 
 /** Throws unless this user may trade the offer with this wallet. */
@@ -19,8 +20,8 @@ export async function assertMayTrade(
 }
 
 /**
- * Like `assertMayTrade`, but without reading the chain, and in the database transaction that issues the
- * calldata.
+ * Like `assertMayTrade`, but without reading the chain, and in the database transaction that issues the calldata. Locks
+ * the offer, which may have been closed since the request arrived.
  */
 export async function lockMayTrade(
   ctx: Context,
@@ -29,6 +30,7 @@ export async function lockMayTrade(
   offer: Offer,
   wallet: Hex,
 ): Promise<void> {
+  await lockOpenOffer(tx, offer.id, ctx.clock);
   await lockEligible(ctx, tx, caller, 'order', { offer, options: [optionOf(offer)], wallet });
 }
 
