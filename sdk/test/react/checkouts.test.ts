@@ -136,7 +136,7 @@ describe('the token sale checkout', () => {
       const phone = { width: 390, height: 500 };
       await page.setViewportSize(phone);
       await page.getByLabel('Network').scrollIntoViewIfNeeded();
-      const bar = page.locator('.cw-actions').filter({ hasText: '125.123 USDC' });
+      const bar = page.locator('.cw-actions').filter({ hasText: '125.123456 USDC' });
       const box = await bar.boundingBox();
       expect([box !== null, (box?.y ?? 0) + (box?.height ?? 0) <= phone.height]).toEqual([true, true]);
       await page.setViewportSize({ width: 1280, height: 800 });
@@ -354,7 +354,9 @@ describe('the token sale checkout', () => {
       await record({});
       await page.getByRole('button', { name: 'Continue' }).click();
       await page.getByText('This approval was already used').waitFor();
-      await page.getByRole('button', { name: 'Edit order' }).click();
+      // A retry would buy again what the used approval has paid for.
+      expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+      await page.getByRole('button', { name: 'Start over' }).click();
       await page.getByLabel('Amount').waitFor();
       expect(await page.getByText(/You have an (unfinished purchase|open approval)/).count()).toBe(0);
       await page.reload();
@@ -400,10 +402,43 @@ describe('the token sale checkout', () => {
     });
   }, 120_000);
 
-  test('keeps no purchase that could not start because the page did not load', async () => {
-    await app.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {
+  test('buys once if the reply is lost and the browser stores nothing', async () => {
+    await app.visit('?view=sign-in', async ({ page, context }) => {
+      await context.addInitScript(() => {
+        Storage.prototype.setItem = () => {
+          throw new DOMException('full', 'QuotaExceededError');
+        };
+      });
+      await page.goto(`${app.server.url}/?view=offer&slug=harbour-quarter&option=public`);
       await connect(page);
       await page.getByLabel('Amount').fill('20');
+      await page.route('**/v1/participations', async (route) => {
+        if (route.request().method() !== 'POST') return route.continue();
+        await route.fetch();
+        return route.abort();
+      });
+      const sent = recordSends(page);
+      await confirmOrder(page, 'Invest');
+      const retry = page.getByRole('button', { name: 'Try again' });
+      await retry.waitFor();
+      await page.unroute('**/v1/participations');
+      await retry.click();
+      await page.getByText('20 USDC in Harbour Quarter').waitFor();
+      expect([sent.length, await storedSales(page)]).toEqual([1, []]);
+    });
+  }, 120_000);
+
+  test('keeps no purchase that could not start because the page did not load', async () => {
+    await app.visit('?view=sign-in', async ({ page }) => {
+      await page.route('**/late-parts-*.js', (route) => route.abort());
+      await page.goto(`${app.server.url}/?view=offer&slug=harbour-quarter&option=public`);
+      await connect(page);
+      await page.getByLabel('Amount').fill('20');
+      const review = page.getByRole('button', { name: 'Review order' });
+      await review.click();
+      await page.getByText("This part of the page didn't load").waitFor();
+      expect([await review.isEnabled(), await page.getByLabel('Amount').inputValue()]).toEqual([true, '20']);
+      await page.unroute('**/late-parts-*.js');
       await page.route('**/flows-*.js', (route) => route.abort());
       await confirmOrder(page, 'Invest');
       await page.getByText("This part of the page didn't load").waitFor();
@@ -414,82 +449,91 @@ describe('the token sale checkout', () => {
     });
   }, 120_000);
 
-  describe.each(['navigator.locks', 'a lease'])('in two tabs, by means of %s', (means) => {
-    const PATH = '?view=offer&slug=harbour-quarter&option=public';
-    /** Opens the checkout in two tabs of one user, with a connected wallet. */
-    const inTwoTabs = (run: (first: Page, second: Page) => Promise<void>) =>
-      app.visit('?view=sign-in', async ({ page, context }) => {
-        if (means === 'a lease')
-          await context.addInitScript(() => Object.defineProperty(navigator, 'locks', { value: undefined }));
-        const second = await context.newPage();
-        await page.goto(`${app.server.url}/${PATH}`);
-        await connect(page);
-        await second.goto(`${app.server.url}/${PATH}`);
-        await second.getByText('Balance 1,000 USDC').waitFor();
-        await run(page, second);
-      });
-
-    test('runs one purchase at a time, and the other one afterwards', async () => {
-      await inTwoTabs(async (first, second) => {
-        const sent = recordSends(second);
-        const elsewhere = second.getByText("You're buying this in another tab");
-        await first.getByLabel('Amount').fill('40');
-        await hold(first, 'eth_sendTransaction');
-        await confirmOrder(first, 'Invest');
-        await isHeld(first);
-        await second.getByLabel('Amount').fill('30');
-        await confirmOrder(second, 'Invest');
-        await elsewhere.waitFor();
-        // The first tab has the approval and waits for the service.
-        let answer: (() => void) | undefined;
-        await first.route('**/v1/participations', async (route) => {
-          if (route.request().method() === 'POST') await new Promise<void>((resolve) => (answer = resolve));
-          return route.continue();
+  describe.each(['navigator.locks', 'a lease if locks are denied'])(
+    'in two tabs, by means of %s',
+    (means) => {
+      const PATH = '?view=offer&slug=harbour-quarter&option=public';
+      /** Opens the checkout in two tabs of one user, with a connected wallet. */
+      const inTwoTabs = (run: (first: Page, second: Page) => Promise<void>) =>
+        app.visit('?view=sign-in', async ({ page, context }) => {
+          if (means !== 'navigator.locks')
+            await context.addInitScript(() => {
+              LockManager.prototype.request = () =>
+                Promise.reject(new DOMException('denied', 'SecurityError'));
+            });
+          const second = await context.newPage();
+          await page.goto(`${app.server.url}/${PATH}`);
+          await connect(page);
+          await second.goto(`${app.server.url}/${PATH}`);
+          await second.getByText('Balance 1,000 USDC').waitFor();
+          await run(page, second);
         });
-        await release(first);
-        await expect.poll(() => answer).toBeDefined();
-        await second.getByRole('button', { name: 'Edit order' }).click();
-        await second.getByText('You have an unfinished purchase').waitFor();
-        await second.getByRole('button', { name: 'Discard' }).click();
-        await elsewhere.waitFor();
-        await second.getByRole('button', { name: 'Revoke approval' }).click();
-        await second.getByText("You're buying this in another tab").nth(1).waitFor();
-        await second.getByRole('button', { name: 'Continue' }).click();
-        await elsewhere.waitFor();
-        expect([sent, (await storedSales(second)).length]).toEqual([[], 1]);
-        answer?.();
-        await first.getByText('40 USDC in Harbour Quarter').waitFor();
-        await first.getByText('Your investment is complete.').waitFor({ timeout: 60_000 });
-        await second.getByRole('button', { name: /Edit order|Start over/ }).click();
-        await second.getByLabel('Amount').fill('30');
-        await confirmOrder(second, 'Invest');
-        await second.getByText('30 USDC in Harbour Quarter').waitFor();
-        expect([sent.length, await storedSales(second)]).toEqual([1, []]);
-      });
-    }, 120_000);
 
-    test('keeps a purchase that is approved after another tab has started its own', async () => {
-      await inTwoTabs(async (first, second) => {
-        await first.getByLabel('Amount').fill('40');
-        await hold(first, 'eth_sendTransaction');
-        await confirmOrder(first, 'Invest');
-        await isHeld(first);
-        await first.evaluate(() => (window as unknown as { leave(): void }).leave());
-        await second.route('**/v1/participations', (route) =>
-          route.request().method() === 'POST' ? route.abort() : route.continue(),
-        );
-        await second.getByLabel('Amount').fill('30');
-        await confirmOrder(second, 'Invest');
-        await second.getByText('Recording your investment').waitFor();
-        await release(first);
-        await expect
-          .poll(async () => (await storedSales(first)).map(({ amount }) => amount).sort())
-          .toEqual(['30000000', '40000000']);
-        for (const { approvalHash } of await storedSales(first))
-          expect(approvalHash).toMatch(/^0x[0-9a-f]{64}$/);
-      });
-    }, 120_000);
-  });
+      test('runs one purchase at a time, and the other one afterwards', async () => {
+        await inTwoTabs(async (first, second) => {
+          const sent = recordSends(second);
+          const elsewhere = second.getByText("You're buying this in another tab");
+          await first.getByLabel('Amount').fill('40');
+          await hold(first, 'eth_sendTransaction');
+          await confirmOrder(first, 'Invest');
+          await isHeld(first);
+          await second.getByLabel('Amount').fill('30');
+          await confirmOrder(second, 'Invest');
+          await elsewhere.waitFor();
+          // The first tab has the approval and waits for the service.
+          let answer: (() => void) | undefined;
+          await first.route('**/v1/participations', async (route) => {
+            if (route.request().method() === 'POST') await new Promise<void>((resolve) => (answer = resolve));
+            return route.continue();
+          });
+          await release(first);
+          await expect.poll(() => answer).toBeDefined();
+          await second.getByRole('button', { name: 'Edit order' }).click();
+          await second.getByText('You have an unfinished purchase').waitFor();
+          await second.getByRole('button', { name: 'Discard' }).click();
+          await elsewhere.waitFor();
+          await second.getByRole('button', { name: 'Revoke approval' }).click();
+          await second.getByText("You're buying this in another tab").nth(1).waitFor();
+          await second.getByRole('button', { name: 'Continue' }).click();
+          await elsewhere.waitFor();
+          expect([sent, (await storedSales(second)).length]).toEqual([[], 1]);
+          answer?.();
+          await first.getByText('40 USDC in Harbour Quarter').waitFor();
+          await first.getByText('Your investment is complete.').waitFor({ timeout: 60_000 });
+          // The first tab has finished the purchase, so a retry would buy it a second time.
+          await second.getByRole('button', { name: 'Start over' }).waitFor();
+          expect(await second.getByRole('button', { name: /Try again|Continue/ }).count()).toBe(0);
+          await second.getByRole('button', { name: 'Start over' }).click();
+          await second.getByLabel('Amount').fill('30');
+          await confirmOrder(second, 'Invest');
+          await second.getByText('30 USDC in Harbour Quarter').waitFor();
+          expect([sent.length, await storedSales(second)]).toEqual([1, []]);
+        });
+      }, 120_000);
+
+      test('keeps a purchase that is approved after another tab has started its own', async () => {
+        await inTwoTabs(async (first, second) => {
+          await first.getByLabel('Amount').fill('40');
+          await hold(first, 'eth_sendTransaction');
+          await confirmOrder(first, 'Invest');
+          await isHeld(first);
+          await first.evaluate(() => (window as unknown as { leave(): void }).leave());
+          await second.route('**/v1/participations', (route) =>
+            route.request().method() === 'POST' ? route.abort() : route.continue(),
+          );
+          await second.getByLabel('Amount').fill('30');
+          await confirmOrder(second, 'Invest');
+          await second.getByText('Recording your investment').waitFor();
+          await release(first);
+          await expect
+            .poll(async () => (await storedSales(first)).map(({ amount }) => amount).sort())
+            .toEqual(['30000000', '40000000']);
+          for (const { approvalHash } of await storedSales(first))
+            expect(approvalHash).toMatch(/^0x[0-9a-f]{64}$/);
+        });
+      }, 120_000);
+    },
+  );
 
   test('accepts only a registered wallet if the option requires one, and registers it', async () => {
     await app.visit('?view=offer&slug=harbour-quarter&option=syndicate', async ({ page }) => {

@@ -7,19 +7,27 @@ import type { OfferDetails, Participation } from '../../wire.ts';
 import type { Flows } from '../hooks/use-flow.ts';
 import { codeOf } from '../ui/error-messages.ts';
 import { runExclusively, runsElsewhere } from './run-exclusively.ts';
-import { findApproved, type UnfinishedSale, type useUnfinishedSales } from './unfinished-sale.ts';
+import { findApproved, findLatest, type UnfinishedSale, type useUnfinishedSales } from './unfinished-sale.ts';
 
 type Recorded = ReturnType<typeof useUnfinishedSales> & { key: string };
 type Options = FlowOptions<TokenSalePhase>;
+/** What the page knows of a purchase. It has the approval, too, because the storage may be full or blocked. */
+export type Attempt = {
+  purchase: UnfinishedSale;
+  /** Whether to finish a recorded purchase: reuses its approval if there is one to be found. */
+  readonly isResumed: boolean;
+  /** Whether a new purchase may replace it. Not if it may have been finished, here or in another tab. */
+  canRetry: boolean;
+};
 type Sale = {
   offer: OfferDetails;
   wallet: Wallet;
-  purchase: UnfinishedSale;
+  attempt: Attempt;
   recorded: Recorded;
-  /** Whether to finish a recorded purchase: reuses its approval if there is one to be found. */
-  isResumed: boolean;
   /** Called if the service has already used the approval of the purchase. */
   onApprovalUsed(purchase: UnfinishedSale): void;
+  /** Called instead of a new purchase if another one has to be finished or discarded first. Returns to idle, which shows it. */
+  reset(): void;
 };
 
 /** Errors after which the approval cannot be used and a new one is needed. */
@@ -35,18 +43,24 @@ export function buySale(
   sale: Sale,
   options: Options,
 ): Promise<Participation> {
-  const { recorded, isResumed, onApprovalUsed } = sale;
+  const { recorded, attempt, onApprovalUsed, reset } = sale;
+  const { isResumed } = attempt;
   return runExclusively(recorded.key, async () => {
     // Another page may have finished the purchase, approved it, or left one that has to be finished first.
     const stored = recorded.read();
-    const purchase = isResumed ? stored.find(({ id }) => id === sale.purchase.id) : sale.purchase;
-    if (purchase === undefined || (!isResumed && findApproved(stored))) throw runsElsewhere();
+    if (!isResumed && findApproved(stored)) {
+      reset();
+      throw runsElsewhere();
+    }
+    const purchase = isResumed ? findLatest(stored, attempt.purchase) : attempt.purchase;
+    if (purchase === undefined) throw runsElsewhere();
     // Recorded before the wallet opens: the user may leave the page and approve afterwards.
     recorded.record(purchase);
     let { approvalHash } = purchase;
     const onApproved = (hash: string) => {
       approvalHash = hash;
-      recorded.record({ ...purchase, approvalHash });
+      attempt.purchase = { ...purchase, approvalHash };
+      recorded.record(attempt.purchase);
     };
     try {
       const found =
@@ -70,13 +84,17 @@ export function buySale(
       // A new purchase without an approval leaves nothing to finish, unless the wallet may have sent it.
       const mayBeSent = code === 'aborted' || code === 'outcome_unknown';
       const isEmpty = approvalHash === null && !isResumed && !mayBeSent;
-      if (isEmpty || UNUSABLE_APPROVAL_CODES.has(code)) recorded.remove(purchase.id);
+      if (isEmpty || UNUSABLE_APPROVAL_CODES.has(code)) {
+        attempt.purchase = { ...purchase, approvalHash: null };
+        attempt.canRetry = code !== 'approval_already_used';
+        recorded.remove(purchase.id);
+      }
       throw error;
     }
   });
 }
 
-type Order = Pick<Sale, 'offer' | 'wallet' | 'purchase'>;
+type Order = Pick<Sale, 'offer' | 'wallet'> & { purchase: UnfinishedSale };
 
 /** Finds the hash of an approval that this browser did not record. */
 async function findApproval(flows: Flows, causeway: Causeway, order: Order, options: Options) {
@@ -109,16 +127,19 @@ function startFlow(
 }
 
 /**
- * Forgets a purchase after `work`. Does nothing of both and returns its participation if the service turns out to have it,
- * because the reply to the request was lost: then it needs its approval.
+ * Forgets a purchase, after `work` if given. If the service turns out to have its participation, because the reply to the request
+ * was lost, skips `work`, which may revoke the approval that it needs, and returns the participation.
  */
 export function discardSale(
   causeway: Causeway,
-  { offer, purchase, recorded }: Pick<Sale, 'offer' | 'purchase' | 'recorded'>,
+  { offer, purchase, recorded }: Pick<Sale, 'offer' | 'recorded'> & { purchase: UnfinishedSale },
   work?: () => Promise<unknown>,
 ): Promise<Participation | undefined> {
   return runExclusively(recorded.key, async () => {
-    const found = await findParticipation(causeway, offer, purchase);
+    // Another page may have approved the purchase since, or finished it.
+    const latest = findLatest(recorded.read(), purchase);
+    if (latest === undefined) throw runsElsewhere();
+    const found = await findParticipation(causeway, offer, latest);
     if (found === undefined) await work?.();
     recorded.remove(purchase.id);
     return found;

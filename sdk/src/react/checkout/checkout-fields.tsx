@@ -173,7 +173,8 @@ export function AmountField({ amount, limits, hasWallet, disabled = false }: Amo
 /** Returns the limit to show before anything is typed. */
 function hintOf(limits: Limits, { t, format }: Pick<Ui, 't' | 'format'>): string {
   const { minimum, maximum } = limits;
-  const show = (units: bigint) => format.shortAmount(units, limits);
+  // In full, because truncation would show less than the minimum.
+  const show = (units: bigint) => format.tokenAmount(units, limits);
   if (minimum !== undefined && minimum > 0n) return t('Minimum {amount}', { amount: show(minimum) });
   return maximum === undefined ? '' : t('Up to {amount}', { amount: show(maximum) });
 }

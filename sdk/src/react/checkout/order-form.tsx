@@ -1,4 +1,6 @@
 import { type ReactNode, useRef, useState } from 'react';
+import { loadParts } from '../load-parts.ts';
+import { ErrorNotice } from '../ui/error-notice.tsx';
 import type { Fact } from '../ui/fact-list.tsx';
 import { useUi } from '../ui/ui.tsx';
 import type { Limits } from './use-amount.ts';
@@ -25,17 +27,20 @@ export function useReview(step: 'idle' | 'running' | 'failed' | 'done', live: re
   };
 }
 
-/** The form of an order, which opens the sheet instead of being submitted. */
+/** The form of an order, which opens the sheet instead of being submitted. The form stays if the sheet does not load. */
 export function OrderForm({ onReview, children }: { onReview(): void; children: ReactNode }) {
+  const [error, setError] = useState<unknown>(null);
   return (
     <form
       className="cw-stack"
       onSubmit={(event) => {
         event.preventDefault();
-        onReview();
+        setError(null);
+        loadParts().then(onReview, setError);
       }}
     >
       {children}
+      {error !== null && <ErrorNotice error={error} />}
     </form>
   );
 }
@@ -47,7 +52,7 @@ export function ReviewButton(props: { units: bigint | null; limits: Limits; canR
   return (
     <div className="cw-actions">
       <p className="cw-actions-amount" aria-hidden="true">
-        {units !== null && format.shortAmount(units, limits)}
+        {units !== null && format.tokenAmount(units, limits)}
       </p>
       <button type="submit" className={cx('cw-button cw-button-main cw-button-wide')} disabled={!canReview}>
         {t('Review order')}

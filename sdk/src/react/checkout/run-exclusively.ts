@@ -1,33 +1,52 @@
 import { readItem, writeItem } from '../hooks/local-storage.ts';
 
-const LEASE_MS = 15_000;
+/** Longer than the minute between two timers of a tab in the background. */
+const LEASE_MS = 120_000;
 const RENEWAL_INTERVAL_MS = 3_000;
+/** How long other pages may take to see a change of the storage. */
+const PROPAGATION_MS = 100;
 
 /**
  * Runs `work`, unless another page of this browser, or another component of this one, runs work of the same name. Throws
  * `purchase_elsewhere` then.
  */
-export function runExclusively<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
-  const { locks }: { locks?: LockManager } = navigator;
-  return locks === undefined
-    ? runWithLease(name, work)
-    : locks.request(name, { ifAvailable: true }, (lock) => {
-        if (lock === null) throw runsElsewhere();
-        return work();
-      });
+export async function runExclusively<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+  let isAnswered = false;
+  try {
+    return await navigator.locks.request(name, { ifAvailable: true }, (lock) => {
+      isAnswered = true;
+      if (lock === null) throw runsElsewhere();
+      return work();
+    });
+  } catch (error) {
+    if (isAnswered) throw error;
+    return runWithLease(name, work);
+  }
 }
 
-/** For browsers without `navigator.locks`: a lease in the storage, which ends soon after its page is closed. */
+/**
+ * For browsers without `navigator.locks`, and pages that may not use it: a lease in the storage, which ends at most `LEASE_MS`
+ * after its page was closed. Without storage, the work runs nonetheless.
+ */
 async function runWithLease<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
-  if (Number(readItem(name)) > Date.now()) throw runsElsewhere();
-  const renew = () => writeItem(name, String(Date.now() + LEASE_MS));
+  const owner = crypto.randomUUID();
+  const isTaken = () => {
+    const [holder, expiresAt] = (readItem(name) ?? '').split(' ');
+    return holder !== owner && Number(expiresAt) > Date.now();
+  };
+  const renew = () => {
+    if (!isTaken()) writeItem(name, `${owner} ${Date.now() + LEASE_MS}`);
+  };
   renew();
+  // If several pages have written at once, the last one has the lease.
+  await new Promise((resolve) => setTimeout(resolve, PROPAGATION_MS));
+  if (isTaken()) throw runsElsewhere();
   const timer = setInterval(renew, RENEWAL_INTERVAL_MS);
   try {
     return await work();
   } finally {
     clearInterval(timer);
-    writeItem(name, null);
+    if (!isTaken()) writeItem(name, null);
   }
 }
 

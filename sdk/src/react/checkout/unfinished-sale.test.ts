@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Wallet } from '../../flows/wallet.ts';
-import { findUnfinishedSale, parseUnfinishedSale } from './unfinished-sale.ts';
+import { findLatest, findUnfinishedSale, parseUnfinishedSale } from './unfinished-sale.ts';
 
 test('an unfinished purchase is read back from storage, and anything else is ignored', () => {
   const sale = {
@@ -52,4 +52,16 @@ test('a purchase is unfinished if its approval is known, or if its wallet has an
     find([intent], [{ ...open, assetId: 'tether' }], wallet),
   ];
   expect(others).toEqual(others.map(() => null));
+});
+
+test('what is recorded of a purchase counts, unless only the page has its approval', () => {
+  const place = { chain: 'base_sepolia', assetId: 'usd-coin', optionId: 'o', wallet: '0x1' } as const;
+  const started = { id: 'i', ...place, amount: '50', approvalHash: null };
+  const approved = { ...started, approvalHash: '0x1' };
+  const replaced = { ...started, approvalHash: '0x2' };
+  expect(findLatest([replaced], approved)).toBe(replaced);
+  expect(findLatest([replaced], started)).toBe(replaced);
+  expect(findLatest([started], approved)).toBe(approved);
+  expect(findLatest([{ ...replaced, id: 'j' }], approved)).toBe(approved);
+  expect(findLatest([{ ...replaced, id: 'j' }], started)).toBeUndefined();
 });

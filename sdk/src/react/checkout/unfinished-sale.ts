@@ -85,6 +85,18 @@ export function findApproved(recorded: readonly UnfinishedSale[]): UnfinishedSal
   return recorded.find(({ approvalHash }) => approvalHash !== null);
 }
 
+/**
+ * Returns a purchase as it is recorded, or as the page knows it if only the page has its approval. Returns undefined if it is not
+ * recorded and has no approval.
+ */
+export function findLatest(
+  recorded: readonly UnfinishedSale[],
+  known: UnfinishedSale,
+): UnfinishedSale | undefined {
+  const stored = recorded.find(({ id }) => id === known.id);
+  return known.approvalHash === null || stored?.approvalHash ? stored : known;
+}
+
 /** Returns null unless the text is a complete purchase. Browser storage may contain anything. */
 export function parseUnfinishedSale(text: string | null): UnfinishedSale | null {
   try {

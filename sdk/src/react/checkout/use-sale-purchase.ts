@@ -10,7 +10,9 @@ import { useOnChange } from '../hooks/use-on-change.ts';
 import { usePurchaseDone } from '../hooks/use-purchase-done.ts';
 import { useConnectedWallets } from '../hooks/use-user.ts';
 import { loadParts } from '../load-parts.ts';
-import type { UnfinishedSale, useUnfinishedSales } from './unfinished-sale.ts';
+import { codeOf } from '../ui/error-messages.ts';
+import type { Attempt } from './buy-sale.ts';
+import { findLatest, type UnfinishedSale, type useUnfinishedSales } from './unfinished-sale.ts';
 import { type Deployment, termsOf } from './use-deployment.ts';
 
 type Input = {
@@ -31,17 +33,19 @@ export function useSalePurchase(input: Input) {
   const invalidatePurchase = usePurchaseDone();
   const terms = termsOf(deployment, wallet);
   const run = useFlow<TokenSalePhase, Participation>(terms);
-  const last = useRef<UnfinishedSale | null>(null);
+  const last = useRef<Attempt | null>(null);
   useOnChange(`${offer.id} ${option?.id}`, run.reset);
   const { isRegistered, registered } = useRegisteredWallets(offer.id, option?.id ?? '', wallet);
 
   const start = (purchase: UnfinishedSale, isResumed: boolean) => {
     const { key } = recorded;
     if (wallet === undefined || key === undefined) return;
-    last.current = purchase;
+    const attempt: Attempt = { purchase, isResumed, canRetry: !isResumed };
+    last.current = attempt;
     run.start(async (flows, options) => {
       const { buySale } = await loadParts();
-      const sale = { offer, wallet, purchase, recorded: { ...recorded, key }, isResumed, onApprovalUsed };
+      const records = { ...recorded, key };
+      const sale = { offer, wallet, attempt, recorded: records, onApprovalUsed, reset: run.reset };
       const participation = await buySale(flows, causeway, sale, options);
       invalidatePurchase();
       onDone?.(participation);
@@ -51,17 +55,20 @@ export function useSalePurchase(input: Input) {
   const isOwn = (sale: UnfinishedSale) => wallet !== undefined && isSameAddress(wallet.address, sale.wallet);
   const isLast = ({ optionId, wallet: owner, chain, assetId }: UnfinishedSale) =>
     optionId === option?.id && `${owner} ${chain} ${assetId}` === terms;
-  // The record of the purchase that failed, if it can be resumed.
-  const failed = recorded.sales.find(({ id }) => id === last.current?.id);
-  // Finishing a purchase with its approval cannot buy twice. A new approval is for what the page shows, or refused.
+  const attempt = last.current;
+  // The purchase that failed, if it can be resumed.
+  const failed = attempt && findLatest(recorded.sales, attempt.purchase);
+  // Finishing a purchase with its approval cannot buy twice, but another tab has finished it if its record is gone. A new approval
+  // is for what the page shows, or refused.
   const canRetry = failed?.approvalHash
-    ? isOwn(failed) && run.state.step === 'failed'
-    : run.canRetry && (failed ? isOwn(failed) : last.current !== null && isLast(last.current));
+    ? isOwn(failed) &&
+      run.state.step === 'failed' &&
+      (recorded.sales.includes(failed) || codeOf(run.state.error) !== 'purchase_elsewhere')
+    : run.canRetry && (failed ? isOwn(failed) : attempt?.canRetry === true && isLast(attempt.purchase));
   const retry = () => {
     if (!canRetry) return;
     if (failed) resume(failed);
-    else if (last.current !== null)
-      start({ ...last.current, id: crypto.randomUUID(), approvalHash: null }, false);
+    else if (attempt) start({ ...attempt.purchase, id: crypto.randomUUID(), approvalHash: null }, false);
   };
   const resume = (sale: UnfinishedSale) => {
     if (isOwn(sale)) start(sale, true);

@@ -1,4 +1,4 @@
-/** Returns null if storage is unavailable. It holds only convenience data, so that is not an error. */
+/** Returns null if the storage is unavailable: blocked by the browser or its user. Callers must be safe without it. */
 export function readItem(key: string): string | null {
   try {
     return localStorage.getItem(key);
