@@ -57,7 +57,7 @@ export type FlowCode =
   | 'message_refused'
   /** The calldata does not match the order, so it was not sent. `details.findings` lists the differences. */
   | 'calldata_refused'
-  /** The transaction was mined, but its events do not show the result; or the wallet does not say what it sent. */
+  /** The transaction was mined, but its events do not show the result; or the wallet may have sent it. */
   | 'outcome_unknown'
   /** The flow's input is invalid. */
   | 'invalid_input';

@@ -155,8 +155,10 @@ export function clarifyFailure<Answer>(
   });
 }
 
+const MAY_BE_SENT = 'The wallet may have sent the transaction. Check its activity before you retry.';
+
 export function mayBeSent(cause?: unknown): FlowFailure {
-  return new FlowFailure('outcome_unknown', 'The wallet does not say what it sent.', { cause });
+  return new FlowFailure('outcome_unknown', MAY_BE_SENT, { cause });
 }
 
 export async function isOnChain(session: Session): Promise<boolean> {

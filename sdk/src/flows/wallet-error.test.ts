@@ -59,6 +59,17 @@ describe('errors of wallets and libraries', () => {
     const failed = ['Failed to fetch', 'Request expired.', "Non-200 status code: '502'", 'already known'];
     for (const message of failed) expect(isUnclear(new Error(message))).toBe(true);
     expect(isUnclear({ code: 4900, message: 'no' })).toBe(true);
+    // MetaMask wraps what its node says.
+    const wrap = (message: string, code = -32000) => ({
+      ...{ code: -32603, message: 'Internal JSON-RPC error.', data: { code, message } },
+    });
+    const nested = ['already known', 'request timed out', "Non-200 status code: '502'", '502 Bad Gateway'];
+    for (const message of nested) {
+      expect(isUnclear(wrap(message))).toBe(true);
+      expect(isUnclear(new Error('The call failed.', { cause: wrap(message) }))).toBe(true);
+    }
+    expect(isUnclear(wrap('insufficient funds for gas'))).toBe(false);
+    expect(isUnclear(wrap('User rejected the network request.', 4001))).toBe(false);
     expect(isUnclear({ code: 4001, message: 'User rejected the network request.' })).toBe(false);
     expect(isUnclear({ code: -32000, message: 'insufficient funds for gas' })).toBe(false);
   });

@@ -27,13 +27,19 @@ export function messageOf(error: unknown): string {
   return error instanceof Object && 'message' in error ? String(error.message) : String(error);
 }
 
+/** Returns true if the message of the error, or of one nested in it, matches. */
+function hasMessage(error: unknown, pattern: RegExp): boolean {
+  return [error, ...nestedErrors(error)].some((one) => pattern.test(messageOf(one)));
+}
+
 /** Codes for a disconnected EIP-1193 provider (4900, 4901) and for rate limits of JSON-RPC (-32005) and HTTP (429). */
 const OUTAGE_CODES = [4900, 4901, -32005, 429];
+const OUTAGE = /timed? ?out|fetch|network|disconnected/i;
 
 /** Returns true if the wallet or its node is unavailable, so that nothing is known about the call itself. */
 export function isOutage(error: unknown): boolean {
   if (readRevertData(error) !== undefined) return false;
-  return hasCode(error, ...OUTAGE_CODES) || /timed? ?out|fetch|network|disconnected/i.test(messageOf(error));
+  return hasCode(error, ...OUTAGE_CODES) || hasMessage(error, OUTAGE);
 }
 
 /** EIP-1193: the user rejected the request. */
@@ -48,5 +54,5 @@ const UNCLEAR = /already known|expired|closed|connection|socket|gateway|status c
 
 /** Returns true if a wallet that was asked to send may have done so in spite of the error. */
 export function isUnclear(error: unknown): boolean {
-  return !isRejected(error) && (isOutage(error) || UNCLEAR.test(messageOf(error)));
+  return !isRejected(error) && (isOutage(error) || hasMessage(error, UNCLEAR));
 }

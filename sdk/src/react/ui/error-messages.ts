@@ -70,8 +70,8 @@ const MESSAGES = {
   ],
   order_outstanding: ['You have an open order', 'Wait until it expires, then try again.'],
   market_closed: ['The market is closed', 'Try again when it opens.'],
-  market_paused: ['The market is paused', RETRY_LATER],
-  asset_paused: ['Trading in this asset is paused', RETRY_LATER],
+  market_paused: ['The market is paused', 'Try again later.'],
+  asset_paused: ['Trading in this asset is paused', 'Try again later.'],
   side_not_allowed: ["Buying isn't available right now", 'Try again in the next trading session.'],
   limit_reached: ['This order is too large right now', 'Choose a smaller amount or try again later.'],
   challenge_invalid: [
@@ -106,7 +106,10 @@ const MESSAGES = {
     'You replaced the transaction in your wallet',
     'Nothing was bought. You can try again.',
   ],
-  transaction_not_found: ["The network can't find the transaction", NEW_APPROVAL],
+  transaction_not_found: [
+    "The network can't find the transaction",
+    'Start again. Your wallet will ask for a new one.',
+  ],
   confirmation_timeout: [
     'The network is slow to confirm',
     'The transaction may still go through. Check your wallet before you send another one.',
@@ -117,7 +120,7 @@ const MESSAGES = {
     'Your earlier purchase from this wallet is still being settled',
     'Wait until it completes, then try again.',
   ],
-  swap_stopped: ['The fund has paused swaps', RETRY_LATER],
+  swap_stopped: ['The fund has paused swaps', 'Try again later.'],
   wallet_not_authorized: ["Your wallet isn't allowed yet", 'Allow it first, then swap.'],
   supply_short: ["The fund can't take the full amount right now", 'Choose a smaller amount.'],
   price_moved: ['The price moved too much', 'Nothing was sent. Check the new price and try again.'],
