@@ -108,7 +108,10 @@ describe('the requirements checklist', () => {
       await app.sandbox.applyOffer(offerWith('2'));
       await box.click();
       await page.getByText("I've read Risk disclosure (version 2).").waitFor();
+      await page.getByText('This document has changed').waitFor();
       expect(await box.isChecked()).toBe(false);
+      // The keyboard stays where it is.
+      expect(await box.evaluate((input) => input === document.activeElement)).toBe(true);
       await box.click();
       await page.getByText('All done. You can invest now.').waitFor();
     });

@@ -1,3 +1,5 @@
+import { formatAmount } from '../../amounts.ts';
+
 /** Returns the minimum to receive for a slippage, in smallest units, rounded up in favour of the user. */
 export function minReceived(expected: string, slippageBps: number): bigint {
   return (BigInt(expected) * BigInt(10_000 - slippageBps) + 9_999n) / 10_000n;
@@ -10,10 +12,10 @@ export function netOf(amount: bigint, feeBps: number): bigint {
 
 type Side = { units: bigint; decimals: number };
 
-/** Returns the price of one whole token, truncated to four decimals. */
+const PRICE_DECIMALS = 12;
+
+/** Returns the price of one whole token, truncated to 12 decimals. */
 export function priceOf(paid: Side, received: Side): string {
-  const scaled =
-    (paid.units * 10n ** BigInt(received.decimals + 4)) / (received.units * 10n ** BigInt(paid.decimals));
-  const text = scaled.toString().padStart(5, '0');
-  return `${text.slice(0, -4)}.${text.slice(-4)}`;
+  const scale = 10n ** BigInt(received.decimals + PRICE_DECIMALS);
+  return formatAmount((paid.units * scale) / (received.units * 10n ** BigInt(paid.decimals)), PRICE_DECIMALS);
 }

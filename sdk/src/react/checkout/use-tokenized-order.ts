@@ -60,8 +60,8 @@ export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) 
         onDone?.(result);
         return result;
       } catch (error) {
-        // Forgets the order only if it was sent, which is when the phase is `confirming`. An order that was not sent is
-        // reused, because the service rejects a second order until the first expires.
+        // Forgets the order only if it is known to be sent, which is when the phase is `confirming`. Any other order is reused,
+        // because the service rejects a second one until the first expires.
         if ((error as { phase?: unknown }).phase === 'confirming') openOrder.current = null;
         throw error;
       }

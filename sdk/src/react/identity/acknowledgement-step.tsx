@@ -16,29 +16,36 @@ type Props = {
 export function AcknowledgementStep({ offerId, details, onStart, onProgress }: Props) {
   const { cx, rich } = useUi();
   const { requirements } = useCauseway();
-  const [isChecked, setIsChecked] = useState(false);
+  // A new version starts with an empty box.
+  const [checked, setChecked] = useState<string | null>(null);
   const [error, setError] = useState<unknown>(null);
-  const { name, url, version } = details;
+  const { name, url, version, sha256 } = details;
+  const shown = `${version} ${sha256}`;
+  const isChecked = checked === shown;
   const confirm = async () => {
-    setIsChecked(true);
+    // Disabling the box instead would take the focus from it.
+    if (isChecked) return;
+    setChecked(shown);
     setError(null);
     onStart();
     await requirements.acknowledge(offerId, details).catch((cause: unknown) => {
-      setIsChecked(false);
+      setChecked(null);
       setError(cause);
     });
     // If the document has changed, this also loads its new version.
     onProgress();
   };
-  const document = (
-    <a className={cx('cw-link')} href={isWebUrl(url) ? url : undefined} target="_blank" rel="noreferrer">
+  const document = isWebUrl(url) ? (
+    <a className={cx('cw-link')} href={url} target="_blank" rel="noreferrer">
       {name}
     </a>
+  ) : (
+    name
   );
   return (
     <div className="cw-requirement-step">
       <label className={cx('cw-check')}>
-        <input type="checkbox" checked={isChecked} disabled={isChecked} onChange={confirm} />
+        <input type="checkbox" checked={isChecked} disabled={!isWebUrl(url)} onChange={confirm} />
         <span>{rich("I've read {document} (version {version}).", { document, version })}</span>
       </label>
       {error !== null && <ErrorNotice error={error} />}

@@ -35,8 +35,6 @@ export function RequirementStep(props: StepProps) {
     case 'acknowledgement':
       return (
         <AcknowledgementStep
-          // A new version starts with an empty box.
-          key={requirement.details.sha256}
           offerId={offer.id}
           details={requirement.details}
           onStart={guide.onStart}

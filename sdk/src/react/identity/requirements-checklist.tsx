@@ -66,7 +66,7 @@ export function RequirementsChecklist(props: RequirementsChecklistProps) {
   const chosen = rows?.find((row) => row.requirement.id === chosenId && isOpenable(row));
   const openRow = chosen ?? next;
   const guideOf = useGuide({
-    ...{ rows: rows ?? [], next: isBlocked ? undefined : next, startSignal },
+    ...{ rows, next: isBlocked ? undefined : next, startSignal },
     onNext: () => setChosenId(null),
   });
   return (

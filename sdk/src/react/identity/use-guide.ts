@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { RequirementRow } from './use-requirement-rows.ts';
 
 /** How long a review may take for the next step to start by itself. */
@@ -17,10 +17,11 @@ export type StepGuide = {
 type Current = { id: string; isStarting: boolean };
 
 type GuideOptions = {
-  rows: readonly RequirementRow[];
+  /** Undefined until they are loaded. */
+  rows: readonly RequirementRow[] | undefined;
   /** The next step that the user may take. */
   next: RequirementRow | undefined;
-  /** Starts the next step whenever it changes. */
+  /** Starts the next step whenever it changes, as soon as the rows are loaded. */
   startSignal: number;
   /** Called before the next step starts. */
   onNext(): void;
@@ -29,15 +30,18 @@ type GuideOptions = {
 /** Starts each step as soon as the user has finished the one before, until they leave one unfinished. */
 export function useGuide({ rows, next, startSignal, onNext }: GuideOptions) {
   const [current, setCurrent] = useState<Current | null>(null);
-  const isRejected = rows.some(({ status }) => status.status === 'rejected');
+  const isRejected = rows?.some(({ status }) => status.status === 'rejected');
   const startNext = () => {
     onNext();
     setCurrent(next === undefined || isRejected ? null : { id: next.requirement.id, isStarting: true });
   };
+  const handled = useRef(startSignal);
   useEffect(() => {
-    if (startSignal > 0) startNext();
-  }, [startSignal]);
-  const status = rows.find(({ requirement }) => requirement.id === current?.id)?.status.status;
+    if (!rows || handled.current === startSignal) return;
+    handled.current = startSignal;
+    startNext();
+  }, [startSignal, !rows]);
+  const status = rows?.find(({ requirement }) => requirement.id === current?.id)?.status.status;
   useEffect(() => {
     if (status === 'completed') startNext();
     if (status !== 'in_progress') return;

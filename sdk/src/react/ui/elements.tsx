@@ -116,7 +116,8 @@ export function AddressText({ address }: { address: string }) {
 }
 
 /**
- * Shows an amount with six significant digits and at least two decimals; the tooltip has all digits.
+ * Shows an amount truncated to six significant digits, except for the whole part and the first two decimals; the tooltip has all
+ * digits.
  *
  * @example
  * ```tsx

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatsOf, formatUsd, groupDigits, slugToTitle, truncateDecimals } from './format.ts';
+import { formatsOf, formatUsd, groupDigits, slugToTitle, truncateDecimals, truncatePrice } from './format.ts';
 
 const english = formatsOf('en-GB');
 
@@ -34,6 +34,33 @@ test('truncateDecimals never makes a number larger', () => {
   expect(truncateDecimals('187.30000', 4)).toBe('187.3');
   expect(truncateDecimals('187.00009', 4)).toBe('187');
   expect(truncateDecimals('187', 4)).toBe('187');
+});
+
+test('prices have cents from 100 on and four decimals below, and are never cut to zero', () => {
+  const prices = [
+    '1.0954152',
+    '99.99999',
+    '225.5678',
+    '1000',
+    '0.5',
+    '0.012345',
+    '0.00019',
+    '0.0000123456',
+    '0',
+  ];
+  expect(prices.map((price) => formatUsd(truncatePrice(price)))).toEqual([
+    ...[
+      '$1.0954',
+      '$99.9999',
+      '$225.56',
+      '$1,000.00',
+      '$0.50',
+      '$0.0123',
+      '$0.00019',
+      '$0.0000123456',
+      '$0.00',
+    ],
+  ]);
 });
 
 test('dates and times are formatted in UTC', () => {

@@ -12,7 +12,7 @@ export type Formats = {
   digits(decimal: string): string;
   /** Formats smallest units as an amount with its token code: `1500000` with 6 decimals becomes `1.5 USDC`. */
   tokenAmount(units: bigint | string, unit: Unit): string;
-  /** Like `tokenAmount`, but truncated to six significant digits; keeps at least two decimals. */
+  /** Like `tokenAmount`, but truncated to six significant digits, except for the whole part and the first two decimals. */
   shortAmount(units: bigint | string, unit: Unit): string;
   /** Formats dollars, always with cents: `1000` becomes `$1,000.00`. */
   usd(decimal: string): string;
@@ -114,9 +114,10 @@ export function truncateDecimals(decimal: string, digits: number): string {
   return truncated === '' ? whole : `${whole}.${truncated}`;
 }
 
-/** Truncates the price of one unit to cents, or to four decimals below one dollar. */
+/** Truncates the price of one unit: to cents from 100 on, to four decimals below, and to six significant digits below a cent. */
 export function truncatePrice(decimal: string): string {
-  return truncateDecimals(decimal, /^0*\./.test(decimal) ? 4 : 2);
+  const price = Number(decimal);
+  return price < 0.01 ? truncateSignificant(decimal) : truncateDecimals(decimal, price < 100 ? 4 : 2);
 }
 
 const SIGNIFICANT_DIGITS = 6;
