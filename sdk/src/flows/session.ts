@@ -155,7 +155,7 @@ export function clarifyFailure<Answer>(
   });
 }
 
-const MAY_BE_SENT = 'The wallet may have sent the transaction. Check its activity before you retry.';
+const MAY_BE_SENT = 'The transaction may have been sent. Check your wallet before you retry.';
 
 export function mayBeSent(cause?: unknown): FlowFailure {
   return new FlowFailure('outcome_unknown', MAY_BE_SENT, { cause });

@@ -34,7 +34,7 @@ type Unexpected =
 type PageCode = 'load_failed' | 'purchase_elsewhere';
 type Known = Exclude<ErrorCode | FlowCode, Unexpected> | LocalCode | PageCode;
 
-const RETRY_LATER = 'Please try again in a few minutes.';
+const RETRY_LATER = 'Try again in a few minutes.';
 const NEW_APPROVAL = 'Start again. Your wallet will ask for a new approval.';
 
 const MESSAGES = {
@@ -94,25 +94,22 @@ const MESSAGES = {
   ],
   rate_limited: ['Too many requests', RETRY_LATER],
   internal_error: ['Something went wrong on our side', 'Please try again or contact support.'],
-  upstream_error: ["One of our partners isn't working properly", RETRY_LATER],
+  upstream_error: ["One of our partners isn't working", RETRY_LATER],
   upstream_unavailable: ["We can't reach one of our partners", RETRY_LATER],
   unavailable: ['We are temporarily unavailable', RETRY_LATER],
   user_rejected: ['You declined the request in your wallet', 'Nothing was sent. You can try again.'],
   wallet_error: ["Your wallet couldn't do that", 'Unlock it, check its network and try again.'],
-  wallet_changed: ['Your wallet switched accounts', 'Select the account you started with, then continue.'],
-  wrong_chain: ['Your wallet is on another network', "Switch to this offer's network and try again."],
+  wallet_changed: ['Your wallet switched accounts', 'Select the one you started with.'],
+  wrong_chain: ['Your wallet is on another network', 'Switch networks and try again.'],
   transaction_reverted: ['The transaction failed', 'You only paid the network fee. You can try again.'],
   transaction_replaced: [
     'You replaced the transaction in your wallet',
     'Nothing was bought. You can try again.',
   ],
-  transaction_not_found: [
-    "The network can't find the transaction",
-    'Start again. Your wallet will ask for a new one.',
-  ],
+  transaction_not_found: ["The network can't find the transaction", 'Start again.'],
   confirmation_timeout: [
     'The network is slow to confirm',
-    'The transaction may still go through. Check your wallet before you send another one.',
+    'It may still go through. Check your wallet before you send another one.',
   ],
   approval_failed: ['The approval failed', NEW_APPROVAL],
   approval_not_found: ["There's no open approval", 'Your wallet has nothing to revoke.'],
