@@ -1,13 +1,9 @@
-import Type from 'typebox';
 import { clientNetwork } from '../http/network.ts';
 import { PageQuery } from '../http/paging.ts';
 import { userRoute } from '../http/route.ts';
+import { OfferParams } from '../offers/schema.ts';
 import { acknowledge, listAcknowledged } from './acknowledgement.ts';
 import { Acknowledgement, Acknowledgements, NewAcknowledgement } from './schema.ts';
-
-const OfferParams = Type.Object({
-  offer_id: Type.String({ description: 'The id or slug of the offer.' }),
-});
 
 export const acknowledgementRoutes = [
   userRoute('wallets:write', {

@@ -1,5 +1,5 @@
-import Type from 'typebox';
 import { userRoute } from '../http/route.ts';
+import { OfferParams } from '../offers/schema.ts';
 import { readEligibility } from './dry-run.ts';
 import { Eligibility, EligibilityQuery } from './schema.ts';
 
@@ -12,7 +12,7 @@ export const eligibilityRoutes = [
     description:
       'Returns, for each option of the offer, the result of every check that an investment would go through now. Investments are accepted or ' +
       'refused by the same checks. A refusal lists the checks that did not pass in `errors.checks`.',
-    params: Type.Object({ offer_id: Type.String({ description: 'The id or slug of the offer.' }) }),
+    params: OfferParams,
     query: EligibilityQuery,
     reply: Eligibility,
     plainReply: true,

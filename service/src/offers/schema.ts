@@ -69,6 +69,11 @@ const INCLUDE = {
     }),
   ),
 };
+/** The parameters of routes under one offer. */
+export const OfferParams = Type.Object({
+  offer_id: Type.String({ description: 'The id or slug of the offer.' }),
+});
+
 export const OfferQuery = Type.Object(INCLUDE);
 export const OfferPageQuery = Type.Object({ ...PageQuery.properties, ...INCLUDE });
 

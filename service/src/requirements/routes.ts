@@ -1,6 +1,6 @@
-import Type from 'typebox';
 import { partnerRoute, userRoute } from '../http/route.ts';
 import { readRequirements } from '../offers/offer.ts';
+import { OfferParams } from '../offers/schema.ts';
 import { OfferRequirements, RequirementStatuses } from './schema.ts';
 import { readStatuses } from './statuses.ts';
 
@@ -11,7 +11,7 @@ export const requirementRoutes = [
     operationId: 'getRequirements',
     summary: 'Get the requirements of an offer',
     description: 'Returns the requirements that a user must meet, per option of the offer.',
-    params: Type.Object({ offer_id: Type.String({ description: 'The id or slug of the offer.' }) }),
+    params: OfferParams,
     reply: OfferRequirements,
     errors: ['not_found'],
     cache: 'etag',
@@ -24,7 +24,7 @@ export const requirementRoutes = [
     summary: "Get the user's requirement statuses",
     description:
       'Returns one map for all options of the offer, computed from stored data without calling a provider.',
-    params: Type.Object({ offer_id: Type.String({ description: 'The id or slug of the offer.' }) }),
+    params: OfferParams,
     reply: RequirementStatuses,
     plainReply: true,
     errors: ['not_found'],

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { userRoute } from '../http/route.ts';
+import { OfferParams } from '../offers/schema.ts';
 import { allowWallet, assertMayReplayAllow } from './allow.ts';
 import { connectWallet, listWallets, removeWallet } from './binding.ts';
 import { issueChallenge } from './challenge.ts';
@@ -13,10 +14,6 @@ import {
   OptionAddress,
   OptionAddresses,
 } from './schema.ts';
-
-const OfferParams = Type.Object({
-  offer_id: Type.String({ description: 'The id or slug of the offer.' }),
-});
 
 export const walletRoutes = [
   userRoute('wallets:write', {
