@@ -86,9 +86,9 @@ async function build(entryPoints, outdir, alsoExternal = /^$/) {
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    // The engine keeps the text of every loaded file in memory, so the bundle is small. Names stay, for stack traces and
-    // because oidc-provider looks up lifetimes by the names of its classes. `minifySyntax` would remove those names, and
-    // `keepNames` would restore them with a call for every function that code creates, a tenth of a request's CPU time.
+    // The engine keeps the text of every loaded file in memory, so the bundle has no white space. Names stay, for stack
+    // traces and because oidc-provider looks up lifetimes by the names of its classes. `minifySyntax` would remove some of
+    // them, and `keepNames` would restore them with a call for every function that code creates.
     minifyWhitespace: true,
     legalComments: 'linked',
     sourcemap: true,
@@ -124,8 +124,8 @@ function configureBuild(build, alsoExternal) {
 }
 
 /**
- * The engine uses two bytes for every character of a file that is not pure ASCII. esbuild escapes the others everywhere
- * except in tagged templates.
+ * The engine uses two bytes for every character of a file that is not pure ASCII. esbuild escapes such characters
+ * everywhere except in tagged templates.
  */
 function escapeNonAscii(text) {
   return text.replace(

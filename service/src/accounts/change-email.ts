@@ -16,8 +16,7 @@ const UNIQUE_VIOLATION = '23505';
 
 /**
  * Sends a link to the new address and a notice to the old one, or returns an error message for the form. If the new
- * address already has an account, its owner is told so by mail instead, so that only the owner of that mailbox learns
- * about the account.
+ * address already has an account, it gets a notice instead of the link: nobody else learns that the account exists.
  */
 export async function requestEmailChange(
   ctx: Context,
