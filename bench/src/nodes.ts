@@ -23,9 +23,9 @@ const LOWEST_PRIORITY = 19;
 const GOAL = 1.6;
 
 type Target = { url: string; mix: Mix; wallets: WalletTarget; databaseUrl: string; dataDir: string };
-/** Sends requests to `url` for `SECONDS`. Returns the number of good replies, and the processor time that sending took. */
+/** Sends requests to `url` for `SECONDS`. Returns the number of good replies, and the CPU time that sending took. */
 type Generator = (url: string) => Promise<{ replies: number; generatorCpuMs: number }>;
-/** Processor time is per request, in milliseconds. `machineCpuMs` includes the kernel and the simulated providers. */
+/** CPU time is per request, in milliseconds. `machineCpuMs` includes the kernel and the simulated providers. */
 type Measured = Record<
   | 'requestsPerSecond'
   | 'nodeCpuMs'

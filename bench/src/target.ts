@@ -17,7 +17,7 @@ export type Target = {
 
 export type Started<T = Target> = { target: T; pid: number; child: ChildProcess; stop(): Promise<void> };
 
-/** The tool of util-linux that restricts a process to some cores. */
+/** The util-linux tool that pins a process to specific cores. */
 export const TASKSET = '/usr/bin/taskset';
 
 const bundled = new Map<string, Promise<string>>();

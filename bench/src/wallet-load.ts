@@ -52,7 +52,7 @@ export async function connectWallets(
   return times;
 }
 
-/** Deriving an address takes milliseconds, which would count as cost of the load in every round. */
+/** Wallets of earlier rounds. Deriving an address takes milliseconds, which would add to the generator's CPU time. */
 const WALLETS = new Map<string, Wallet>();
 
 function newWallet(name: string): Wallet {

@@ -10,7 +10,7 @@ export type FundSwapOffer = Extract<OfferDetails, { type: 'fund::swap' }>;
 /** The details of a tokenized asset. */
 export type TokenizedOffer = Extract<OfferDetails, { type: 'tokenized::swap' }>;
 
-/** `summary` adds what a card shows: name, asset, chains, state, price, amounts raised and sought, fee. */
+/** `summary` adds what a card shows: name, asset, chains, state, price, amount raised, target, fee. */
 export type OfferInclude = { include?: 'summary' | undefined };
 
 export type Offers = {

@@ -51,7 +51,7 @@ export type FlowCode =
   | 'quote_expired'
   /** The service named a contract that is not in `trusted`. */
   | 'contract_not_trusted'
-  /** The token on chain is not the one that the offer describes. `details` has both. */
+  /** The token's decimals or symbol differ from those of the offer. `details` has the offer's value and the `actual` one. */
   | 'token_mismatch'
   /** The message to sign is not a proof of ownership for this wallet, so it was not shown. */
   | 'message_refused'
@@ -130,7 +130,10 @@ export type FlowOptions<Phase extends string> = {
   onPhase?: ((phase: Phase) => void) | undefined;
   /** Called for every transaction as soon as the wallet has sent it. */
   onTransaction?: ((sent: SentTransaction<Phase>) => void) | undefined;
-  /** How long to wait for a transaction to be mined. Default: 600,000 (ten minutes). */
+  /**
+   * How long to wait for a transaction to be mined and, in token sales, for earlier participations of the wallet to
+   * settle. Default: 600,000 (ten minutes).
+   */
   confirmationTimeoutMs?: number | undefined;
   /** The time between two polls of the chain. Default: 2,000. */
   pollIntervalMs?: number | undefined;
@@ -152,8 +155,8 @@ export type FlowOptions<Phase extends string> = {
    */
   publicClient?: PublicClient | undefined;
   /**
-   * The event stream that your page already has; the hooks of `@causeway/sdk/react` pass theirs. Default: while a flow
-   * waits for the service, it opens a stream of its own, and polls if it cannot.
+   * The event stream that your page already has; the hooks of `@causeway/sdk/react` pass theirs. Default: the flow
+   * opens a stream while it waits for the service, and polls if it cannot.
    */
   events?: EventHub | undefined;
   /**

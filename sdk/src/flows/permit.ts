@@ -84,7 +84,7 @@ export async function signPermit(
   return call;
 }
 
-/** Throws for the signature of a contract wallet, because `permit` accepts only 65-byte signatures. */
+/** Throws unless the signature has 65 bytes, as `permit` requires. Most contract wallets return longer ones. */
 function splitSignature(signature: string): { v: number; r: Hex; s: Hex } {
   if (!/^0x[0-9a-f]{130}$/i.test(signature)) throw unsupported();
   const v = Number.parseInt(signature.slice(130), 16);

@@ -10,8 +10,9 @@ import { pinsOf } from './trusted.ts';
 import { verifyCalldata } from './verify-calldata.ts';
 
 /**
- * Throws unless the published asset is the token with the symbol that the user chose. The verifier then makes sure that
- * the order is for this asset.
+ * Throws `token_mismatch` unless the published asset has the decimals of the offer and the symbol that the user chose.
+ * A value that the token does not report is not checked. `assertMatchesOrder` checks later that the order is for this
+ * asset.
  */
 export async function assertAsset(
   session: Session,

@@ -130,7 +130,7 @@ export function createSignIn(options: SignInOptions): SignIn {
   };
 }
 
-/** Returns a storage that keeps sessions in memory. Emits a warning in production. */
+/** Returns a session storage in memory. Emits a warning in production. */
 export function defaultSessions(now: () => number): SessionStorage {
   if (process.env.NODE_ENV === 'production')
     process.emitWarning(

@@ -8,7 +8,7 @@ type Options = { secret: string | readonly string[]; secure: boolean; now: () =>
 
 const SESSION_ID = /^[\w-]{43}$/;
 
-/** Keeps sessions in a storage on the server. The browser's cookie contains only the session id, never a token. */
+/** Keeps sessions in storage on the server. The browser's cookie contains only the session id, never a token. */
 export function storedSessions(storage: SessionStorage, { secret, secure, now }: Options): SessionStore {
   const name = cookieName('causeway_session', secure);
   const { seal, open } = createSeal(secret);

@@ -21,7 +21,7 @@ type VerificationKey = {
 };
 type SigningKey = VerificationKey & { privateKey: KeyObject };
 
-/** The public key of a removed secret, and the log as it was when the secret was replaced. */
+/** The public key of a replaced secret, and the size and hash of the log at that time. */
 export type FormerKey = { publicKey: Buffer; end: Checkpoint };
 
 /**

@@ -9,7 +9,7 @@ const PURPOSE = 'audit former key';
 type Parts = Pick<Context, 'db' | 'sealing'>;
 
 /**
- * Returns the keys of all configured secrets, and the public keys of removed secrets, which verify only
+ * Returns the keys of all configured secrets, and the public keys of replaced secrets, which verify only
  * checkpoints from before the secret was replaced.
  */
 export async function loadCheckpointKeys({ db, sealing }: Parts): Promise<CheckpointKeys> {

@@ -101,7 +101,9 @@ async function stopServer(pid: number, clusterDir: string): Promise<void> {
       await sleep(50);
     }
   }
-  throw new Error(`The PostgreSQL server of an earlier run (pid ${pid}) in ${clusterDir} does not stop.`);
+  throw new Error(
+    `The PostgreSQL server of an earlier run (pid ${pid}) in ${clusterDir} did not stop. Stop it, then start again.`,
+  );
 }
 
 /**

@@ -134,7 +134,7 @@ export async function lockRefunds(
   if (held.length > 0 || rows.some(({ user }) => sanctions.has(user))) throw new EligibilityChanged();
 }
 
-/** Checks the requirements again, with the data that the transaction sees. */
+/** Checks the requirements again, with the data that the database transaction sees. */
 function meetsRules(
   ctx: Context,
   facts: UserFacts | undefined,

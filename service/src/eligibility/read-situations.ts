@@ -204,8 +204,8 @@ async function isAllowed(
   wallet: Hex,
 ): Promise<boolean> {
   const chain = chains.evm(name);
-  // The cached answer may be older than the wallet's admission, so the chain is read again before the wallet
-  // is refused.
+  // The cached result may be older than the wallet's entry in the allow-list, so the chain is read again before the
+  // wallet is refused.
   return (await readAuthorized(chain, contract, wallet)) || readAuthorized(uncached(chain), contract, wallet);
 }
 

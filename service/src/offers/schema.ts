@@ -64,7 +64,7 @@ const INCLUDE = {
       type: ['string', 'array'],
       items: { type: 'string' },
       description:
-        '`summary` adds what a card shows: name, asset, chains, state, price, amounts raised and sought, fee.',
+        '`summary` adds what a card shows: name, asset, chains, state, price, amount raised, target, fee.',
       examples: ['summary'],
     }),
   ),

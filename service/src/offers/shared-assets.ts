@@ -9,7 +9,10 @@ export type SharedAssets = 'keep' | 'change';
 
 type ChangedAssets = { changes: Change[]; known: ReadonlyMap<string, StoredAsset>; refusals: string[] };
 
-/** Writes the assets that the file describes. Returns every asset that the file refers to. */
+/**
+ * Writes new and changed assets of the file, except changes that are refused. Returns the changes, the refusals, and the
+ * existing assets that the file refers to.
+ */
 export async function changeAssets(
   tx: Db,
   file: OfferFile,

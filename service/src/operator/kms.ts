@@ -86,7 +86,7 @@ async function toRecoverable(hash: Hex, address: Hex, der: Buffer): Promise<Hex>
   throw invalidResponse('kms', 'signature of another key');
 }
 
-/** Parses an ECDSA-Sig-Value (RFC 3279 §2.2.3) with integers below 2^256. Accepts only strict DER. */
+/** Parses an ECDSA-Sig-Value (RFC 3279 §2.2.3). Accepts only strict DER. */
 export function readDerSignature(der: Buffer): { r: bigint; s: bigint } {
   const first = readInteger(der, 2);
   const second = readInteger(der, first.end);

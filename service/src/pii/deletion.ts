@@ -27,7 +27,7 @@ export async function deleteAccount(
   if (result.block !== null) return result.block;
   const { applicantId, openSubmissions } = result.erasure;
   const fields = { user_id: user.id, applicant_id: applicantId, submissions: openSubmissions };
-  ctx.log.info(fields, 'account deleted by its user');
+  ctx.log.info(fields, 'user deleted their account');
   for (const submission of openSubmissions)
     await ctx.documents
       .archive(submission)

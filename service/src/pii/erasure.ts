@@ -136,7 +136,7 @@ async function erasePii(tx: Db, userId: string, keepUntil: string | null, actor:
   await insertAudit(tx, { user_id: userId, actor, action, fields: [...PII_FIELDS] });
 }
 
-/** Deletes restricted personal data whose retention has ended. */
+/** Deletes restricted personal data whose retention period has ended. */
 export async function erasePiiPastRetention(ctx: Parts): Promise<void> {
   await ctx.db.transaction().execute(async (tx) => {
     for (const user_id of await deletePiiPastRetention(tx, timestampOf(ctx.clock)))

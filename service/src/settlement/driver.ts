@@ -42,8 +42,8 @@ export type SettlementDriver = {
    */
   skipCommitted(rows: SettlementRow[]): Promise<SettlementRow[]>;
   /**
-   * Returns the rows that no transaction signed so far has committed or can still commit, including transactions
-   * that this database has lost in a restore.
+   * Returns the rows that are not committed and that no transaction signed so far can still commit. This also holds
+   * for signed transactions that a restored database no longer contains.
    */
   keepExcluded(rows: SettlementRow[]): Promise<SettlementRow[]>;
   /** Commits rows of one fund that passed all checks. Returns how many rows changed. */

@@ -65,7 +65,7 @@ export function isTradable({
   return isOpen && maxNotional > 0n && maxTokens > 0n && remainingAttestations > 0n;
 }
 
-/** Reads the limit of the current session, which the venue reports in a separate endpoint. */
+/** Reads the limit of the current trading session, which the venue reports through a separate endpoint. */
 async function readActiveLimit({ venue }: Context, symbol: string): Promise<bigint | null> {
   const [{ status }, sessions] = await Promise.all([venue.marketState(), venue.sessionLimits(symbol)]);
   if (status === 'paused' || status === 'closed') return null;

@@ -26,11 +26,6 @@ export function createTunnels(proxyUrl: string): OpenTunnel {
         socket.destroy();
         reject(new Error(`the webhook proxy answered CONNECT with ${statusCode}`));
       });
-      // Some proxies refuse CONNECT with an ordinary response.
-      connecting.on('response', (response) => {
-        response.destroy();
-        reject(new Error(`the webhook proxy answered CONNECT with ${response.statusCode}`));
-      });
       // The new error has no code, so that the delivery log does not say that the receiver refused the connection.
       connecting.on('error', (cause) => reject(new Error('the webhook proxy failed', { cause })));
       connecting.end();

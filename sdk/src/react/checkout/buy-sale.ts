@@ -26,7 +26,10 @@ type Sale = {
   recorded: Recorded;
   /** Called if the service has already used the approval of the purchase. */
   onApprovalUsed(purchase: UnfinishedSale): void;
-  /** Called instead of a new purchase if another one has to be finished or discarded first. Returns to idle, which shows it. */
+  /**
+   * Called instead of starting a new purchase if an approved one must be finished or discarded first. Resets the flow to
+   * `idle`, in which the checkout shows that purchase.
+   */
   reset(): void;
 };
 

@@ -1,4 +1,4 @@
-/** Returns null if the storage is unavailable: blocked by the browser or its user. Callers must be safe without it. */
+/** Returns null if there is no such item, or if the browser blocks local storage. Callers must work without it. */
 export function readItem(key: string): string | null {
   try {
     return localStorage.getItem(key);
