@@ -10,7 +10,7 @@ import type { OperatorAccount } from './account.ts';
 import { type Confirming, forgetConfirmed } from './confirming.ts';
 import { type Lease, withLease } from './lease.ts';
 import { checkNonces, type NonceSuspicion } from './nonce-check.ts';
-import { readNonce } from './nonces.ts';
+import { readNonce, startNonces } from './nonces.ts';
 import { isCancelled, type PrerequisiteState, type ResendTimings, rebroadcast } from './rebroadcast.ts';
 import { finalizeBelow, listOpen, listWatched, markOpen, markSettled } from './store.ts';
 import { lastAttempt, type OpenTransaction, type TransactionKind } from './transaction.ts';
@@ -117,6 +117,7 @@ export async function followTransactions(
     await assertNonceUnused(account, lease, lease.nextNonce ?? count);
     state.checkedEpoch = lease.epoch;
   }
+  if (lease.nextNonce === null) await startNonces(account, lease, count);
   return { unmined: unmined.length, confirming: confirming.size + undecided };
 }
 

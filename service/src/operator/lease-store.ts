@@ -71,6 +71,17 @@ export async function advanceNextNonce(tx: Db, { chain, address }: KeyId, nonce:
   return numUpdatedRows === 1n;
 }
 
+/** Sets the next nonce of a key that has none yet. */
+export async function setFirstNonce(tx: Db, { chain, address }: KeyId, nonce: bigint): Promise<void> {
+  await tx
+    .updateTable('operator_keys')
+    .set({ next_nonce: nonce })
+    .where('chain', '=', chain)
+    .where('address', '=', address)
+    .where('next_nonce', 'is', null)
+    .execute();
+}
+
 /** Remembers the transaction count that an RPC node has reported. */
 export async function raiseSeenNonce(tx: Db, { chain, address }: KeyId, count: bigint): Promise<void> {
   await sql`

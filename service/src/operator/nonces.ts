@@ -2,8 +2,8 @@ import { numberToHex } from 'viem/utils';
 import { readQuantity } from '../chain/evm/quantity.ts';
 import type { Db } from '../db/pool.ts';
 import type { OperatorAccount, ReadOnlyAccount } from './account.ts';
-import { holdLease, type Lease, LeaseLost } from './lease.ts';
-import { advanceNextNonce } from './lease-store.ts';
+import { holdLease, type Lease, LeaseLost, withLease } from './lease.ts';
+import { advanceNextNonce, setFirstNonce } from './lease-store.ts';
 
 /**
  * Nonces are allocated in three steps. `nextNonce` chooses a nonce. The call is signed with it outside of any database
@@ -15,6 +15,15 @@ import { advanceNextNonce } from './lease-store.ts';
 /** Returns the stored next nonce or, the first time a key is used, the chain's transaction count. */
 export async function nextNonce(account: OperatorAccount, lease: Lease): Promise<bigint> {
   return lease.nextNonce ?? readNonce(account, 'latest');
+}
+
+/**
+ * Stores the transaction count at which this database starts to use a key. Without it, a database that loses the first
+ * transaction of the key would take that transaction for an earlier use.
+ */
+export async function startNonces({ db }: OperatorAccount, lease: Lease, count: bigint): Promise<void> {
+  await withLease(db, lease, (tx) => setFirstNonce(tx, lease, count));
+  lease.nextNonce = count;
 }
 
 /** Claims a nonce. Throws `LeaseLost` if another node has taken the lease or the nonce in the meantime. */

@@ -2,7 +2,13 @@ import { sql } from 'kysely';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { type LyingNode, startLyingNode } from '../../test/support/lying-node.ts';
 import { saleWorker, UNIT } from '../../test/support/sale.ts';
-import { blockedCount, forgetTransaction, submitCommit, useSale } from '../../test/support/settlement.ts';
+import {
+  blockedCount,
+  forgetTransaction,
+  operatorNonce,
+  submitCommit,
+  useSale,
+} from '../../test/support/settlement.ts';
 
 let second: LyingNode;
 const sale = useSale({
@@ -16,6 +22,25 @@ afterEach(() => {
   sale.resumeMining();
 });
 afterAll(() => second.close());
+
+test('a row does not fail if the database has lost the very first commit of the key', async () => {
+  const { db } = sale.app.ctx;
+  await saleWorker(sale).round();
+  const before = await db.selectFrom('operator_keys').select('next_nonce').executeTakeFirstOrThrow();
+  const { id } = await sale.participate(sale.buyer(3), 7n * UNIT);
+  await saleWorker(sale).settle();
+  expect(await sale.statusOf(id)).toBe('completed');
+  await forgetTransaction(sale, id, 'commit');
+  await db.updateTable('operator_keys').set(before).execute();
+  const { settle } = saleWorker(sale);
+  await settle();
+  expect(await sale.statusOf(id)).toBe('pending');
+  expect(await blockedCount(sale, 'foreign_nonce')).toBeGreaterThan(0);
+  // Restores the state in which the database knows all transactions, for the next test.
+  await sql`update participations set status = 'failed' where id = ${id}`.execute(db);
+  const nonce = await operatorNonce(sale);
+  await sql`update operator_keys set next_nonce = ${nonce}, epoch = epoch + 1, seen_nonce = null`.execute(db);
+});
 
 test('a prepared row whose commit the database has lost does not fail for want of an allowance', async () => {
   const { id } = await sale.participate(sale.buyer(2), 7n * UNIT);
