@@ -69,6 +69,19 @@ describe('the sealer', () => {
       expect(await value('last_run_timestamp_seconds')).toBe(first);
       await attack('truncate audit_entries restart identity', 'truncate audit_checkpoints, audit_tiles');
       await expect.poll(() => value('last_run_timestamp_seconds'), { timeout: 10_000 }).toBe(first + 60);
+
+      // A forged checkpoint that covers the whole log and looks new leaves nothing to seal.
+      await write(2);
+      await expect.poll(() => findTreeCheckpoint(app.ctx.db), { timeout: 10_000 }).toBeDefined();
+      await attack(`update audit_checkpoints set note = 'forged', at = now() + interval '1 second'`);
+      const fail = async () => {
+        const failures = await value('failures_total');
+        app.clock.advance(60);
+        await expect.poll(() => value('failures_total'), { timeout: 10_000 }).toBeGreaterThan(failures);
+        return value('last_run_timestamp_seconds');
+      };
+      const last = await fail();
+      expect(await fail()).toBe(last);
     } finally {
       await stop();
     }

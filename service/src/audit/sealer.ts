@@ -18,6 +18,8 @@ const MAX_BATCHES = 10;
 const MAX_BATCHES_AT_STOP = 2;
 /** A checkpoint is at most this much older than the newest sealed entry. */
 const CHECKPOINT_INTERVAL_S = 30;
+/** How often a node verifies the newest checkpoint, and signs another, whatever the database says about its age. */
+const VERIFY_INTERVAL_MS = 60_000;
 
 type Parts = Pick<Context, 'db' | 'log' | 'sealing' | 'baseUrl'>;
 
@@ -31,7 +33,17 @@ export function startAuditSealer(
 ): () => Promise<void> {
   const failure = 'sealing the audit log failed';
   const count = countRuns(ctx);
-  const stop = startInterval(ctx, intervalMs, failure, () => count(() => sealAuditLog(ctx)));
+  let verifiedAt = Number.NEGATIVE_INFINITY;
+  const sealAndVerify = async () => {
+    const now = ctx.clock.now();
+    if (Math.abs(now - verifiedAt) < VERIFY_INTERVAL_MS) return sealAuditLog(ctx);
+    const stoppedEarly = await sealAuditLog(ctx, 0);
+    await verifyNewestCheckpoint(ctx);
+    // After a failure, every run verifies it, so that none counts as a success.
+    verifiedAt = now;
+    return stoppedEarly;
+  };
+  const stop = startInterval(ctx, intervalMs, failure, () => count(sealAndVerify));
   return async () => {
     await stop();
     await sealAuditLog(ctx, 0, { maxBatches: MAX_BATCHES_AT_STOP }).catch((err: unknown) =>
@@ -84,6 +96,14 @@ export async function sealAuditLog(
       });
   }
   return true;
+}
+
+/** Throws an error if the newest checkpoint is not ours or the tiles differ from it. */
+async function verifyNewestCheckpoint({ db, sealing }: Parts): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await store.lockSealing(tx);
+    await readSignedTree(tx, await loadCheckpointKeys({ db: tx, sealing }));
+  });
 }
 
 /** Adds the next committed entries to the chain. An entry that commits late gets a later position. */
