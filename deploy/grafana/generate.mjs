@@ -40,6 +40,7 @@ const DASHBOARDS = {
       'short',
       ['max(causeway_sanctions_list_entries)', 'entries'],
       ['max(causeway_sanctions_hits)', 'hits'],
+      ['sum(causeway_sanctions_list_stale)', 'nodes with an outdated list'],
     ],
   ],
   'sign-in': [
