@@ -11,17 +11,25 @@ export const MALFORMED = Symbol('malformed');
 
 export type Query = Record<string, string | string[]> & { [MALFORMED]?: true };
 
+/**
+ * Constructs objects that inherit nothing. The engine reads their properties faster than those of `Object.create(null)`,
+ * which it keeps as hash tables.
+ */
+function EmptyObject() {}
+EmptyObject.prototype = Object.create(null);
+const newEmptyObject = () => Reflect.construct(EmptyObject, []) as Record<string, never>;
+
 /** Parses a query. Repeated names become lists; bracketed names are not interpreted. */
 export function parseQuery(text: string): Query {
-  const query: Query = Object.create(null);
+  const query: Query = newEmptyObject();
   if (text === '') return query;
   try {
-    for (const [name, value] of pairs(text)) {
+    readPairs(text, (name, value) => {
       const before = query[name];
       if (before === undefined) query[name] = value;
       else if (Array.isArray(before)) before.push(value);
       else query[name] = [before, value];
-    }
+    });
   } catch {
     query[MALFORMED] = true;
   }
@@ -30,26 +38,26 @@ export function parseQuery(text: string): Query {
 
 /** Parses a form body. Returns null if it cannot be decoded or repeats a name. */
 export function parseForm(body: Buffer): Record<string, string> | null {
-  const form: Record<string, string> = Object.create(null);
+  const form: Record<string, string> = newEmptyObject();
   try {
-    for (const [name, value] of pairs(decodeUtf8(body))) {
-      if (name in form) return null;
+    readPairs(decodeUtf8(body), (name, value) => {
+      if (name in form) throw new Error('repeated name');
       form[name] = value;
-    }
+    });
   } catch {
     return null;
   }
   return form;
 }
 
-function* pairs(text: string): Generator<[string, string]> {
+function readPairs(text: string, onPair: (name: string, value: string) => void): void {
   let count = 0;
   for (const part of text.split('&')) {
     if (part === '') continue;
     if (++count > MAX_PAIRS) throw new Error('too many pairs');
     const equals = part.indexOf('=');
     const name = equals < 0 ? part : part.slice(0, equals);
-    yield [decode(name), equals < 0 ? '' : decode(part.slice(equals + 1))];
+    onPair(decode(name), equals < 0 ? '' : decode(part.slice(equals + 1)));
   }
 }
 

@@ -54,11 +54,10 @@ function toOrder({ symbol, side, token_amount, notional_value, duration }: Quote
     const message = 'only one of token_amount and notional_value is allowed';
     throw new ApiError('validation_failed', { token_amount: [message], notional_value: [message] });
   }
-  const kind = { symbol, side, ...(duration !== undefined && { duration }) };
   if (token_amount !== undefined)
-    return { ...kind, tokenAmount: requirePositive('token_amount', token_amount) };
+    return { symbol, side, duration, tokenAmount: requirePositive('token_amount', token_amount) };
   if (notional_value !== undefined)
-    return { ...kind, notionalValue: requirePositive('notional_value', notional_value) };
+    return { symbol, side, duration, notionalValue: requirePositive('notional_value', notional_value) };
   throw invalidField('notional_value', 'either token_amount or notional_value is required');
 }
 
