@@ -48,20 +48,32 @@ export async function isHeldUser(db: Db, userId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Recognises an erased account by the address that `anonymizeUser` gave it. */
 export async function isErasedUser(db: Db, userId: string): Promise<boolean> {
-  const { rows } =
-    await sql`select from users where id = ${userId} and email = ${`erased-${userId}@erased.invalid`}`.execute(
-      db,
-    );
+  const { rows } = await sql`
+    select from users where id = ${userId} and email = ${erasedAddressOf(userId)}`.execute(db);
   return rows.length > 0;
 }
 
-/** Like `isHeldUser`, but no hold can be placed on the user until the transaction ends. Other readers do not wait. */
-export async function shareHeldUser(tx: Db, userId: string): Promise<boolean> {
-  const { rows } = await sql<{ is_held: boolean }>`
-    select held_at is not null as is_held from users where id = ${userId} for share`.execute(tx);
-  return rows[0]?.is_held ?? false;
+export type AccountState = { isHeld: boolean; isErased: boolean };
+
+/** The address that `anonymizeUser` gives an erased account. */
+function erasedAddressOf(userId: string): string {
+  return `erased-${userId}@erased.invalid`;
+}
+
+/**
+ * Locks the user, so that the account can be neither held nor erased until the transaction ends. With `share`, other
+ * transactions that share the lock do not wait.
+ */
+export async function lockAccountState(
+  tx: Db,
+  userId: string,
+  lock: 'share' | 'no key update',
+): Promise<AccountState> {
+  const { rows } = await sql<AccountState>`
+    select held_at is not null as "isHeld", email = ${erasedAddressOf(userId)} as "isErased"
+    from users where id = ${userId} for ${sql.raw(lock)}`.execute(tx);
+  return rows[0] ?? { isHeld: false, isErased: false };
 }
 
 /** Locks the users, so that no hold can be placed on them until the transaction ends. Returns the users on hold. */

@@ -4,13 +4,14 @@ import { ApiError, invalidField } from '../errors.ts';
 import { newId } from '../http/ids.ts';
 import { toTimestamp } from '../http/wire.ts';
 import {
+  type AccountState,
   endHold,
   insertHold,
   isErasedUser,
   isHeldUser,
   listHolds,
+  lockAccountState,
   lockHeldUsers,
-  shareHeldUser,
 } from './hold-store.ts';
 import { lockUser } from './user.ts';
 
@@ -62,11 +63,11 @@ export function isHeld({ db }: Pick<Parts, 'db'>, userId: string): Promise<boole
 }
 
 /**
- * Like `isHeld`, but no hold can be placed on the user until the transaction ends. The user's other requests do not
- * wait.
+ * Returns whether the account is on hold or erased, and prevents both until the transaction ends. With `share`, the
+ * user's other requests do not wait.
  */
-export function shareHeld(tx: Db, userId: string): Promise<boolean> {
-  return shareHeldUser(tx, userId);
+export function lockState(tx: Db, userId: string, lock: 'share' | 'no key update'): Promise<AccountState> {
+  return lockAccountState(tx, userId, lock);
 }
 
 /** Returns whether the account was erased. Nothing new may be stored for an erased account. */

@@ -1,4 +1,4 @@
-import { type HeldUser, isErased, isHeld, lockHeld, releaseUser, shareHeld } from '../accounts/hold.ts';
+import { type HeldUser, isHeld, lockState, releaseUser } from '../accounts/hold.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
@@ -10,25 +10,22 @@ export async function assertNotHeld({ db }: Pick<Context, 'db'>, userId: string)
   if (await isHeld({ db }, userId)) throw accountRestricted();
 }
 
-/** Like `assertNotHeld`, but no hold can be placed on the user until the transaction ends. */
-async function lockNotHeld(tx: Db, userId: string): Promise<void> {
-  if ((await lockHeld(tx, [userId])).length > 0) throw accountRestricted();
-}
-
-/** Like `lockNotHeld`; also throws `unauthorized` if the account was erased while the request was running. */
+/**
+ * Like `assertNotHeld`, but no hold can be placed on the user until the transaction ends. Also throws `unauthorized` if
+ * the account was erased while the request was running.
+ */
 export async function lockAccount(tx: Db, userId: string): Promise<void> {
-  await lockNotHeld(tx, userId);
-  await assertNotErased(tx, userId);
+  assertMayAct(await lockState(tx, userId, 'no key update'));
 }
 
 /** Like `lockAccount`, but requests from one user do not wait for each other. */
 export async function shareAccount(tx: Db, userId: string): Promise<void> {
-  if (await shareHeld(tx, userId)) throw accountRestricted();
-  await assertNotErased(tx, userId);
+  assertMayAct(await lockState(tx, userId, 'share'));
 }
 
-async function assertNotErased(tx: Db, userId: string): Promise<void> {
-  if (await isErased(tx, userId)) throw new ApiError('unauthorized');
+function assertMayAct({ isHeld, isErased }: { isHeld: boolean; isErased: boolean }): void {
+  if (isHeld) throw accountRestricted();
+  if (isErased) throw new ApiError('unauthorized');
 }
 
 /** Ends a hold and resumes the participations that the hold had frozen, as far as the remaining supply allows. */

@@ -14,7 +14,7 @@ import { orderEvent } from './order-event.ts';
 import type { Attestation } from './provider.ts';
 import { signQuoteRequest } from './quote-signature.ts';
 import type { SwapTransaction } from './schema.ts';
-import { moveOrder, saveFee } from './store.ts';
+import { issueOrder, moveOrder } from './store.ts';
 
 type AttestedOrder = { id: string; attestation: Attestation; cost: Cost };
 
@@ -51,7 +51,7 @@ export async function issueCalldata(
   return ctx.commitReply(async (tx) => {
     await lockMayTrade(ctx, tx, intent.caller, intent.offer, wallet);
     const now = toTimestamp(ctx.clock.micros());
-    if (!(await moveOrder(tx, id, 'attested', { state: 'live', holding: true }, now)))
+    if (!(await issueOrder(tx, id, fee, now)))
       throw new ApiError('order_outstanding', { expires_at: expiryOf(attestation) });
     const order = {
       ...{
@@ -64,7 +64,6 @@ export async function issueCalldata(
     };
     const { quantity } = attestation;
     await appendEvent(ctx, tx, orderEvent(order, 'issued', { quantity, hash: null }));
-    await saveFee(tx, id, fee);
     return {
       object: 'tokenized_swap_transaction',
       action: 'broadcast_transaction',

@@ -184,8 +184,12 @@ export async function saveAttestation(
     where id = ${id} and state = 'asking'`.execute(db);
 }
 
-export async function saveFee(db: Db, id: string, fee: bigint): Promise<void> {
-  await sql`update tokenized_orders set fee = ${fee.toString()} where id = ${id}`.execute(db);
+/** Moves an attested order to `live` and stores its fee. Returns false if the order is no longer attested. */
+export async function issueOrder(db: Db, id: string, fee: bigint, now: string): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update tokenized_orders set state = 'live', fee = ${fee.toString()}, updated_at = ${now}
+    where id = ${id} and state = 'attested'`.execute(db);
+  return numAffectedRows === 1n;
 }
 
 export async function saveTransactionHash(db: Db, id: string, hash: Hex): Promise<void> {
