@@ -1,6 +1,7 @@
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { realClock } from '@causeway/service/clock.ts';
 import { buildContext } from '@causeway/service/compose.ts';
 import { type Config, type LimitName, loadConfig } from '@causeway/service/config.ts';
 import type { Context } from '@causeway/service/context.ts';
@@ -23,7 +24,7 @@ export type Bench = {
 };
 
 /** Builds a real context on its own embedded database, logging to a file. Nothing outlives the process. */
-export async function benchContext(settings: Partial<Config> = {}): Promise<Bench> {
+export async function benchContext(settings: Partial<Config> = {}, clock = realClock()): Promise<Bench> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-'));
   const database = await startEmbedded({ dataDir, log: () => {} });
   const { pool } = openPool(database.url, { max: 1 });
@@ -34,7 +35,8 @@ export async function benchContext(settings: Partial<Config> = {}): Promise<Benc
   const config = { ...loadConfig({ CAUSEWAY_DATA: dataDir, ...patient }), ...settings };
   for (const name of Object.keys(config.limits) as LimitName[]) config.limits[name] = 1e9;
   const log = createLog({ level: 'info', pretty: false, stream: createWriteStream(join(dataDir, 'log')) });
-  const { ctx } = await buildContext({ config, baseUrl: 'http://127.0.0.1', databaseUrl: database.url, log });
+  const baseUrl = 'http://127.0.0.1';
+  const { ctx } = await buildContext({ config, baseUrl, databaseUrl: database.url, log, clock });
   process.on('SIGTERM', async () => {
     await database.stop();
     rmSync(dataDir, { recursive: true, force: true });

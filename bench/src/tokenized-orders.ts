@@ -5,7 +5,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
 import { percentile } from './statistics.ts';
 
-/** A running service, and the URL that reports its statistics and deletes its orders. */
+/** A running service, and the URL that reports its statistics, sets its clock and deletes its orders. */
 export type Measured = { url: string; headers: Record<string, string>; statsUrl: string };
 
 /**
@@ -59,7 +59,7 @@ export async function measureTransactions(
       now += CLOCK_STEP_MS;
       await simulators.control.call('clock/set', { now_ms: now, running: true });
       await simulators.control.call('chains/mine', { chain: CHAIN, blocks: 1 });
-      await fetch(`${target.statsUrl}/reset`);
+      await fetch(`${target.statsUrl}/reset/${now}`);
       const start = performance.now();
       await orderAll();
       busy += performance.now() - start;

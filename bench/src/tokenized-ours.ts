@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type Clock, realClock } from '@causeway/service/clock.ts';
 import { buildServer } from '@causeway/service/http/server.ts';
 import { applyOffers } from '@causeway/service/offers/apply.ts';
 import { parseOfferFile } from '@causeway/service/offers/file.ts';
@@ -10,11 +11,22 @@ import { benchContext } from './context.ts';
 import type { Stats } from './tokenized-orders.ts';
 
 const [, , venueUrl = '', apiKey = '', rpcUrl = '', offer = ''] = process.argv;
-const { ctx, token } = await benchContext({
-  venue: { url: venueUrl, apiKey },
-  rpcUrls: { ethereum_sepolia: [rpcUrl] },
-  operatorKey: { kind: 'local', privateKey: Buffer.from(deriveSandboxKey('operator').slice(2), 'hex') },
-});
+const real = realClock();
+/** How far the clock of the simulators is ahead of the machine. The service follows it. */
+let aheadMs = 0;
+const clock: Clock = {
+  now: () => real.now() + aheadMs,
+  micros: () => real.micros() + aheadMs * 1000,
+  lifetime: () => null,
+};
+const { ctx, token } = await benchContext(
+  {
+    venue: { url: venueUrl, apiKey },
+    rpcUrls: { ethereum_sepolia: [rpcUrl] },
+    operatorKey: { kind: 'local', privateKey: Buffer.from(deriveSandboxKey('operator').slice(2), 'hex') },
+  },
+  clock,
+);
 const file = parseOfferFile(offer, { name: 'bench.yaml' });
 await applyOffers(ctx, [file]);
 await publishOffer(ctx, file.slug);
@@ -37,7 +49,11 @@ const url = await app.listen({ host: '127.0.0.1', port: 0 });
 const stats = createServer(async (request, response) => {
   const [, wallet] = /^\/prove\/(0x[0-9a-f]{40})$/.exec(request.url ?? '') ?? [];
   if (wallet !== undefined) await proveWallet(wallet);
-  if (request.url === '/reset') await ctx.db.deleteFrom('tokenized_orders').execute();
+  const [, now] = /^\/reset\/(\d+)$/.exec(request.url ?? '') ?? [];
+  if (now !== undefined) {
+    aheadMs = Number(now) - real.now();
+    await ctx.db.deleteFrom('tokenized_orders').execute();
+  }
   const metric = await ctx.metrics.registry.getSingleMetric('causeway_upstream_requests_total')?.get();
   const venue = metric?.values.reduce((sum, { value }) => sum + value, 0) ?? 0;
   last = readCpu();
