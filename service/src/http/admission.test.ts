@@ -3,13 +3,13 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { expect, test } from 'vitest';
 import { createAdmission } from './admission.ts';
 
-/** Admits requests named `<lane> <number>`. The database has room while `hasRoom` is true. */
+/** Admits requests named `<lane> <number>`; the lane `-` is that of unknown callers. The database has room while `hasRoom` is true. */
 function testAdmission({ maxWaitMs = 60_000, onStart = () => {} } = {}) {
   const state = { hasRoom: true, started: [] as string[], refused: [] as string[] };
   const nameOf = (request: IncomingMessage) => request.url ?? '';
   const { admit, noticeConnection } = createAdmission({
     maxWaitMs,
-    laneOf: (request) => nameOf(request).split(' ', 1)[0] ?? '',
+    laneOf: (request) => nameOf(request).match(/^[a-z]/)?.[0] ?? null,
     mayStart: () => state.hasRoom,
     start: (request) => {
       state.started.push(nameOf(request));
@@ -48,6 +48,19 @@ test('requests of another lane start before those that a flooding lane sent earl
   expect(state.started.indexOf('b 2')).toBeLessThan(50);
 });
 
+test('callers without a known partner have half the share of a partner, and all of it if nobody else waits', async () => {
+  const { state, send } = testAdmission();
+  state.hasRoom = false;
+  for (let n = 0; n < 40; n++) for (const lane of ['-', 'a', 'b']) send(`${lane} ${n}`);
+  state.hasRoom = true;
+  await expect.poll(() => state.started.length, { interval: 1 }).toBe(120);
+  const first = state.started.slice(0, 50);
+  expect(['-', 'a', 'b'].map((lane) => first.filter((name) => name.startsWith(lane)).length)).toEqual([
+    10, 20, 20,
+  ]);
+  expect(state.started.at(-1)).toBe('- 39');
+});
+
 test('nothing starts while the database has no room, and late requests are refused instead', async () => {
   const { state, send } = testAdmission({ maxWaitMs: 50 });
   state.hasRoom = false;
@@ -73,6 +86,35 @@ test('a saturated node refuses what exceeds the share of a lane at once, and sti
   expect(state.refused.length).toBeGreaterThan(refusedBefore);
   send('b 0');
   await expect.poll(() => state.started, { interval: 1 }).toContain('b 0');
+});
+
+test('a node whose queue was empty for a moment still knows its rate, and refuses a flood on arrival', async () => {
+  const { state, send } = testAdmission({ maxWaitMs: 400, onStart: () => block(2) });
+  let n = 0;
+  const flood = (count: number) => {
+    for (let i = 0; i < count; i++) send(`a ${n++}`);
+  };
+  let counted = 0;
+  const drained = () =>
+    expect.poll(() => counted + state.started.length + state.refused.length, { interval: 1 }).toBe(n);
+  let pausedMs: number;
+  // Again if the machine paused the test for so long that the node may have forgotten its rate.
+  do {
+    while (state.refused.length < 200) {
+      flood(40);
+      await sleep(1);
+    }
+    const fullAt = performance.now();
+    await drained();
+    flood(20);
+    await drained();
+    counted += state.refused.length;
+    state.refused = [];
+    flood(1_000);
+    pausedMs = performance.now() - fullAt;
+  } while (pausedMs > 900);
+  // At 500 requests per second, about 100 may wait.
+  expect(state.refused.length).toBeGreaterThan(500);
 });
 
 test('a node that was paused does not refuse requests that hardly wait', async () => {

@@ -14,6 +14,13 @@ const MAX_START_MS_PER_TURN = 1;
  */
 const MAX_ACCEPT_TURNS = 64;
 const SAMPLE_INTERVAL_MS = 250;
+/** A turn that takes longer counts as long as this, so that a pause of the process does not lower the measured rate. */
+const MAX_SAMPLED_TURN_MS = 50;
+/**
+ * How long the measured rate limits the queue. A saturated node that forgot its rate whenever its queue is empty would
+ * queue everything that arrives until it has measured again, and refuse most of it late, which costs much more.
+ */
+const RATE_TTL_MS = 1_000;
 const DATABASE_RETRY_MS = 1;
 
 type Waiting = { request: IncomingMessage; response: ServerResponse; arrivedAt: number };
@@ -26,7 +33,8 @@ type Options = {
   maxWaitMs: number;
   /**
    * Returns the id of the request's partner as its lane, or null if the partner is not known. Lanes take
-   * turns, so a partner that floods the node delays only itself.
+   * turns, so a partner that floods the node delays only itself. A partner takes two turns in a row and unknown callers
+   * take one, because anybody can send their requests, and some of them (token refreshes) cost much.
    */
   laneOf(request: IncomingMessage): string | null;
   /**
@@ -42,7 +50,7 @@ type Admission = {
   admit: RequestListener;
   /**
    * Returns whether the lane has its full share of the queue, so that a request which cannot start is refused. A lane
-   * whose requests hardly wait is never full: after a pause of the process, the measured rate is too low.
+   * whose requests hardly wait may exceed its share while the other lanes leave room.
    */
   isFull(lane: string | null): boolean;
   /** Call it for every new connection. */
@@ -63,13 +71,18 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
   let isScheduled = false;
   let hasNewConnection = false;
   let acceptTurns = 0;
+  /** The partner that has taken the first of its two turns in a row. */
+  let laneOfFirstTurn: string | null = null;
+  /** The current sample: how many requests have started in how many milliseconds, up to the turn at `sampledAt`. */
   let startedCount = 0;
+  let sampledMs = 0;
   let sampledAt = 0;
   /**
-   * How many requests may wait. Unlimited until the rate of the node has been measured over a whole sample in
-   * which requests waited. Unlimited again once the queue is empty.
+   * How many requests may wait until `limitedUntil`. Measured over whole samples in which requests waited. Later, and
+   * before the first sample, the number is unlimited.
    */
-  let maxWaiting = Number.POSITIVE_INFINITY;
+  let maxWaiting = 0;
+  let limitedUntil = 0;
 
   const hasTurnRoom = (now: number): boolean =>
     startsInTurn === 0 || (startsInTurn < MAX_STARTS_PER_TURN && now - firstStartAt < MAX_START_MS_PER_TURN);
@@ -93,33 +106,39 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
     for (const [lane, queue] of lanes) {
       if (!mayStart(lane)) continue;
       const next = queue.shift();
-      // Move the lane behind the others, so that the lanes take turns.
-      lanes.delete(lane);
-      lanes.set(lane, queue);
+      if (lane === null || lane === laneOfFirstTurn) {
+        // Move the lane behind the others, so that the lanes take turns.
+        lanes.delete(lane);
+        lanes.set(lane, queue);
+        laneOfFirstTurn = null;
+      } else laneOfFirstTurn = lane;
       remove(lane, queue);
       if (next !== undefined && !next.response.destroyed) startNow(next.request, next.response, now);
       return true;
     }
     return false;
   };
-  /** Refuses the requests that have waited longer than `maxWaitMs`. Returns whether there were any. */
-  const refuseLate = (now: number): boolean => {
-    const before = waitingCount;
+  /** Refuses the requests that have waited longer than `maxWaitMs`. */
+  const refuseLate = (now: number) => {
     for (const [lane, queue] of lanes)
       for (let [first] = queue; first !== undefined && now - first.arrivedAt > maxWaitMs; [first] = queue) {
         queue.shift();
         remove(lane, queue);
         refuse(first.request, first.response);
       }
-    return waitingCount < before;
   };
-  const measure = (now: number, wasLate: boolean) => {
-    if (waitingCount === 0 && !wasLate) maxWaiting = Number.POSITIVE_INFINITY;
-    else if (now - sampledAt >= SAMPLE_INTERVAL_MS) {
-      maxWaiting = ((startedCount / (now - sampledAt)) * maxWaitMs) / 2;
-      sampledAt = now;
-      startedCount = 0;
-    }
+  const startSample = (now: number) => {
+    sampledAt = now;
+    sampledMs = 0;
+    startedCount = 0;
+  };
+  const measure = (now: number) => {
+    sampledMs += Math.min(now - sampledAt, MAX_SAMPLED_TURN_MS);
+    sampledAt = now;
+    if (sampledMs < SAMPLE_INTERVAL_MS) return;
+    maxWaiting = ((startedCount / sampledMs) * maxWaitMs) / 2;
+    limitedUntil = now + RATE_TTL_MS;
+    startSample(now);
   };
   const runTurn = () => {
     isScheduled = false;
@@ -133,20 +152,27 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
     acceptTurns = 0;
     if (waitingCount === 0) return;
     const now = performance.now();
-    const wasLate = refuseLate(now);
+    refuseLate(now);
     for (let at = now; hasTurnRoom(at) && startNext(at); at = performance.now());
-    measure(now, wasLate);
+    measure(now);
     if (startsInTurn > 0) scheduleTurn();
     else if (waitingCount > 0) {
       isScheduled = true;
       setTimeout(runTurn, DATABASE_RETRY_MS);
     }
   };
+  /** Returns the lane's share of the turns and of the queue. */
+  const shareOf = (lane: string | null): number =>
+    (lane === null ? 1 : 2) / (2 * lanes.size - (lanes.has(null) ? 1 : 0));
   const isFull = (lane: string | null): boolean => {
     const queue = lanes.get(lane) ?? [];
     const [first] = queue;
-    if (first === undefined || queue.length <= maxWaiting / lanes.size) return false;
-    return performance.now() - first.arrivedAt > maxWaitMs / 4;
+    if (first === undefined || queue.length <= maxWaiting * shareOf(lane)) return false;
+    const now = performance.now();
+    const isRefused =
+      now < limitedUntil && (waitingCount > maxWaiting || now - first.arrivedAt > maxWaitMs / 4);
+    if (isRefused) limitedUntil = now + RATE_TTL_MS;
+    return isRefused;
   };
   const admit: RequestListener = (request, response) => {
     const lane = laneOf(request);
@@ -162,10 +188,7 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
       refuse(request, response);
       return;
     }
-    if (waitingCount === 0) {
-      sampledAt = now;
-      startedCount = 0;
-    }
+    if (waitingCount === 0) startSample(now);
     queue.push({ request, response, arrivedAt: now });
     lanes.set(lane, queue);
     waitingCount++;
