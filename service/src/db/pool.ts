@@ -140,14 +140,15 @@ function runStatement<Row extends pg.QueryResultRow>(
   lane: string,
   statement: Statement,
 ): Promise<{ rows: Row[] }> {
-  if (!queue.tryTake()) return queue.take(lane).then((leave) => pool.query<Row>(statement).finally(leave));
-  return new Promise((resolve, reject) => {
-    pool.query(newQuery(statement), (error: Error | undefined, result: pg.QueryResult<Row>) => {
-      queue.release();
-      if (error) reject(error);
-      else resolve(result);
+  const send = (leave: () => void) =>
+    new Promise<{ rows: Row[] }>((resolve, reject) => {
+      pool.query(newQuery(statement), (error: Error | undefined, result: pg.QueryResult<Row>) => {
+        leave();
+        if (error) reject(error);
+        else resolve(result);
+      });
     });
-  });
+  return queue.tryTake() ? send(queue.release) : queue.take(lane).then(send);
 }
 
 /** Applies the settings that `column-types.ts` relies on, regardless of the defaults of the server or the role. */
