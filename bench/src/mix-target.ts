@@ -4,7 +4,7 @@ import { type Hex, hashMessage } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { benchContext } from './context.ts';
 import { serveMix } from './mix-server.ts';
-import { type MixUser, mixSettings, mixWorld, type Outside } from './mix-world.ts';
+import { inBatches, type MixUser, mixSettings, mixWorld, type Outside } from './mix-world.ts';
 import type { Mix } from './timed-load.ts';
 import type { WalletTarget } from './wallet-load.ts';
 
@@ -98,43 +98,44 @@ async function buildMix(): Promise<Mix> {
 
 /** Returns requests that each connect a different wallet, with a signed challenge. */
 async function connections(): Promise<string[]> {
+  const connect = async ({ userId, token }: MixUser, n: number) => {
+    const wallet = newWallet(`${userId} ${n}`);
+    const wanted = { wallet_address: wallet.address, chain: CHAIN };
+    const reply = await app.inject({
+      ...{ method: 'POST', url: '/v1/wallet-ownership', headers: bearer(token), payload: wanted },
+    });
+    const signature = signHash(wallet.key, hashMessage(reply.json<{ message: string }>().message));
+    const body = { ...wanted, offer_option_id: open?.option, signature };
+    return request('POST', `/v1/offers/${open?.id}/addresses`, bearer(token), body);
+  };
   const all: string[] = [];
   for (let n = 0; n < WALLETS_PER_USER; n++)
-    for (const { userId, token } of users) {
-      const wallet = newWallet(`${userId} ${n}`);
-      const wanted = { wallet_address: wallet.address, chain: CHAIN };
-      const reply = await app.inject({
-        ...{ method: 'POST', url: '/v1/wallet-ownership', headers: bearer(token), payload: wanted },
-      });
-      const signature = signHash(wallet.key, hashMessage(reply.json<{ message: string }>().message));
-      const body = { ...wanted, offer_option_id: open?.option, signature };
-      all.push(request('POST', `/v1/offers/${open?.id}/addresses`, bearer(token), body));
-    }
+    all.push(...(await inBatches(users, (user) => connect(user, n))));
   return all;
 }
 
 /** Returns requests that each create a participation whose approval is not on the chain yet. */
 async function participations(): Promise<string[]> {
-  const all: string[] = [];
-  for (let n = 0; n < PARTICIPATIONS_PER_USER; n++)
-    for (const { userId, partnerId, token } of users) {
-      const { address } = newWallet(`${userId} payer`);
-      if (n === 0)
-        await ctx.db
-          .insertInto('wallet_proofs')
-          .values({
-            ...{ partner_id: partnerId, user_id: userId, address, chain: '*', protocol: 'ethereum' },
-            ...{ kind: 'key', text: null, signature: null, proved_at: new Date().toISOString() },
-          })
-          .execute();
-      const body = {
-        ...{ offer_id: open?.id, offer_option_id: open?.option, chain: CHAIN, wallet_address: address },
-        ...{ amount: '5000000', asset_id: 'usd-coin' },
-        approval_transaction_hash: `0x${randomBytes(32).toString('hex')}`,
-      };
-      all.push(request('POST', '/v1/participations', bearer(token), body));
-    }
-  return all;
+  const payers = users.map(({ userId }) => newWallet(`${userId} payer`).address);
+  await ctx.db
+    .insertInto('wallet_proofs')
+    .values(
+      users.map(({ userId, partnerId }, at) => ({
+        ...{ partner_id: partnerId, user_id: userId, address: payers[at] ?? '', chain: '*' },
+        ...{ protocol: 'ethereum', kind: 'key', text: null, signature: null },
+        proved_at: new Date().toISOString(),
+      })),
+    )
+    .execute();
+  const of = ({ token }: MixUser, at: number) => {
+    const body = {
+      ...{ offer_id: open?.id, offer_option_id: open?.option, chain: CHAIN, wallet_address: payers[at] },
+      ...{ amount: '5000000', asset_id: 'usd-coin' },
+      approval_transaction_hash: `0x${randomBytes(32).toString('hex')}`,
+    };
+    return request('POST', '/v1/participations', bearer(token), body);
+  };
+  return Array.from({ length: PARTICIPATIONS_PER_USER }, () => users.map(of)).flat();
 }
 
 function bearer(token: string): Record<string, string> {

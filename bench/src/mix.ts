@@ -2,10 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSimulators } from '@causeway/sandbox/simulators/start.ts';
+import { readCpuTime } from './cpu.ts';
 import { startTarget } from './target.ts';
 import { type Mix, pickFrom, type TimedLoad, timedLoad } from './timed-load.ts';
 
-export type MeasuredLoad = TimedLoad & { cpuMicros: number };
+/** `cpuMicros` is the processor time of the service, `databaseCpuMicros` that of its database. */
+export type MeasuredLoad = TimedLoad & { cpuMicros: number; databaseCpuMicros: number };
 
 type Load = Parameters<typeof timedLoad>[2];
 
@@ -18,7 +20,7 @@ export async function startMix({ core, collectorUrl }: { core?: number; collecto
   const simulators = await startSimulators({ dataDir, clock: { now_ms: Date.now(), running: true } });
   await simulators.control.call('venue/set', { session: 'regular' });
   const outside = JSON.stringify({ venue: simulators.venue, chains: simulators.chains });
-  const { target, stop } = await startTarget<{ url: string; mix: Mix }>(
+  const { target, pid, stop } = await startTarget<{ url: string; mix: Mix }>(
     './mix-target.ts',
     [outside, ...(collectorUrl === undefined ? [] : [collectorUrl])],
     core,
@@ -28,12 +30,20 @@ export async function startMix({ core, collectorUrl }: { core?: number; collecto
     const { micros } = (await (await fetch(`${target.url}/cpu`)).json()) as { micros: number };
     return micros;
   };
+  const readDatabaseCpuMs = () => readCpuTime(pid)?.descendantsMs ?? Number.NaN;
   return {
-    /** Applies the load. Returns the measurements and the processor time that the service used. */
+    /**
+     * Applies the load. Returns the measurements and the processor time that the service and its database used. Throws
+     * if single-use requests ran out, because the load would be lighter than in earlier rounds.
+     */
     measure: async (load: Load): Promise<MeasuredLoad> => {
       const before = await readCpu();
+      const databaseBefore = readDatabaseCpuMs();
       const measured = await timedLoad(target.url, next, load);
-      return { ...measured, cpuMicros: (await readCpu()) - before };
+      if (measured.substituted > 0)
+        throw new Error(`${measured.substituted} single-use requests were missing; seed more users`);
+      const databaseCpuMicros = (readDatabaseCpuMs() - databaseBefore) * 1000;
+      return { ...measured, cpuMicros: (await readCpu()) - before, databaseCpuMicros };
     },
     stop: async () => {
       await stop();

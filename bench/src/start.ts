@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '@causeway/service/http/free-port.ts';
 import { startService } from '../../service/test/support/service.ts';
 import { readCpuMs } from './cpu.ts';
 import { MIN_ROUNDS } from './load.ts';
@@ -11,7 +12,7 @@ type Start = { seconds: number; cpuSeconds: number };
 
 /**
  * Measures the time from `causeway serve` to the ready line of a sandbox without the demo app: in an empty folder, and
- * again in the same folder. The CPU time includes the database and the simulators.
+ * again in the same folder and on the same port, as in a restart. The CPU time includes the database and the simulators.
  */
 export async function run(): Promise<Result> {
   const first: Start[] = [];
@@ -20,7 +21,9 @@ export async function run(): Promise<Result> {
   for (let round = 0; round <= MIN_ROUNDS; round++) {
     const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-start-'));
     try {
-      const starts = [await measureStart(dataDir), await measureStart(dataDir)] as const;
+      // Another port would change the URLs in all offers, and the second start would apply them again.
+      const port = await freePort();
+      const starts = [await measureStart(dataDir, port), await measureStart(dataDir, port)] as const;
       if (round === 0) continue;
       first.push(starts[0]);
       again.push(starts[1]);
@@ -43,9 +46,9 @@ export async function run(): Promise<Result> {
   };
 }
 
-async function measureStart(dataDir: string): Promise<Start> {
+async function measureStart(dataDir: string, port: number): Promise<Start> {
   const startedAt = performance.now();
-  const service = await startService({ CAUSEWAY_DATA: dataDir });
+  const service = await startService({ CAUSEWAY_DATA: dataDir, PORT: String(port) });
   const seconds = (performance.now() - startedAt) / 1000;
   const cpuSeconds = (readCpuMs(Number(service.child.pid)) ?? Number.NaN) / 1000;
   await service.stop();

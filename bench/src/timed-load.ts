@@ -32,6 +32,8 @@ export type TimedLoad = {
    * They count as accepted, with the time they have taken so far.
    */
   unanswered: number;
+  /** Requests of another kind than planned, because all single-use requests of the planned kind were used. */
+  substituted: number;
   /** The p99 of the three slowest kinds of requests, in milliseconds. */
   slowest: Record<string, number>;
   /** The processor time that the load generator used, in cores. */
@@ -39,7 +41,13 @@ export type TimedLoad = {
   loadAverage: number;
 };
 
-type Planned = { kind: string; text: string; status: number; onRefused?: () => void };
+type Planned = {
+  kind: string;
+  text: string;
+  status: number;
+  onRefused?: () => void;
+  isSubstitute?: boolean;
+};
 type Connection = { socket: Socket; text: string; request: Planned | null; since: number };
 
 const TICK_MS = 1;
@@ -69,7 +77,7 @@ export function pickFrom(mix: Mix): () => Planned {
       return { kind, status, text: text.replace('{n}', String(count)) };
     }
     const text = left.pop();
-    if (text === undefined) return pick(substitute);
+    if (text === undefined) return { ...pick(substitute), isSubstitute: true };
     return { kind, status, text, onRefused: () => void left.unshift(text) };
   };
   return () => pick(turns[count++ % turns.length] as string);
@@ -95,12 +103,13 @@ export async function timedLoad(
   const failures: string[] = [];
   const idle: Connection[] = [];
   const open = new Set<Connection>();
-  let [refused, accepted, sent, resets, unanswered] = [0, 0, 0, 0, 0];
+  let [refused, accepted, sent, resets, unanswered, substituted] = [0, 0, 0, 0, 0, 0];
   let isRunning = true;
   const startedAt = performance.now();
 
   const send = (connection: Connection, since: number) => {
     connection.request = next();
+    if (connection.request.isSubstitute === true) substituted++;
     connection.since = since;
     connection.socket.write(connection.request.text);
   };
@@ -188,6 +197,7 @@ export async function timedLoad(
     connections,
     resets,
     unanswered,
+    substituted,
     slowest: Object.fromEntries(byKind.sort(([, a], [, b]) => b - a).slice(0, 3)),
     generatorCores: (user + system) / 1e6 / seconds,
     loadAverage: loadavg()[0] ?? 0,
