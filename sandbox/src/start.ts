@@ -3,6 +3,7 @@ import type { Clock } from '@causeway/service/clock.ts';
 import type { Config } from '@causeway/service/config.ts';
 import type { Context } from '@causeway/service/context.ts';
 import { localhostUrl } from '@causeway/service/http/visited-url.ts';
+import { prepareOfferFiles } from '@causeway/service/offers/file.ts';
 import type { SandboxLanding } from '@causeway/service/pages/landing-page.ts';
 import { importPrices } from '@causeway/service/tokenized/price-recorder.ts';
 import { chainControls } from './controls/chains.ts';
@@ -47,10 +48,13 @@ export async function startSandbox(config: Config, clock: Clock, print: Print): 
   const mailServer = await startMailServer(join(config.dataDir, 'outside', 'mail.jsonl'));
   const inboxes = await startInboxes(join(config.dataDir, 'outside', 'inbox'));
   const setting = { now_ms: clock.now(), running: config.clock === 'real' };
-  const [simulators, demo] = await Promise.all([
+  const starting = Promise.all([
     startSimulators({ dataDir: config.dataDir, clock: setting }),
     startOptionalDemo(config, print),
   ]);
+  // This process has little to do until the simulators are ready.
+  prepareOfferFiles();
+  const [simulators, demo] = await starting;
   return {
     settings: sandboxSettings(config, simulators, mailServer, demo?.url ?? null),
     attach: async (ctx) => {

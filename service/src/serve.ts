@@ -209,7 +209,9 @@ async function openDatabase(
 ): Promise<string> {
   const url = config.databaseUrl ?? (await startDatabase(config, print, started));
   const listenUrl = config.databaseListenUrl ?? url;
-  await assertSessions(url, listenUrl);
+  // There is no pooler in front of the embedded server.
+  const isEmbedded = config.databaseUrl === null && config.databaseListenUrl === null;
+  if (!isEmbedded) await assertSessions(url, listenUrl);
   await prepareDatabase(listenUrl, config, print);
   return url;
 }

@@ -21,6 +21,11 @@ export class OfferFileError extends Error {
   }
 }
 
+/** Compiles the schema of offer files. Otherwise the first file that is parsed takes a fifth of a second longer. */
+export function prepareOfferFiles(): void {
+  findProblems(OfferFile, {});
+}
+
 /** Parses an offer file: YAML, then the schema, then the rules that a schema cannot express. */
 export function parseOfferFile(text: string, { name, variables = {} }: FileOptions): OfferFile {
   const lines = new LineCounter();

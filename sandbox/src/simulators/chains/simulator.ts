@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { keccak256, toHex } from 'viem/utils';
@@ -78,9 +79,12 @@ async function openEmbedded(embedded: EmbeddedChain, folder: string, now: () => 
 
 // Throws if the deployment plan has changed: addresses in use would belong to other contracts.
 async function checkPlan(path: string, steps: PlannedStep[]): Promise<void> {
-  const current = keccak256(toHex(JSON.stringify(steps)));
+  const text = JSON.stringify(steps);
+  const current = createHash('sha256').update(text).digest('hex');
   const stored = await readFile(path, 'utf8').catch(() => '');
-  if (stored === '') await writeFile(path, current);
-  else if (stored !== current)
+  if (stored === current) return;
+  // Version 0.1 stored the Keccak hash, which takes much longer.
+  if (stored !== '' && stored !== keccak256(toHex(text)))
     throw new Error('the contracts have changed since this data folder was created: delete it to start over');
+  await writeFile(path, current);
 }
