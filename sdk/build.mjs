@@ -29,6 +29,7 @@ try {
   await rm(staging, { recursive: true, force: true });
 }
 for (const format of ['esm', 'cjs']) await finishOutput(format);
+await shareImports(join(out, 'esm/react'), ['react', 'react/jsx-runtime']);
 await writeFile(join(out, 'styles.css'), await inlineImports(join(here, 'src/react/styles.css')));
 await cp(join(here, 'README.md'), join(out, 'README.md'));
 await cp(join(root, 'LICENSE'), join(out, 'LICENSE'));
@@ -86,6 +87,28 @@ function importCompiledModules(text) {
  */
 function putClientDirectiveFirst(text) {
   return text.replace(/^(['"]use strict['"];)\s*(['"]use client['"];)/, '$2\n$1');
+}
+
+/**
+ * Makes all modules of a folder import each of the packages through one module. Bundlers may write every import of a package
+ * that is external or CommonJS, as React is: a hundred modules would then add a hundred of them to the page.
+ */
+async function shareImports(folder, packages) {
+  const modules = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.js'));
+  for (const name of packages) {
+    const shared = `imports/${name.replace('/', '-')}.js`;
+    const imported = new Set();
+    for (const module of modules)
+      await rewriteFile(join(folder, module), (text) =>
+        text.replace(new RegExp(`^import \\{([^}]*)\\} from (['"])${name}\\2;`, 'gm'), (_, names) => {
+          for (const one of names.split(',')) imported.add(one.trim().split(' ')[0]);
+          const path = relative(dirname(module), shared);
+          return `import {${names}} from '${path.startsWith('.') ? path : `./${path}`}';`;
+        }),
+      );
+    await mkdir(join(folder, 'imports'), { recursive: true });
+    await writeFile(join(folder, shared), `export { ${[...imported].sort().join(', ')} } from '${name}';\n`);
+  }
 }
 
 async function rewriteFile(file, change) {

@@ -26,9 +26,10 @@ export {
   revokeApproval,
 } from './open-approval.ts';
 export type { SwapResult } from './outcome.ts';
+export type { TokenSaleInput, TokenSalePhase } from './sale-purchase.ts';
 export type { SolanaSaleInput, SolanaSalePhase } from './solana-purchase.ts';
 export { buyTokenSaleOnSolana } from './solana-sale.ts';
-export { buyTokenSale, type TokenSaleInput, type TokenSalePhase } from './token-sale.ts';
+export { buyTokenSale } from './token-sale.ts';
 export { buyTokenized, type TokenizedInput, type TokenizedPhase } from './tokenized-purchase.ts';
 export { verifyCalldata } from './verify-calldata.ts';
 export type {

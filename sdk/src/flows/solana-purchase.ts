@@ -21,6 +21,9 @@ import {
 import { assertTrusted } from './trusted.ts';
 import type { SolanaWallet } from './wallet.ts';
 
+// Here and not imported from its file, so that everything for Solana loads as one file.
+export { listTokenAccounts } from './solana-node.ts';
+
 export type SolanaSalePhase =
   | 'checking'
   | 'waiting_for_earlier'

@@ -4,6 +4,6 @@ export { allowWallet } from '../flows/allow-wallet.ts';
 export { proveAndBindWallet } from '../flows/bind-wallet.ts';
 export { swapFund } from '../flows/fund-swap.ts';
 export { findOpenApproval, revokeApproval } from '../flows/open-approval.ts';
+export { runTokenSale } from '../flows/sale-purchase.ts';
 export { buyTokenSaleOnSolana } from '../flows/solana-sale.ts';
-export { runTokenSale } from '../flows/token-sale.ts';
 export { buyTokenized } from '../flows/tokenized-purchase.ts';

@@ -1,7 +1,7 @@
 import { isEvmChain, type SolanaChain } from '../../chains.ts';
 import type { Causeway } from '../../client.ts';
 import type { FlowOptions } from '../../flows/flow.ts';
-import type { TokenSalePhase } from '../../flows/token-sale.ts';
+import type { TokenSalePhase } from '../../flows/sale-purchase.ts';
 import type { Wallet } from '../../flows/wallet.ts';
 import type { OfferDetails, Participation } from '../../wire.ts';
 import type { Flows } from '../hooks/use-flow.ts';

@@ -1,5 +1,5 @@
 import type { FundSwapPhase } from '../../flows/fund-swap.ts';
-import type { TokenSalePhase } from '../../flows/token-sale.ts';
+import type { TokenSalePhase } from '../../flows/sale-purchase.ts';
 import type { TokenizedPhase } from '../../flows/tokenized-purchase.ts';
 import type { Message } from '../ui/messages.ts';
 

@@ -47,7 +47,7 @@ function useSolanaBalance(chain: Chain | undefined, mint: string | undefined, ow
     const controller = new AbortController();
     const { signal } = controller;
     const read = async () => {
-      const { listTokenAccounts } = await import('../../flows/solana-node.ts');
+      const { listTokenAccounts } = await import('../../flows/solana-purchase.ts');
       const accounts = await listTokenAccounts({ rpcUrls: urls, signal }, owner, mint);
       // A payment cannot be split across token accounts, so only the largest balance counts.
       const largest = accounts.reduce((most, { amount }) => (amount > most ? amount : most), 0n);

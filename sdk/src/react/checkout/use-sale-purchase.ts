@@ -1,5 +1,5 @@
 import { useRef } from 'react';
-import type { TokenSalePhase } from '../../flows/token-sale.ts';
+import type { TokenSalePhase } from '../../flows/sale-purchase.ts';
 import type { Wallet } from '../../flows/wallet.ts';
 import { isSameAddress } from '../../same-address.ts';
 import type { Chain, OfferDetails, Participation } from '../../wire.ts';

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { parseAmount } from '../../amounts.ts';
 import { CHAINS } from '../../chains.ts';
-import type { TokenSalePhase } from '../../flows/token-sale.ts';
+import type { TokenSalePhase } from '../../flows/sale-purchase.ts';
 import type { Wallet } from '../../flows/wallet.ts';
 import type { TokenSaleOffer } from '../../offers.ts';
 import type { Chain, Check, OptionAddress, Participation } from '../../wire.ts';

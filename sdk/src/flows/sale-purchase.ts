@@ -1,0 +1,87 @@
+import type { Hex } from 'viem';
+import type { Causeway } from '../client.ts';
+import type { EvmChain, OfferDetails, Participation } from '../wire.ts';
+import { type Allowance, assertApproved, assertBalance, sendApproval } from './approval.ts';
+import { createParticipation, participationBody } from './create-participation.ts';
+import { ensureProven } from './ensure-proof.ts';
+import { type Enter, FlowFailure, type FlowOptions, runFlow } from './flow.ts';
+import { parseSmallestUnits } from './money.ts';
+import { findDeployment } from './offer-contract.ts';
+import { waitForReceipt } from './receipt.ts';
+import { assertEligible, waitForEarlierParticipations } from './sale-checks.ts';
+import { connectWallet, openSession, type Session } from './session.ts';
+import { assertDescribed } from './token-checks.ts';
+import { assertTrusted } from './trusted.ts';
+import type { EvmWallet } from './wallet.ts';
+
+export type TokenSalePhase =
+  | 'connecting'
+  | 'checking'
+  | 'waiting_for_earlier'
+  | 'proving'
+  | 'resetting_allowance'
+  | 'signing_permit'
+  | 'approving'
+  | 'confirming_approval'
+  | 'creating';
+
+export type TokenSaleInput = {
+  offer: OfferDetails;
+  optionId: string;
+  chain: EvmChain;
+  wallet: EvmWallet;
+  /** One of the offer's `funding_assets`. */
+  assetId: string;
+  /** In smallest units. */
+  amount: string | bigint;
+  /**
+   * How to approve. `permit` has the owner sign an EIP-2612 permit, which the wallet then submits, because the service
+   * needs the approval on chain. Default: `approve`.
+   */
+  approval?: 'approve' | 'permit' | undefined;
+  /** The hash of an approval that was already sent. The flow resumes from there. */
+  approvalHash?: Hex | undefined;
+  /** Receives the hash of the approval. Store it to resume the purchase. Called again if the transaction is sped up. */
+  onApproved?: ((hash: Hex) => void) | undefined;
+};
+
+/** The flow behind `buyTokenSale`. The components run it without permits, which their pages then never load. */
+export async function runTokenSale(
+  causeway: Causeway,
+  input: TokenSaleInput,
+  options: FlowOptions<TokenSalePhase>,
+  approve: (session: Session, enter: Enter<TokenSalePhase>, wanted: Allowance) => Promise<Hex> = sendApproval,
+): Promise<Participation> {
+  return runFlow(options, 'connecting', async ({ enter, reportTransaction }) => {
+    const { offer, chain, assetId, approvalHash, onApproved } = input;
+    const deployment = findDeployment(offer, 'platform::token_sale', chain, assetId);
+    assertTrusted(options.trusted, chain, deployment);
+    const amount = parseSmallestUnits(input.amount);
+    const wanted = { token: deployment.token.address, spender: deployment.address, amount };
+    if (approvalHash !== undefined && !/^0x[0-9a-f]{64}$/i.test(approvalHash))
+      throw new FlowFailure('invalid_input', 'approvalHash must be a transaction hash.');
+    const session = openSession(causeway, input, options, reportTransaction);
+    await connectWallet(session);
+    const prove = () => ensureProven(session, offer.id, input.optionId, () => enter('proving'));
+    let hash = approvalHash?.toLowerCase() as Hex | undefined;
+    if (hash !== undefined) await prove();
+    else {
+      enter('checking');
+      await assertDescribed(session, deployment.token);
+      await assertEligible(session, offer, input.optionId, deployment.token, amount);
+      await assertBalance(session, wanted);
+      await waitForEarlierParticipations(session, { offerId: offer.id, assetId }, () =>
+        enter('waiting_for_earlier'),
+      );
+      await prove();
+      hash = await approve(session, enter, wanted);
+      onApproved?.(hash);
+    }
+    enter('confirming_approval');
+    const receipt = await waitForReceipt(session, hash, onApproved);
+    assertApproved(receipt, session.address, wanted);
+    enter('creating');
+    const body = participationBody(session, input, amount, receipt.transactionHash);
+    return createParticipation(session, body, approvalHash !== undefined);
+  });
+}
