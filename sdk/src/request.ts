@@ -1,4 +1,5 @@
 import { CausewayError, errorOfReply } from './error.ts';
+import { notify } from './notify.ts';
 import { redact, redactPath } from './redact.ts';
 import { sleep } from './sleep.ts';
 
@@ -130,7 +131,8 @@ async function sendOnce(options: CausewayOptions, request: Attempt): Promise<unk
   const { method, path, body, attempt, signal } = request;
   const startedAt = performance.now();
   const report = (status: number, requestId: string | null, responseBody: unknown) =>
-    options.onCall?.({
+    options.onCall &&
+    notify(options.onCall, {
       ...{ method, path: redactPath(path), status, attempt, requestId: requestId ?? undefined },
       milliseconds: performance.now() - startedAt,
       requestBody: redact(path, body),

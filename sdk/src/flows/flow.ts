@@ -1,5 +1,6 @@
 import { type CausewayErrorCode, isCausewayError } from '../error.ts';
 import type { EventHub } from '../event-hub.ts';
+import { notify } from '../notify.ts';
 import type { Chain } from '../wire.ts';
 import type { PublicClient } from './wallet.ts';
 import { isRejected, messageOf } from './wallet-error.ts';
@@ -250,11 +251,14 @@ export async function runFlow<Phase extends string, Result>(
   const enter = (phase: Phase) => {
     signal?.throwIfAborted();
     current = phase;
-    onPhase?.(phase);
+    notify(onPhase, phase);
   };
   try {
     enter(first);
-    return await steps({ enter, reportTransaction: (hash) => onTransaction?.({ phase: current, hash }) });
+    return await steps({
+      enter,
+      reportTransaction: (hash) => notify(onTransaction, { phase: current, hash }),
+    });
   } catch (error) {
     throw toFlowError(current, error, signal);
   }

@@ -1,4 +1,5 @@
 import type { Hex } from 'viem';
+import { notify } from '../notify.ts';
 import { sleep } from '../sleep.ts';
 import { FlowFailure } from './flow.ts';
 import { findReplacement, findSameCall } from './replacement.ts';
@@ -77,7 +78,7 @@ async function checkReceipt(
   const hash = receipt.transactionHash.toLowerCase() as Hex;
   if (hash !== sent) {
     session.reportTransaction(hash);
-    onReplaced?.(hash);
+    notify(onReplaced, hash);
   }
   if (Number(receipt.status) === 1) return { ...receipt, transactionHash: hash };
   const reason = await findRevertReason(session, receipt);

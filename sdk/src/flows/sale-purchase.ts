@@ -1,5 +1,6 @@
 import type { Hex } from 'viem';
 import type { Causeway } from '../client.ts';
+import { notify } from '../notify.ts';
 import type { EvmChain, OfferDetails, Participation } from '../wire.ts';
 import { type Allowance, assertApproved, assertBalance, sendApproval } from './approval.ts';
 import { createParticipation, participationBody } from './create-participation.ts';
@@ -75,7 +76,7 @@ export async function runTokenSale(
       );
       await prove();
       hash = await approve(session, enter, wanted);
-      onApproved?.(hash);
+      notify(onApproved, hash);
     }
     enter('confirming_approval');
     const receipt = await waitForReceipt(session, hash, onApproved);

@@ -1,6 +1,7 @@
 import { decodeBase58 } from '../base58.ts';
 import type { SolanaChain } from '../chains.ts';
 import type { Causeway } from '../client.ts';
+import { notify } from '../notify.ts';
 import type { OfferDetails, Participation } from '../wire.ts';
 import { createParticipation, participationBody } from './create-participation.ts';
 import { ensureWalletProven } from './ensure-proof.ts';
@@ -88,7 +89,7 @@ export async function runSolanaSale(
       enter('approving');
       const { hash, lastValidBlockHeight } = await sendSolanaApproval(session, source, wanted);
       reportTransaction(hash);
-      onApproved?.(hash);
+      notify(onApproved, hash);
       enter('confirming_approval');
       await waitForSolanaApproval(session, hash, lastValidBlockHeight);
       await assertSolanaApproved(session, source, wanted, hash);

@@ -13,9 +13,13 @@ export function Headless() {
   );
 }
 
+const onDone = () => {
+  throw new Error('thrown by the test');
+};
+
 function HeadlessSale({ offer }: { offer: TokenSaleOffer }) {
   const optionId = offer.options.find(({ slug }) => slug === 'public')?.id;
-  const { amount, canBuy, buy, state, participation, discard } = useTokenSale({ offer, optionId });
+  const { amount, canBuy, buy, state, participation, discard } = useTokenSale({ offer, optionId, onDone });
   const { wallet, connectors, connect } = useWallet('ethereum');
   const [connector] = connectors;
   return (

@@ -65,7 +65,7 @@ async function visit(
       throw error;
     });
     // The browser logs error responses and aborted requests, which tests cause on purpose.
-    expect(errors.filter((text) => !/Failed to load resource/.test(text))).toEqual([]);
+    expect(errors.filter((text) => !/Failed to load resource|thrown by the test/.test(text))).toEqual([]);
   } finally {
     await context.close();
   }

@@ -2,6 +2,7 @@ import { useRef, useState } from 'react';
 import type { FundSwapPhase } from '../../flows/fund-swap.ts';
 import type { SwapResult } from '../../flows/outcome.ts';
 import type { EvmWallet } from '../../flows/wallet.ts';
+import { notify } from '../../notify.ts';
 import type { FundSwapOffer } from '../../offers.ts';
 import type { Check, SwapOutputToken, SwapPreview, SwapStatus, WalletAuthorization } from '../../wire.ts';
 import { useCauseway } from '../context.ts';
@@ -131,7 +132,7 @@ export function useFundSwap({ offer, onDone }: UseFundSwapOptions): FundSwapStat
       await loadParts();
       const result = await flows.swapFund(causeway, { offer, chain, wallet, assetId, ...terms }, options);
       invalidatePurchase();
-      onDone?.(result);
+      notify(onDone, result);
       return result;
     });
   };

@@ -1,6 +1,7 @@
 import { useRef } from 'react';
 import type { TokenSalePhase } from '../../flows/sale-purchase.ts';
 import type { Wallet } from '../../flows/wallet.ts';
+import { notify } from '../../notify.ts';
 import { isSameAddress } from '../../same-address.ts';
 import type { Chain, OfferDetails, Participation } from '../../wire.ts';
 import { useCauseway } from '../context.ts';
@@ -48,7 +49,7 @@ export function useSalePurchase(input: Input) {
       const sale = { offer, wallet, attempt, recorded: records, onApprovalUsed, reset: run.reset };
       const participation = await buySale(flows, causeway, sale, options);
       invalidatePurchase();
-      onDone?.(participation);
+      notify(onDone, participation);
       return participation;
     });
   };

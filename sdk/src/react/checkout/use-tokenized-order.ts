@@ -3,6 +3,7 @@ import type { Causeway } from '../../client.ts';
 import type { SwapResult } from '../../flows/outcome.ts';
 import type { TokenizedPhase } from '../../flows/tokenized-purchase.ts';
 import type { EvmWallet } from '../../flows/wallet.ts';
+import { notify } from '../../notify.ts';
 import type { OfferDetails, TokenizedSwapTransaction } from '../../wire.ts';
 import { useCauseway } from '../context.ts';
 import { useFlow } from '../hooks/use-flow.ts';
@@ -57,7 +58,7 @@ export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) 
         const result = await flows.buyTokenized(client, input, options);
         openOrder.current = null;
         invalidatePurchase();
-        onDone?.(result);
+        notify(onDone, result);
         return result;
       } catch (error) {
         // Forgets the order only if it is known to be sent, which is when the phase is `confirming`. Any other order is reused,

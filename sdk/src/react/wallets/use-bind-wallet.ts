@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { CHAINS } from '../../chains.ts';
 import type { BindWalletPhase } from '../../flows/bind-wallet.ts';
 import type { Wallet } from '../../flows/wallet.ts';
+import { notify } from '../../notify.ts';
 import type { Chain, OfferDetails, OptionAddress } from '../../wire.ts';
 import { useCauseway } from '../context.ts';
 import { type FlowView, useFlow } from '../hooks/use-flow.ts';
@@ -51,7 +52,7 @@ export function useBindWallet({ offer, optionId, onDone }: UseBindWalletOptions)
       const input = { offerId: offer.id, optionId, chain, wallet: next };
       const bound = await flows.proveAndBindWallet(causeway, input, options);
       invalidate('connectedWallets', 'requirementStatuses', 'eligibility');
-      onDone?.(bound);
+      notify(onDone, bound);
       return bound;
     });
   };
