@@ -132,6 +132,11 @@ export type FlowOptions<Phase extends string> = {
   /** Called for every transaction as soon as the wallet has sent it. */
   onTransaction?: ((sent: SentTransaction<Phase>) => void) | undefined;
   /**
+   * Called with every request to send that the wallet gets. A prompt cannot be withdrawn, so the request may be answered
+   * after the flow was aborted.
+   */
+  onSend?: ((answer: Promise<unknown>) => void) | undefined;
+  /**
    * How long to wait for a transaction to be mined and, in token sales, for earlier participations of the wallet to
    * settle. Default: 600,000 (ten minutes).
    */

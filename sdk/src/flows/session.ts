@@ -2,6 +2,7 @@ import type { Hex } from 'viem';
 import { chainIdOf } from '../chains.ts';
 import type { Causeway } from '../client.ts';
 import type { EventHub } from '../event-hub.ts';
+import { notify } from '../notify.ts';
 import { abortable, sleep } from '../sleep.ts';
 import type { Chain, EvmChain } from '../wire.ts';
 import { addChainParameters } from './add-chain.ts';
@@ -23,6 +24,7 @@ export type WalletSession = {
   trusted: TrustedContracts | undefined;
   /** The host's event stream, undefined if it has none. */
   events: EventHub | undefined;
+  onSend: FlowOptions<never>['onSend'];
   /** Reports every transaction that the wallet sends. */
   reportTransaction(hash: string): void;
 };
@@ -78,9 +80,9 @@ export function openWalletSession(
   options: FlowOptions<never>,
   reportTransaction: (hash: string) => void,
 ): WalletSession {
-  const { signal, rpcUrls = {}, trusted, events, confirmWithin, pollEvery } = options;
+  const { signal, rpcUrls = {}, trusted, events, onSend, confirmWithin, pollEvery } = options;
   return {
-    ...{ causeway, address, chain, signal, reportTransaction, trusted, events },
+    ...{ causeway, address, chain, signal, reportTransaction, trusted, events, onSend },
     confirmationTimeoutMs: options.confirmationTimeoutMs ?? confirmWithin ?? DEFAULT_CONFIRMATION_TIMEOUT_MS,
     pollIntervalMs: options.pollIntervalMs ?? pollEvery ?? DEFAULT_POLL_INTERVAL_MS,
     rpcUrls: rpcUrls[chain] ?? [],
@@ -142,8 +144,10 @@ export async function promptOwner(
   await ensureChain(session);
   session.signal?.throwIfAborted();
   const answer = prompt(session, method, params, onLate);
-  return /_send/.test(method) ? clarifyFailure(session.signal, answer) : answer;
+  return isSend(method) ? clarifyFailure(session.signal, answer) : answer;
 }
+
+const isSend = (method: string) => /_send/.test(method);
 
 /** A wallet whose connection or node fails may have sent the transaction nonetheless, so a retry could send it twice. */
 export function clarifyFailure<Answer>(
@@ -178,12 +182,13 @@ async function assertReader(session: Session): Promise<void> {
 
 /** Has no timeout, because the owner may take any time to decide. */
 function prompt(
-  { wallet, signal }: Session,
+  { wallet, signal, onSend }: Session,
   method: string,
   params: unknown[],
   onLate?: (answer: unknown) => void,
 ): Promise<unknown> {
   const answer = wallet.provider.request({ method, params });
+  if (isSend(method)) notify(onSend, answer);
   answer.then((late) => signal?.aborted && onLate?.(late)).catch(() => undefined);
   return abortable(signal, answer);
 }

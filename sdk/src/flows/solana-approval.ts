@@ -1,5 +1,6 @@
 import { decodeBase58, encodeBase58 } from '../base58.ts';
 import type { SolanaChain } from '../chains.ts';
+import { notify } from '../notify.ts';
 import { abortable, sleep } from '../sleep.ts';
 import { balanceTooLow } from './approval.ts';
 import { FlowFailure } from './flow.ts';
@@ -105,9 +106,16 @@ function encodeApproval(
 }
 
 async function signAndSend(session: SolanaSession, transaction: Uint8Array): Promise<Uint8Array> {
-  const { wallet, chain, signal } = session;
-  if (wallet.signAndSendTransaction !== undefined)
-    return clarifyFailure(signal, abortable(signal, wallet.signAndSendTransaction(transaction, chain)));
+  const { wallet, chain, signal, onSend } = session;
+  if (wallet.signAndSendTransaction !== undefined) {
+    const answer = wallet.signAndSendTransaction(transaction, chain);
+    // The owner may approve after the flow was aborted.
+    answer
+      .then((late) => signal?.aborted && session.reportTransaction(encodeBase58(late)))
+      .catch(() => undefined);
+    notify(onSend, answer);
+    return clarifyFailure(signal, abortable(signal, answer));
+  }
   if (wallet.signTransaction === undefined)
     throw new FlowFailure('wallet_error', 'This wallet cannot sign transactions. Use another one.');
   const signed = await abortable(signal, wallet.signTransaction(transaction, chain));

@@ -7,3 +7,4 @@ export { findOpenApproval, revokeApproval } from '../flows/open-approval.ts';
 export { runTokenSale } from '../flows/sale-purchase.ts';
 export { buyTokenSaleOnSolana } from '../flows/solana-sale.ts';
 export { buyTokenized } from '../flows/tokenized-purchase.ts';
+export { isRejected } from '../flows/wallet-error.ts';

@@ -46,6 +46,12 @@ function sale(wallet: SolanaWallet, change: Partial<SolanaSaleInput> = {}): Sola
   };
 }
 
+/** Signs transactions without sending them. */
+const signWith = (wallet: Pick<SolanaWallet, 'signMessage'>) => async (transaction: Uint8Array) => {
+  const message = transaction.slice(65);
+  return Uint8Array.of(1, ...(await wallet.signMessage(message)), ...message);
+};
+
 describe('a token sale on Solana', () => {
   test('approves exactly the amount for the fund and is settled and refunded', async () => {
     const approvals: unknown[] = [];
@@ -132,14 +138,32 @@ describe('a token sale on Solana', () => {
     expect([failure.code, failure.phase]).toEqual(['outcome_unknown', 'approving']);
   });
 
+  test('reports an approval that the wallet sends after the flow was aborted', async () => {
+    const wallet = await newWallet();
+    const controller = new AbortController();
+    const signAndSendTransaction: typeof wallet.signAndSendTransaction = async (...args) => {
+      controller.abort();
+      await new Promise((resolve) => setTimeout(resolve));
+      return (await wallet.signAndSendTransaction?.(...args)) as Uint8Array;
+    };
+    const hashes: string[] = [];
+    const answers: Promise<unknown>[] = [];
+    const failure = await failureOf(
+      buyTokenSaleOnSolana(await sandbox.newUser(), sale({ ...wallet, signAndSendTransaction }), {
+        ...{ ...options, signal: controller.signal, onSend: (answer) => answers.push(answer) },
+        onTransaction: ({ hash }) => hashes.push(hash),
+      }),
+    );
+    expect([failure.code, answers.length]).toEqual(['aborted', 1]);
+    await answers[0];
+    await expect.poll(() => hashes).toHaveLength(1);
+  });
+
   test('a wallet that signs but does not send works too', async () => {
     const causeway = await sandbox.newUser();
     const { signAndSendTransaction: _, ...wallet } = await newWallet();
-    const signTransaction = async (transaction: Uint8Array) => {
-      const message = transaction.slice(65);
-      return Uint8Array.of(1, ...(await wallet.signMessage(message)), ...message);
-    };
-    const participation = await buyTokenSaleOnSolana(causeway, sale({ ...wallet, signTransaction }), options);
+    const order = sale({ ...wallet, signTransaction: signWith(wallet) });
+    const participation = await buyTokenSaleOnSolana(causeway, order, options);
     expect(participation.wallet_address).toBe(wallet.address);
   });
 });

@@ -60,6 +60,8 @@ export function buySale(
     // Recorded before the wallet opens: the user may leave the page and approve afterwards.
     recorded.record(purchase);
     let { approvalHash } = purchase;
+    /** The request to send that the wallet has not answered yet. */
+    let prompt = undefined as Promise<unknown> | undefined;
     const onApproved = (hash: string) => {
       approvalHash = hash;
       attempt.purchase = { ...purchase, approvalHash };
@@ -74,7 +76,11 @@ export function buySale(
       const input = { ...sale, purchase: { ...purchase, approvalHash }, onApproved };
       const participation = await startFlow(flows, causeway, input, {
         ...options,
+        onSend: (answer) => {
+          prompt = answer;
+        },
         onTransaction: (sent) => {
+          prompt = undefined;
           if (sent.phase === 'approving') onApproved(sent.hash);
           options.onTransaction?.(sent);
         },
@@ -84,8 +90,15 @@ export function buySale(
     } catch (error) {
       const code = codeOf(error);
       if (code === 'approval_already_used') onApprovalUsed(purchase);
-      // A new purchase without an approval leaves nothing to finish, unless the wallet may have sent it.
-      const mayBeSent = code === 'aborted' || code === 'outcome_unknown';
+      // A new purchase without an approval leaves nothing to finish, unless the wallet may have sent it. Its prompt may outlive the
+      // flow: until the owner has decided, no other purchase starts.
+      const mayBeSent =
+        code === 'outcome_unknown' ||
+        (code === 'aborted' &&
+          (await prompt?.then(
+            () => true,
+            (late) => !flows.isRejected(late),
+          )));
       const isEmpty = approvalHash === null && !isResumed && !mayBeSent;
       if (isEmpty || UNUSABLE_APPROVAL_CODES.has(code)) {
         attempt.purchase = { ...purchase, approvalHash: null };

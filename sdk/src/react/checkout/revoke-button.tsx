@@ -26,7 +26,16 @@ export function RevokeButton(props: {
     if (wallet?.protocol !== 'ethereum') return;
     start((flows, options) =>
       run(async () => {
-        await flows.revokeApproval(causeway, { offer, wallet, ...approval }, options);
+        let prompt = undefined as Promise<unknown> | undefined;
+        const onSend = (answer: Promise<unknown>) => {
+          prompt = answer;
+        };
+        try {
+          await flows.revokeApproval(causeway, { offer, wallet, ...approval }, { ...options, onSend });
+        } finally {
+          // The prompt may outlive the page. A purchase that starts before its owner has decided would lose its approval.
+          await prompt?.catch(() => undefined);
+        }
         invalidatePurchase();
       }),
     );

@@ -40,7 +40,10 @@ const NEW_APPROVAL = 'Start again. Your wallet will ask for a new approval.';
 const MESSAGES = {
   network_error: ["We can't connect right now", 'Check your connection and try again.'],
   load_failed: ["This part of the page didn't load", 'Try again, or reload the page.'],
-  purchase_elsewhere: ["You're buying this in another tab", 'Finish there, or close that tab and try again.'],
+  purchase_elsewhere: [
+    'A purchase is still open',
+    'Finish or decline it in your wallet or your other tab, then try again.',
+  ],
   timeout: ['This is taking too long', RETRY_LATER],
   unexpected_reply: ['We got an unexpected response', RETRY_LATER],
   unauthorized: ["You're signed out", 'Sign in to continue.'],

@@ -1,0 +1,58 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { runExclusively } from './run-exclusively.ts';
+
+/** A browser without locks, so that the storage, which its pages share, has the lease. */
+const items = new Map<string, string>();
+beforeEach(() => {
+  items.clear();
+  vi.stubGlobal('navigator', {});
+  vi.stubGlobal('localStorage', {
+    getItem: (key: string) => items.get(key) ?? null,
+    setItem: (key: string, value: string) => void items.set(key, value),
+    removeItem: (key: string) => void items.delete(key),
+  });
+});
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+const inFuture = () => Date.now() + 60_000;
+
+test('the owner of a lease releases it, even if its work fails', async () => {
+  expect(await runExclusively('sale', async () => items.has('sale'))).toBe(true);
+  expect(items.has('sale')).toBe(false);
+  const failed = runExclusively('sale', () => Promise.reject(new Error('no')));
+  await expect(failed).rejects.toThrow('no');
+  expect(items.has('sale')).toBe(false);
+});
+
+test('the lease of another page stops the work, and stays', async () => {
+  const lease = `another-page ${inFuture()}`;
+  items.set('sale', lease);
+  const work = vi.fn();
+  await expect(runExclusively('sale', work)).rejects.toMatchObject({ code: 'purchase_elsewhere' });
+  expect([work.mock.calls.length, items.get('sale')]).toEqual([0, lease]);
+});
+
+test('an expired lease does not stop the work', async () => {
+  items.set('sale', `closed-page ${Date.now() - 1}`);
+  expect(await runExclusively('sale', async () => 'done')).toBe('done');
+});
+
+test('a page whose lease another page has taken over does not release that lease', async () => {
+  const lease = `another-page ${inFuture()}`;
+  await runExclusively('sale', async () => items.set('sale', lease));
+  expect(items.get('sale')).toBe(lease);
+});
+
+test('of two pages that start at once, one runs', async () => {
+  let finish: (result: string) => void = () => undefined;
+  const work = new Promise<string>((resolve) => {
+    finish = resolve;
+  });
+  const run = () => runExclusively('sale', () => work).catch(({ code }) => code);
+  const pages = [run(), run()];
+  expect(await Promise.race(pages)).toBe('purchase_elsewhere');
+  finish('done');
+  expect((await Promise.all(pages)).sort()).toEqual(['done', 'purchase_elsewhere']);
+});
