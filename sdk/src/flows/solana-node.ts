@@ -18,27 +18,28 @@ export type SolanaTokenAccount = {
 };
 
 /**
- * Calls the chain's nodes in turn until one responds. Throws if the responding node rejects the call, or if
- * no node responds.
+ * Calls the chain's nodes in turn until one responds. Throws if no node responds, or if the responding node rejects the call;
+ * `info.cause` is then the failure of the node before it, if any.
  */
 export async function callSolana(
   { rpcUrls, signal }: Pick<WalletSession, 'rpcUrls' | 'signal'>,
   method: string,
   params: unknown[],
 ): Promise<unknown> {
-  let failure: unknown = new FlowFailure(
-    'invalid_input',
-    'Solana is read through your own nodes: pass rpcUrls for the chain.',
-  );
+  let failure: unknown;
   for (const url of rpcUrls) {
     try {
       return await request(url, { method, params }, signal);
     } catch (error) {
+      if (error instanceof FlowFailure) error.info.cause = failure;
       if (error instanceof FlowFailure || signal?.aborted) throw error;
       failure = error;
     }
   }
-  throw failure;
+  throw (
+    failure ??
+    new FlowFailure('invalid_input', 'Solana is read through your own nodes: pass rpcUrls for the chain.')
+  );
 }
 
 async function request(

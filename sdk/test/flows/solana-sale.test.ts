@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodeBase58 } from '../../src/base58.ts';
 import type { FlowOptions } from '../../src/flows/flow.ts';
@@ -51,6 +53,29 @@ const signWith = (wallet: Pick<SolanaWallet, 'signMessage'>) => async (transacti
   const message = transaction.slice(65);
   return Uint8Array.of(1, ...(await wallet.signMessage(message)), ...message);
 };
+
+/**
+ * Starts a node that forwards calls to `rpcUrl`, and answers those to send a transaction with the result of `onSend`, or with a
+ * lost connection if there is none.
+ */
+async function startNode(rpcUrl: string, onSend: (forward: () => Promise<unknown>) => Promise<unknown>) {
+  const server = createServer(async (request, response) => {
+    const body = (await request.toArray()).join('');
+    const headers = { 'content-type': 'application/json' };
+    const forward = async () => (await fetch(rpcUrl, { method: 'POST', headers, body })).json();
+    const reply = body.includes('"sendTransaction"') ? await onSend(forward) : await forward();
+    if (reply === undefined) request.socket.destroy();
+    else response.writeHead(200, headers).end(JSON.stringify(reply));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.closeAllConnections();
+      server.close(() => resolve());
+    });
+  return { url: `http://127.0.0.1:${port}`, close };
+}
 
 describe('a token sale on Solana', () => {
   test('approves exactly the amount for the fund and is settled and refunded', async () => {
@@ -136,6 +161,36 @@ describe('a token sale on Solana', () => {
     const order = sale({ ...wallet, signAndSendTransaction });
     const failure = await failureOf(buyTokenSaleOnSolana(causeway, order, options));
     expect([failure.code, failure.phase]).toEqual(['outcome_unknown', 'approving']);
+  });
+
+  test('a refusal does not count if the node before it may have sent the transaction', async () => {
+    const { signAndSendTransaction: _, ...wallet } = await newWallet();
+    const [rpcUrl = ''] = options.rpcUrls?.[chain] ?? [];
+    let sent = 0;
+    // The first node sends the transaction and loses its connection; the second one no longer accepts the blockhash.
+    const silent = await startNode(rpcUrl, async (forward) => {
+      sent++;
+      await forward();
+      return undefined;
+    });
+    const refusing = await startNode(rpcUrl, async () => ({
+      error: { code: -32002, message: 'Transaction simulation failed: Blockhash not found' },
+    }));
+    const rpcUrls = { [chain]: [silent.url, refusing.url] };
+    const order = sale({ ...wallet, signTransaction: signWith(wallet) });
+    const participation = await buyTokenSaleOnSolana(await sandbox.newUser(), order, { ...options, rpcUrls });
+    expect([participation.wallet_address, sent]).toEqual([wallet.address, 1]);
+    // If it is the first to answer, its refusal means that nothing was sent.
+    const refused = sale({ ...(await newWallet()), signAndSendTransaction: undefined } as never);
+    const failure = await failureOf(
+      buyTokenSaleOnSolana(
+        await sandbox.newUser(),
+        { ...refused, wallet: { ...refused.wallet, signTransaction: signWith(refused.wallet) } },
+        { ...options, rpcUrls: { [chain]: [refusing.url] } },
+      ),
+    );
+    expect([failure.code, failure.phase]).toEqual(['wallet_error', 'approving']);
+    for (const node of [silent, refusing]) await node.close();
   });
 
   test('reports an approval that the wallet sends after the flow was aborted', async () => {
