@@ -1,9 +1,22 @@
-import { type ComponentType, lazy, type ReactNode, Suspense, useState } from 'react';
+import { type ComponentType, lazy, type ReactNode, Suspense, useSyncExternalStore } from 'react';
 import { loadParts } from './load-parts.ts';
 import { Skeleton } from './ui/elements.tsx';
 import { ErrorNotice } from './ui/error-notice.tsx';
 
 type Parts = Awaited<ReturnType<typeof loadParts>>;
+
+/** Reload the parts that could not be loaded. All parts are in one file, so a retry of one retries all. */
+const reloads = new Set<() => void>();
+const subscribers = new Set<() => void>();
+const subscribe = (notify: () => void) => {
+  subscribers.add(notify);
+  return () => subscribers.delete(notify);
+};
+const retry = () => {
+  for (const reload of reloads) reload();
+  reloads.clear();
+  for (const notify of subscribers) notify();
+};
 
 /**
  * Returns a component that loads when it is first shown, and shows `fallback` until then. If it cannot be loaded, for example
@@ -14,27 +27,23 @@ function late<Props extends object>(
   pick: (parts: Parts) => ComponentType<Props>,
   fallback?: ReactNode,
 ): ComponentType<Props> {
+  // React keeps the result of `lazy`, so a retry renders a new one.
   const load = () =>
     lazy(() =>
       loadParts().then(
         (parts) => ({ default: pick(parts) }),
-        (error: unknown) => ({ default: failedPart(error) }),
+        (error: unknown) => {
+          reloads.add(() => {
+            part = load();
+          });
+          return { default: () => <ErrorNotice {...{ error, onRetry: retry }} /> };
+        },
       ),
     ) as unknown as ComponentType<Props>;
-  const failedPart = (error: unknown) => {
-    // React keeps the result of `lazy`, so a retry renders a new one. Parts that are shown afterwards use it too.
-    let retried: { Part?: ComponentType<Props> } = {};
-    return function FailedPart(props: Props) {
-      const [{ Part }, setState] = useState(retried);
-      const onRetry = () => {
-        retried = { Part: load() };
-        setState(retried);
-      };
-      return Part ? <Part {...props} /> : <ErrorNotice {...{ error, onRetry }} />;
-    };
-  };
-  const Part = load();
+  let part = load();
+  const getPart = () => part;
   return function LatePart(props: Props) {
+    const Part = useSyncExternalStore(subscribe, getPart, getPart);
     return (
       <Suspense fallback={fallback}>
         <Part {...props} />

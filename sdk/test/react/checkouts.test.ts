@@ -429,6 +429,21 @@ describe('the token sale checkout', () => {
     });
   }, 120_000);
 
+  test('retries every part of the page that did not load at once', async () => {
+    await app.visit('?view=sign-in', async ({ page }) => {
+      const failed = page.getByText("This part of the page didn't load");
+      await page.route('**/late-parts-*.js', (route) => route.abort());
+      await page.goto(
+        `${app.server.url}/?view=offer&slug=harbour-quarter&option=accredited&section=checklist`,
+      );
+      // The steps of the closed rows are hidden, but there.
+      await expect.poll(() => failed.count()).toBeGreaterThan(1);
+      await page.unroute('**/late-parts-*.js');
+      await page.getByRole('button', { name: 'Try again' }).first().click();
+      await expect.poll(() => failed.count()).toBe(0);
+    });
+  }, 120_000);
+
   test('keeps no purchase that could not start because the page did not load', async () => {
     await app.visit('?view=sign-in', async ({ page }) => {
       await page.route('**/late-parts-*.js', (route) => route.abort());
