@@ -194,6 +194,34 @@ describe('the token sale checkout', () => {
     });
   }, 120_000);
 
+  test('shows the purchase of a user without an id only to the wallet that made it', async () => {
+    await app.visit('?view=sign-in', async ({ page, context }) => {
+      await page.route('**/causeway/session', (route) =>
+        route.fulfill({ json: { signed_in: true, user: { id: null, email: null }, scope: '' } }),
+      );
+      const path = `${app.server.url}/?view=offer&slug=harbour-quarter&option=public`;
+      await page.goto(path);
+      await connect(page);
+      await page.getByLabel('Amount').fill('50');
+      await page.route('**/v1/participations', (route) =>
+        route.request().method() === 'POST' ? route.abort() : route.continue(),
+      );
+      await confirmOrder(page, 'Invest');
+      await page.getByText('Recording your investment').waitFor();
+      await page.goto(path);
+      await page.getByText('You have an unfinished purchase').waitFor();
+      await context.addInitScript(
+        (evmKey) => {
+          Object.assign((window as unknown as { pageConfig: object }).pageConfig, { evmKey });
+        },
+        `0x${'1'.repeat(64)}`,
+      );
+      await page.goto(path);
+      await page.getByText('Balance 0 USDC').waitFor();
+      expect(await page.getByText('You have an unfinished purchase').count()).toBe(0);
+    });
+  }, 120_000);
+
   test.each(['Discard', 'Revoke approval', 'Discard of the hook'])(
     'shows a purchase that the service recorded although its reply was lost, instead of: %s',
     async (action) => {

@@ -6,7 +6,7 @@ import type { OfferDetails, Participation } from '../../wire.ts';
 import * as allFlows from '../flows.ts';
 import type { Flows } from '../hooks/use-flow.ts';
 import { buySale } from './buy-sale.ts';
-import type { UnfinishedSale } from './unfinished-sale.ts';
+import { isSameAccount, type UnfinishedSale } from './unfinished-sale.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
 const PURCHASE: UnfinishedSale = {
@@ -96,4 +96,11 @@ test('a prompt that outlives its page and is approved leaves a purchase to finis
   approve();
   await done;
   expect(sales.get('i')?.approvalHash).toBe(HASH);
+});
+
+test('two purchases share an allowance whatever the case of the address, except on Solana', () => {
+  expect(isSameAccount(PURCHASE, { ...PURCHASE, wallet: '0xaB' })).toBe(true);
+  expect(isSameAccount(PURCHASE, { ...PURCHASE, assetId: 'tether' })).toBe(false);
+  const solana = { ...PURCHASE, chain: 'solana_devnet', wallet: 'Ab' } as const;
+  expect(isSameAccount(solana, { ...solana, wallet: 'aB' })).toBe(false);
 });

@@ -3,6 +3,7 @@ import { CHAINS } from '../../chains.ts';
 import type { Wallet } from '../../flows/wallet.ts';
 import { isSameAddress } from '../../same-address.ts';
 import type { Chain } from '../../wire.ts';
+import { useCausewayContext } from '../context.ts';
 import { readItems, writeItem } from '../hooks/local-storage.ts';
 import { useSession } from '../hooks/use-session.ts';
 import type { OpenApproval } from './read-open-approvals.ts';
@@ -33,9 +34,17 @@ const CHANGED = 'causeway.sale';
  */
 export function useUnfinishedSales(offerId: string) {
   const { status, user } = useSession();
+  const { connected } = useCausewayContext();
   const key = status === 'loading' ? undefined : `causeway.sale.${user?.id ?? ''}.${offerId}`;
+  // Users whose ids are not known share a key, so that only their wallets tell whose purchase it is.
+  const isOwn = ({ wallet }: UnfinishedSale) =>
+    user?.id || Object.values(connected).some(({ address }) => isSameAddress(address, wallet));
   const read = () =>
-    key === undefined ? [] : readItems(`${key}.`).flatMap((text) => parseUnfinishedSale(text) ?? []);
+    key === undefined
+      ? []
+      : readItems(`${key}.`)
+          .flatMap((text) => parseUnfinishedSale(text) ?? [])
+          .filter(isOwn);
   const [sales, setSales] = useState<readonly UnfinishedSale[]>([]);
   useEffect(() => {
     const update = () => setSales(read());
@@ -44,22 +53,25 @@ export function useUnfinishedSales(offerId: string) {
     return () => {
       for (const event of [CHANGED, 'storage']) removeEventListener(event, update);
     };
-  }, [key]);
+  }, [key, connected]);
   const write = (id: string, sale: UnfinishedSale | null) => {
     if (key !== undefined) writeItem(`${key}.${id}`, sale && JSON.stringify(sale));
     dispatchEvent(new Event(CHANGED));
   };
   const record = (sale: UnfinishedSale) => {
     // An approval replaces the allowance of earlier ones, so that a purchase still without one has nothing to resume.
-    const isReplaced = (one: UnfinishedSale) =>
-      one.approvalHash === null && accountOf(one) === accountOf(sale);
-    if (sale.approvalHash !== null) for (const one of read().filter(isReplaced)) write(one.id, null);
+    if (sale.approvalHash !== null)
+      for (const one of read())
+        if (one.approvalHash === null && isSameAccount(one, sale)) write(one.id, null);
     write(sale.id, sale);
   };
   return { key, sales, read, record, remove: (id: string) => write(id, null) };
 }
 
-const accountOf = ({ wallet, chain, assetId }: UnfinishedSale) => `${wallet} ${chain} ${assetId}`;
+/** Returns whether two purchases pay from the same allowance. Wallets may change the case of their addresses. */
+export function isSameAccount(a: UnfinishedSale, b: UnfinishedSale): boolean {
+  return isSameAddress(a.wallet, b.wallet) && a.chain === b.chain && a.assetId === b.assetId;
+}
 
 /**
  * Returns a recorded purchase that can be finished: its approval is known, or else the same wallet has an open approval that

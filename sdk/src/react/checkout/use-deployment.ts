@@ -26,7 +26,9 @@ export type DeploymentChoice<One extends Chain = EvmChain> = {
  * confirmed.
  */
 export function termsOf(deployment: Deployment<Chain> | undefined, wallet: Wallet | undefined): string {
-  return `${wallet?.address} ${deployment?.chain} ${deployment?.assetId}`;
+  const { address, protocol } = wallet ?? {};
+  // Wallets may change the case of EVM addresses.
+  return `${protocol === 'ethereum' ? address?.toLowerCase() : address} ${deployment?.chain} ${deployment?.assetId}`;
 }
 
 /** Lets the user choose among a swap offer's chains and payment assets. Default: the first of each. */

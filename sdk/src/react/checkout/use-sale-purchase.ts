@@ -54,8 +54,11 @@ export function useSalePurchase(input: Input) {
     });
   };
   const isOwn = (sale: UnfinishedSale) => wallet !== undefined && isSameAddress(wallet.address, sale.wallet);
-  const isLast = ({ optionId, wallet: owner, chain, assetId }: UnfinishedSale) =>
-    optionId === option?.id && `${owner} ${chain} ${assetId}` === terms;
+  const isLast = (sale: UnfinishedSale) =>
+    isOwn(sale) &&
+    sale.optionId === option?.id &&
+    sale.chain === deployment?.chain &&
+    sale.assetId === deployment?.assetId;
   const attempt = last.current;
   // The purchase that failed, if it can be resumed.
   const failed = attempt && findLatest(recorded.sales, attempt.purchase);
