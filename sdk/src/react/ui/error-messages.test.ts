@@ -22,6 +22,14 @@ describe('error messages', () => {
     expect(referenceOf(error)).toBe('req-1');
   });
 
+  test('never advise to buy again what may be bought already', () => {
+    expect(describeError(failure('approval_already_used')).advice).toMatch(/may be complete/);
+  });
+
+  test.each(['chain_not_supported', 'contract_not_found', 'symbol_not_found'])('describe %s', (code) => {
+    expect(describeError(failure(code)).advice).not.toBe('as the service says');
+  });
+
   test("name the invalid fields, and fall back to the service's message for unknown codes", () => {
     expect(describeError(failure('validation_failed', { amount: ['is too small', 'is odd'] })).advice).toBe(
       'amount: is too small, is odd',

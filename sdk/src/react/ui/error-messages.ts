@@ -24,10 +24,7 @@ type Unexpected =
   | 'passkey_refused'
   | 'validation_failed'
   | 'offer_type_mismatch'
-  | 'contract_not_found'
-  | 'chain_not_supported'
   | 'asset_not_accepted'
-  | 'symbol_not_found'
   | 'permit_not_supported'
   | 'aborted';
 /** Codes of failures in the page itself. */
@@ -63,7 +60,10 @@ const MESSAGES = {
   sold_out: ['Not enough left', 'Choose a smaller amount or another option.'],
   too_many_prepared: ['Too many unfinished investments', 'Wait until one completes, then try again.'],
   wallet_already_bound: ['This wallet belongs to another account', 'Choose another wallet.'],
-  approval_already_used: ['This approval was already used', NEW_APPROVAL],
+  approval_already_used: [
+    'This approval was already used',
+    'Your purchase may be complete. Check your investments before you start again.',
+  ],
   document_completed: ["You've already signed this form", ''],
   acknowledgement_outdated: ['This document has changed', 'Read the new version, then confirm again.'],
   kyc_in_review: ["We're reviewing your identity", "We'll update this page when the result is in."],
@@ -81,6 +81,9 @@ const MESSAGES = {
     "We couldn't verify the signature",
     'Select the right account in your wallet, then sign again.',
   ],
+  chain_not_supported: ["This network isn't available for this offer", 'Choose another network.'],
+  contract_not_found: ["This offer's contract isn't available", 'Please contact support.'],
+  symbol_not_found: ["This asset isn't traded", 'Please choose another offer.'],
   approval_invalid: ["The approval doesn't match this purchase", NEW_APPROVAL],
   insufficient_allowance: [
     'The approved amount is too small',
