@@ -51,6 +51,19 @@ test('hooks and the queries of the host share one request and one result', async
   expect(requested).toEqual(['/v1/pii']);
 });
 
+test('a reload replaces the data even if it is the same, so that a hook can tell when it was loaded', async () => {
+  const { cache, requested } = setUp(
+    () => pii('Ada'),
+    () => pii('Ada'),
+  );
+  cleanups.push(cache.subscribe(queries.pii(), undefined, () => undefined));
+  await vi.waitFor(() => expect(cache.getState(key).data).toBeDefined());
+  const { data } = cache.getState(key);
+  cache.invalidate(() => true);
+  await vi.waitFor(() => expect(cache.getState(key).data).not.toBe(data));
+  expect([cache.getState(key).data, requested.length]).toEqual([data, 2]);
+});
+
 test('an invalidation reloads what is on screen, and only the matching resource', async () => {
   const { queryClient, requested, cache } = setUp(
     () => pii('before'),

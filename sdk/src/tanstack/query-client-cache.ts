@@ -69,6 +69,8 @@ export function queryClientCache(
       subscribe: (query, pollIntervalMs, notify) => {
         const observer = new QueryObserver(queryClient, {
           ...toQueryOptions(client, query, scope),
+          // Hooks tell from a new object that the data was reloaded, even if it is the same: the countdown to the next price does.
+          structuralSharing: false,
           ...(queryClient.getDefaultOptions().queries?.staleTime === undefined && {
             staleTime: STALE_AFTER_MS,
           }),
