@@ -6,6 +6,8 @@ import { query, waitFor } from './cluster.ts';
 export type Binding = { email: string; wallet: string };
 export type Order = { wallet: string; amount: string; hash: string };
 
+const UNSETTLED = ['prepared', 'pending', 'submitted'];
+
 /** Everything that the service has confirmed to a client. */
 export type Acknowledged = { participations: string[]; bindings: Binding[]; orders: Order[] };
 
@@ -15,9 +17,10 @@ export async function findLosses(
   sale: RollingSale,
   { participations, bindings, orders }: Acknowledged,
 ): Promise<string[]> {
-  await waitFor('orders to be read from the chain', async () =>
-    (await countExecuted(databaseUrl)) >= orders.length ? true : null,
-  ).catch(() => undefined);
+  await waitFor('orders to be read from the chain, and participations to be settled', async () => {
+    const { executed, unsettled } = await countRows(databaseUrl);
+    return executed >= orders.length && unsettled === 0 ? true : null;
+  }).catch(() => undefined);
   const stored = await query(databaseUrl, 'select id, status, amount from participations');
   const statusOf = new Map(stored.map(({ id, status }) => [id, status]));
   const bound = await query(
@@ -42,6 +45,9 @@ export async function findLosses(
     ...(executed.length === orders.length
       ? []
       : [`${executed.length} orders are executed, and ${orders.length} were acknowledged`]),
+    ...stored
+      .filter(({ status }) => UNSETTLED.includes(String(status)))
+      .map(({ id, status }) => `participation ${id} is still ${status}`),
     ...(await compareWithFund(sale, stored)),
   ];
 }
@@ -65,10 +71,12 @@ async function compareWithFund(
   return onChain === inDatabase ? [] : [`the fund has ${onChain}, the database has ${inDatabase}`];
 }
 
-async function countExecuted(databaseUrl: string): Promise<number> {
+async function countRows(databaseUrl: string): Promise<{ executed: number; unsettled: number }> {
   const [row] = await query(
     databaseUrl,
-    `select count(*)::int as n from tokenized_orders where state = 'executed'`,
+    `select (select count(*) from tokenized_orders where state = 'executed') as executed,
+       (select count(*) from participations where status = any($1)) as unsettled`,
+    [UNSETTLED],
   );
-  return Number(row?.n);
+  return { executed: Number(row?.executed), unsettled: Number(row?.unsettled) };
 }

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
   chownSync,
-  createWriteStream,
+  closeSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   statSync,
@@ -13,16 +14,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
 import { openPool } from '../../src/db/pool.ts';
 import { freePort } from '../../src/http/free-port.ts';
+import { prepareHold } from './hold-patroni.ts';
 import { createNetwork, type Machine } from './network.ts';
 
 const SERVERS = 3;
 const POSTGRESQL = '/usr/lib/postgresql';
-const TIMEOUT_MS = 90_000;
+/** Generous, because a standby that rewinds on a busy machine needs minutes. */
+const TIMEOUT_MS = 300_000;
 /** Shorter than in `deploy/patroni/patroni.yml`, so that a failover takes seconds. */
 const TIMINGS = { ttl: 8, loop_wait: 1, retry_timeout: 3 };
 
-type Member = { name: string; role: string; state: string };
-export type Server = Machine & { name: string; start(): void };
+type Member = { name: string; role: string };
+export type Server = Machine & {
+  name: string;
+  start(): void;
+  /** Freezes the machine at the moment before Patroni renews its lock. */
+  freezeBeforeRenewal(): Promise<void>;
+};
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
 /** Starts three PostgreSQL servers under Patroni with the shipped configuration, etcd, and HAProxy in front. */
@@ -30,11 +38,9 @@ export async function startCluster(folder: string) {
   const network = createNetwork(SERVERS);
   const children: ChildProcess[] = [];
   const run = (name: string, [command, ...args]: readonly [string, ...string[]]) => {
-    const log = createWriteStream(join(folder, `${name}.log`), { flags: 'a' });
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: folder });
-    child.stdout.pipe(log);
-    child.stderr.pipe(log);
-    children.push(child);
+    const log = openSync(join(folder, `${name}.log`), 'a');
+    children.push(spawn(command, args, { stdio: ['ignore', log, log], cwd: folder }));
+    closeSync(log);
   };
   const [etcdPort, peerPort, proxyPort] = [await freePort(), await freePort(), await freePort()];
   const etcdUrl = `http://${network.address}:${etcdPort}`;
@@ -47,8 +53,15 @@ export async function startCluster(folder: string) {
     const name = `pg${index + 1}`;
     const file = writeSettings(folder, name, machine, network.subnet, `${network.address}:${etcdPort}`);
     const asPostgres = ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups'];
-    const start = () => run(name, machine.on(...asPostgres, 'patroni', file));
-    return { ...machine, name, start };
+    const hold = prepareHold(folder, join(folder, name));
+    const start = () => run(name, machine.on(...asPostgres, 'env', ...hold.environment, 'patroni', file));
+    const freezeBeforeRenewal = async () => {
+      hold.request();
+      await waitFor('Patroni to renew its lock', async () => hold.isHolding());
+      machine.signal('SIGSTOP');
+      hold.release();
+    };
+    return { ...machine, name, start, freezeBeforeRenewal };
   });
   for (const server of servers) server.start();
   const proxyFile = join(folder, 'database.cfg');
@@ -72,14 +85,22 @@ export async function startCluster(folder: string) {
     });
   const admin = `postgres://postgres@127.0.0.1:${proxyPort}/postgres`;
   const url = admin.replace(/postgres$/, 'causeway');
+  /** Returns whether all other servers follow this one. Patroni also calls a standby running that still has to rewind. */
+  const isFollowed = async ({ address }: Server): Promise<boolean> => {
+    const text = `select from pg_stat_replication where state = 'streaming' and application_name ~ '^pg[0-9]$'`;
+    return (await query(`postgres://postgres@${address}:5432/postgres`, text)).length === SERVERS - 1;
+  };
+  /** Waits until only one server calls itself the primary, and the others follow it. */
+  const waitForAgreement = () =>
+    waitFor('servers that agree', async () => {
+      const replies = await Promise.all(servers.map(({ address }) => call(address, 'GET', '/primary')));
+      const [primary, other] = servers.filter((_, index) => replies[index]?.status === 200);
+      return primary !== undefined && other === undefined && (await isFollowed(primary)) ? true : null;
+    });
   const waitForStandbys = () =>
     waitFor('two standbys, one of which confirms writes', async () => {
-      const streaming = (await members()).filter(
-        ({ role, state }) => role !== 'leader' && (state === 'running' || state === 'streaming'),
-      );
-      const isReady =
-        streaming.length === SERVERS - 1 && streaming.some(({ role }) => role === 'sync_standby');
-      return isReady ? true : null;
+      const isConfirming = (await members()).some(({ role }) => role === 'sync_standby');
+      return isConfirming && (await isFollowed(await waitForPrimary())) ? true : null;
     });
   return {
     /** The database behind HAProxy, and with all hosts in the URL: the two ways that the documentation describes. */
@@ -88,6 +109,7 @@ export async function startCluster(folder: string) {
     /** The folder of pg_dump and pg_restore. */
     tools: binaries(),
     waitForPrimary,
+    waitForAgreement,
     waitForStandbys,
     /** Waits for all servers and creates the database. */
     waitUntilReady: async () => {
@@ -97,9 +119,17 @@ export async function startCluster(folder: string) {
     },
     /** Hands over to the standby that confirms writes. */
     switchOver: async (primary: Server): Promise<void> => {
-      const candidate = (await members()).find(({ role }) => role === 'sync_standby')?.name;
-      const reply = await call(primary.address, 'POST', '/switchover', { leader: primary.name, candidate });
-      if (!reply?.ok) throw new Error(`switchover failed: ${reply?.status} ${await reply?.text()}`);
+      await waitFor('a switchover', async () => {
+        const found = await members();
+        const [leader, candidate] = ['leader', 'sync_standby'].map(
+          (role) => found.find((member) => member.role === role)?.name,
+        );
+        // Patroni on a busy machine may reply too late, or refuse at first.
+        if (leader !== undefined && leader !== primary.name) return true;
+        const reply = await call(primary.address, 'POST', '/switchover', { leader, candidate });
+        return reply?.ok ? true : null;
+      });
+      await waitForPrimary(primary);
     },
     /** Turns off what keeps acknowledged data: a commit no longer waits for a standby. */
     replicateAsynchronously: async (primary: Server): Promise<void> => {
@@ -110,6 +140,11 @@ export async function startCluster(folder: string) {
           ? true
           : null,
       );
+    },
+    /** Deletes who confirms writes: Patroni 3.0 does not overwrite it after it has taken the lock from another server. */
+    forgetSynchronousStandby: async (): Promise<void> => {
+      const key = Buffer.from('/service/causeway/sync').toString('base64');
+      await fetch(`${etcdUrl}/v3/kv/deleterange`, { method: 'POST', body: JSON.stringify({ key }) });
     },
     close: () => {
       network.close();
@@ -176,13 +211,16 @@ async function call(address: string, method: string, path: string, body?: object
   }).catch(() => null);
 }
 
-/** Polls until `read` returns something other than null. */
+/** Polls until `read` returns something other than null. Reports the last error of `read` if it never does. */
 export async function waitFor<T>(subject: string, read: () => Promise<T | null>): Promise<T> {
   const end = Date.now() + TIMEOUT_MS;
-  for (;;) {
-    const found = await read().catch(() => null);
+  for (let cause: unknown; ; ) {
+    const found = await read().catch((error) => {
+      cause = error;
+      return null;
+    });
     if (found !== null) return found;
-    if (Date.now() > end) throw new Error(`timed out waiting for ${subject}`);
+    if (Date.now() > end) throw new Error(`timed out waiting for ${subject}`, { cause });
     await sleep(200);
   }
 }

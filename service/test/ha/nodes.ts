@@ -1,5 +1,6 @@
 import { freePort } from '../../src/http/free-port.ts';
 import { runCauseway, type Service, startService } from '../support/service.ts';
+import { waitFor } from './cluster.ts';
 
 /** Three nodes of the service. */
 export type Nodes = {
@@ -8,6 +9,8 @@ export type Nodes = {
   stop(): Promise<void>;
   /** Runs a command with the settings of the nodes. Throws if it fails. */
   command(...args: string[]): Promise<string>;
+  /** Waits until `operator reconcile --report` finds no difference. On a busy machine, reading the chain may time out at first. */
+  report(): Promise<unknown>;
   /** Returns true if a node reports that settlement is blocked for this reason, or null. */
   findBlocked(reason: string): Promise<true | null>;
   /** Returns whether all nodes still run, since no failover may end a process. */
@@ -24,6 +27,11 @@ export async function createNodes(
     })),
   );
   let running: Service[] = [];
+  const command = async (...args: string[]) => {
+    const { code, text } = await runCauseway(args, settings);
+    if (code !== 0) throw new Error(`causeway ${args.join(' ')}: ${text}`);
+    return text;
+  };
   return {
     ports: plans.map(({ PORT }) => Number(PORT)),
     start: async () => {
@@ -32,11 +40,8 @@ export async function createNodes(
     stop: async () => {
       await Promise.all(running.map((node) => node.stop().catch(() => undefined)));
     },
-    command: async (...args) => {
-      const { code, text } = await runCauseway(args, settings);
-      if (code !== 0) throw new Error(`causeway ${args.join(' ')}: ${text}`);
-      return text;
-    },
+    command,
+    report: () => waitFor('a report without differences', () => command('operator', 'reconcile', '--report')),
     findBlocked: async (reason) => {
       const pattern = new RegExp(`causeway_settlement_waiting\\{[^}]*reason="${reason}"[^}]*\\} [1-9]`);
       for (const { METRICS_PORT } of plans) {

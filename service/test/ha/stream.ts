@@ -23,21 +23,25 @@ const RETRIED_CODES = /"code":"(idempotency_in_progress|rate_limited|order_outst
 export type Stream = {
   acknowledged: Acknowledged;
   load: Load;
-  /** Ends the stream once every participation is settled. */
+  start(): void;
+  /** Pauses the stream once every participation is settled. */
   stop(): Promise<void>;
 };
 
-/** Starts investors, traders, and users who each bind a wallet. They repeat what a failover interrupts, as the SDK does. */
-export function startStream(
+/**
+ * Prepares investors, traders, and users who each bind a wallet. They repeat what a failover interrupts, as the SDK does.
+ * `addUser` returns another user each time.
+ */
+export async function createStream(
   url: string,
   sale: RollingSale,
   market: Market,
-  people: { investors: Investor[]; traders: Investor[]; users: User[] },
-): Stream {
+  people: { investors: Investor[]; traders: Investor[]; addUser: () => Promise<User> },
+): Promise<Stream> {
   const acknowledged: Acknowledged = { participations: [], bindings: [], orders: [] };
   const load: Load = { requests: 0, failures: [], settled: 0 };
-  let over = false;
-  const isRunning = () => !over;
+  let [isOn, running]: [boolean, Promise<unknown>] = [true, Promise.resolve()];
+  const isRunning = () => isOn;
   const send = createRetryingSend(url, load, isRunning);
   const recording: RollingSale = {
     ...sale,
@@ -47,23 +51,28 @@ export function startStream(
       return id;
     },
   };
-  const running = Promise.all([
-    investing(recording, people.investors)(send, load, isRunning),
-    ...people.traders.map(async (trader) => {
-      await market.prepare(send, trader);
-      while (isRunning()) {
-        const order = await market.trade(send, trader);
-        if (order !== null) acknowledged.orders.push(order);
-        await sleep(PAUSE_MS);
-      }
-    }),
-    bindWallets(send, people.users, acknowledged, isRunning),
-  ]);
+  for (const trader of people.traders) await market.prepare(send, trader);
   return {
     acknowledged,
     load,
+    start: () => {
+      isOn = true;
+      running = Promise.all([
+        investing(recording, people.investors)(send, load, isRunning),
+        ...people.traders.map(async (trader) => {
+          while (isRunning()) {
+            const order = await market.trade(send, trader);
+            if (order !== null) acknowledged.orders.push(order);
+            await sleep(PAUSE_MS);
+          }
+        }),
+        bindWallets(send, people.addUser, acknowledged, isRunning),
+      ]);
+      // `stop` reports the error.
+      running.catch(() => undefined);
+    },
     stop: async () => {
-      over = true;
+      isOn = false;
       await running;
     },
   };
@@ -90,11 +99,12 @@ export function createRetryingSend(url: string, load: Load, isRunning: () => boo
 /** Binds a new wallet for one user after the other. */
 async function bindWallets(
   send: Send,
-  users: readonly User[],
+  addUser: () => Promise<User>,
   { bindings }: Acknowledged,
   isRunning: () => boolean,
 ): Promise<void> {
-  for (const user of users) {
+  while (isRunning()) {
+    const user = await addUser();
     const account = privateKeyToAccount(generatePrivateKey());
     const call = callerOf(send, user);
     const wallet = account.address.toLowerCase();
@@ -110,6 +120,5 @@ async function bindWallets(
       if (bound !== null) bindings.push({ email: user.email, wallet });
     }
     await sleep(PAUSE_MS / 2);
-    if (!isRunning()) return;
   }
 }

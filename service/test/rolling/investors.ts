@@ -17,7 +17,7 @@ const CHAIN = 'ethereum_sepolia';
 const BLOCK_INTERVAL_MS = 50;
 const AMOUNT = 5_000_000n;
 const POLL_INTERVAL_MS = 200;
-const SETTLEMENT_TIMEOUT_MS = 90_000;
+const SETTLEMENT_TIMEOUT_MS = 300_000;
 const SCOPES =
   'offers:read requirements:read participations:read participations:write wallets:read wallets:write documents:write swaps:write';
 
@@ -169,7 +169,7 @@ export async function insertUser(databaseUrl: string, clientId: string): Promise
     );
     await pool.query(
       `insert into oauth_tokens (hash, client_id, grant_id, user_id, scope, payload, issued_at, expires_at)
-       values ($1, $2, $3, $4, $5, '{}', now(), now() + interval '1 hour')`,
+       values ($1, $2, $3, $4, $5, '{}', now(), now() + interval '1 day')`,
       [hash('sha256', secret, 'buffer'), clientId, grantId, userId, SCOPES],
     );
     return { token: secret, email };
