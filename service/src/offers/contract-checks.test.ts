@@ -199,6 +199,10 @@ test('a fee that differs from the contract is reported', async () => {
   expect(await check(tokenized({}, { fee_bps: 51 }))).toEqual([
     expect.stringContaining('contracts.ethereum_sepolia.fee_bps: the contract fee differs from fee_bps = 51'),
   ]);
+  expect(await check({ ...swap(), fee_bps: 50 })).toEqual([]);
+  expect(await check({ ...swap(), fee_bps: 51 })).toEqual([
+    'harbour-sale: contracts.ethereum_sepolia.funding_tokens.usd-coin: the contract takes a fee of 50 basis points, but fee_bps is 51',
+  ]);
 });
 
 test('an allow-list that is not one, or that allows every wallet, is reported', async () => {

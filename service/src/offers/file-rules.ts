@@ -43,10 +43,11 @@ function checkType(file: OfferFile, report: Report): void {
   const isTokenized = file.type === 'tokenized::swap';
   for (const field of ['tagline', 'banner_url'] as const)
     if (!isTokenized && file[field] === null) report(field, `is required for ${file.type}`);
-  for (const field of ['symbol', 'fee_bps'] as const) {
+  for (const field of ['symbol', 'fee_bps'] as const)
     if (isTokenized && file[field] === null) report(field, 'is required for tokenized::swap');
-    if (!isTokenized && file[field] !== null) report(field, 'is only allowed for tokenized::swap');
-  }
+  if (!isTokenized && file.symbol !== null) report('symbol', 'is only allowed for tokenized::swap');
+  if (file.type === 'platform::token_sale' && file.fee_bps !== null)
+    report('fee_bps', 'is only allowed for swaps');
   if (file.type !== 'platform::token_sale' && file.options.length > 1)
     report('options.1', 'a swap has exactly one option');
 }

@@ -147,7 +147,8 @@ export const OfferFile = Closed(
       minimum: 0,
       maximum: 10_000,
       default: null,
-      description: 'The platform fee in basis points. Only for tokenized swaps.',
+      description:
+        'The platform fee in basis points, as the contract takes it. Only for swaps; required for tokenized swaps.',
     }),
     pending_hours: Type.Unsafe<number | null>({
       type: ['integer', 'null'],

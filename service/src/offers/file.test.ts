@@ -132,7 +132,7 @@ describe('an offer file', () => {
       swap('funding_assets: [usd-coin]', 'funding_assets: [tether]'),
       /funding_tokens\.0\.asset: usd-coin is not one of/,
     ],
-    ['a fee on a token sale', `${YAML}fee_bps: 50\n`, /:24: fee_bps: is only allowed for tokenized::swap/],
+    ['a fee on a token sale', `${YAML}fee_bps: 50\n`, /:24: fee_bps: is only allowed for swaps/],
     [
       'a token sale without a tagline',
       cut('tagline: A part of the harbour\n'),

@@ -9,8 +9,8 @@ const whitelistAbi = parseAbi(['function inputTokens(address token) view returns
 /** The amount of funding tokens, in the smallest unit, that the checks preview. */
 const SAMPLE = 10n ** 12n;
 
-/** Returns the checks for a fund swap: what it pays out, and that it accepts every funding token. */
-export function swapChecks({ contract, chain }: CheckTarget): Check[] {
+/** Returns the checks for a fund swap: what it pays out, its fee, and that it accepts every funding token. */
+export function swapChecks({ file, contract, chain }: CheckTarget): Check[] {
   const { address, asset_address, funding_tokens } = contract;
   const outputCheck = async () => {
     const output = await chain.reader.read(contractCall(address, fundSwapAbi, 'outputToken', []));
@@ -18,7 +18,14 @@ export function swapChecks({ contract, chain }: CheckTarget): Check[] {
     return `pays out ${output.toLowerCase()}, but asset_address is ${asset_address}`;
   };
   const fundingCheck = (token: (typeof funding_tokens)[number]) => async () => {
-    await chain.reader.read(contractCall(address, fundSwapAbi, 'preview', [token.address, SAMPLE]));
+    const [input, fee] = await chain.reader.read(
+      contractCall(address, fundSwapAbi, 'preview', [token.address, SAMPLE]),
+    );
+    if (file.fee_bps !== null && input > 0n) {
+      const bps = (fee * 10_000n + input / 2n) / input;
+      if (bps !== BigInt(file.fee_bps))
+        return `the contract takes a fee of ${bps} basis points, but fee_bps is ${file.fee_bps}`;
+    }
     // Some contracts preview any token, and reject an unsupported token only when it is swapped.
     const isAccepted = await optionalView(
       chain.reader.read(contractCall(address, whitelistAbi, 'inputTokens', [token.address])),
