@@ -42,7 +42,7 @@ export function SaleDone(props: {
       <FactList
         className="cw-summary"
         facts={[
-          [t('You pay'), paid],
+          [t(status === 'completed' ? 'You paid' : 'You pay'), paid],
           [t('Platform fee'), t('None')],
           [t('You receive about'), tokens === null ? '–' : <TokenAmount key="tokens" {...tokens} />],
           [t('Price'), price ? t('{price} per {asset}', { price, asset: offer.asset.code }) : t('Set daily')],

@@ -175,7 +175,9 @@ function Row(props: RowProps) {
   const { cx, t } = ui;
   const { isOpen, isBlocked, onOpen } = props;
   const { requirement, status } = props.row;
-  const [tone, label] = STATUS_LABELS[status.status];
+  // The country of a user who has not been verified is unknown. Nothing is wrong yet.
+  const isUnknownCountry = requirement.type === 'jurisdiction' && status.kyc_reset === false;
+  const [tone, label] = STATUS_LABELS[isUnknownCountry ? 'not_started' : status.status];
   const reason = REQUIREMENT_LABELS[requirement.type][1];
   // A step that is in progress or was rejected is always shown, so that the user can read why.
   const isShown = isOpen || status.status === 'in_progress' || status.status === 'rejected';

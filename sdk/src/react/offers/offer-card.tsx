@@ -87,24 +87,19 @@ const DAY_MS = 86_400_000;
 
 function factsOf(offer: Offer, { t, format }: Pick<Ui, 't' | 'format'>): readonly Fact[] {
   const { options, type, ends_at, summary } = offer;
-  const lowest = (values: readonly (string | null)[]) => {
-    const set = values.filter((value) => value !== null);
-    return set.length === 0 ? null : set.reduce((a, b) => (Number(b) < Number(a) ? b : a));
-  };
-  const price = lowest(options.map(({ price_usd }) => price_usd));
-  const minimum = lowest(options.map(({ minimum_purchase_usd }) => minimum_purchase_usd));
+  const lowest = (key: 'price_usd' | 'minimum_purchase_usd') =>
+    options.flatMap((option) => option[key] ?? []).sort((a, b) => Number(a) - Number(b))[0];
+  const price = lowest('price_usd');
+  const minimum = lowest('minimum_purchase_usd');
+  // NaN if the offer never ends.
+  const days = Math.ceil((Date.parse(ends_at ?? '') - Date.now()) / DAY_MS);
   return [
-    price === null
+    price === undefined
       ? [t('Price'), t(type === 'tokenized::swap' ? 'Market price' : 'Set daily')]
       : [t(options.length > 1 ? 'Price from' : 'Price'), format.usd(price)],
-    [t('Minimum'), minimum === null ? t('None') : format.usd(minimum)],
-    ...(summary?.state === 'open' && ends_at !== null
-      ? [
-          [
-            t('Ends in'),
-            t('{days} days', { days: Math.ceil((Date.parse(ends_at) - Date.now()) / DAY_MS) }),
-          ] as const,
-        ]
+    [t('Minimum'), minimum === undefined ? t('None') : format.usd(minimum)],
+    ...(summary?.state === 'open' && days > 0
+      ? [[t('Ends in'), t(days === 1 ? '1 day' : '{days} days', { days })] as const]
       : []),
     ...(summary?.fee_bps ? [[t('Fee'), format.percent(summary.fee_bps)] as const] : []),
   ];

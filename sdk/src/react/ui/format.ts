@@ -131,10 +131,7 @@ export function truncateSignificant(decimal: string): string {
 
 /** Turns `harbour-quarter` into `Harbour Quarter`, to show until the name is loaded. */
 export function slugToTitle(slug: string): string {
-  return slug
-    .split('-')
-    .map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`)
-    .join(' ');
+  return slug.replaceAll('-', ' ').replace(/\b./g, (letter) => letter.toUpperCase());
 }
 
 /**

@@ -64,6 +64,7 @@ type ComponentMessage =
   | 'Country of citizenship'
   | 'd'
   | 'Date'
+  | '1 day'
   | '{days} days'
   | 'Date of birth'
   | 'Discard'
@@ -260,4 +261,4 @@ type ComponentMessage =
   | "Your verification is incomplete. Continue to see what's missing."
   | 'Your wallet'
   | "Your wallet isn't allowed yet"
-  | "Your wallet names the account that may take this amount. It is this sale's fund, {address}.";
+  | "You approve it for this sale's fund, {address}.";

@@ -38,6 +38,11 @@ export function WalletStep(props: Props) {
     hasChosen.current = false;
     setIsChoosing(true);
   };
+  const start = (one: Wallet | undefined) => {
+    guide?.onStart();
+    if (one === undefined) choose();
+    else bind(one);
+  };
   useEffect(() => {
     if (guide?.isStarting) choose();
   }, [guide?.isStarting]);
@@ -51,7 +56,8 @@ export function WalletStep(props: Props) {
   const mine = bound.filter((one) => one.protocol === protocol);
   const isDone = status.status === 'completed';
   const isBusy = state.step === 'running';
-  const canAdd = !isDone || maximum === 1 || mine.length < maximum;
+  const isRetry = state.step === 'failed' && chosen !== undefined;
+  const canAdd = isRetry ? wallet === undefined : !isDone || maximum === 1 || mine.length < maximum;
   return (
     <div className="cw-requirement-step">
       {isDone && mine.length > 0 && (
@@ -68,18 +74,23 @@ export function WalletStep(props: Props) {
           )}
         </p>
       )}
+      {state.step === 'failed' && (
+        <ErrorNotice
+          error={state.error}
+          retryLabel={t('Sign again')}
+          onRetry={chosen && (() => start(chosen))}
+        />
+      )}
       {canAdd && (
         <button
           type="button"
-          className={cx(`cw-button ${isNext ? 'cw-button-main' : ''} ${isDone ? 'cw-button-quiet' : ''}`)}
+          className={cx(
+            `cw-button ${isDone || isRetry ? 'cw-button-quiet' : isNext ? 'cw-button-main' : ''}`,
+          )}
           disabled={isBusy}
-          onClick={() => {
-            guide?.onStart();
-            if (wallet === undefined) choose();
-            else bind(wallet);
-          }}
+          onClick={() => start(wallet)}
         >
-          {t(labelOf(isDone, maximum, wallet))}
+          {t(labelOf(isRetry || isDone, isRetry ? 1 : maximum, wallet))}
         </button>
       )}
       <p className={cx('cw-small cw-progress-text')} role="status">
@@ -89,19 +100,6 @@ export function WalletStep(props: Props) {
           </>
         )}
       </p>
-      {state.step === 'failed' && (
-        <ErrorNotice
-          error={state.error}
-          retryLabel={t('Sign again')}
-          onRetry={
-            chosen &&
-            (() => {
-              guide?.onStart();
-              bind(chosen);
-            })
-          }
-        />
-      )}
       <ConnectWalletDialog
         protocol={protocol}
         open={isChoosing}
