@@ -48,7 +48,9 @@ function createDemoHandler(settings: DemoSettings, signIn: SignIn, pages: Pages)
     // The offers for visitors without a session, read with the partner's credentials, so the list contains no
     // user data.
     if (pathname === '/offers.json')
-      return orUnavailable(async () => uncached(await partner.offers.list({ limit: 12 })));
+      return orUnavailable(async () =>
+        uncached(await partner.offers.list({ limit: 12, include: 'summary' })),
+      );
     if (pathname.startsWith('/sandbox/')) return handleSandbox(settings, signIn, request, pathname);
     if (request.method !== 'GET') return errorReply(405, 'method_not_allowed');
     return pages.respond(request, policyFor(settings, await config().catch(() => null)));

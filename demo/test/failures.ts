@@ -92,6 +92,10 @@ export function failureTests(app: () => TestApp): void {
         await user.reject(page);
         await row.getByText('You declined the request in your wallet').waitFor();
         expect(await row.getAttribute('data-status')).toBe('not_started');
+        expect(await row.getByRole('button').allInnerTexts()).toEqual([
+          'Sign again',
+          'Use a different wallet',
+        ]);
         await shoot(page, '22-wallet-declined');
         await row.getByRole('button', { name: 'Sign again' }).click();
         await user.approve(page, /Sign this message/);

@@ -53,6 +53,18 @@ export function screenStateTests(app: () => TestApp): void {
         }
       }));
 
+    test('says that the offers of the landing page failed to load, and loads them later', () =>
+      app().visit(async (page) => {
+        await page.route('**/offers.json', (route) => route.fulfill({ status: 503, json: {} }));
+        await page.goto(app().url);
+        const notice = page.getByText("We can't load the offers right now. We'll keep trying.");
+        await notice.waitFor();
+        await shoot(page, '33-landing-without-offers');
+        await page.unroute('**/offers.json');
+        await page.getByRole('link', { name: 'Harbour Quarter' }).waitFor();
+        expect(await notice.count()).toBe(0);
+      }));
+
     test('shows an error with its reference, and loads on retry', () =>
       app().visit(async (page) => {
         await user.signIn(app(), page, await user.newUser(app()));

@@ -13,6 +13,7 @@ export function solanaTests(app: () => TestApp): void {
       await page.getByRole('button', { name: 'Connect wallet' }).last().click();
       await user.chooseWallet(page, 'Solana test wallet');
       await user.getTestMoney(page);
+      await page.getByText('Balance 10,000 USDC').waitFor();
       await user.fillAmount(page, '120');
       await shoot(page, '30-solana-invest');
       await user.confirmOrder(page, 'Invest');

@@ -69,6 +69,7 @@ export const MailIcon = createIcon(
   </>,
 );
 export const BackIcon = createIcon(<path d="M19 12H5M11 6l-6 6 6 6" />);
+export const SignOutIcon = createIcon(<path d="M10 4H5v16h5M14 8l4 4-4 4M18 12H9" />);
 export const ToolsIcon = createIcon(
   <path d="M14.5 6.5a4 4 0 0 1 5-1.5l-2.7 2.7 1.5 1.5L21 6.5a4 4 0 0 1-5.5 4.9L8 19a2.1 2.1 0 0 1-3-3l7.6-7.5a4 4 0 0 1 1.9-2Z" />,
 );

@@ -11,8 +11,8 @@ export function Mailbox() {
     <>
       <p className="soft">
         {session.signed_in
-          ? `Emails to ${session.user?.email ?? 'you'}. Nothing is really sent.`
-          : 'Emails to every sandbox user. Nothing is really sent.'}
+          ? `Emails to ${session.user?.email ?? 'you'}. None of them leaves this machine.`
+          : 'Emails to every sandbox user. None of them leaves this machine.'}
       </p>
       {isFailing && (
         <p className="notice warn" role="alert">
@@ -42,7 +42,7 @@ function EmailItem({ email: { to, subject, text, links, sent_at } }: { email: Em
     <li>
       <header>
         <h3>{subject}</h3>
-        <time dateTime={sent_at}>{new Date(sent_at).toLocaleTimeString()}</time>
+        <time dateTime={sent_at}>{new Date(sent_at).toLocaleTimeString('en-GB')}</time>
       </header>
       <p className="soft">To {to}</p>
       <details>

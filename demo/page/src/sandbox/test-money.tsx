@@ -4,6 +4,8 @@ import { useApp } from '../app-context.tsx';
 import { useControl } from './control.tsx';
 import { fundWallet, TOKENS_PER_REQUEST } from './faucet.ts';
 
+const LIST = new Intl.ListFormat('en-GB');
+
 /** Funds the connected wallets with dollars and gas, on every chain of their protocol. */
 export function TestMoney() {
   const { config } = useApp();
@@ -22,7 +24,7 @@ export function TestMoney() {
       <p className="soft">
         {funded.length === 0
           ? 'Connect a wallet to get test money.'
-          : `${TOKENS_PER_REQUEST.toLocaleString('en')} USDC and USDT, plus gas, on ${funded.map(({ chain }) => CHAINS[chain].name).join(', ')}.`}
+          : `${TOKENS_PER_REQUEST.toLocaleString('en')} USDC and USDT, plus gas, on ${LIST.format(funded.map(({ chain }) => CHAINS[chain].name))}.`}
       </p>
       <button
         type="button"

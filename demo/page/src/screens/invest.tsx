@@ -42,11 +42,10 @@ export function InvestScreen({ slug }: { slug: string }) {
           <Checkout offer={offer} />
           {config.is_sandbox && (
             <p className="soft">
-              Need money or another market? Everything simulated is in{' '}
+              Need test money?{' '}
               <button type="button" className="text-button" onClick={openPanel}>
-                the sandbox panel
+                Open the sandbox panel
               </button>
-              .
             </p>
           )}
         </>
@@ -61,7 +60,7 @@ function Checkout({ offer }: { offer: OfferDetails }) {
   if (offerState(offer) === 'ended') return <p className="notice">This offer has ended.</p>;
   const followUp = isDone && (
     <p className="notice" role="status">
-      You can follow it in <Link to="/portfolio">your portfolio</Link>, with a receipt.
+      It's in <Link to="/portfolio">your portfolio</Link>, with a receipt to download.
     </p>
   );
   if (offer.type === 'fund::swap')

@@ -75,21 +75,51 @@ export function LandingScreen({ returnTo = '/offers' }: { returnTo?: string }) {
 
 /** Shows offers to visitors; the server loads them with the partner's own credentials. */
 function OfferPreviews() {
-  const [offers, setOffers] = useState<readonly Offer[] | null>(null);
-  useEffect(() => {
-    loadJson<Page<Offer>>('/offers.json').then(
-      ({ data }) => setOffers(data.filter(({ banner_url }) => banner_url !== null).slice(0, 3)),
-      () => setOffers([]),
-    );
-  }, []);
+  const { offers, isFailing } = useOfferPreviews();
   if (offers?.length === 0) return null;
   return (
-    <section className="previews" aria-label="Featured offers">
-      {(offers ?? [null, null, null]).map((offer, index) => (
-        <PreviewCard key={offer?.id ?? index} offer={offer} />
-      ))}
+    <section aria-label="Featured offers">
+      {isFailing && (
+        <p className="notice warn previews-notice" role="alert">
+          We can't load the offers right now. We'll keep trying.
+        </p>
+      )}
+      <div className="previews">
+        {(offers ?? [null, null, null]).map((offer, index) => (
+          <PreviewCard key={offer?.id ?? index} offer={offer} />
+        ))}
+      </div>
     </section>
   );
+}
+
+const FIRST_RETRY_DELAY_MS = 1_000;
+const MAX_RETRY_DELAY_MS = 15_000;
+
+/** Loads the offers, and tries again until it succeeds. */
+function useOfferPreviews() {
+  const [state, setState] = useState({ offers: null as readonly Offer[] | null, isFailing: false });
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout>;
+    let isUnmounted = false;
+    const load = async (retryDelayMs: number) => {
+      try {
+        const { data } = await loadJson<Page<Offer>>('/offers.json');
+        const offers = data.filter(({ banner_url }) => banner_url !== null).slice(0, 3);
+        if (!isUnmounted) setState({ offers, isFailing: false });
+      } catch {
+        if (isUnmounted) return;
+        setState({ offers: null, isFailing: true });
+        timer = setTimeout(load, retryDelayMs, Math.min(retryDelayMs * 2, MAX_RETRY_DELAY_MS));
+      }
+    };
+    void load(FIRST_RETRY_DELAY_MS);
+    return () => {
+      isUnmounted = true;
+      clearTimeout(timer);
+    };
+  }, []);
+  return state;
 }
 
 /** Links to the offer, by way of the sign-in. */
@@ -102,6 +132,7 @@ function PreviewCard({ offer }: { offer: Offer | null }) {
         <span className="bone picture" />
       )}
       <p className="preview-type">{offer === null ? '\u00a0' : TYPE_LABELS[offer.type].singular}</p>
+      <p className="preview-name">{offer === null ? '\u00a0' : (offer.summary?.name ?? offer.slug)}</p>
       <p className="preview-line">{offer?.tagline ?? '\u00a0'}</p>
     </>
   );

@@ -17,7 +17,7 @@ export function MarketList({ offers }: { offers: readonly Offer[] | undefined })
         ))}
       </div>
     );
-  if (offers.length === 0) return <p>No offers right now. We announce new ones by email.</p>;
+  if (offers.length === 0) return <p>No offers right now. Please check back later.</p>;
   return (
     <ul className="market-list">
       {offers.map((offer) => (

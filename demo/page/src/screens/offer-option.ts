@@ -1,10 +1,12 @@
 import type { OfferOption } from '@causeway/sdk';
 import { dollars } from './price-change.tsx';
 
-/** Turns `any-wallet` into "Any wallet". */
+/** Turns `any-wallet` into "Any Wallet", as the SDK's checkout does. */
 function titleOf(slug: string): string {
-  const words = slug.replaceAll('-', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return slug
+    .split('-')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join(' ');
 }
 
 export function describeOption(option: OfferOption): { title: string; details: string } {

@@ -117,7 +117,7 @@ function Side({ offer, selected }: { offer: OfferDetails; selected: OfferOption 
       {state !== 'open' && (
         <p className="notice">
           {state === 'ended'
-            ? 'This offer has ended. Find your holdings under Investments.'
+            ? 'This offer has ended. Find your holdings in your portfolio.'
             : "This offer isn't open yet. You can meet its requirements now."}
         </p>
       )}

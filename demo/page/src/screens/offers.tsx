@@ -38,7 +38,7 @@ export function OffersScreen() {
               type={type}
               hrefOf={({ slug }) => `/offers/${slug}`}
               onOpen={({ slug }) => navigate(`/offers/${slug}`)}
-              empty="No offers right now. We announce new ones by email."
+              empty="No offers right now. Please check back later."
             />
           )}
         </section>

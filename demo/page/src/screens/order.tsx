@@ -2,12 +2,19 @@ import { CHAINS, transactionUrl } from '@causeway/sdk';
 import { ErrorNotice, TokenAmount, useParticipation } from '@causeway/sdk/react';
 import type { ReactNode } from 'react';
 import { BackIcon } from '../icons.tsx';
-import { type Entry, fromParticipation, hasReceipt, quantityLabel } from '../portfolio/history.ts';
+import {
+  type Amount,
+  type Entry,
+  fromParticipation,
+  hasReceipt,
+  quantityLabel,
+} from '../portfolio/history.ts';
 import { downloadReceipt } from '../portfolio/statement.ts';
 import { usePortfolio } from '../portfolio/use-portfolio.ts';
 import { Link, useTitle } from '../route.tsx';
 import { Address, Copyable } from '../shell/copyable.tsx';
 import { EntryStatus } from './portfolio.tsx';
+import { dollars } from './price-change.tsx';
 
 /** The page of one investment: amounts, transactions and the receipt. */
 export function OrderScreen({ path }: { path: string }) {
@@ -52,12 +59,15 @@ function Order({ entry }: { entry: Entry }) {
           <TokenAmount units={paid.units} unit={paid} />
         </Fact>
         <Fact name="Fee included">
-          <TokenAmount units={fee.units} unit={fee} />
+          {fee.units === 0n ? 'None' : <TokenAmount units={fee.units} unit={fee} />}
         </Fact>
         {received !== null && (
           <Fact name={quantityLabel(received)}>
             <TokenAmount units={received.units} unit={received} />
           </Fact>
+        )}
+        {received !== null && received.units > 0n && (
+          <Fact name="Price">{`${dollars(priceOf(shown, received))} per ${received.code}`}</Fact>
         )}
         <Fact name="Network">{CHAINS[chain].name}</Fact>
         {wallet !== null && (
@@ -85,6 +95,12 @@ function Order({ entry }: { entry: Entry }) {
       )}
     </section>
   );
+}
+
+/** Returns the dollars paid for one token, without the fee. */
+function priceOf({ paid, fee }: Entry, received: Amount): number {
+  const toNumber = ({ decimals }: Amount, units: bigint) => Number(units) / 10 ** decimals;
+  return toNumber(paid, paid.units - fee.units) / toNumber(received, received.units);
 }
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {

@@ -148,7 +148,9 @@ function Gain({ gain, cost }: { gain: bigint; cost: bigint }) {
   const direction = cents > 0n ? 'up' : cents < 0n ? 'down' : 'flat';
   const sign = cents > 0n ? '+' : '';
   return (
-    <span className={`price-change ${direction}`}>{`${sign}${showUsd(gain)} (${percent.toFixed(2)}%)`}</span>
+    <span
+      className={`price-change ${direction}`}
+    >{`${sign}${showUsd(gain)} (${percent.toFixed(2).replace('-', '−')}%)`}</span>
   );
 }
 

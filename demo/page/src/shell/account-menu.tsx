@@ -1,5 +1,5 @@
 import { useApp } from '../app-context.tsx';
-import { PersonIcon, ToolsIcon } from '../icons.tsx';
+import { PersonIcon, SignOutIcon, ToolsIcon } from '../icons.tsx';
 import { openPanel } from '../sandbox/panel-state.ts';
 import { Menu } from './menu.tsx';
 
@@ -36,7 +36,7 @@ export function AccountMenu() {
           </a>
           <form method="post" action="/causeway/sign-out">
             <button type="submit" className="menu-item">
-              Sign out
+              <SignOutIcon /> Sign out
             </button>
           </form>
         </>

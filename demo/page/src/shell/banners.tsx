@@ -19,7 +19,7 @@ function Banner() {
   const isOpen = useIsPanelOpen();
   return (
     <>
-      <div className="sandbox-banner">
+      <section className="sandbox-banner" aria-label="About this sandbox">
         <p>
           <strong>Sandbox</strong>
           <span className="wide">
@@ -37,7 +37,7 @@ function Banner() {
             </span>
           )}
         </button>
-      </div>
+      </section>
       {isOpen && (
         <Suspense>
           <SandboxPanel />

@@ -30,8 +30,14 @@ export function Copyable({ text, name, href }: { text: string; name: string; hre
 
 /** Shows an EVM address with its checksum (EIP-55), so that typing mistakes can be detected. */
 export function Address({ address }: { address: string }) {
+  return <Copyable text={useChecksum(address)} name="address" />;
+}
+
+/** Returns an EVM address with its checksum (EIP-55), and anything else unchanged. */
+export function useChecksum(address: string): string {
   const [checksummed, setChecksummed] = useState(address);
   useEffect(() => {
+    if (!address.startsWith('0x')) return;
     let isUnmounted = false;
     // Loaded on demand, because the page needs no hash function until it shows an address.
     void import('viem/utils').then(({ getAddress, isAddress }) => {
@@ -41,5 +47,6 @@ export function Address({ address }: { address: string }) {
       isUnmounted = true;
     };
   }, [address]);
-  return <Copyable text={checksummed} name="address" />;
+  // An address that has just changed has no checksum yet.
+  return checksummed.toLowerCase() === address.toLowerCase() ? checksummed : address;
 }

@@ -10,15 +10,19 @@ export function DeveloperDrawer() {
   const [expandedId, setExpandedId] = useState<number | null>(null);
   if (!isOpen)
     return (
-      <button
-        type="button"
-        className="drawer-button"
-        onClick={() => setOpen(true)}
-        aria-expanded={false}
-        aria-label={`API calls: ${calls.length}`}
-      >
-        <CodeIcon size={16} /> <span>API calls</span> <span className="count">{calls.length}</span>
-      </button>
+      <aside aria-label="For developers">
+        <button
+          type="button"
+          className="drawer-button"
+          onClick={() => setOpen(true)}
+          aria-expanded={false}
+          aria-label={`API calls: ${calls.length}`}
+          title="API calls"
+        >
+          <CodeIcon size={16} /> <span className="label">API calls</span>{' '}
+          <span className="count">{calls.length}</span>
+        </button>
+      </aside>
     );
   return (
     <section className="drawer" aria-label="API calls">
@@ -80,7 +84,7 @@ function CallDetails({ call }: { call: LoggedCall }) {
   return (
     <div className="call-details">
       <div className="call-line">
-        <time dateTime={call.at.toISOString()}>{call.at.toLocaleTimeString()}</time>
+        <time dateTime={call.at.toISOString()}>{call.at.toLocaleTimeString('en-GB')}</time>
         {call.requestId !== undefined && <span>request {call.requestId}</span>}
         <button type="button" className="button small" onClick={copy}>
           <CopyIcon size={14} /> {isCopied ? 'Copied' : 'Copy as curl'}

@@ -1,7 +1,7 @@
 import { useApp } from '../app-context.tsx';
 import { ListIcon, OffersIcon, WalletIcon } from '../icons.tsx';
 import logo from '../images/icon.svg';
-import { Link } from '../route.tsx';
+import { Link, useLocation } from '../route.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { ThemeToggle } from './theme-toggle.tsx';
 import { WalletButton } from './wallet-button.tsx';
@@ -26,14 +26,19 @@ export function Header() {
   );
 }
 
-/** The links to the main pages: in the header or, on phones, at the bottom of the screen. */
+/**
+ * The links to the main pages: in the header or, on phones, at the bottom of the screen. The page of an offer or an order
+ * belongs to one of them.
+ */
 function Navigation() {
+  const { path } = useLocation();
+  const currentUnder = (prefix: string) => (path.startsWith(prefix) ? { 'aria-current': true } : {});
   return (
     <nav className="navigation" aria-label="Main">
-      <Link to="/portfolio">
+      <Link to="/portfolio" {...currentUnder('/orders/')}>
         <ListIcon /> <span>Portfolio</span>
       </Link>
-      <Link to="/offers">
+      <Link to="/offers" {...currentUnder('/offers/')}>
         <OffersIcon /> <span>Offers</span>
       </Link>
       <Link to="/wallets">

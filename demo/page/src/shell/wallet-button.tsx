@@ -2,14 +2,15 @@ import { ConnectWalletDialog, useWallet } from '@causeway/sdk/react';
 import { useState } from 'react';
 import { WalletIcon } from '../icons.tsx';
 import { Link } from '../route.tsx';
-import { Address } from './copyable.tsx';
+import { Address, useChecksum } from './copyable.tsx';
 import { Menu } from './menu.tsx';
 
-export const shortAddress = (address: string) => `${address.slice(0, 6)}…${address.slice(-4)}`;
+const shortAddress = (address: string) => `${address.slice(0, 6)}…${address.slice(-4)}`;
 
 /** Shows the connected wallet with its menu, or a button to connect one. */
 export function WalletButton() {
   const { wallet, disconnect } = useWallet('ethereum');
+  const address = useChecksum(wallet?.address ?? '');
   const [isChoosing, setChoosing] = useState(false);
   const dialog = (
     <ConnectWalletDialog protocol="ethereum" open={isChoosing} onClose={() => setChoosing(false)} />
@@ -31,10 +32,10 @@ export function WalletButton() {
   return (
     <>
       <Menu
-        label={`Wallet ${wallet.address}`}
+        label={`Wallet ${address}`}
         button={
           <>
-            <WalletIcon /> <span className="label address">{shortAddress(wallet.address)}</span>
+            <WalletIcon /> <span className="label address">{shortAddress(address)}</span>
           </>
         }
       >
@@ -42,7 +43,7 @@ export function WalletButton() {
           <>
             <p className="menu-note">
               Connected to this page
-              <Address address={wallet.address} />
+              <Address address={address} />
             </p>
             <Link to="/wallets" className="menu-item" onClick={close}>
               Wallets and balances

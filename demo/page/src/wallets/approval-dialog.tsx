@@ -1,6 +1,7 @@
 import { CHAINS, type Chain, formatAmount, isEvmChain, parseAmount } from '@causeway/sdk';
-import { useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import icon from '../images/test-wallet.svg';
+import { useChecksum } from '../shell/copyable.tsx';
 import { type Approval, useApproval } from './approvals.ts';
 
 /** Shows what a wallet extension would show in its own window before it signs or sends a transaction. */
@@ -36,7 +37,7 @@ function Prompt({ approval }: { approval: Approval }) {
         <Facts
           rows={[
             ['Network', nameOf(request.chain)],
-            ['Contract', request.to],
+            ['Contract', <ChecksummedAddress key="to" address={request.to} />],
             ['Data', `${request.data.slice(0, 42)}…`],
           ]}
         />
@@ -46,7 +47,7 @@ function Prompt({ approval }: { approval: Approval }) {
           <Facts
             rows={[
               ['Network', nameOf(request.chain)],
-              ['Spender', request.spender],
+              ['Spender', <ChecksummedAddress key="spender" address={request.spender} />],
             ]}
           />
           <label>
@@ -86,7 +87,9 @@ const TITLES = {
 
 const nameOf = (chain: string) => (Object.hasOwn(CHAINS, chain) ? CHAINS[chain as Chain].name : chain);
 
-function Facts({ rows }: { rows: readonly (readonly [string, string])[] }) {
+const ChecksummedAddress = ({ address }: { address: string }) => useChecksum(address);
+
+function Facts({ rows }: { rows: readonly (readonly [string, ReactNode])[] }) {
   return (
     <dl className="facts">
       {rows.map(([name, value]) => (
