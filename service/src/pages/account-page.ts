@@ -121,7 +121,9 @@ function data(csrf: string): Html {
 }
 
 function formatDate(timestamp: string): string {
-  return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(timestamp));
+  return new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }).format(
+    new Date(timestamp),
+  );
 }
 
 function formatTime(timestamp: string): string {

@@ -25,7 +25,7 @@ export function mailPreferences(csrf: string, { topics, locale }: MailPreference
 <p class="soft">We always email you about sign-ins, completed investments and refunds. Choose what else you want to hear about.</p>
 <form method="post" action="/account/emails">${hiddenField('csrf', csrf)}
 <fieldset><legend>Topics</legend><div class="choices topics">${Object.entries(TOPIC_LABELS).map(topicBox)}</div></fieldset>
-<fieldset><legend>Language</legend><div class="choices">${Object.entries(LANGUAGES).map(language)}</div></fieldset>
+<fieldset><legend>Email language</legend><div class="choices">${Object.entries(LANGUAGES).map(language)}</div></fieldset>
 <button class="quiet" type="submit">Save email settings</button></form></section>`;
 }
 
