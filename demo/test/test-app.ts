@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { launchChromium } from '../../service/test/setup/chromium.ts';
+import { findViolations, loadAxe } from '../../service/test/support/axe.ts';
 import { type Service, startService } from '../../service/test/support/service.ts';
 
 export type TestApp = {
@@ -20,6 +21,9 @@ export type TestApp = {
   close(): Promise<void>;
 };
 
+let axe: string;
+/** The accessibility rules that the screens break, each with an example. */
+export const brokenRules: string[] = [];
 const SCREENSHOTS = fileURLToPath(new URL('../../artifacts/screenshots/demo/', import.meta.url));
 
 /** Starts Chromium, and the sandbox with the demo as `npm start` does. */
@@ -30,6 +34,7 @@ export async function startTestApp(): Promise<TestApp> {
   mkdirSync(SCREENSHOTS, { recursive: true });
   let service = await startService(env);
   const browser: Browser = await launchChromium();
+  axe = await loadAxe();
   const base = service.url;
   const { demo_url } = (await (await fetch(`${base}/sandbox`)).json()) as { demo_url: string };
   return {
@@ -91,8 +96,8 @@ export const DESKTOP = { width: 1280, height: 860 };
 export const PHONE = { width: 390, height: 844 };
 
 /**
- * Checks that a screen fits a phone and a desktop. With `SCREENSHOTS` set, also saves screenshots of both,
- * light and dark; use `fullPage: false` if a dialog is open.
+ * Checks that a screen fits a phone and a desktop, and its accessibility on a phone. With `SCREENSHOTS` set, also saves
+ * screenshots of both, light and dark, and checks the accessibility of each; use `fullPage: false` if a dialog is open.
  */
 export async function shoot(page: Page, name: string, { fullPage = true } = {}): Promise<void> {
   for (const [device, viewport] of [
@@ -101,13 +106,22 @@ export async function shoot(page: Page, name: string, { fullPage = true } = {}):
   ] as const) {
     await page.setViewportSize(viewport);
     expect(await isTooWide(page), `${name} must fit a ${device}`).toBe(false);
-    if (process.env.SCREENSHOTS === undefined) continue;
+    if (process.env.SCREENSHOTS === undefined) {
+      if (device === 'phone') await recordBrokenRules(page, name);
+      continue;
+    }
     if (fullPage) await page.evaluate(() => scrollTo(0, 0));
     for (const colorScheme of ['dark', 'light'] as const) {
       await page.emulateMedia({ colorScheme });
-      await page.screenshot({ path: join(SCREENSHOTS, `${name}-${device}-${colorScheme}.png`), fullPage });
+      const file = `${name}-${device}-${colorScheme}`;
+      await page.screenshot({ path: join(SCREENSHOTS, `${file}.png`), fullPage });
+      await recordBrokenRules(page, file);
     }
   }
+}
+
+async function recordBrokenRules(page: Page, name: string): Promise<void> {
+  for (const rule of await findViolations(page, axe)) brokenRules.push(`${name}: ${rule}`);
 }
 
 function isTooWide(page: Page): Promise<boolean> {

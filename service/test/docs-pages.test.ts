@@ -28,11 +28,9 @@ afterAll(async () => {
 
 async function open(path: string, options: { width?: number; colorScheme?: 'light' | 'dark' } = {}) {
   const { width = 1280, colorScheme = 'light' } = options;
-  // Bypass the page's CSP, which would block the axe script, because that script is not part of the page.
   const context = await browser.newContext({
     viewport: { width, height: 900 },
     colorScheme,
-    bypassCSP: true,
   });
   const page = await context.newPage();
   await page.goto(service.url + path);

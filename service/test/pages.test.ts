@@ -118,7 +118,7 @@ async function removePasskeysDuring(email: string, start: () => Promise<void>): 
 
 /** Saves a page as phones show it, and checks it for accessibility. */
 async function checkPage(url: string, name: string, path: string): Promise<void> {
-  const context = await browser.newContext({ viewport: { width: 375, height: 667 }, bypassCSP: true });
+  const context = await browser.newContext({ viewport: { width: 375, height: 667 } });
   const page = await context.newPage();
   await page.goto(url + path);
   await page.screenshot({ path: `${SCREENSHOTS}${name}.png`, fullPage: true });
@@ -478,8 +478,7 @@ test('every page fits the screen, has one heading and breaks no accessibility ru
     { name: 'desktop-light', viewport: { width: 1280, height: 860 }, colorScheme: 'light', isChecked: false },
     { name: 'desktop-dark', viewport: { width: 1280, height: 860 }, colorScheme: 'dark', isChecked: true },
   ] as const;
-  // The accessibility checker is not part of the page. Other tests show that no page violates its CSP.
-  const context = await browser.newContext({ deviceScaleFactor: 1, bypassCSP: true });
+  const context = await browser.newContext({ deviceScaleFactor: 1 });
   const page = await context.newPage();
   context.setDefaultTimeout(10_000);
   const email = 'every-page@user.test';
@@ -508,7 +507,7 @@ test('every page fits the screen, has one heading and breaks no accessibility ru
   await page.getByRole('button', { name: 'Create account' }).click();
   await capture('5-check-mail');
   const link = linkIn(await site.mailTo(email, /Confirm/));
-  const elsewhere = await browser.newContext({ bypassCSP: true });
+  const elsewhere = await browser.newContext();
   const otherPage = await elsewhere.newPage();
   await otherPage.goto(link);
   await capture('6-confirm-elsewhere', otherPage);
@@ -601,5 +600,9 @@ test('every page fits the screen, has one heading and breaks no accessibility ru
   await capture('c-logout');
   await page.getByRole('button', { name: 'Sign out', exact: true }).click();
   await capture('d-signed-out');
+  await page.goto(`${site.url}/`);
+  await capture('e-home');
+  await page.goto(`${site.url}/nowhere`);
+  await capture('e-not-found');
   await context.close();
 });

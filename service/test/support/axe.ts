@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { installPackages } from './packages.ts';
 
-/** Returns the source of the accessibility checker. Pages that load it must bypass their CSP. */
+/** Returns the source of the accessibility checker. */
 export async function loadAxe(): Promise<string> {
   const folder = await installPackages('axe', ['axe-core@4.11.0']);
   return readFile(join(folder, 'node_modules/axe-core/axe.min.js'), 'utf8');
@@ -11,7 +11,8 @@ export async function loadAxe(): Promise<string> {
 
 /** Returns the names of the rules that the page breaks, with an example of each. */
 export async function findViolations(page: Page, axe: string): Promise<string[]> {
-  await page.addScriptTag({ content: axe });
+  // Unlike a script tag, `evaluate` is not subject to the CSP of the page.
+  await page.evaluate(axe);
   return page.evaluate(`axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
     violations.map(({ id, nodes }) => id + ': ' + nodes[0].html.slice(0, 200)))`);
 }

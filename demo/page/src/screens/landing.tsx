@@ -50,21 +50,23 @@ export function LandingScreen({ returnTo = '/offers' }: { returnTo?: string }) {
             Sign in with Causeway. It verifies your identity once and keeps your documents safe.
           </SignInCard>
           {user !== null && (
-            <dl className="sandbox-user">
-              <div>
-                <dt>Sandbox user</dt>
-                <dd>
-                  <code>{user.email}</code>
-                </dd>
-              </div>
-              <div>
-                <dt>Password</dt>
-                <dd>
-                  <code>{user.password}</code>
-                </dd>
-              </div>
+            <div className="sandbox-user">
+              <dl>
+                <div>
+                  <dt>Sandbox user</dt>
+                  <dd>
+                    <code>{user.email}</code>
+                  </dd>
+                </div>
+                <div>
+                  <dt>Password</dt>
+                  <dd>
+                    <code>{user.password}</code>
+                  </dd>
+                </div>
+              </dl>
               <p>Or register with any email address. Its messages appear under Mail and tools, at the top.</p>
-            </dl>
+            </div>
           )}
         </div>
       </section>

@@ -100,7 +100,8 @@ function Json({ title, value }: { title: string; value: unknown }) {
   return (
     <figure>
       <figcaption>{title}</figcaption>
-      <pre>{JSON.stringify(value, null, 2)}</pre>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the text scrolls, also with the keyboard. */}
+      <pre tabIndex={0}>{JSON.stringify(value, null, 2)}</pre>
     </figure>
   );
 }

@@ -32,7 +32,10 @@ function Prompt({ approval }: { approval: Approval }) {
         <span className="approval-mark">Sandbox</span>
       </header>
       <h2 id="approval-title">{TITLES[request.type]}</h2>
-      {request.type === 'message' && <pre>{request.text}</pre>}
+      {request.type === 'message' && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the text scrolls, also with the keyboard.
+        <pre tabIndex={0}>{request.text}</pre>
+      )}
       {request.type === 'transaction' && (
         <Facts
           rows={[
