@@ -3,14 +3,22 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { expect, test } from 'vitest';
 import { createAdmission } from './admission.ts';
 
-/** Admits requests named `<lane> <number>`; the lane `-` is that of unknown callers. The database has room while `hasRoom` is true. */
+/**
+ * Admits requests named `<lane> <number>`; the lane `-` is that of unknown callers. The database has room
+ * while `hasRoom` is true, except for `busyLane`.
+ */
 function testAdmission({ maxWaitMs = 60_000, onStart = () => {} } = {}) {
-  const state = { hasRoom: true, started: [] as string[], refused: [] as string[] };
+  const state = {
+    hasRoom: true,
+    busyLane: '' as string | null,
+    started: [] as string[],
+    refused: [] as string[],
+  };
   const nameOf = (request: IncomingMessage) => request.url ?? '';
   const { admit, noticeConnection } = createAdmission({
     maxWaitMs,
     laneOf: (request) => nameOf(request).match(/^[a-z]/)?.[0] ?? null,
-    mayStart: () => state.hasRoom,
+    mayStart: (lane) => state.hasRoom && lane !== state.busyLane,
     start: (request) => {
       state.started.push(nameOf(request));
       onStart();
@@ -59,6 +67,34 @@ test('callers without a known partner have half the share of a partner, and all 
     10, 20, 20,
   ]);
   expect(state.started.at(-1)).toBe('- 39');
+});
+
+test('two partners that are busy in turn leave turns to the others', async () => {
+  const { state, send } = testAdmission({
+    onStart: () => {
+      // Each start uses up its turn, and makes the lane busy until another lane has started a request.
+      block(1.1);
+      state.busyLane = state.started.at(-1)?.match(/^[a-z]/)?.[0] ?? '';
+    },
+  });
+  state.hasRoom = false;
+  for (let n = 0; n < 20; n++) for (const lane of ['a', 'b', '-']) send(`${lane} ${n}`);
+  state.hasRoom = true;
+  await expect.poll(() => state.started.length, { interval: 1 }).toBeGreaterThan(30);
+  expect(state.started.slice(0, 30).filter((name) => name.startsWith('-')).length).toBeGreaterThan(5);
+});
+
+test('a node whose database had no room for a moment takes a burst afterwards', async () => {
+  const { state, send } = testAdmission();
+  state.hasRoom = false;
+  for (let n = 0; n < 20; n++) send(`a ${n}`);
+  // Several samples in which nothing starts.
+  await sleep(1_000);
+  state.hasRoom = true;
+  await expect.poll(() => state.started.length, { interval: 1 }).toBe(20);
+  for (let n = 20; n < 50; n++) send(`a ${n}`);
+  await expect.poll(() => state.started.length + state.refused.length, { interval: 1 }).toBe(50);
+  expect(state.refused).toEqual([]);
 });
 
 test('nothing starts while the database has no room, and late requests are refused instead', async () => {

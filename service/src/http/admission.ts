@@ -22,6 +22,8 @@ const MAX_SAMPLED_TURN_MS = 50;
  */
 const RATE_TTL_MS = 1_000;
 const DATABASE_RETRY_MS = 1;
+/** As many requests as start in two turns may wait in a lane for a moment, whatever the measured rate. */
+const MAX_BURST = 2 * MAX_STARTS_PER_TURN;
 
 type Waiting = { request: IncomingMessage; response: ServerResponse; arrivedAt: number };
 
@@ -50,7 +52,7 @@ type Admission = {
   admit: RequestListener;
   /**
    * Returns whether the lane has its full share of the queue, so that a request which cannot start is refused. A lane
-   * whose requests hardly wait may exceed its share while the other lanes leave room.
+   * whose requests hardly wait may exceed its share while the other lanes leave room, or by a short burst.
    */
   isFull(lane: string | null): boolean;
   /** Call it for every new connection. */
@@ -101,17 +103,23 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
     waitingCount--;
     if (queue.length === 0) lanes.delete(lane);
   };
+  /** Moves the lane behind the others, so that the lanes take turns. */
+  const moveBehind = (lane: string | null, queue: Waiting[]) => {
+    lanes.delete(lane);
+    lanes.set(lane, queue);
+    laneOfFirstTurn = null;
+  };
   /** Starts the oldest request of the first lane that may start one. Returns false if no lane may. */
   const startNext = (now: number): boolean => {
     for (const [lane, queue] of lanes) {
-      if (!mayStart(lane)) continue;
+      if (!mayStart(lane)) {
+        // A partner that cannot take its second turn now loses it, so that it does not stay ahead of the others.
+        if (lane !== null && lane === laneOfFirstTurn) moveBehind(lane, queue);
+        continue;
+      }
       const next = queue.shift();
-      if (lane === null || lane === laneOfFirstTurn) {
-        // Move the lane behind the others, so that the lanes take turns.
-        lanes.delete(lane);
-        lanes.set(lane, queue);
-        laneOfFirstTurn = null;
-      } else laneOfFirstTurn = lane;
+      if (lane === null || lane === laneOfFirstTurn) moveBehind(lane, queue);
+      else laneOfFirstTurn = lane;
       remove(lane, queue);
       if (next !== undefined && !next.response.destroyed) startNow(next.request, next.response, now);
       return true;
@@ -169,10 +177,12 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
     const [first] = queue;
     if (first === undefined || queue.length <= maxWaiting * shareOf(lane)) return false;
     const now = performance.now();
-    const isRefused =
-      now < limitedUntil && (waitingCount > maxWaiting || now - first.arrivedAt > maxWaitMs / 4);
-    if (isRefused) limitedUntil = now + RATE_TTL_MS;
-    return isRefused;
+    const isYoung = now - first.arrivedAt <= maxWaitMs / 4;
+    if (now >= limitedUntil || (isYoung && (waitingCount <= maxWaiting || queue.length <= MAX_BURST)))
+      return false;
+    // Only requests that wait keep the limit: otherwise, the low rate of a node whose database stalled would stay.
+    if (!isYoung) limitedUntil = now + RATE_TTL_MS;
+    return true;
   };
   const admit: RequestListener = (request, response) => {
     const lane = laneOf(request);
