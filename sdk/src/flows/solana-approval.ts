@@ -125,10 +125,10 @@ async function signAndSend(session: SolanaSession, transaction: Uint8Array): Pro
     { encoding: 'base64', preflightCommitment: 'confirmed' },
   ]).catch((error: unknown) => {
     // A node that does not answer, or has the transaction already, may have sent it: the chain tells. The refusal of the node
-    // after it proves nothing.
+    // after it proves nothing, nor does an abort meanwhile.
     const isRefused =
       error instanceof FlowFailure && error.info.cause === undefined && !/already/.test(error.message);
-    if (isRefused || signal?.aborted) throw error;
+    if (isRefused) throw error;
   });
   return signed.slice(1, 1 + SIGNATURE_BYTES);
 }

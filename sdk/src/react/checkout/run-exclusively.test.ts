@@ -56,3 +56,20 @@ test('of two pages that start at once, one runs', async () => {
   finish('done');
   expect((await Promise.all(pages)).sort()).toEqual(['done', 'purchase_elsewhere']);
 });
+
+test('the name stays taken until the owner has decided on a prompt that outlives the work', async () => {
+  let decide: () => void = () => undefined;
+  const prompt = new Promise<void>((_, reject) => {
+    decide = () => reject(new Error('declined'));
+  });
+  const left = runExclusively('swap', async (onSend) => {
+    onSend(prompt);
+    throw new Error('aborted');
+  });
+  await expect(runExclusively('swap', async () => 'second')).rejects.toMatchObject({
+    code: 'purchase_elsewhere',
+  });
+  decide();
+  await expect(left).rejects.toThrow('aborted');
+  expect(await runExclusively('swap', async () => 'second')).toBe('second');
+});

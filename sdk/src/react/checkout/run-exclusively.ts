@@ -6,11 +6,24 @@ const RENEWAL_INTERVAL_MS = 3_000;
 /** How long other pages may take to see a change of the storage. */
 const PROPAGATION_MS = 100;
 
+/** Runs until its result is known. It reports the wallet's prompts to `onSend`. */
+type Work<Result> = (onSend: (answer: Promise<unknown>) => void) => Promise<Result>;
+
 /**
  * Runs `work`, unless another page of this browser, or another component of this one, runs work of the same name. Throws
- * `purchase_elsewhere` then.
+ * `purchase_elsewhere` then. A prompt may outlive the work: the name stays taken until its owner has decided.
  */
-export async function runExclusively<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+export async function runExclusively<Result>(name: string, start: Work<Result>): Promise<Result> {
+  const work = async () => {
+    let prompt = undefined as Promise<unknown> | undefined;
+    try {
+      return await start((answer) => {
+        prompt = answer;
+      });
+    } finally {
+      await prompt?.catch(() => undefined);
+    }
+  };
   let isAnswered = false;
   try {
     return await navigator.locks.request(name, { ifAvailable: true }, (lock) => {

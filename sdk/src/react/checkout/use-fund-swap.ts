@@ -129,8 +129,12 @@ export function useFundSwap({ offer, onDone }: UseFundSwapOptions): FundSwapStat
     lastTerms.current = terms;
     const { chain, assetId } = deployment;
     run.start(async (flows, options) => {
-      await loadParts();
-      const result = await flows.swapFund(causeway, { offer, chain, wallet, assetId, ...terms }, options);
+      const { runExclusively } = await loadParts();
+      const order = { offer, chain, wallet, assetId, ...terms };
+      // One swap at a time: a prompt that another page or an earlier visit has left open would pay again.
+      const result = await runExclusively(`causeway.swap.${wallet.address}.${offer.id}`, (onSend) =>
+        flows.swapFund(causeway, order, { ...options, onSend }),
+      );
       invalidatePurchase();
       notify(onDone, result);
       return result;

@@ -39,7 +39,7 @@ const MESSAGES = {
   load_failed: ["This part of the page didn't load", 'Try again, or reload the page.'],
   purchase_elsewhere: [
     'A purchase is still open',
-    'Finish or decline it in your wallet or your other tab, then try again.',
+    'Finish or decline it in your wallet or your other tab. If neither shows it, reload this page.',
   ],
   timeout: ['This is taking too long', RETRY_LATER],
   unexpected_reply: ['We got an unexpected response', RETRY_LATER],
