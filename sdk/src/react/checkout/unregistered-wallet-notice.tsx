@@ -30,7 +30,9 @@ export function UnregisteredWalletNotice(props: {
           wallet: <AddressText address={wallet.address} />,
         })}
       </p>
+      {/* A new step for each wallet: the user may switch after declining to sign with another one. */}
       <WalletStep
+        key={wallet.address}
         {...{ offer, optionId, wallet }}
         protocol={wallet.protocol}
         maximum={1}
