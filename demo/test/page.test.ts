@@ -96,6 +96,6 @@ describe('downloads', () => {
 
   test('dollars are truncated to cents', () => {
     const shown = [0n, -999n, 1_234_567_899_999n, -1_500_000n].map(showUsd);
-    expect(shown).toEqual(['$0.00', '$0.00', '$1,234,567.89', '-$1.50']);
+    expect(shown).toEqual(['$0.00', '$0.00', '$1,234,567.89', '−$1.50']);
   });
 });
