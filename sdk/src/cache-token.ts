@@ -5,23 +5,32 @@ type IssuedToken = { token: string; expiresInS: number };
 /** Replaces a token this long before it expires, so that it does not expire while a request is under way. */
 const EXPIRY_MARGIN_S = 30;
 
-/** Caches a token until shortly before it expires. Concurrent callers share one request, and `refresh` bypasses the cache. */
+/**
+ * Caches a token until shortly before it expires. Concurrent callers share one request. `refresh` bypasses the cache, and any
+ * request that may return the rejected token.
+ */
 export function cacheToken(
   requestToken: (refresh: boolean) => Promise<IssuedToken>,
 ): Exclude<TokenSource, string> {
   let cached: { token: string; validUntil: number } | undefined;
-  let inFlight: Promise<string> | undefined;
+  let latest: { refresh: boolean; token: Promise<string> } | undefined;
   return async ({ refresh }) => {
-    if (inFlight !== undefined) return inFlight;
+    if (latest !== undefined && (latest.refresh || !refresh)) return latest.token;
     if (cached !== undefined && cached.validUntil > performance.now() && !refresh) return cached.token;
-    inFlight = requestToken(refresh)
-      .then(({ token, expiresInS }) => {
-        cached = { token, validUntil: performance.now() + (expiresInS - EXPIRY_MARGIN_S) * 1000 };
-        return token;
-      })
-      .finally(() => {
-        inFlight = undefined;
-      });
-    return inFlight;
+    const request: typeof latest = {
+      refresh,
+      token: requestToken(refresh)
+        .then(({ token, expiresInS }) => {
+          // A request that was overtaken by a refresh may return the rejected token.
+          if (latest === request)
+            cached = { token, validUntil: performance.now() + (expiresInS - EXPIRY_MARGIN_S) * 1000 };
+          return token;
+        })
+        .finally(() => {
+          if (latest === request) latest = undefined;
+        }),
+    };
+    latest = request;
+    return request.token;
   };
 }
