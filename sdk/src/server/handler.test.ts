@@ -1,9 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
+import Fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { createHandler } from './handler.ts';
-import { toNode } from './node.ts';
+import { toFastify, toNode } from './node.ts';
 import { localPath } from './same-origin.ts';
 import { createSeal } from './seal.ts';
 import { cookieSessions, type Session } from './session.ts';
@@ -147,11 +148,33 @@ test('toNode works below an Express mount path and after a body parser', async (
     headers: { origin: ORIGIN },
   });
   expect([signOut.status, await signOut.json()]).toEqual([200, { signed_in: false }]);
+  const slashed = await fetch(`${base}/causeway/session/?x=1`, { headers: { origin: ORIGIN } });
+  expect([slashed.status, await slashed.json()]).toEqual([200, { signed_in: false }]);
   await fetch(`${base}/other`);
   await expect.poll(() => seen).toEqual(['/other']);
   server.closeAllConnections();
   server.close();
 });
+
+test.each([false, true])(
+  'toFastify answers with and without a trailing slash; ignoreTrailingSlash: %s',
+  async (ignoreTrailingSlash) => {
+    for (const callback of ['/', '/callback', '/callback/']) {
+      const app = Fastify({ routerOptions: { ignoreTrailingSlash } });
+      const redirectUri = ORIGIN + callback;
+      await app.register(toFastify(createHandler(createSignIn({ ...options, redirectUri }))));
+      const statusOf = async (url: string, method: 'GET' | 'POST' = 'GET') =>
+        (await app.inject({ method, url, headers: { origin: ORIGIN } })).statusCode;
+      for (const slash of ['', '/']) {
+        expect(await statusOf(`/causeway/session${slash}`)).toBe(200);
+        expect(await statusOf(`/causeway/sign-out${slash}?x=1`, 'POST')).toBe(200);
+        expect(await statusOf(callback === '/' ? '/' : `/callback${slash}`)).not.toBe(404);
+      }
+      expect(await statusOf('/causeway/other')).toBe(404);
+      await app.close();
+    }
+  },
+);
 
 test('toNode adapts any web handler, passes bodies on up to a limit and reports errors', async () => {
   const errors: unknown[] = [];

@@ -76,7 +76,7 @@ export function createHandler(signIn: SignIn, options: HandlerOptions = {}): Han
 }
 
 /** Ignores a trailing slash, because some hosts redirect every path to the one with a trailing slash. */
-function isSamePath(path: string, requested: string): boolean {
+export function isSamePath(path: string, requested: string): boolean {
   return path.replace(/\/$/, '') === requested.replace(/\/$/, '');
 }
 

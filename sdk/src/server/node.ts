@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Handler } from './handler.ts';
+import { type Handler, isSamePath } from './handler.ts';
 
 /** A request listener for `node:http`, Connect and Express. */
 export type NodeHandler = (
@@ -46,11 +46,13 @@ export type ToNodeOptions = {
  */
 export function toNode(handler: Handler | WebHandler, options: ToNodeOptions = {}): NodeHandler {
   const { maxBodyBytes, onError } = options;
-  const paths = 'routes' in handler ? new Set(handler.routes.map(({ path }) => path)) : undefined;
+  const routes = 'routes' in handler ? handler.routes : undefined;
   return (request, response, next) => {
     // Express removes the mount path from `url`, but not from `originalUrl`.
     const target = (request as { originalUrl?: string }).originalUrl ?? request.url ?? '/';
-    if (next !== undefined && paths?.has(target.split('?', 1)[0] ?? '') === false) return next();
+    const [requested = ''] = target.split('?', 1);
+    if (next !== undefined && routes?.some(({ path }) => isSamePath(path, requested)) === false)
+      return next();
     respond(handler, request, target, response, maxBodyBytes).catch((error) => {
       if (next !== undefined) return next(error);
       onError?.(error);
@@ -153,14 +155,20 @@ export function toFastify(handler: Handler): (app: FastifyLike) => Promise<void>
       payload.resume();
       return null;
     });
-    for (const { method, path } of handler.routes)
-      app.route({
-        method,
-        url: path,
-        handler: (request, reply) => {
-          reply.hijack();
-          node(request.raw, reply.raw);
-        },
-      });
+    const answer: Parameters<FastifyLike['route']>[0]['handler'] = (request, reply) => {
+      reply.hijack();
+      node(request.raw, reply.raw);
+    };
+    for (const { method, path } of handler.routes) {
+      app.route({ method, url: path, handler: answer });
+      const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
+      if (other === '') continue;
+      try {
+        app.route({ method, url: other, handler: answer });
+      } catch (error) {
+        // With `ignoreTrailingSlash`, both are one route.
+        if ((error as { code?: unknown }).code !== 'FST_ERR_DUPLICATED_ROUTE') throw error;
+      }
+    }
   };
 }
