@@ -18,29 +18,39 @@ export type SolanaTokenAccount = {
 };
 
 /**
- * Calls the chain's nodes in turn until one responds. Throws if no node responds, or if the responding node rejects the call;
- * `info.cause` is then the failure of the node before it, if any.
+ * Calls the chain's nodes in turn until one processes the call. Throws `FlowFailure` if that node rejects it, or if all nodes turn it
+ * away; `info.cause` is then the failure of a node that may have processed it, if any.
  */
 export async function callSolana(
   { rpcUrls, signal }: Pick<WalletSession, 'rpcUrls' | 'signal'>,
   method: string,
   params: unknown[],
 ): Promise<unknown> {
-  let failure: unknown;
+  let unclear: unknown;
+  let refusal: unknown;
   for (const url of rpcUrls) {
     try {
       return await request(url, { method, params }, signal);
     } catch (error) {
-      if (error instanceof FlowFailure) error.info.cause = failure;
-      if (error instanceof FlowFailure || signal?.aborted) throw error;
-      failure = error;
+      if (signal?.aborted) throw error;
+      if (error instanceof TurnedAway) refusal = error;
+      else if (!(error instanceof FlowFailure)) unclear = error;
+      else {
+        error.info.cause = unclear;
+        throw error;
+      }
     }
   }
   throw (
-    failure ??
+    unclear ??
+    refusal ??
     new FlowFailure('invalid_input', 'Solana is read through your own nodes: pass rpcUrls for the chain.')
   );
 }
+
+/** The failure of a node that has not processed the call, for example because of a wrong key or a rate limit. */
+class TurnedAway extends FlowFailure {}
+type Reply = { result?: unknown; error?: { code: number; message: string } };
 
 async function request(
   url: string,
@@ -56,12 +66,29 @@ async function request(
       signal: AbortSignal.timeout(READ_TIMEOUT_MS),
     }),
   );
-  if (!response.ok) throw new Error(`The Solana node responded with ${response.status}.`);
-  const reply = (await response.json()) as { result?: unknown; error?: { code: number; message: string } };
-  if (reply.error === undefined) return reply.result;
-  throw new FlowFailure('wallet_error', `The Solana node refused ${call.method}: ${reply.error.message}`, {
-    details: { rpc_code: reply.error.code },
-  });
+  const { ok, status } = response;
+  const message = `The Solana node responded with ${status}.`;
+  // 408 is a timeout, also of a proxy that may have passed the call on.
+  if (!ok && (status < 400 || status > 499 || status === 408)) throw new Error(message);
+  // Some nodes reject a call with status 400 and a JSON-RPC error.
+  const reply: Reply = ok || status === 400 ? await readReply(response) : {};
+  const { error } = reply;
+  if (error !== undefined)
+    throw new FlowFailure('wallet_error', `The Solana node refused ${call.method}: ${error.message}`, {
+      details: { rpc_code: error.code },
+    });
+  if (!ok) throw new TurnedAway('wallet_error', message);
+  return reply.result;
+}
+
+/** Returns an empty reply for an error page, but throws if a reply that should be JSON is not. */
+async function readReply(response: Response): Promise<Reply> {
+  try {
+    return await response.json();
+  } catch (error) {
+    if (response.ok) throw error;
+    return {};
+  }
 }
 
 /** Lists an owner's accounts for a mint of the classic token program. */

@@ -54,17 +54,20 @@ const signWith = (wallet: Pick<SolanaWallet, 'signMessage'>) => async (transacti
   return Uint8Array.of(1, ...(await wallet.signMessage(message)), ...message);
 };
 
+type OnSend = (forward: () => Promise<unknown>) => Promise<unknown>;
+
 /**
- * Starts a node that forwards calls to `rpcUrl`, and answers those to send a transaction with the result of `onSend`, or with a
- * lost connection if there is none.
+ * Starts a node that forwards calls to `rpcUrl`, and answers those to send a transaction with the result of `onSend`: a status, a
+ * JSON-RPC reply, or a lost connection if there is none.
  */
-async function startNode(rpcUrl: string, onSend: (forward: () => Promise<unknown>) => Promise<unknown>) {
+async function startNode(rpcUrl: string, onSend: OnSend) {
   const server = createServer(async (request, response) => {
     const body = (await request.toArray()).join('');
     const headers = { 'content-type': 'application/json' };
     const forward = async () => (await fetch(rpcUrl, { method: 'POST', headers, body })).json();
     const reply = body.includes('"sendTransaction"') ? await onSend(forward) : await forward();
     if (reply === undefined) request.socket.destroy();
+    else if (typeof reply === 'number') response.writeHead(reply).end('<html>');
     else response.writeHead(200, headers).end(JSON.stringify(reply));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -75,6 +78,17 @@ async function startNode(rpcUrl: string, onSend: (forward: () => Promise<unknown
       server.close(() => resolve());
     });
   return { url: `http://127.0.0.1:${port}`, close };
+}
+
+/** Runs `run` with the URLs of nodes that answer calls to send with `onSends`. */
+async function withNodes<Result>(onSends: OnSend[], run: (urls: string[]) => Promise<Result>) {
+  const [rpcUrl = ''] = options.rpcUrls?.[chain] ?? [];
+  const nodes = await Promise.all(onSends.map((onSend) => startNode(rpcUrl, onSend)));
+  try {
+    return await run(nodes.map(({ url }) => url));
+  } finally {
+    for (const node of nodes) await node.close();
+  }
 }
 
 describe('a token sale on Solana', () => {
@@ -163,34 +177,45 @@ describe('a token sale on Solana', () => {
     expect([failure.code, failure.phase]).toEqual(['outcome_unknown', 'approving']);
   });
 
-  test('a refusal does not count if the node before it may have sent the transaction', async () => {
+  /** Buys with a wallet that signs but does not send, through these nodes. */
+  const buyThrough = async (...urls: string[]) => {
     const { signAndSendTransaction: _, ...wallet } = await newWallet();
-    const [rpcUrl = ''] = options.rpcUrls?.[chain] ?? [];
+    const order = sale({ ...wallet, signTransaction: signWith(wallet) });
+    return buyTokenSaleOnSolana(await sandbox.newUser(), order, { ...options, rpcUrls: { [chain]: urls } });
+  };
+  const refuse = async () => ({
+    error: { code: -32002, message: 'Transaction simulation failed: Blockhash not found' },
+  });
+
+  test('a refusal does not count if the node before it may have sent the transaction', async () => {
     let sent = 0;
     // The first node sends the transaction and loses its connection; the second one no longer accepts the blockhash.
-    const silent = await startNode(rpcUrl, async (forward) => {
+    const silent: OnSend = async (forward) => {
       sent++;
       await forward();
       return undefined;
+    };
+    await withNodes([silent, refuse], async ([first = '', second = '']) => {
+      expect((await buyThrough(first, second)).chain).toBe(chain);
+      expect(sent).toBe(1);
+      // If it is the first to answer, its refusal means that nothing was sent.
+      const failure = await failureOf(buyThrough(second));
+      expect([failure.code, failure.phase]).toEqual(['wallet_error', 'approving']);
     });
-    const refusing = await startNode(rpcUrl, async () => ({
-      error: { code: -32002, message: 'Transaction simulation failed: Blockhash not found' },
-    }));
-    const rpcUrls = { [chain]: [silent.url, refusing.url] };
-    const order = sale({ ...wallet, signTransaction: signWith(wallet) });
-    const participation = await buyTokenSaleOnSolana(await sandbox.newUser(), order, { ...options, rpcUrls });
-    expect([participation.wallet_address, sent]).toEqual([wallet.address, 1]);
-    // If it is the first to answer, its refusal means that nothing was sent.
-    const refused = sale({ ...(await newWallet()), signAndSendTransaction: undefined } as never);
-    const failure = await failureOf(
-      buyTokenSaleOnSolana(
-        await sandbox.newUser(),
-        { ...refused, wallet: { ...refused.wallet, signTransaction: signWith(refused.wallet) } },
-        { ...options, rpcUrls: { [chain]: [refusing.url] } },
-      ),
+  });
+
+  test('a node that turns the transaction away has not sent it, but the next one may', async () => {
+    await withNodes(
+      [async () => 403, refuse, (forward) => forward()],
+      async ([forbidden = '', ...others]) => {
+        const [refusing = '', working = ''] = others;
+        for (const urls of [[forbidden], [forbidden, refusing]]) {
+          const failure = await failureOf(buyThrough(...urls));
+          expect([failure.code, failure.phase]).toEqual(['wallet_error', 'approving']);
+        }
+        expect((await buyThrough(forbidden, working)).chain).toBe(chain);
+      },
     );
-    expect([failure.code, failure.phase]).toEqual(['wallet_error', 'approving']);
-    for (const node of [silent, refusing]) await node.close();
   });
 
   test('reports an approval that the wallet sends after the flow was aborted', async () => {
