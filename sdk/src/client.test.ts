@@ -2,7 +2,13 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, expectTypeOf, test } from 'vitest';
-import { createCauseway, type FundSwapOffer, type OfferDetails, type TokenSaleOffer } from './index.ts';
+import {
+  type Call,
+  createCauseway,
+  type FundSwapOffer,
+  type OfferDetails,
+  type TokenSaleOffer,
+} from './index.ts';
 import { offerFixture } from './testing/index.ts';
 
 const create = (options: object) => () => createCauseway({ ...VALID, ...options } as typeof VALID);
@@ -58,7 +64,7 @@ test('a redirect is not followed, so that no request body reaches another server
 });
 
 test.each([0, 302])(
-  'a redirect with status %s, as browsers and Node report it, is not retried',
+  'a redirect with status %s, as browsers and Node report it, is reported and not retried',
   async (status) => {
     let calls = 0;
     const reply = { status, type: status === 0 ? 'opaqueredirect' : 'default', headers: new Headers() };
@@ -66,8 +72,10 @@ test.each([0, 302])(
       calls++;
       return reply as Response;
     };
-    await expect(create({ fetch })().pii.get()).rejects.toMatchObject({ code: 'unexpected_reply' });
-    expect(calls).toBe(1);
+    const reported: number[] = [];
+    const onCall = (call: Call) => reported.push(call.status);
+    await expect(create({ fetch, onCall })().pii.get()).rejects.toMatchObject({ code: 'unexpected_reply' });
+    expect([calls, reported]).toEqual([1, [status]]);
   },
 );
 

@@ -153,9 +153,9 @@ async function sendOnce(options: CausewayOptions, request: Attempt): Promise<unk
       redirect: 'manual',
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });
-    assertNotRedirected(reply);
-    const parsed = parseJson(await reply.text());
+    const parsed = isRedirect(reply) ? undefined : parseJson(await reply.text());
     report(reply.status, reply.headers.get('x-request-id'), parsed);
+    assertNotRedirected(reply);
     if (!reply.ok || parsed === undefined) throw errorOfReply(reply.status, parsed, reply.headers);
     return parsed;
   } catch (error) {
@@ -174,10 +174,14 @@ async function sendOnce(options: CausewayOptions, request: Attempt): Promise<unk
 }
 
 /** Browsers hide the status of a redirect that was not followed. */
-export function assertNotRedirected({ status, type }: Response): void {
-  if (type !== 'opaqueredirect' && (status < 300 || status > 399)) return;
+function isRedirect({ status, type }: Response): boolean {
+  return type === 'opaqueredirect' || (status >= 300 && status <= 399);
+}
+
+export function assertNotRedirected(reply: Response): void {
+  if (!isRedirect(reply)) return;
   throw new CausewayError({
-    status,
+    status: reply.status,
     code: 'unexpected_reply',
     message: 'The server redirects to another URL, which the client does not follow. Check baseUrl.',
   });
