@@ -52,16 +52,17 @@ test('hooks and the queries of the host share one request and one result', async
 });
 
 test('a reload replaces the data even if it is the same, so that a hook can tell when it was loaded', async () => {
-  const { cache, requested } = setUp(
-    () => pii('Ada'),
-    () => pii('Ada'),
-  );
+  const { cache, requested } = setUp(...Array(3).fill(() => pii('Ada')));
   cleanups.push(cache.subscribe(queries.pii(), undefined, () => undefined));
   await vi.waitFor(() => expect(cache.getState(key).data).toBeDefined());
   const { data } = cache.getState(key);
   cache.invalidate(() => true);
   await vi.waitFor(() => expect(cache.getState(key).data).not.toBe(data));
   expect([cache.getState(key).data, requested.length]).toEqual([data, 2]);
+  const { data: reloaded } = cache.getState(key);
+  await cache.refresh(queries.pii());
+  expect(cache.getState(key).data).not.toBe(reloaded);
+  expect([cache.getState(key).data, requested.length]).toEqual([data, 3]);
 });
 
 test('an invalidation reloads what is on screen, and only the matching resource', async () => {

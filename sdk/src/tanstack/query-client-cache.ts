@@ -1,5 +1,6 @@
 import { type QueryClient, QueryObserver } from '@tanstack/react-query';
 import type { Causeway } from '../client.ts';
+import type { Query } from '../queries.ts';
 import {
   LOADING,
   liveIntervalMs,
@@ -40,6 +41,11 @@ export function queryClientCache(
   return (client) => {
     assertOneUser(queryClient, client, scope);
     const keyOf = (key: string) => toQueryKey(key, scope);
+    // Hooks tell from a new object that the data was reloaded, even if it is the same: the countdown to the next price does.
+    const optionsOf = (query: Query<unknown>) => ({
+      ...toQueryOptions(client, query, scope),
+      structuralSharing: false,
+    });
     /**
      * On a server, the preloaded results of this page. They stay out of the `QueryClient`, which several pages may
      * share.
@@ -68,9 +74,7 @@ export function queryClientCache(
       getInitialState: getState,
       subscribe: (query, pollIntervalMs, notify) => {
         const observer = new QueryObserver(queryClient, {
-          ...toQueryOptions(client, query, scope),
-          // Hooks tell from a new object that the data was reloaded, even if it is the same: the countdown to the next price does.
-          structuralSharing: false,
+          ...optionsOf(query),
           ...(queryClient.getDefaultOptions().queries?.staleTime === undefined && {
             staleTime: STALE_AFTER_MS,
           }),
@@ -83,7 +87,7 @@ export function queryClientCache(
         return observer.subscribe(notify);
       },
       refresh: async (query) => {
-        const options = toQueryOptions(client, query, scope);
+        const options = optionsOf(query);
         // A running request may have read the old data.
         await queryClient.cancelQueries({ queryKey: options.queryKey, exact: true });
         await queryClient.fetchQuery({ ...options, staleTime: 0 }).catch(() => undefined);
