@@ -47,11 +47,13 @@ function Banner() {
   );
 }
 
-const RELOADED: readonly Resource[] = [
-  ...(['offers', 'offer', 'requirements', 'requirementStatuses', 'connectedWallets'] as const),
-  ...(['participations', 'participation', 'pii', 'tokenBalance', 'tokenAllowance'] as const),
-  ...(['swapStatus', 'tradingStatus', 'quote'] as const),
-];
+/** Every resource; the compiler finds a missing one. */
+const RELOADED = Object.keys({
+  ...{ offers: 1, offer: 1, eligibility: 1, requirements: 1, requirementStatuses: 1, connectedWallets: 1 },
+  ...{ participations: 1, participation: 1, pii: 1, tokenBalance: 1, tokenAllowance: 1, swapPreview: 1 },
+  ...{ swapOutputToken: 1, swapStatus: 1, walletAuthorization: 1, tokenizedOrders: 1, tradingStatus: 1 },
+  ...{ market: 1, quote: 1 },
+} satisfies Record<Resource, 1>) as Resource[];
 
 /** Shows that the service is unreachable, and reloads the data on screen once the service is back. */
 export function OfflineBanner() {
