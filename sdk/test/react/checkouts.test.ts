@@ -196,8 +196,9 @@ describe('the token sale checkout', () => {
 
   test('shows the purchase of a user without an id only to the wallet that made it', async () => {
     await app.visit('?view=sign-in', async ({ page, context }) => {
+      let id: string | null = null;
       await page.route('**/causeway/session', (route) =>
-        route.fulfill({ json: { signed_in: true, user: { id: null, email: null }, scope: '' } }),
+        route.fulfill({ json: { signed_in: true, user: { id, email: null }, scope: '' } }),
       );
       const path = `${app.server.url}/?view=offer&slug=harbour-quarter&option=public`;
       await page.goto(path);
@@ -208,6 +209,10 @@ describe('the token sale checkout', () => {
       );
       await confirmOrder(page, 'Invest');
       await page.getByText('Recording your investment').waitFor();
+      await page.goto(path);
+      await page.getByText('You have an unfinished purchase').waitFor();
+      // Also once the app's server knows the user again.
+      id = 'user-a';
       await page.goto(path);
       await page.getByText('You have an unfinished purchase').waitFor();
       await context.addInitScript(
@@ -330,16 +335,22 @@ describe('the token sale checkout', () => {
       await page.getByText('Your investment is complete.').waitFor({ timeout: 60_000 });
       await page.getByRole('button', { name: 'Invest more' }).click();
       await leaveDuringPrompt(page, '30');
+      // The user leaves again, and confirms the revocation afterwards.
+      await hold(page, 'eth_sendTransaction');
       await page.getByRole('button', { name: 'Revoke approval' }).click();
-      await page.getByLabel('Amount').waitFor();
+      await isHeld(page);
+      await page.evaluate(() => (window as unknown as { leave(): void }).leave());
+      await release(page);
+      await expect.poll(() => storedSales(page), { timeout: 30_000 }).toEqual([]);
       await page.reload();
       await page.getByText('Balance 960 USDC').waitFor();
-      expect(await page.getByText(/You have an (unfinished purchase|open approval)/).count()).toBe(0);
+      const open = page.getByText(/You have an (unfinished purchase|open approval)/);
+      await expect.poll(() => open.count(), { timeout: 30_000 }).toBe(0);
     });
   }, 120_000);
 
   test('only shows an approval if it covers no recorded purchase, whatever the service says', async () => {
-    await app.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {
+    await app.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page, context }) => {
       await connect(page);
       const sent = recordSends(page);
       const unfinished = page.getByText('You have an unfinished purchase');
@@ -391,7 +402,18 @@ describe('the token sale checkout', () => {
       await page.reload();
       await isOnlyShown();
       expect(sent).toEqual([]);
+      await page.unroute('**/v1/participations');
+      await hold(page, 'eth_sendTransaction');
       await page.getByRole('button', { name: 'Revoke approval' }).click();
+      await isHeld(page);
+      // The revocation would take the approval from a purchase that starts meanwhile.
+      const other = await context.newPage();
+      await other.goto(page.url());
+      await other.getByLabel('Amount').fill('40');
+      await confirmOrder(other, 'Invest');
+      await other.getByText('A purchase is still open').waitFor();
+      await other.close();
+      await release(page);
       await page.getByText('You have an open approval').waitFor({ state: 'detached' });
       expect(sent).toHaveLength(1);
     });
@@ -545,6 +567,7 @@ describe('the token sale checkout', () => {
           await first.getByText('40 USDC in Harbour Quarter').waitFor();
           await first.getByText('Your investment is complete.').waitFor({ timeout: 60_000 });
           // The first tab has finished the purchase, so a retry would buy it a second time.
+          await second.getByText('This purchase is no longer open').waitFor();
           await second.getByRole('button', { name: 'Start over' }).waitFor();
           expect(await second.getByRole('button', { name: /Try again|Continue/ }).count()).toBe(0);
           await second.getByRole('button', { name: 'Start over' }).click();

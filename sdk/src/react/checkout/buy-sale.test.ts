@@ -1,11 +1,12 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createCauseway } from '../../client.ts';
 import { FlowError, type FlowOptions } from '../../flows/flow.ts';
 import type { TokenSalePhase } from '../../flows/sale-purchase.ts';
+import type { EvmWallet } from '../../flows/wallet.ts';
 import type { OfferDetails, Participation } from '../../wire.ts';
 import * as allFlows from '../flows.ts';
 import type { Flows } from '../hooks/use-flow.ts';
-import { buySale } from './buy-sale.ts';
+import { buySale, discardSale, revokeUnused } from './buy-sale.ts';
 import { isSameAccount, type UnfinishedSale } from './unfinished-sale.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
@@ -29,25 +30,43 @@ afterEach(() => {
 
 type Run = (options: FlowOptions<TokenSalePhase>) => Promise<Participation>;
 
-/** Starts a new purchase whose flow is `run`, and returns what is recorded of it. */
-function start(run: Run) {
-  const sales = new Map<string, UnfinishedSale>();
+/** The records of a browser. */
+function createRecords(...stored: UnfinishedSale[]) {
+  const sales = new Map(stored.map((sale) => [sale.id, sale]));
   const recorded = {
-    ...{ key: 'sales', sales: [], read: () => [...sales.values()] },
+    ...{ lock: 'sales', sales: [], read: () => [...sales.values()] },
     record: (sale: UnfinishedSale) => void sales.set(sale.id, sale),
     remove: (id: string) => void sales.delete(id),
   };
-  const flows = { ...allFlows, runTokenSale: (_: unknown, __: unknown, options) => run(options) } as Flows;
-  const sale = {
-    ...{ offer: {} as OfferDetails, recorded, onApprovalUsed: () => undefined, reset: () => undefined },
-    wallet: { protocol: 'ethereum', address: '0xAb', provider: { request: async () => null } } as const,
-    attempt: { purchase: PURCHASE, isResumed: false, canRetry: true },
-  };
-  const causeway = createCauseway({ baseUrl: 'http://service.test', accessToken: 't' });
-  return { sales, done: buySale(flows, causeway, sale, {}).catch(({ code }) => code) };
+  return { sales, recorded };
 }
 
-const aborted = () => new FlowError('approving', 'aborted', 'aborted');
+const wallet: EvmWallet = {
+  ...{ protocol: 'ethereum', address: '0xAb', provider: { request: async () => null } },
+};
+const offer = { id: 'offer', type: 'platform::token_sale' } as OfferDetails;
+
+/** A client that finds these participations. */
+const clientOf = (...data: Partial<Participation>[]) =>
+  createCauseway({
+    ...{ baseUrl: 'http://service.test', accessToken: 't' },
+    fetch: async () => Response.json({ object: 'list', data }),
+  });
+
+/** Starts a purchase whose flow is `run`, and returns what is recorded of it. */
+function start(run: Run, isResumed = false) {
+  const { sales, recorded } = createRecords();
+  const flows = { ...allFlows, runTokenSale: (_: unknown, __: unknown, options) => run(options) } as Flows;
+  const sale = {
+    ...{ offer, wallet, recorded, onApprovalUsed: () => undefined, reset: () => undefined },
+    attempt: { purchase: PURCHASE, isResumed, canRetry: true, wasRecorded: isResumed },
+  };
+  return { sales, done: buySale(flows, clientOf(), sale, {}).catch(({ code }) => code) };
+}
+
+const aborted = (phase: TokenSalePhase = 'approving') => new FlowError(phase, 'aborted', 'aborted');
+/** Waits longer than any busy machine needs. */
+const eventually = (check: () => void) => vi.waitFor(check, { timeout: 30_000 });
 
 test('an aborted purchase without a prompt leaves no record', async () => {
   const { sales, done } = start(async () => {
@@ -75,7 +94,7 @@ test.each([
     onSend?.(new Promise((_, reject) => (decide = reject)));
     throw aborted();
   });
-  await vi.waitFor(() => expect(sales.size).toBe(1));
+  await eventually(() => expect(sales.size).toBe(1));
   // Neither this page nor another one starts a purchase until the owner has decided.
   expect(await start(async () => ({}) as Participation).done).toBe('purchase_elsewhere');
   decide(failure);
@@ -92,10 +111,72 @@ test('a prompt that outlives its page and is approved leaves a purchase to finis
     onSend?.(answer);
     throw aborted();
   });
-  await vi.waitFor(() => expect(sales.size).toBe(1));
+  await eventually(() => expect(sales.size).toBe(1));
   approve();
   await done;
   expect(sales.get('i')?.approvalHash).toBe(HASH);
+});
+
+test('a reset of the allowance that outlives its page leaves nothing to finish', async () => {
+  let approve = () => undefined as unknown;
+  const { sales, done } = start(async ({ onSend }) => {
+    onSend?.(new Promise((resolve) => (approve = () => resolve(HASH))));
+    throw aborted('resetting_allowance');
+  });
+  await eventually(() => expect(sales.size).toBe(1));
+  approve();
+  expect([await done, sales.size]).toEqual(['aborted', 0]);
+});
+
+test.each([
+  ['resetting_allowance', 0],
+  ['approving', 1],
+] as const)('an unknown outcome of %s leaves %i purchases to finish', async (phase, count) => {
+  const { sales, done } = start(async () => {
+    throw new FlowError(phase, 'outcome_unknown', 'lost');
+  });
+  expect([await done, sales.size]).toEqual(['outcome_unknown', count]);
+});
+
+test('a purchase that another tab has finished or discarded is closed', async () => {
+  const run = vi.fn();
+  expect([await start(run, true).done, run.mock.calls.length]).toEqual(['purchase_closed', 0]);
+  const { recorded } = createRecords();
+  await expect(discardSale(clientOf(), { offer, purchase: PURCHASE, recorded }, run)).rejects.toMatchObject({
+    code: 'purchase_closed',
+  });
+  expect(run).not.toHaveBeenCalled();
+});
+
+describe('the revocation of an approval that no purchase uses', () => {
+  const approval = { chain: 'base_sepolia', assetId: 'usd-coin', amount: '50' } as const;
+
+  test('keeps purchases out until it is done', async () => {
+    let finish = () => undefined as unknown;
+    const work = vi.fn(() => new Promise((resolve) => (finish = () => resolve(HASH))));
+    const { recorded } = createRecords();
+    const revoked = revokeUnused(clientOf(), { offer, wallet, approval, recorded }, work);
+    await eventually(() => expect(work).toHaveBeenCalled());
+    expect(await start(async () => ({}) as Participation).done).toBe('purchase_elsewhere');
+    finish();
+    await revoked;
+    expect(await start(async () => ({}) as Participation).done).toEqual({});
+  });
+
+  test('is refused if a purchase has come to need the approval', async () => {
+    const work = vi.fn();
+    const revoke = (stored: UnfinishedSale[], ...found: Partial<Participation>[]) =>
+      revokeUnused(clientOf(...found), { offer, wallet, approval, ...createRecords(...stored) }, work);
+    const asset = { id: 'usd-coin' } as Participation['asset'];
+    const pending = { chain: 'base_sepolia', asset, wallet_address: '0xab' } as const;
+    await expect(revoke([], pending)).rejects.toMatchObject({ code: 'purchase_elsewhere' });
+    await expect(revoke([{ ...PURCHASE, approvalHash: HASH }])).rejects.toMatchObject({
+      code: 'purchase_elsewhere',
+    });
+    expect(work).not.toHaveBeenCalled();
+    await revoke([PURCHASE], { ...pending, chain: 'ethereum_sepolia' });
+    expect(work).toHaveBeenCalledTimes(1);
+  });
 });
 
 test('two purchases share an allowance whatever the case of the address, except on Solana', () => {

@@ -1,15 +1,22 @@
 import { isEvmChain, type SolanaChain } from '../../chains.ts';
 import type { Causeway } from '../../client.ts';
-import type { FlowOptions } from '../../flows/flow.ts';
+import type { FlowError, FlowOptions } from '../../flows/flow.ts';
 import type { TokenSalePhase } from '../../flows/sale-purchase.ts';
 import type { Wallet } from '../../flows/wallet.ts';
 import type { OfferDetails, Participation } from '../../wire.ts';
 import type { Flows } from '../hooks/use-flow.ts';
 import { codeOf } from '../ui/error-messages.ts';
+import { type OpenApproval, readNeeded } from './read-open-approvals.ts';
 import { runExclusively, runsElsewhere } from './run-exclusively.ts';
-import { findApproved, findLatest, type UnfinishedSale, type useUnfinishedSales } from './unfinished-sale.ts';
+import {
+  findApproved,
+  findLatest,
+  saleClosed,
+  type UnfinishedSale,
+  type useUnfinishedSales,
+} from './unfinished-sale.ts';
 
-type Recorded = ReturnType<typeof useUnfinishedSales> & { key: string };
+type Recorded = ReturnType<typeof useUnfinishedSales> & { lock: string };
 type Options = FlowOptions<TokenSalePhase>;
 /** What the page knows of a purchase. It has the approval, too, because the storage may be full or blocked. */
 export type Attempt = {
@@ -18,6 +25,8 @@ export type Attempt = {
   readonly isResumed: boolean;
   /** Whether a new purchase may replace it. Not if it may have been finished, here or in another tab. */
   canRetry: boolean;
+  /** Whether the browser had a record of it when the attempt started. */
+  readonly wasRecorded: boolean;
 };
 type Sale = {
   offer: OfferDetails;
@@ -48,7 +57,7 @@ export function buySale(
 ): Promise<Participation> {
   const { recorded, attempt, onApprovalUsed, reset } = sale;
   const { isResumed } = attempt;
-  return runExclusively(recorded.key, async () => {
+  return runExclusively(recorded.lock, async () => {
     // Another page may have finished the purchase, approved it, or left one that has to be finished first.
     const stored = recorded.read();
     if (!isResumed && findApproved(stored)) {
@@ -56,7 +65,7 @@ export function buySale(
       throw runsElsewhere();
     }
     const purchase = isResumed ? findLatest(stored, attempt.purchase) : attempt.purchase;
-    if (purchase === undefined) throw runsElsewhere();
+    if (purchase === undefined) throw saleClosed();
     // Recorded before the wallet opens: the user may leave the page and approve afterwards.
     recorded.record(purchase);
     let { approvalHash } = purchase;
@@ -90,8 +99,7 @@ export function buySale(
     } catch (error) {
       const code = codeOf(error);
       if (code === 'approval_already_used') onApprovalUsed(purchase);
-      // A new purchase without an approval leaves nothing to finish, unless the wallet may have sent it. Its prompt may outlive the
-      // flow: until the owner has decided, no other purchase starts.
+      // A prompt may outlive the flow: until the owner has decided, no other purchase starts.
       const mayBeSent =
         code === 'outcome_unknown' ||
         (code === 'aborted' &&
@@ -99,7 +107,9 @@ export function buySale(
             () => true,
             (late) => !flows.isRejected(late),
           )));
-      const isEmpty = approvalHash === null && !isResumed && !mayBeSent;
+      // A new purchase without an approval leaves nothing to finish, unless the wallet may have sent one.
+      const mayBeApproved = mayBeSent && (error as FlowError<TokenSalePhase>).phase === 'approving';
+      const isEmpty = approvalHash === null && !isResumed && !mayBeApproved;
       if (isEmpty || UNUSABLE_APPROVAL_CODES.has(code)) {
         attempt.purchase = { ...purchase, approvalHash: null };
         attempt.canRetry = code !== 'approval_already_used';
@@ -151,14 +161,35 @@ export function discardSale(
   { offer, purchase, recorded }: Pick<Sale, 'offer' | 'recorded'> & { purchase: UnfinishedSale },
   work?: () => Promise<unknown>,
 ): Promise<Participation | undefined> {
-  return runExclusively(recorded.key, async () => {
+  return runExclusively(recorded.lock, async () => {
     // Another page may have approved the purchase since, or finished it.
     const latest = findLatest(recorded.read(), purchase);
-    if (latest === undefined) throw runsElsewhere();
+    if (latest === undefined) throw saleClosed();
     const found = await findParticipation(causeway, offer, latest);
     if (found === undefined) await work?.();
     recorded.remove(purchase.id);
     return found;
+  });
+}
+
+/**
+ * Runs `work`, which revokes an approval that no purchase uses. Throws `purchase_elsewhere` if another page runs a purchase, or if
+ * one that needs the approval has started since the page has read it.
+ */
+export function revokeUnused(
+  causeway: Causeway,
+  {
+    offer,
+    approval,
+    wallet,
+    recorded,
+  }: Pick<Sale, 'offer' | 'wallet' | 'recorded'> & { approval: OpenApproval },
+  work: () => Promise<unknown>,
+): Promise<void> {
+  return runExclusively(recorded.lock, async () => {
+    const isNeeded = await readNeeded(causeway, offer, wallet.address, undefined);
+    if (findApproved(recorded.read()) || isNeeded(approval.chain, approval.assetId)) throw runsElsewhere();
+    await work();
   });
 }
 

@@ -2,9 +2,12 @@ import { formatAmount } from '../../amounts.ts';
 import { CHAINS } from '../../chains.ts';
 import type { Wallet } from '../../flows/wallet.ts';
 import type { OfferDetails } from '../../wire.ts';
+import { useCauseway } from '../context.ts';
 import { useUi } from '../ui/ui.tsx';
+import { revokeUnused } from './buy-sale.ts';
 import type { OpenApproval } from './read-open-approvals.ts';
 import { RevokeButton } from './revoke-button.tsx';
+import { useUnfinishedSales } from './unfinished-sale.ts';
 import type { Amount } from './use-amount.ts';
 import type { DeploymentChoice } from './use-deployment.ts';
 
@@ -19,6 +22,9 @@ export function OpenApprovalNotice(props: {
 }) {
   const { cx, format, t } = useUi();
   const { offer, wallet, approval, choice, onRevoked } = props;
+  const causeway = useCauseway();
+  const recorded = useUnfinishedSales(offer.id);
+  const { lock } = recorded;
   const token = offer.contracts
     .find(({ chain }) => chain === approval.chain)
     ?.funding_tokens.find(({ asset_id }) => asset_id === approval.assetId);
@@ -45,7 +51,16 @@ export function OpenApprovalNotice(props: {
         >
           {t('Use this amount')}
         </button>
-        <RevokeButton {...{ offer, approval, wallet }} run={(revoke) => revoke().then(onRevoked)} />
+        <RevokeButton
+          {...{ offer, approval }}
+          wallet={lock === undefined ? undefined : wallet}
+          run={async (revoke) => {
+            if (lock === undefined || wallet === undefined) return;
+            const sale = { offer, approval, wallet, recorded: { ...recorded, lock } };
+            await revokeUnused(causeway, sale, revoke);
+            onRevoked();
+          }}
+        />
       </div>
     </div>
   );

@@ -40,7 +40,7 @@ export async function readOpenApprovals(
 }
 
 /** Returns whether an unsettled participation of the wallet needs the allowance of an asset. */
-async function readNeeded(
+export async function readNeeded(
   client: Causeway,
   { id, type }: OfferDetails,
   owner: string,

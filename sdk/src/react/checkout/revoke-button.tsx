@@ -4,6 +4,7 @@ import type { OfferDetails } from '../../wire.ts';
 import { useCauseway } from '../context.ts';
 import { useFlow } from '../hooks/use-flow.ts';
 import { usePurchaseDone } from '../hooks/use-purchase-done.ts';
+import { codeOf } from '../ui/error-messages.ts';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { useUi } from '../ui/ui.tsx';
 import type { OpenApproval } from './read-open-approvals.ts';
@@ -32,9 +33,11 @@ export function RevokeButton(props: {
         };
         try {
           await flows.revokeApproval(causeway, { offer, wallet, ...approval }, { ...options, onSend });
-        } finally {
-          // The prompt may outlive the page. A purchase that starts before its owner has decided would lose its approval.
-          await prompt?.catch(() => undefined);
+        } catch (error) {
+          // The prompt may outlive the page. A purchase that starts before its owner has decided would lose its approval. Once the
+          // revocation is sent, the approval is not needed any more.
+          if (codeOf(error) !== 'aborted' || prompt === undefined) throw error;
+          await prompt;
         }
         invalidatePurchase();
       }),

@@ -29,22 +29,24 @@ const CHANGED = 'causeway.sale';
 /**
  * Returns the purchases that this user recorded in this browser, and functions that record or remove one. A purchase is
  * recorded before the wallet opens, because the user may leave the page and approve it afterwards. Each has an item of its
- * own in the storage, so that pages never replace each other's. `key` names the user and the offer, and is undefined until the
- * user is known.
+ * own in the storage, so that pages never replace each other's. `lock` names what all pages with this offer run one at a time, and
+ * is undefined until the session is known.
  */
 export function useUnfinishedSales(offerId: string) {
   const { status, user } = useSession();
   const { connected } = useCausewayContext();
-  const key = status === 'loading' ? undefined : `causeway.sale.${user?.id ?? ''}.${offerId}`;
-  // Users whose ids are not known share a key, so that only their wallets tell whose purchase it is.
-  const isOwn = ({ wallet }: UnfinishedSale) =>
-    user?.id || Object.values(connected).some(({ address }) => isSameAddress(address, wallet));
+  const prefixOf = (userId: string) => `causeway.sale.${userId}.${offerId}.`;
+  // Users whose ids are not known, for example because the app's server did not answer, share a prefix: only their wallets tell
+  // whose purchase it is.
+  const shared = prefixOf('');
+  const own = status === 'loading' ? undefined : prefixOf(user?.id ?? '');
+  const isConnected = ({ wallet }: UnfinishedSale) =>
+    Object.values(connected).some(({ address }) => isSameAddress(address, wallet));
+  const readAll = (prefix: string) => readItems(prefix).flatMap((text) => parseUnfinishedSale(text) ?? []);
   const read = () =>
-    key === undefined
+    own === undefined
       ? []
-      : readItems(`${key}.`)
-          .flatMap((text) => parseUnfinishedSale(text) ?? [])
-          .filter(isOwn);
+      : [...(own === shared ? [] : readAll(own)), ...readAll(shared).filter(isConnected)];
   const [sales, setSales] = useState<readonly UnfinishedSale[]>([]);
   useEffect(() => {
     const update = () => setSales(read());
@@ -53,9 +55,11 @@ export function useUnfinishedSales(offerId: string) {
     return () => {
       for (const event of [CHANGED, 'storage']) removeEventListener(event, update);
     };
-  }, [key, connected]);
+  }, [own, connected]);
   const write = (id: string, sale: UnfinishedSale | null) => {
-    if (key !== undefined) writeItem(`${key}.${id}`, sale && JSON.stringify(sale));
+    if (own === undefined) return;
+    writeItem(shared + id, null);
+    writeItem(own + id, sale && JSON.stringify(sale));
     dispatchEvent(new Event(CHANGED));
   };
   const record = (sale: UnfinishedSale) => {
@@ -65,7 +69,8 @@ export function useUnfinishedSales(offerId: string) {
         if (one.approvalHash === null && isSameAccount(one, sale)) write(one.id, null);
     write(sale.id, sale);
   };
-  return { key, sales, read, record, remove: (id: string) => write(id, null) };
+  const lock = own && `causeway.sale.${offerId}`;
+  return { lock, sales, read, record, remove: (id: string) => write(id, null) };
 }
 
 /** Returns whether two purchases pay from the same allowance. Wallets may change the case of their addresses. */
@@ -123,4 +128,10 @@ export function parseUnfinishedSale(text: string | null): UnfinishedSale | null 
   } catch {
     return null;
   }
+}
+
+/** The error for a purchase whose record is gone. */
+export function saleClosed(): Error {
+  const message = 'The purchase was finished or discarded in another tab.';
+  return Object.assign(new Error(message), { code: 'purchase_closed' });
 }

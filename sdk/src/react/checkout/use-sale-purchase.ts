@@ -13,7 +13,7 @@ import { useConnectedWallets } from '../hooks/use-user.ts';
 import { loadParts } from '../load-parts.ts';
 import { codeOf } from '../ui/error-messages.ts';
 import type { Attempt } from './buy-sale.ts';
-import { findLatest, type UnfinishedSale, type useUnfinishedSales } from './unfinished-sale.ts';
+import { findLatest, saleClosed, type UnfinishedSale, type useUnfinishedSales } from './unfinished-sale.ts';
 import { type Deployment, termsOf } from './use-deployment.ts';
 
 type Input = {
@@ -39,13 +39,14 @@ export function useSalePurchase(input: Input) {
   const { isRegistered, registered } = useRegisteredWallets(offer.id, option?.id ?? '', wallet);
 
   const start = (purchase: UnfinishedSale, isResumed: boolean) => {
-    const { key } = recorded;
-    if (wallet === undefined || key === undefined) return;
-    const attempt: Attempt = { purchase, isResumed, canRetry: !isResumed };
+    const { lock } = recorded;
+    if (wallet === undefined || lock === undefined) return;
+    const wasRecorded = recorded.sales.includes(purchase);
+    const attempt: Attempt = { purchase, isResumed, canRetry: !isResumed, wasRecorded };
     last.current = attempt;
     run.start(async (flows, options) => {
       const { buySale } = await loadParts();
-      const records = { ...recorded, key };
+      const records = { ...recorded, lock };
       const sale = { offer, wallet, attempt, recorded: records, onApprovalUsed, reset: run.reset };
       const participation = await buySale(flows, causeway, sale, options);
       invalidatePurchase();
@@ -62,12 +63,16 @@ export function useSalePurchase(input: Input) {
   const attempt = last.current;
   // The purchase that failed, if it can be resumed.
   const failed = attempt && findLatest(recorded.sales, attempt.purchase);
-  // Finishing a purchase with its approval cannot buy twice, but another tab has finished it if its record is gone. A new approval
-  // is for what the page shows, or refused.
+  const { state } = run;
+  // Another tab ran the purchase. If its record is gone, that tab has finished or discarded it since.
+  const isClosed =
+    state.step === 'failed' &&
+    codeOf(state.error) === 'purchase_elsewhere' &&
+    attempt?.wasRecorded === true &&
+    !recorded.sales.some(({ id }) => id === attempt.purchase.id);
+  // Finishing a purchase with its approval cannot buy twice. A new approval is for what the page shows, or refused.
   const canRetry = failed?.approvalHash
-    ? isOwn(failed) &&
-      run.state.step === 'failed' &&
-      (recorded.sales.includes(failed) || codeOf(run.state.error) !== 'purchase_elsewhere')
+    ? isOwn(failed) && state.step === 'failed' && !isClosed
     : run.canRetry && (failed ? isOwn(failed) : attempt?.canRetry === true && isLast(attempt.purchase));
   const retry = () => {
     if (!canRetry) return;
@@ -78,7 +83,8 @@ export function useSalePurchase(input: Input) {
     if (isOwn(sale)) start(sale, true);
   };
   return {
-    ...{ run, isRegistered, registered, canRetry, retry },
+    run: isClosed ? { ...run, state: { ...state, error: saleClosed() } } : run,
+    ...{ isRegistered, registered, canRetry, retry },
     buy: (units: bigint) => {
       if (option === undefined || deployment === undefined || wallet === undefined) return;
       const { chain, assetId } = deployment;

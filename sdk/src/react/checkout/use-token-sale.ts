@@ -129,7 +129,7 @@ export function useTokenSale({ offer, optionId, onDone }: UseTokenSaleOptions): 
   const participation = useSettlement(state.step === 'done' ? state.result : found);
   const { units } = amount;
   const isReady = option !== undefined && deployment !== undefined && wallet !== undefined;
-  const isKnown = recorded.key !== undefined;
+  const isKnown = recorded.lock !== undefined;
   const isAccepted = isRegistered !== false && blockers.length === 0 && unfinished === null;
   const canBuy = isReady && isKnown && isAccepted && units !== null && state.step === 'idle';
   return {
@@ -146,10 +146,10 @@ export function useTokenSale({ offer, optionId, onDone }: UseTokenSaleOptions): 
       if (unfinished !== null) resume(unfinished);
     },
     discard: async (work) => {
-      const { key } = recorded;
-      if (unfinished === null || key === undefined) return;
+      const { lock } = recorded;
+      if (unfinished === null || lock === undefined) return;
       const { discardSale } = await loadParts();
-      const sale = { offer, purchase: unfinished, recorded: { ...recorded, key } };
+      const sale = { offer, purchase: unfinished, recorded: { ...recorded, lock } };
       const participation = await discardSale(causeway, sale, work);
       if (participation === undefined) hide(unfinished);
       setFound(participation);

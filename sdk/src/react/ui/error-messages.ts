@@ -28,7 +28,7 @@ type Unexpected =
   | 'permit_not_supported'
   | 'aborted';
 /** Codes of failures in the page itself. */
-type PageCode = 'load_failed' | 'purchase_elsewhere';
+type PageCode = 'load_failed' | 'purchase_elsewhere' | 'purchase_closed';
 type Known = Exclude<ErrorCode | FlowCode, Unexpected> | LocalCode | PageCode;
 
 const RETRY_LATER = 'Try again in a few minutes.';
@@ -40,6 +40,10 @@ const MESSAGES = {
   purchase_elsewhere: [
     'A purchase is still open',
     'Finish or decline it in your wallet or your other tab. If neither shows it, reload this page.',
+  ],
+  purchase_closed: [
+    'This purchase is no longer open',
+    'It was finished or discarded in another tab. Check your investments before you buy again.',
   ],
   timeout: ['This is taking too long', RETRY_LATER],
   unexpected_reply: ['We got an unexpected response', RETRY_LATER],
