@@ -81,7 +81,9 @@ describe('metrics', () => {
     const registry = new Registry();
     const { ctx } = sale.app;
     const metrics = { ...ctx.metrics, registry };
-    const settlement = await startSettlement({ ...ctx, signerOf: () => null, metrics });
+    const signer = ctx.signerOf('commit', 'ethereum_sepolia');
+    const retiredSigners = signer === null ? [] : [{ signer, roles: ['commit', 'refund'] as const }];
+    const settlement = await startSettlement({ ...ctx, signerOf: () => null, retiredSigners, metrics });
     const text = await registry.metrics();
     expect(text).toMatch(/causeway_settlement_waiting\{[^}]*reason="operator_key_missing"[^}]*\} 1/);
     await settlement.stop();

@@ -64,6 +64,10 @@ test('a start refuses while an unlisted replaced key has unfinished transactions
   await expect(startSettlement(rotated([]))).rejects.toThrow(
     /OPERATOR_RETIRED_KEYS: must list the replaced operator key 0x[0-9a-f]{40}, which has 1 unfinished transaction \(commit\) on ethereum_sepolia/,
   );
+  // A node without any EVM key would strand it just the same.
+  await expect(startSettlement({ ...rotated([]), signerOf: () => null })).rejects.toThrow(
+    'must list the replaced operator key',
+  );
   // If the old key were listed for refunds only, it could not replace its commit.
   await expect(startSettlement(rotated([{ signer: oldKey, roles: ['refund'] }]))).rejects.toThrow(
     'must list the replaced operator key',
@@ -90,7 +94,11 @@ test('the new key takes over while a transaction of the old key is open, which t
   const choice = { action: 'bump', address: oldKey.address } as const;
   await requestReplacement(db, await planReplacement(db, chains.evm('ethereum_sepolia'), fees, choice));
   sale.pauseMining();
-  const second = await startSettlement(listed(), { ...FOLLOW_TIMINGS, resendSeconds: 0 });
+  // A node without a current key follows the retired ones, too.
+  const roles = ['commit', 'refund'] as const;
+  const retired = rotated([oldKey, newKey].map((signer) => ({ signer, roles })));
+  const withoutKey = { ...retired, signerOf: () => null };
+  const second = await startSettlement(withoutKey, { ...FOLLOW_TIMINGS, resendSeconds: 0 });
   await expect.poll(async () => (await sendersOf(open)).length, { timeout: 15_000 }).toBeGreaterThan(1);
   sale.resumeMining();
   await sale.mine(1);

@@ -113,7 +113,6 @@ async function startEvm(ctx: Context, gauges: AlertGauges, timings: FollowTiming
         createEvmWorker(ctx, chain, signer, gauges, timings, roles),
       ),
     );
-  if (workers.length === 0) return [];
   const retired = await listRetiredWorkers(ctx, gauges, timings);
   return [
     ...workers.map((worker) => startLoop(worker, runRound)),
