@@ -26,10 +26,16 @@ export function createPartnerBudgets({
   maxWaiting: number;
 }): PartnerBudgets {
   const budgets = new Map<string, Budget>();
+  /** Passes the slot on to the next queued request, so that a request that arrives in between cannot take it. */
   const release = (partnerId: string, budget: Budget): void => {
-    budget.running--;
-    budget.waiting.shift()?.();
-    if (budget.running === 0 && budget.waiting.length === 0) budgets.delete(partnerId);
+    const startNext = budget.waiting.shift();
+    if (startNext !== undefined) startNext();
+    else if (--budget.running === 0) budgets.delete(partnerId);
+  };
+  const releaseAfter = <Result>(partnerId: string, budget: Budget, result: Promise<Result>) => {
+    const done = () => release(partnerId, budget);
+    result.then(done, done);
+    return result;
   };
   const start = <Input, Result>(
     partnerId: string,
@@ -41,11 +47,7 @@ export function createPartnerBudgets({
     if (!(result instanceof Promise)) return result;
     budget.running++;
     budgets.set(partnerId, budget);
-    result.then(
-      () => release(partnerId, budget),
-      () => release(partnerId, budget),
-    );
-    return result;
+    return releaseAfter(partnerId, budget, result);
   };
   return {
     run: (partnerId, work, input) => {
@@ -53,9 +55,11 @@ export function createPartnerBudgets({
       if (budget.running < concurrency) return start(partnerId, budget, work, input);
       if (budget.waiting.length >= maxWaiting)
         throw new ApiError('rate_limited', {}, { headers: { 'retry-after': '1' } });
-      // Wraps the work in a promise, because the next queued request starts only when a promise settles.
-      return new Promise<void>((resolve) => budget.waiting.push(resolve)).then(() =>
-        start(partnerId, budget, async () => work(input), undefined),
+      const queued = new Promise<void>((resolve) => budget.waiting.push(resolve));
+      return releaseAfter(
+        partnerId,
+        budget,
+        queued.then(() => work(input)),
       );
     },
   };
