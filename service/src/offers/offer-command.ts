@@ -119,12 +119,13 @@ function readArguments(args: string[]) {
  * that are not refunded yet.
  */
 async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values): Promise<void> {
-  const { offerId, count } = await planRefunds(ctx, slug).catch((error: unknown) => {
+  const { offerId, count, blocked } = await planRefunds(ctx, slug).catch((error: unknown) => {
     throw error instanceof ApiError && error.code === 'not_found'
       ? new UsageError(`offer ${slug} does not exist; causeway offer list shows all offers`)
       : error;
   });
   console.log(`${count} participations of ${slug} can be refunded`);
+  if (blocked > 0) console.log(`${blocked} more are frozen, or their user is on hold: release them first`);
   const operator = { name: userInfo().username, limitUsd: ctx.config.refundDailyLimitUsd };
   if (count === 0) return;
   if (values['dry-run'] === true) {

@@ -113,6 +113,21 @@ test('offer refund requests every refund of the offer once', async () => {
     await runOffer(config, ['refund', ...args]);
     return log.mock.calls.flat();
   };
+  const { pool } = sale.app.ctx;
+  for (const [block, release] of [
+    [
+      "update participations set frozen_reason = 'sanctions'",
+      'update participations set frozen_reason = null',
+    ],
+    ['update users set held_at = inserted_at', 'update users set held_at = null'],
+  ] as const) {
+    await pool.query(block);
+    expect(await refund('harbour-sale', '--yes')).toEqual([
+      '0 participations of harbour-sale can be refunded',
+      '1 more are frozen, or their user is on hold: release them first',
+    ]);
+    await pool.query(release);
+  }
   expect(await refund('harbour-sale', '--dry-run')).toEqual([
     '1 participations of harbour-sale can be refunded',
     expect.stringMatching(/^[0-9a-f-]{36} would be remit_submitted$/),

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { countRefundable, findOfferId, listRefundable } from './report-store.ts';
+import { countRefundable, findOfferId, listRefundable, type RefundableCounts } from './report-store.ts';
 import {
   planRefundRequest,
   type RefundDecision,
@@ -10,14 +10,14 @@ import {
 
 type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 
-/** Returns an offer's id and how many of its participations can be refunded. Throws `not_found`. */
+/** Returns an offer's id and how many of its participations can be refunded or are blocked. Throws `not_found`. */
 export async function planRefunds(
   { db }: Pick<Context, 'db'>,
   slug: string,
-): Promise<{ offerId: string; count: number }> {
+): Promise<{ offerId: string } & RefundableCounts> {
   const offerId = await findOfferId(db, slug);
   if (offerId === null) throw new ApiError('not_found');
-  return { offerId, count: await countRefundable(db, offerId) };
+  return { offerId, ...(await countRefundable(db, offerId)) };
 }
 
 /**

@@ -85,11 +85,16 @@ export async function countReports(db: Db, { partnerId, offerId, status }: Repor
   return Number(rows[0]?.n ?? 0n);
 }
 
-export async function countRefundable(db: Db, offerId: string): Promise<number> {
-  const { rows } = await sql<{ n: number }>`
-    select count(*)::int as n from participations
-    where offer_id = ${offerId} and status in ('completed', 'remit_failed')`.execute(db);
-  return rows[0]?.n ?? 0;
+/** `blocked` participations are frozen, or their user is on hold: they are refunded only after their release. */
+export type RefundableCounts = { count: number; blocked: number };
+
+export async function countRefundable(db: Db, offerId: string): Promise<RefundableCounts> {
+  const { rows } = await sql<RefundableCounts>`
+    select count(*) filter (where not is_blocked)::int as count, count(*) filter (where is_blocked)::int as blocked
+    from (select p.frozen_reason is not null or u.held_at is not null as is_blocked
+      from participations p join users u on u.id = p.user_id
+      where p.offer_id = ${offerId} and p.status in ('completed', 'remit_failed')) as completed`.execute(db);
+  return rows[0] ?? { count: 0, blocked: 0 };
 }
 
 export async function listRefundable(db: Db, offerId: string): Promise<string[]> {
