@@ -35,6 +35,13 @@ describe('encodings of a signature', () => {
     ['hexadecimal with 0x', `0x${hex(signature)}`],
   ])('%s is accepted', async (_name, encoded) => expect(await isValid(encoded)).toBe(true));
 
+  test('unpadded base64 that is also base58 is accepted', async () => {
+    const ambiguous = 'text 42826';
+    const encoded = Buffer.from(sign(Buffer.from(ambiguous))).toString('base64url');
+    expect(base58.decode(encoded)).toHaveLength(64);
+    expect(await isValid(encoded, ADDRESS, ambiguous)).toBe(true);
+  });
+
   test.each([
     ['nothing', ''],
     ['63 bytes in hexadecimal', hex(signature).slice(2)],

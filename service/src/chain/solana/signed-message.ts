@@ -13,25 +13,25 @@ const MAX_TEXT_BYTES = 0xffff;
  */
 export async function isSignedMessage(address: string, text: string, signature: string): Promise<boolean> {
   const publicKey = decodeBase58(address, 32);
-  const bytes = decodeSignature(signature);
-  if (publicKey === null || bytes === null) return false;
-  if (await isSignedByEd25519(publicKey, Buffer.from(text), bytes)) return true;
-  for (const message of offchainMessages(publicKey, text))
-    if (await isSignedByEd25519(publicKey, message, bytes)) return true;
+  if (publicKey === null) return false;
+  for (const bytes of decodeSignature(signature))
+    for (const message of [Buffer.from(text), ...offchainMessages(publicKey, text)])
+      if (await isSignedByEd25519(publicKey, message, bytes)) return true;
   return false;
 }
 
 /**
- * Decodes hexadecimal, base58 or base64, with or without padding. No signature is ambiguous, because the encodings of
- * 64 bytes differ in length.
+ * Decodes hexadecimal, base58 or base64, with or without padding. Returns both readings of a text that is base58 and
+ * base64, as unpadded base64 can be if it starts with "1".
  */
-function decodeSignature(signature: string): Uint8Array | null {
+function decodeSignature(signature: string): Uint8Array[] {
   const hex = signature.replace(/^0x/, '');
-  if (hex.length === 2 * SIGNATURE_BYTES) return /^[0-9a-fA-F]+$/.test(hex) ? Buffer.from(hex, 'hex') : null;
-  const base58 = decodeBase58(signature, SIGNATURE_BYTES);
-  if (base58 !== null || !/^[A-Za-z0-9+/_-]{86}(==)?$/.test(signature)) return base58;
-  const base64 = Buffer.from(signature, 'base64');
-  return base64.length === SIGNATURE_BYTES ? base64 : null;
+  if (hex.length === 2 * SIGNATURE_BYTES) return /^[0-9a-fA-F]+$/.test(hex) ? [Buffer.from(hex, 'hex')] : [];
+  const isBase64 = /^[A-Za-z0-9+/_-]{86}(==)?$/.test(signature);
+  return [
+    decodeBase58(signature, SIGNATURE_BYTES),
+    isBase64 ? Buffer.from(signature, 'base64') : null,
+  ].filter((bytes) => bytes !== null);
 }
 
 /**
