@@ -3,7 +3,7 @@ import { type QueueWorker, type Step, startQueueWorker } from '../jobs/queue-wor
 import { upstreamFailureOf } from '../outbound/failure.ts';
 import type { Signing } from './provider.ts';
 import { changeSubmission } from './status.ts';
-import { claimDueSubmission, DOCUMENTS_CHANNEL, finishDueSubmission, type SubmissionRow } from './store.ts';
+import { claimDueSubmission, finishDueSubmission, type SubmissionRow } from './store.ts';
 
 const MINUTE_S = 60;
 const HOUR_S = 60 * MINUTE_S;
@@ -17,7 +17,8 @@ const CREATION_TIMEOUT_MS = 10 * 60_000;
 export function startDocumentReconciler(ctx: Context): Promise<QueueWorker> {
   return startQueueWorker(ctx, {
     name: 'documents',
-    channel: DOCUMENTS_CHANNEL,
+    // Submissions become due as time passes, never by a change that could notify.
+    channel: null,
     intervalMs: POLL_INTERVAL_MS,
     concurrency: 1,
     step: () => checkNextSubmission(ctx),

@@ -5,8 +5,6 @@ import { toTimestamp } from '../http/wire.ts';
 import { EMPTY_QUEUE, type QueueState } from '../jobs/queue-state.ts';
 import { OPEN_STATUSES, type Signing, SUBMISSION_STATUSES, type SubmissionStatus } from './provider.ts';
 
-export const DOCUMENTS_CHANNEL = 'document_submissions';
-
 const LEASE = '60 seconds';
 
 export type SubmissionRow = DocumentSubmissions;

@@ -8,8 +8,8 @@ export type Step = 'worked' | 'idle' | { pause: number };
 
 export type QueueWork = {
   name: string;
-  /** The notification channel that wakes the worker. */
-  channel: string;
+  /** The notification channel that wakes the worker; null if it only polls. */
+  channel: string | null;
   /** How often the worker looks for due rows if no notification arrives. */
   intervalMs: number;
   /** How many steps run in parallel. */
@@ -58,7 +58,7 @@ export async function startQueueWorker(
   };
   const timer = setInterval(wake, work.intervalMs);
   timer.unref();
-  await ctx.listener.on(work.channel, wake);
+  if (work.channel !== null) await ctx.listener.on(work.channel, wake);
   ctx.listener.onRestored(wake);
   wake();
   return {
