@@ -2,6 +2,7 @@ import type { Hex } from 'viem';
 import { chainFacts } from '../chain/chains.ts';
 import { findChainIdProblems } from '../chain/evm/chain-id.ts';
 import { findApiError } from '../chain/rpc/failures.ts';
+import { findClusterProblems } from '../chain/solana/client.ts';
 import { allowListChecks } from './allow-list-checks.ts';
 import type { Check, CheckParts, CheckTarget } from './check-target.ts';
 import type { OfferFile } from './file-schema.ts';
@@ -91,6 +92,8 @@ async function checkOnSolana(
 ): Promise<string[] | null> {
   const chain = ifSupported(() => chains.solana(contract.chain));
   if (chain === null) return null;
+  const wrongCluster = await findClusterProblems(chain);
+  if (wrongCluster.length > 0) return wrongCluster.map((problem) => `${at}: ${problem}`);
   const { problems, warnings } = await checkSolanaContract(
     { digits, operators: solanaOperatorsOf(contract.chain) },
     chain,

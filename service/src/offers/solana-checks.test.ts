@@ -58,6 +58,18 @@ test('another program’s mint and wrong decimals are refused', async () => {
   expect(problems).toEqual([expect.stringContaining('the mint has 6 decimals')]);
 });
 
+test('an endpoint of another cluster is named with its setting', async () => {
+  const { chains } = sale.app.ctx;
+  const solana = (name: string) => {
+    const chain = chains.solana(name);
+    return { ...chain, facts: { ...chain.facts, genesisHash: 'another' } };
+  };
+  const parts = { chains: { ...chains, solana }, addressOf: () => null, solanaOperatorsOf: () => [] };
+  const file = solanaSaleFile();
+  const [problem] = await checkContracts({ ...parts, digits: new Map() }, file);
+  expect(problem).toContain(`${file.slug}: contracts.solana_devnet: RPC_URL_SOLANA_DEVNET: the endpoint`);
+});
+
 test('a vault that is not an associated account, is frozen or cannot refund is reported', async () => {
   const owner = solanaKey('cold wallet').address;
   const [plain, own] = [solanaKey('plain').address, associatedAccount(owner, MINT)];

@@ -1,5 +1,5 @@
 import { associatedAccount } from '../chain/solana/addresses.ts';
-import { findClusterProblems, type SolanaChain } from '../chain/solana/client.ts';
+import type { SolanaChain } from '../chain/solana/client.ts';
 import { readAccounts } from '../chain/solana/reads.ts';
 import {
   type AccountInfo,
@@ -27,8 +27,6 @@ export async function checkSolanaContract(
 ): Promise<SolanaFindings> {
   const [token] = contract.funding_tokens;
   if (token === undefined || contract.vault === null) return { problems: [], warnings: [] };
-  const cluster = await findClusterProblems(chain);
-  if (cluster.length > 0) return { problems: cluster, warnings: [] };
   const addresses = [token.address, contract.vault, contract.address];
   const [mint = null, vault = null, fund = null] = await readAccounts(chain, addresses, {
     commitment: 'confirmed',
