@@ -183,6 +183,17 @@ describe('a receiver that misbehaves', () => {
     expect(await send(sender, url)).toMatchObject({ error: 'connection_refused', address: null });
   });
 
+  test('requests that are in progress when the sender closes end with `stopped`', async () => {
+    let arrived = 0;
+    const port = await serve(() => void arrived++);
+    const sender = open();
+    const url = `http://127.0.0.1:${port}/`;
+    const errors = Promise.all([send(sender, url).then(({ error }) => error), sender.probe(url)]);
+    await expect.poll(() => arrived).toBe(2);
+    await sender.close();
+    expect(await errors).toEqual(['stopped', 'stopped']);
+  });
+
   test('no connection is opened after the attempt has timed out', async () => {
     let connections = 0;
     const port = await listen(createServer().on('connection', () => void connections++));

@@ -110,8 +110,7 @@ export function openWebhookSender({
         const retryAfterSeconds = parseRetryAfter(retryAfter, realTime());
         return finish({ status: reply.statusCode, response, retryAfterSeconds });
       } catch (error) {
-        if (timeout.aborted) return finish({ error: 'timeout' });
-        return finish({ error: stopping.signal.aborted ? 'stopped' : sendErrorOf(error) });
+        return finish({ error: sendErrorOf(error, timeout, stopping.signal) });
       }
     },
     probe: async (url) => {
@@ -122,7 +121,7 @@ export function openWebhookSender({
         await body.dump();
         return null;
       } catch (error) {
-        return timeout.aborted ? 'timeout' : sendErrorOf(error);
+        return sendErrorOf(error, timeout, stopping.signal);
       }
     },
     close: async () => {
@@ -201,7 +200,9 @@ async function readStart(body: AsyncIterable<Buffer> & { destroy(): unknown }): 
     : text.replace(/[\p{Cc}\p{Cf}]/gu, (character) => (/[\n\t]/.test(character) ? character : ''));
 }
 
-function sendErrorOf(error: unknown): SendError {
+function sendErrorOf(error: unknown, timeout: AbortSignal, stopping: AbortSignal): SendError {
+  if (timeout.aborted) return 'timeout';
+  if (stopping.aborted) return 'stopped';
   if (error instanceof DestinationRefused)
     return error.reason === 'unresolvable' ? 'dns_error' : 'address_refused';
   const code = codeOf(error);
