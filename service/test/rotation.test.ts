@@ -6,6 +6,7 @@ import { throttleAttempt } from '../src/accounts/throttle.ts';
 import { recordCommand } from '../src/audit/entry.ts';
 import { sealAuditLog } from '../src/audit/sealer.ts';
 import { verifyAuditLog } from '../src/audit/verify.ts';
+import { unsubscribeUrl } from '../src/notices/unsubscribe.ts';
 import { rotateSecrets } from '../src/oauth/rotate-secrets.ts';
 import { apiRoutes } from '../src/routes.ts';
 import { rememberOwner } from '../src/wallets/owner-hashes.ts';
@@ -19,6 +20,7 @@ import { newVisitor } from './support/visitor.ts';
 
 const OLD = TEST_SECRET;
 const NEW = randomBytes(32);
+const NEWEST = randomBytes(32);
 const SOURCE = { device: 'x', network: '192.0.2.1', browser: null };
 const PASSWORD = 'quiet harbour lantern';
 
@@ -171,7 +173,7 @@ test('failed sign-ins count across nodes with different newest secrets', async (
   await Promise.all([one.close(), two.close()]);
 });
 
-test('wallets of held accounts, webhook secrets and checkpoints outlive the secret that they were stored with', async () => {
+test('wallets of held accounts, webhook secrets, checkpoints and unsubscribe links outlive the secret that they were made with', async () => {
   const address = '0x00000000000000000000000000000000000000a1';
   const held = '01890000-0000-7000-8000-0000000000c2';
   const before = await startNode([OLD]);
@@ -192,13 +194,26 @@ test('wallets of held accounts, webhook secrets and checkpoints outlive the secr
   expect(created.statusCode).toBe(200);
   await recordCommand(before.ctx.db, 'test');
   await sealAuditLog(before.ctx, 0);
+  const { pathname, search } = new URL(unsubscribeUrl(before.ctx, held, 'reminders'));
   await before.close();
 
   const promoted = await startNode([NEW, OLD]);
   await rotateSecrets(promoted.ctx);
-  await promoted.close();
+  // A second run has only the stored key of the oldest secret.
+  const newest = await startNode([NEWEST, NEW]);
+  await rotateSecrets(newest.ctx);
+  await Promise.all([promoted.close(), newest.close()]);
 
-  const after = await startNode([NEW]);
+  const after = await startNode([NEWEST]);
+  const unsubscribe = (url: string) =>
+    after.app.inject({
+      ...{ method: 'POST', url, payload: 'List-Unsubscribe=One-Click' },
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+  expect((await unsubscribe(`${pathname}${search}`.replace('reminders', 'forms'))).statusCode).toBe(404);
+  expect((await unsubscribe(`${pathname}${search}`)).statusCode).toBe(200);
+  const optOuts = await after.ctx.db.selectFrom('notice_opt_outs').selectAll().execute();
+  expect(optOuts).toEqual([{ user_id: held, topic: 'reminders' }]);
   expect(await verifyAuditLog(after.ctx)).toMatchObject({ checkpoints: 1, problem: null });
   const row = await after.ctx.db.selectFrom('webhook_endpoints').selectAll().executeTakeFirstOrThrow();
   const secret = after.ctx.sealing.open('webhook secret', row.sealed_secret, row.id).toString();

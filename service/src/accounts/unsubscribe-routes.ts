@@ -23,7 +23,7 @@ export function addUnsubscribeRoutes(app: FastifyInstance, ctx: Context): void {
   const answer = (handle: Handle) => async (request: FastifyRequest, reply: FastifyReply) => {
     await throttleNetwork(ctx, request);
     const token = String((request.query as { token?: unknown }).token ?? '');
-    const found = readUnsubscribeToken(ctx, token);
+    const found = await readUnsubscribeToken(ctx, token);
     return found === null ? sendPage(reply, UNKNOWN, 404) : handle(token, found, reply);
   };
   const config = { access: { who: 'public' as const }, forms: true as const };

@@ -20,6 +20,7 @@ export interface AccountTables {
   };
   notices: Notices;
   notice_opt_outs: { user_id: string; topic: string };
+  unsubscribe_keys: { fingerprint: Buffer; sealed: Buffer };
   sign_in_sources: { account: Buffer; source: Buffer; used_at: Generated<string> };
 }
 

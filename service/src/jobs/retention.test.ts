@@ -41,7 +41,7 @@ const BOUNDED: Record<string, string> = {
       .concat(['offer_options', 'offer_partners', 'offer_contracts', 'offer_funding_assets', 'assets'])
       .concat(['offer_funding_tokens', 'requirements', 'reserved_supply', 'reported_offers', 'refund_limits'])
       .concat(['operator_keys', 'operator_key_uses', 'settlement_pauses', 'reconcile_passes'])
-      .concat(['sanctions_list', 'audit_former_keys', 'installation', 'installation_ids'])
+      .concat(['sanctions_list', 'audit_former_keys', 'unsubscribe_keys', 'installation', 'installation_ids'])
       .concat(['installation_secrets', 'schema_migrations'])
       .map((name) => [name, CONFIGURED]),
   ),

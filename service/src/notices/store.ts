@@ -170,3 +170,12 @@ export async function measureNotices(db: Db): Promise<QueueState> {
     from notices where handled_at is null`.execute(db);
   return rows[0] ?? EMPTY_QUEUE;
 }
+
+export async function listUnsubscribeKeys(db: Db): Promise<{ fingerprint: Buffer; sealed: Buffer }[]> {
+  return db.selectFrom('unsubscribe_keys').select(['fingerprint', 'sealed']).execute();
+}
+
+export async function putUnsubscribeKey(tx: Db, fingerprint: Buffer, sealed: Buffer): Promise<void> {
+  await sql`insert into unsubscribe_keys (fingerprint, sealed) values (${fingerprint}, ${sealed})
+    on conflict (fingerprint) do update set sealed = excluded.sealed`.execute(tx);
+}

@@ -1,9 +1,12 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
 import { isId } from '../http/ids.ts';
 import { TOPICS, type Topic } from './notice.ts';
-import { insertOptOut } from './store.ts';
+import { insertOptOut, listUnsubscribeKeys, putUnsubscribeKey } from './store.ts';
 
 const PURPOSE = 'unsubscribe';
+const KEY_PURPOSE = 'unsubscribe key';
 
 export type Subscription = { userId: string; topic: Topic };
 
@@ -18,15 +21,51 @@ export function unsubscribeUrl(
 }
 
 /** Returns the user and topic of an unsubscribe token, or null if we did not issue it. */
-export function readUnsubscribeToken(
-  { sealing }: Pick<Context, 'sealing'>,
+export async function readUnsubscribeToken(
+  { db, sealing }: Pick<Context, 'db' | 'sealing'>,
   token: string,
-): Subscription | null {
-  const [userId = '', name = '', tag = ''] = token.split('.');
+): Promise<Subscription | null> {
+  const [userId = '', name = '', text = ''] = token.split('.');
   const topic = TOPICS.find((each) => each === name);
   if (!isId(userId) || topic === undefined) return null;
-  const isOurs = sealing.verifyTag(PURPOSE, `${userId} ${topic}`, Buffer.from(tag, 'base64url'));
+  const data = `${userId} ${topic}`;
+  const tag = Buffer.from(text, 'base64url');
+  const isOurs = sealing.verifyTag(PURPOSE, data, tag) || (await isFormerTag({ sealing }, db, data, tag));
   return isOurs ? { userId, topic } : null;
+}
+
+/** Returns whether the tag was made with a secret that has been removed since then. */
+async function isFormerTag(
+  parts: Pick<Context, 'sealing'>,
+  db: Db,
+  data: string,
+  tag: Buffer,
+): Promise<boolean> {
+  return (await readFormerKeys(parts, db)).some(({ key }) => {
+    const expected = createHmac('sha256', key).update(data).digest();
+    return expected.length === tag.length && timingSafeEqual(expected, tag);
+  });
+}
+
+async function readFormerKeys({ sealing }: Pick<Context, 'sealing'>, db: Db) {
+  return (await listUnsubscribeKeys(db)).map(({ fingerprint, sealed }) => ({
+    fingerprint,
+    key: sealing.open(KEY_PURPOSE, sealed, fingerprint.toString('hex')),
+  }));
+}
+
+/**
+ * Stores the keys that all older secrets make links with, sealed with the newest secret, so that the links work after
+ * the older secrets are removed.
+ */
+export async function keepUnsubscribeKeys({ db, sealing }: Pick<Context, 'db' | 'sealing'>): Promise<void> {
+  const [, ...older] = sealing
+    .tagKeys(PURPOSE)
+    .map((key, index) => ({ key, fingerprint: sealing.fingerprints[index] ?? Buffer.alloc(0) }));
+  await db.transaction().execute(async (tx) => {
+    for (const { key, fingerprint } of [...older, ...(await readFormerKeys({ sealing }, tx))])
+      await putUnsubscribeKey(tx, fingerprint, sealing.seal(KEY_PURPOSE, key, fingerprint.toString('hex')));
+  });
 }
 
 export async function unsubscribe(

@@ -1,6 +1,7 @@
 import { resealTotpSecrets } from '../accounts/second-factor.ts';
 import { keepCheckpointKeys } from '../audit/former-keys.ts';
 import { forgetOlderSecrets } from '../db/installation.ts';
+import { keepUnsubscribeKeys } from '../notices/unsubscribe.ts';
 import type { CommandContext } from '../operations/run-command.ts';
 import { rotatePii } from '../pii/rotate.ts';
 import { keepOwnerKeys } from '../wallets/owner-hashes.ts';
@@ -18,6 +19,7 @@ export async function rotateSecrets(ctx: CommandContext) {
   const authenticator_secrets = await resealTotpSecrets(ctx);
   await keepOwnerKeys(ctx);
   await keepCheckpointKeys(ctx);
+  await keepUnsubscribeKeys(ctx);
   await forgetOlderSecrets(ctx.db, ctx.sealing);
   return { personal_data, signing_keys, webhook_secrets, authenticator_secrets };
 }
