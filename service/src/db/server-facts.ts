@@ -27,7 +27,8 @@ export async function readServerFacts(pool: pg.Pool): Promise<ServerFacts> {
     const { rows } = await client.query<Row>(
       `select current_setting('server_version_num')::int as version,
          extract(epoch from clock_timestamp())::float8 * 1000 as now_ms,
-         current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as max,
+         current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+           - coalesce(current_setting('reserved_connections', true)::int, 0) as max,
          (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as used,
          (select count(distinct objid)::int from pg_locks where locktype = 'advisory' and classid = $1 and granted
            and database = (select oid from pg_database where datname = current_database())) as nodes`,

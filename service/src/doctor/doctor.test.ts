@@ -5,7 +5,7 @@ import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../.
 import { productionSettings } from '../../test/support/service.ts';
 import { inspectConfig } from '../config.ts';
 import { openPool } from '../db/pool.ts';
-import type { ServerFacts } from '../db/server-facts.ts';
+import { readServerFacts, type ServerFacts } from '../db/server-facts.ts';
 import { createSealing } from '../sealing.ts';
 import { judgeServer } from './database.ts';
 import { runDoctor } from './doctor-command.ts';
@@ -115,6 +115,16 @@ test('a secret that was removed without `keys rotate` is a failure with its reme
     finding: expect.stringContaining('lacks a secret'),
     remedy: expect.stringContaining('causeway keys rotate'),
   });
+});
+
+test('subtracts every kind of reserved connection from the connections that the server accepts', async () => {
+  const { pool, close } = openPool(database.url, { max: 1 });
+  const { rows } = await pool.query<{ max: number }>(
+    `select sum(case name when 'max_connections' then setting::int else -setting::int end)::int as max from pg_settings
+     where name in ('max_connections', 'superuser_reserved_connections', 'reserved_connections')`,
+  );
+  expect((await readServerFacts(pool)).connections.max).toBe(rows[0]?.max);
+  await close();
 });
 
 test('judges what the database server reports', () => {

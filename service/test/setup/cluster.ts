@@ -33,6 +33,8 @@ const DISPOSABLE_SETTINGS = {
   autovacuum: 'off',
   wal_level: 'minimal',
   max_wal_senders: '0',
+  // Not the default, so that tests notice code that forgets it.
+  reserved_connections: '1',
 };
 
 /** Starts one server and creates one migrated template for the whole run. */
