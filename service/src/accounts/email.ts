@@ -8,3 +8,8 @@ export function normalizeEmail(email: string): string {
     .normalize('NFC')
     .replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
+
+/** Returns the address that replaces the user's own when the account is erased. */
+export function erasedAddressOf(userId: string): string {
+  return `erased-${userId}@erased.invalid`;
+}

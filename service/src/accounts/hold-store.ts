@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
+import { erasedAddressOf } from './email.ts';
 
 /** Puts a user on hold. Returns false if the user is already on hold. */
 export async function insertHold(
@@ -55,11 +56,6 @@ export async function isErasedUser(db: Db, userId: string): Promise<boolean> {
 }
 
 export type AccountState = { isHeld: boolean; isErased: boolean };
-
-/** The address that `anonymizeUser` gives an erased account. */
-function erasedAddressOf(userId: string): string {
-  return `erased-${userId}@erased.invalid`;
-}
 
 /**
  * Locks the user, so that the account can be neither held nor erased until the transaction ends. With `share`, other

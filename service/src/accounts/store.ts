@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 import { isId } from '../http/ids.ts';
-import { normalizeEmail } from './email.ts';
+import { erasedAddressOf, normalizeEmail } from './email.ts';
 
 export type UserKind = 'person' | 'company';
 
@@ -101,6 +101,6 @@ export async function setLocale(db: Db, userId: string, locale: string): Promise
 
 /** Replaces the address with a unique placeholder and removes the password. Other tables keep pointing at the row. */
 export async function anonymizeUser(db: Db, userId: string): Promise<void> {
-  await sql`update users set email = ${`erased-${userId}@erased.invalid`}, password_hash = null, locale = null
+  await sql`update users set email = ${erasedAddressOf(userId)}, password_hash = null, locale = null
     where id = ${userId}`.execute(db);
 }

@@ -32,9 +32,8 @@ export function toListed(address: string): string {
 }
 
 /** Returns why `next` must not replace `previous`, or null if it may. */
-export function findListProblem(previous: AddressList | null, next: AddressList): string | null {
+export function findListProblem(previous: AddressList, next: AddressList): string | null {
   if (next.size === 0) return 'the file has no addresses';
-  if (previous === null) return null;
   let lost = 0;
   for (const address of previous) if (!next.has(address)) lost++;
   return lost * MAX_LOSS_DIVISOR > previous.size

@@ -61,7 +61,7 @@ describe('a sanctions file', () => {
       'lost 3 of the 10',
     );
     expect(findListProblem(previous, new Set())).toContain('no addresses');
-    expect(findListProblem(null, new Set())).toContain('no addresses');
+    expect(findListProblem(new Set(), new Set())).toContain('no addresses');
   });
 });
 

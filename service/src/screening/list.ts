@@ -16,8 +16,7 @@ type Parts = Pick<Kernel, 'db' | 'log' | 'clock' | 'listener' | 'metrics'>;
  * Loads the sanctions list and reloads it when the file changes or an operator accepts it. A changed file
  * that is unreadable, empty, or has lost more than a fifth of its entries is refused: the previous list stays
  * in use, and `causeway_sanctions_list_stale` is 1. At start, the previous list is the one that was last
- * accepted, stored in the database. Throws at start if the file is unreadable or empty, or is refused and no
- * list was ever accepted.
+ * accepted, stored in the database. Throws at start if the file is unreadable or empty.
  */
 export async function openSanctions(
   file: string | null,
@@ -96,14 +95,14 @@ function withoutList(): Sanctions {
 
 /** Returns the list in the file or, if it has lost too many entries, the accepted list. Throws if the file is empty. */
 async function openFirst(parts: Parts, file: string, stale: Gauge): Promise<AddressList> {
-  const accepted = (await readAcceptedList(parts.db))?.addresses ?? null;
+  const accepted = (await readAcceptedList(parts.db))?.addresses ?? new Set<string>();
   const next = parseSanctions(await readFile(file, 'utf8'));
   if (next.size === 0)
     throw new Error(`SANCTIONS_FILE: ${file} has no addresses; set SANCTIONS=none to run without a list`);
   try {
     return await checkAndSave(parts, next, accepted);
   } catch (err) {
-    if (accepted === null || !(err instanceof ListRefused)) throw err;
+    if (!(err instanceof ListRefused)) throw err;
     stale.set(1);
     await reportRefusal(parts, err);
     return accepted;
@@ -127,7 +126,7 @@ async function readChecked(parts: Parts, file: string, current: AddressList): Pr
 async function checkAndSave(
   { db, clock }: Parts,
   next: AddressList,
-  previous: AddressList | null,
+  previous: AddressList,
 ): Promise<AddressList> {
   const hash = hashList(next);
   const accepted = await readAcceptedList(db);

@@ -5,7 +5,6 @@ const DAY_MS = 86_400_000;
 const SUNDAY = 0;
 const MONDAY = 1;
 const THURSDAY = 4;
-const FRIDAY = 5;
 const SATURDAY = 6;
 
 export function dayOf(year: number, month: number, date: number): Day {
@@ -77,5 +76,5 @@ export function closesEarly(day: Day): boolean {
   const year = yearOf(day);
   const eves = [dayOf(year, 7, 3), dayOf(year, 12, 24)];
   if (day === nthWeekday(year, 11, THURSDAY, 4) + 1) return true;
-  return eves.includes(day) && isTradingDay(day) && weekday(day) !== FRIDAY;
+  return eves.includes(day) && isTradingDay(day);
 }
