@@ -7,11 +7,17 @@ export type Hosts = {
   url(): string;
   /** Moves on to the next host, unless another connection has already done so. */
   advance(failedUrl: string): void;
+  /** Records that the client is connected to `url`, which is the primary. */
+  confirm(client: object, url: string): void;
+  /** Returns whether the client is connected to the latest known primary. */
+  isCurrent(client: object): boolean;
 };
 
 export function openHosts(url: string): Hosts {
   const urls = splitHosts(url);
+  const urlOf = new WeakMap<object, string>();
   let current = 0;
+  let primary: string | undefined;
   const at = (index: number) => urls[index % urls.length] ?? url;
   return {
     count: urls.length,
@@ -19,6 +25,12 @@ export function openHosts(url: string): Hosts {
     advance: (failedUrl) => {
       if (at(current) === failedUrl) current++;
     },
+    confirm: (client, connectedUrl) => {
+      urlOf.set(client, connectedUrl);
+      // A slow connection to a host that has been given up since then does not make it the primary again.
+      if (primary === undefined || at(current) === connectedUrl) primary = connectedUrl;
+    },
+    isCurrent: (client) => urlOf.get(client) === primary,
   };
 }
 
@@ -52,7 +64,10 @@ export function followPrimary(hosts: Hosts): Pick<pg.PoolConfig, 'Client'> {
       connect((error) => {
         if (error) return fail(error, callback);
         assertPrimary(client).then(
-          () => callback(undefined),
+          () => {
+            hosts.confirm(client, url);
+            callback(undefined);
+          },
           (reason: Error) => void client.end().finally(() => fail(reason, callback)),
         );
       });
@@ -63,18 +78,22 @@ export function followPrimary(hosts: Hosts): Pick<pg.PoolConfig, 'Client'> {
 
 type PoolCallback = (error?: Error, client?: pg.PoolClient, release?: (error?: Error) => void) => void;
 
-/** Makes the pool try the other hosts before a new connection fails. */
+/**
+ * Makes the pool try the other hosts before a new connection fails. Closes connections to a former primary instead of
+ * handing them out: a server that was frozen during the failover keeps them, and would answer with old data.
+ */
 export function retryOnOtherHosts(pool: pg.Pool, hosts: Hosts): void {
   if (hosts.count === 1) return;
   const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
   const connectToAny = async (attempts = hosts.count): Promise<pg.PoolClient> => {
     const url = hosts.url();
-    try {
-      return await connect();
-    } catch (error) {
+    const client = await connect().catch((error: unknown) => {
       if (attempts <= 1 || hosts.url() === url) throw error;
       return connectToAny(attempts - 1);
-    }
+    });
+    if (hosts.isCurrent(client)) return client;
+    client.release(true);
+    return connectToAny();
   };
   const either = (callback?: PoolCallback) =>
     callback === undefined

@@ -79,7 +79,9 @@ describe('a database on several hosts', () => {
       server.close();
       for (const socket of open) socket.destroy();
     };
-    return { address, stop };
+    /** Accepts no new connections and keeps the open ones, like a server that was frozen and has resumed. */
+    const refuse = () => server.close();
+    return { address, stop, refuse };
   }
 
   /**
@@ -118,6 +120,32 @@ describe('a database on several hosts', () => {
     await listener.close();
     await close();
     three.stop();
+  });
+
+  test('reads nothing from a former primary that has kept its connections', async () => {
+    const [former, primary] = await Promise.all([startHost(), startHost()]);
+    const { pool, close } = openPool(urlOf(former, primary), { max: 3 });
+    const pids = (count: number) =>
+      Promise.all(
+        Array.from({ length: count }, async () => {
+          const client = await pool.connect();
+          const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+          return { client, pid: rows[0]?.pid ?? 0 };
+        }),
+      );
+    const idle = await pids(2);
+    for (const { client } of idle) client.release();
+    former.refuse();
+    const all = await pids(3);
+    const old = idle.map(({ pid }) => pid);
+    expect(all.filter(({ pid }) => old.includes(pid))).toHaveLength(2);
+    for (const { client } of all) client.release();
+    const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const later = await pids(3);
+    for (const { pid } of [...rows, ...later]) expect(old).not.toContain(pid);
+    for (const { client } of later) client.release();
+    await close();
+    for (const host of [former, primary]) host.stop();
   });
 
   test('uses the primary, not a standby', async () => {
