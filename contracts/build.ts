@@ -31,7 +31,10 @@ function readSources(): Record<string, { content: string }> {
   );
 }
 
-/** Hashes everything `abi/` is compiled from, so that a test can detect stale output without compiling. Ignores line endings. */
+/**
+ * Hashes everything `abi/` is compiled from, so that a test can detect stale output without compiling. Ignores line
+ * endings.
+ */
 export function fingerprintSources(): string {
   const inputs = JSON.stringify([solc.version(), soladyVersion(), settings, readSources()]).replaceAll(
     '\\r\\n',

@@ -33,7 +33,7 @@ type Document = {
   components: { schemas: Record<string, Schema> };
 };
 
-/** The types whose variants differ in their member `type`, so that comparing it narrows them. */
+/** The union types whose variants differ in `type`, so that TypeScript narrows them when code compares it. */
 const DISCRIMINATED = new Set(['Offer', 'OfferDetails']);
 const HEADER = '// Generated from openapi.json by `npm run generate`; do not edit.\n';
 

@@ -23,7 +23,10 @@ export type Bench = {
   dataDir: string;
 };
 
-/** Builds a real context on its own embedded database, logging to a file. Nothing outlives the process. */
+/**
+ * Builds a real context on its own embedded database, logging to a file. SIGTERM stops the database and deletes its
+ * data.
+ */
 export async function benchContext(settings: Partial<Config> = {}, clock = realClock()): Promise<Bench> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-'));
   const database = await startEmbedded({ dataDir, log: () => {} });

@@ -4,12 +4,15 @@ const TICK_MS = 10;
 
 type Stat = { pid: number; parent: number; ownMs: number; endedMs: number };
 
-/** CPU milliseconds of a process and, separately, of all its descendants. A target's descendants are its database. */
+/**
+ * CPU milliseconds of a process and, separately, of all its descendants. The descendants of a benchmark target are its
+ * database processes.
+ */
 export type CpuTime = { ownMs: number; descendantsMs: number };
 
 /**
- * Returns the CPU time of a process and its descendants, including those that have ended. Returns null if the
- * system has no `/proc`.
+ * Returns the CPU time of a process and its descendants, including those that have ended. Returns null if there is no
+ * such process or no `/proc`.
  */
 export function readCpuMs(pid: number): number | null {
   const time = readCpuTime(pid);
@@ -31,7 +34,7 @@ export function readCpuTime(pid: number): CpuTime | null {
   return { ownMs: own.ownMs, descendantsMs: own.endedMs + descend(pid) };
 }
 
-/** Returns the time that all cores have worked since the machine started, in milliseconds. */
+/** Returns the CPU time that all cores together have used since the machine started, in milliseconds. */
 export function readMachineCpuMs(): number {
   const [user = 0, nice = 0, system = 0, , , interrupts = 0, softInterrupts = 0] = readFileSync(
     '/proc/stat',

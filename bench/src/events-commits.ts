@@ -19,7 +19,7 @@ export type CommitFigures = {
   wakingRatios: number[];
   /** CPU time without an event divided by CPU time with one, per round. Other processes hardly affect it. */
   cpuRatios: number[];
-  /** Like `ratios`, but for a tiny change: a locked read and two narrow rows. */
+  /** Like `ratios`, but for a tiny change: a locking read and two inserts of a narrow row. */
   tinyRatios: number[];
   without: Run;
   with: Run;
@@ -30,10 +30,10 @@ const ROUNDS = 15;
 
 /**
  * Compares three kinds of commits: those that append an event, those that wake settlement, and those that do neither.
- * The runs alternate, so that load on the machine affects all of them alike. The change is the one that the service
- * makes most often: the outcome of a participation, with its audit entry and its notice. The only difference is the
- * event. Its position is assigned later, in another transaction, so that cost counts towards the deliveries.
- * `tinyRatios` make the same comparison for a change that costs almost nothing.
+ * The runs alternate, so that load on the machine affects all of them alike. All commits make the change that the
+ * service makes most often: the outcome of a participation, with its audit entry and its notice. An event gets its
+ * position later, in another transaction, whose cost the `deliveries` part measures. `tinyRatios` make the same
+ * comparison for a change that costs almost nothing.
  */
 export async function measureCommits(
   context: Context,
@@ -44,7 +44,7 @@ export async function measureCommits(
   const databasePid = await readDatabasePid(context.db);
   let used = 0;
 
-  /** Makes `commits` commits, two per participation. Each run uses different participations. */
+  /** Makes `commits` commits, two per participation. Each run takes the next participations in turn. */
   const run = async (commitTwice: (id: string) => Promise<void>): Promise<Run> => {
     const cpuStart = process.cpuUsage();
     const databaseStart = readCpuMs(databasePid);

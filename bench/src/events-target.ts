@@ -34,7 +34,7 @@ const PARTNERS = 16;
 /** The number of events that one call appends. */
 const BATCH = 5;
 const RATE_PER_SECOND = 200;
-/** The slots of an endpoint. */
+/** The maximum number of deliveries to one endpoint that may be in progress at once. */
 const MAX_HANGING = 8;
 const HANGING_ROUNDS = 5;
 const MAX_WAIT_MS = 30_000;
@@ -206,8 +206,8 @@ async function appendSteadily(count: number, append: (n: number) => Promise<unkn
 }
 
 /**
- * Appends events at a steady rate. Returns the 99th percentile of the time from an event's append to its first delivery
- * attempt.
+ * Appends events at a steady rate. Returns the rate that was reached, and the 99th percentile of the time from an
+ * event's append to its first delivery attempt.
  */
 async function measureFirstAttempts(
   context: Context,
@@ -232,8 +232,9 @@ async function measureFirstAttempts(
 }
 
 /**
- * Opens streams, ten per user, and then appends 2,000 events of random users at a steady rate. Returns the memory that
- * the streams add to this process and the 99th percentile of the time from an event's append to its arrival at a stream.
+ * Opens streams, ten per user, and then appends 2,000 events at a steady rate, for each user in turn. Returns the
+ * memory that the streams add to this process and the 99th percentile of the time from an event's append to its arrival
+ * at a stream.
  */
 async function measureStreams(context: Context, count: number): Promise<EventFigures['streams']> {
   const users: string[] = [];
@@ -269,7 +270,8 @@ async function measureStreams(context: Context, count: number): Promise<EventFig
     delays.push(...((await (await fetch(readers.target.url)).json()) as number[]));
   }
   await readers.stop();
-  if (delays.length !== STREAMED_EVENTS * 10) throw new Error(`${delays.length} events arrived`);
+  if (delays.length !== STREAMED_EVENTS * 10)
+    throw new Error(`expected ${STREAMED_EVENTS * 10} arrivals, got ${delays.length}`);
   delays.sort((a, b) => a - b);
   return { streamsMb: added / 2 ** 20, arrivalP99Ms: delays[Math.floor(delays.length * 0.99)] ?? Infinity };
 }

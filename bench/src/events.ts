@@ -3,9 +3,10 @@ import { type Bar, barOf, type Options, type Result } from './result.ts';
 import { startTarget } from './target.ts';
 
 /**
- * The size of each part: events to deliver, deliveries queued for the hanging endpoint, streams, commits per run, events in
- * the log, audit entries. `--rows` sets the size of the log (the acceptance criteria name 10000000; seeding it takes most of the time),
- * and with `--part` the size of that part.
+ * The size of each part: events to deliver, deliveries queued for the hanging endpoint, streams, commits per run,
+ * events in the log, audit entries. With `--part`, `--rows` sets the size of that part. Without it, `--rows` sets the
+ * number of events in the log. The acceptance criteria require 10,000,000 events, but seeding that many takes most of
+ * the run.
  */
 const SIZES: Record<EventPart, number> = {
   ...{
@@ -19,8 +20,8 @@ const SIZES: Record<EventPart, number> = {
 };
 
 /**
- * Measures the event log in parts. Each part runs in its own process with its own database, and prints its
- * figures when it ends.
+ * Measures the event log in parts. Each part runs in its own process with its own database. Its figures are printed
+ * when it ends.
  */
 export async function run({ rows, part: only }: Options): Promise<Result> {
   const figures: Record<string, unknown> = {};

@@ -26,7 +26,7 @@ const PARTS: Record<string, () => Promise<Record<string, Target>>> = {
   events,
   eligibility,
 };
-/** How many different users send the requests, so that no one row stays hot. */
+/** How many different users send the requests, so that no single row stays hot. */
 const CALLERS = 50;
 
 process.send?.(await (PARTS[part] as (typeof PARTS)[string])());
@@ -35,7 +35,7 @@ async function serve(ctx: Context, routes: Parameters<typeof buildServer>[1]): P
   return (await buildServer(ctx, routes)).listen({ host: '127.0.0.1', port: 0 });
 }
 
-/** Users with reviews, a connected wallet and a session each. */
+/** Seeds users, each with reviews and a connected wallet, and issues tokens for the callers. */
 async function users(): Promise<Record<string, Target>> {
   const { ctx, clientId, options } = await statusesWorld();
   const { db } = ctx;
@@ -154,7 +154,7 @@ async function partnerOf({ ctx, clientId }: Bench): Promise<string> {
   return partner_id;
 }
 
-/** Returns the headers of the partner itself, without a user. */
+/** Returns headers with a token of the partner itself, not of a user. */
 async function partnerHeaders({ ctx, clientId }: Bench, scope: string): Promise<Record<string, string>> {
   const provider = ctx.oauth.provider();
   const client = await provider.Client.find(clientId);

@@ -60,8 +60,8 @@ const PARTS: Record<string, Part> = {
 
 /**
  * Measures how the CPU time per operation grows with rows, users, connections or offers. Each size has its own process
- * and database, and the sizes take turns. The exponent is the slope of the cost over the size on logarithmic scales, at the
- * largest sizes. `--rows` sets the largest of three sizes.
+ * and database, and the sizes take turns. The exponent is the slope of the cost over the size on logarithmic scales, at
+ * the largest sizes. `--rows` sets the largest of three sizes.
  */
 export async function run({ part: only, large = false, rows }: Options): Promise<Result> {
   if (only !== undefined && PARTS[only] === undefined)
@@ -88,7 +88,7 @@ export async function run({ part: only, large = false, rows }: Options): Promise
 
 /**
  * Returns the exponent between the two largest sizes, per round. For `linear` it is the exponent of the cost that each
- * step adds, because a fixed cost would hide how the rest grows. The sizes are powers of ten.
+ * step adds, because a fixed cost would hide how the rest grows. Each size must be ten times the one before it.
  */
 export function exponents(
   sizes: readonly number[],
@@ -108,7 +108,7 @@ export function exponents(
   });
 }
 
-/** Sends requests to the processes, one per size, in turn. `growth-target.ts` defines the requests. */
+/** Starts one process per size and sends requests to them in turn. `growth-target.ts` defines the requests. */
 async function measureTargets(part: string, sizes: readonly number[]): Promise<Record<string, Costs>> {
   const targets: Started<Record<string, Target>>[] = [];
   try {
@@ -127,7 +127,7 @@ async function measureTargets(part: string, sizes: readonly number[]): Promise<R
   }
 }
 
-/** Appends events for users who have ten streams each, while a growing number of other users' streams is open. */
+/** Appends events for users who have ten streams each. The sizes differ in how many streams are open in total. */
 async function measureStreams(sizes: readonly number[]): Promise<Record<string, Costs>> {
   const started: { stop(): Promise<void> }[] = [];
   try {

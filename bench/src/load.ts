@@ -13,7 +13,7 @@ export type Load = {
   databaseCpuMicros: number | null;
 };
 
-/** The medians of the rounds of one target, and the rounds. */
+/** The medians of all rounds of one target, and the rounds themselves. */
 export type Loads = Load & { rounds: Load[] };
 
 export const MIN_ROUNDS = 5;
@@ -65,7 +65,7 @@ export async function compare<Name extends string>(
   return Object.fromEntries(names.map((name) => [name, medianLoad(all[name])])) as Record<Name, Loads>;
 }
 
-/** Returns the targets in an order that changes with every round, so that none always follows the same one. */
+/** Returns the targets, in reverse order in every other round, so that no target always runs after the same one. */
 export function inTurn<T>(targets: readonly T[], round: number): readonly T[] {
   return round % 2 === 0 ? targets : targets.toReversed();
 }
@@ -88,7 +88,7 @@ function medianLoad(rounds: Load[]): Loads {
   };
 }
 
-/** Returns the throughput of `ours` divided by that of `theirs`, per round. */
+/** Returns a bar with the throughput of `ours` divided by that of `theirs`, one value per round. */
 export function throughputBar(
   label: string,
   ours: Loads,
@@ -100,8 +100,8 @@ export function throughputBar(
 }
 
 /**
- * Returns two bars with the same limit: throughput, and CPU time per request of the service and its database. Other
- * programs on the machine hardly affect the second.
+ * Returns two bars with the same limit: throughput, and requests per second of CPU time (service and database). Other
+ * programs on the machine hardly affect the second bar. It is left out if the system has no `/proc`.
  */
 export function ratioBars(
   label: string,

@@ -51,7 +51,7 @@ if (unknown !== undefined)
 const folder = new URL('../results/', import.meta.url);
 await mkdir(folder, { recursive: true });
 
-// Ends the targets and removes their bundles.
+// Exiting runs the handlers that end the targets and remove their bundles.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 for (const name of names) {

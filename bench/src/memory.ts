@@ -20,7 +20,10 @@ const PATHS = [
   '/v1/events',
 ];
 
-/** Measures the resident memory of a sandbox's service process: idle, and after 100,000 requests. Each round is a new process. */
+/**
+ * Measures the resident memory of a sandbox's service process: idle, and after 100,000 requests. Each round is a new
+ * process.
+ */
 export async function run(): Promise<Result> {
   const idle: number[] = [];
   const used: number[] = [];

@@ -10,7 +10,7 @@ import type { WalletTarget } from './wallet-load.ts';
 
 const CHAIN = 'ethereum_sepolia';
 const WALLETS_PER_USER = 5;
-/** The most participations awaiting approval that a user may have. */
+/** The maximum number of participations that a user may have waiting for their approval. */
 const PARTICIPATIONS_PER_USER = 5;
 
 const outside = JSON.parse(process.argv[2] ?? '') as Outside;
@@ -27,7 +27,7 @@ const wallets: WalletTarget = {
 process.send?.({ url, mix: await buildMix(), wallets, databaseUrl, dataDir });
 
 /**
- * Calls from partners whose users browse, check their progress and invest: mostly reads, one write in ten
+ * Calls from partners whose users browse, check their progress and invest: mostly reads, about one write in ten
  * requests, and the mistakes that integrations make.
  */
 async function buildMix(): Promise<Mix> {

@@ -13,7 +13,7 @@ import { createPartner } from '@causeway/service/partners/partner.ts';
 
 /** What the target needs to know about the simulators, which run in another process. */
 export type Outside = Pick<Simulators, 'venue' | 'chains'> & {
-  /** Whether nodes never refuse requests because they are busy. */
+  /** If true, nodes queue requests while they are busy instead of refusing them. */
   isPatient?: boolean;
 };
 
@@ -28,7 +28,9 @@ export type MixUser = {
 };
 
 const PARTNERS = ['Harbour', 'Meadow', 'Quarry', 'Orchard'];
-/** Enough for their single-use requests to last a whole benchmark: its rounds are comparable only if each has the same mix. */
+/**
+ * Enough users for the single-use requests to last a whole benchmark. With fewer, the mix would change between rounds.
+ */
 const USERS_PER_PARTNER = 96;
 const SEED_BATCH_SIZE = 16;
 const REFRESH_TOKENS_PER_USER = 10;
@@ -43,7 +45,8 @@ const REQUIREMENTS = [
 /** The settings of a node that serves the mix. */
 export function mixSettings({ venue, chains, isPatient = false }: Outside): Partial<Config> {
   return {
-    // The production limits, because a sandbox queues requests instead of refusing them.
+    // Without `isPatient`, the production limits apply. With a sandbox's limits, a node would queue requests instead of
+    // refusing them.
     ...(isPatient
       ? { maxEventLoopLagMs: 60_000, maxPoolWaitMs: 60_000 }
       : { maxEventLoopLagMs: 200, maxPoolWaitMs: 1_000 }),

@@ -6,7 +6,7 @@ import { readCpuTime } from './cpu.ts';
 import { startTarget } from './target.ts';
 import { type Mix, pickFrom, type TimedLoad, timedLoad } from './timed-load.ts';
 
-/** `cpuMicros` is the processor time of the service, `databaseCpuMicros` that of its database. */
+/** `cpuMicros` is the CPU time of the service, `databaseCpuMicros` that of its database. */
 export type MeasuredLoad = TimedLoad & { cpuMicros: number; databaseCpuMicros: number };
 
 type Load = Parameters<typeof timedLoad>[2];
@@ -33,8 +33,8 @@ export async function startMix({ core, collectorUrl }: { core?: number; collecto
   const readDatabaseCpuMs = () => readCpuTime(pid)?.descendantsMs ?? Number.NaN;
   return {
     /**
-     * Applies the load. Returns the measurements and the processor time that the service and its database used. Throws
-     * if single-use requests ran out, because the load would be lighter than in earlier rounds.
+     * Applies the load. Returns the measurements and the CPU time that the service and its database used. Throws if
+     * single-use requests ran out, because the load would be lighter than in earlier rounds.
      */
     measure: async (load: Load): Promise<MeasuredLoad> => {
       const before = await readCpu();

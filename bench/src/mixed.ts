@@ -6,7 +6,7 @@ import { median, spreadOf } from './statistics.ts';
 const RATE = 1_000;
 const SECONDS = 8;
 
-/** Measures a realistic mix of requests at a steady rate on all cores: latency, and processor time per request. */
+/** Measures a realistic mix of requests at a steady rate on all cores: latency, and CPU time per request. */
 export async function run(): Promise<Result> {
   const { measure, stop } = await startMix();
   const rounds: (MeasuredLoad & { cpuMicrosPerRequest: number })[] = [];

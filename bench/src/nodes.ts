@@ -39,8 +39,8 @@ type Measured = Record<
 
 /**
  * Compares two nodes behind HAProxy with one, on all cores of the machine, for several kinds of requests. The load
- * generator has the lowest priority. A node uses one core, and everything else shares what is left: so two nodes can do
- * at most `cores × nodeCpuMs ÷ machineCpuMs` times the work of one (`ceiling`).
+ * generator has the lowest priority. One node can use only one core, but each request costs `machineCpuMs` on the whole
+ * machine. More nodes can therefore do at most `cores × nodeCpuMs ÷ machineCpuMs` times the work of one (`ceiling`).
  */
 export async function run(): Promise<Result> {
   const problem = installDebianPackages(['haproxy', 'wrk']);
@@ -55,7 +55,7 @@ export async function run(): Promise<Result> {
   const first = await startTarget<Target>('./mix-target.ts', [outside]);
   const { databaseUrl, dataDir, mix, wallets } = first.target;
   const second = await startTarget<{ url: string }>('./mix-node.ts', [outside, databaseUrl, dataDir]);
-  // Set only after the child processes have started, because they would inherit it.
+  // Lowers the priority only after the child processes have started, because they would inherit it.
   setPriority(LOWEST_PRIORITY);
   const urls = [first.target.url, second.target.url];
   const postmaster = Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
@@ -137,10 +137,13 @@ async function measure(
   }
 }
 
-/** Returns a generator that sends the requests in turn with wrk, which costs less than anything in JavaScript. */
+/**
+ * Returns a generator that sends the requests in turn with wrk, which uses less CPU time than a generator in
+ * JavaScript.
+ */
 function sendWithWrk(folder: string, requests: readonly string[]): Generator {
   const script = join(folder, `${requests.length}-${requests[0]?.length}.lua`);
-  // Lua understands the escapes of JSON strings that requests contain.
+  // Lua understands the escapes that `JSON.stringify` writes for these requests.
   const list = requests.map((text) => JSON.stringify(text)).join(',\n');
   const next = 'local n = 0\nfunction request() n = n + 1 return requests[n % #requests + 1] end';
   writeFileSync(script, `local requests = {\n${list}\n}\n${next}\n`);
@@ -178,7 +181,7 @@ function sendMix(mix: Mix): (url: string) => Promise<number> {
   };
 }
 
-/** Returns the processor time of the nodes in milliseconds. */
+/** Returns the CPU time of the nodes in milliseconds. */
 async function readNodes(nodes: readonly string[]): Promise<number> {
   const times = await Promise.all(
     nodes.map(async (url) => (await (await fetch(`${url}/cpu`)).json()) as { micros: number }),

@@ -2,7 +2,10 @@ import { compare, ratioBars } from './load.ts';
 import type { Result } from './result.ts';
 import { startTarget } from './target.ts';
 
-/** Compares the list of offers, which partners poll most, with a bare Fastify route that returns a list of the same size. */
+/**
+ * Compares the list of offers, which partners poll most, with a bare Fastify route that returns a list of the same
+ * size.
+ */
 export async function run(): Promise<Result> {
   const bare = await startTarget('./kernel-bare.ts');
   const ours = await startTarget('./offers-ours.ts');

@@ -15,8 +15,8 @@ const OVERLOAD_SECONDS = 12;
 /**
  * Measures throughput and latency at four times the load that saturates the node, relative to the peak, in alternating
  * rounds. The service and its database share one core; the load generator and the simulated providers run on another.
- * On the same core, the generator would take processor time from the service and lower its throughput. The load comes
- * from several partners and stays within their rate limits, so every refused request was refused because the node was
+ * On the same core, the generator would take CPU time from the service and lower its throughput. The load comes from
+ * several partners and stays within their rate limits, so every refused request was refused because the node was
  * saturated.
  */
 export async function run(): Promise<Result> {
@@ -59,7 +59,7 @@ export async function run(): Promise<Result> {
   }
 }
 
-/** Returns the median processor time per accepted and per refused request. */
+/** Returns the median CPU time per accepted and per refused request. */
 function costs(peaks: readonly MeasuredLoad[], overloads: readonly MeasuredLoad[]) {
   const accepted = median(
     peaks.map(({ cpuMicros, acceptedPerSecond }) => cpuMicros / (acceptedPerSecond * PEAK_SECONDS)),

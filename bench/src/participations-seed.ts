@@ -10,7 +10,7 @@ export async function seedParticipations(ctx: Context, clientId: string, rows: n
   const partnerId = found[0]?.id ?? '';
   const client = await ctx.pool.connect();
   try {
-    // Indexes are dropped and rebuilt at the end; maintaining them row by row would take most of an hour.
+    // Drops the indexes first and rebuilds them at the end. Maintaining them row by row would take most of an hour.
     const { rows: indexes } = await client.query<{ name: string; definition: string }>(`
       select indexname as name, indexdef as definition from pg_indexes
       where tablename = 'participations' and indexname <> 'participations_pkey'`);

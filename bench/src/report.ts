@@ -14,8 +14,8 @@ import {
 import { type Bar, describeValue, judge, type Result } from './result.ts';
 
 /**
- * A file of `bench/results`. Files without a date come from an earlier version of the benchmark, with one round and other
- * limits, so they are shown but not judged.
+ * A file of `bench/results`. Files without a date come from an earlier version of the benchmark, with one round and
+ * other limits, so they are shown but not judged.
  */
 type Stored = Result & {
   file: string;
@@ -128,8 +128,8 @@ function limitOf(bar: Bar): string {
 }
 
 /**
- * Returns the bars that are ratios of two positive numbers, inverted where less is better, so that more is always
- * better.
+ * Returns a row of the plot for each bar, inverted where less is better, so that more is always better. Skips growth
+ * exponents, results without a date, and bars with values that are not positive.
  */
 function ratioRows(results: readonly Stored[]): RatioRow[] {
   return results
@@ -159,7 +159,7 @@ function latencyRows(results: readonly Stored[]): LatencyRow[] {
       Object.entries(figures as Record<string, Partial<Loads>>).flatMap(([name, { latency }]) =>
         Object.entries(latency ?? {}).map(([percentile, ms]) => ({
           ...{ target: shorten(`${file.replace('.json', '')}: ${name}`), percentile },
-          // The histogram counts in whole milliseconds; a logarithmic scale has no zero.
+          // The histogram counts whole milliseconds, so a latency can be 0, which a logarithmic scale cannot show.
           ms: Math.max(ms, 0.5),
         })),
       ),

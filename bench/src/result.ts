@@ -9,7 +9,7 @@ export type Bar = { label: string; value: number; rounds?: number[]; goal?: numb
   | { max: number }
 );
 
-/** The outcome of one benchmark. `figures` are printed and stored unchanged. */
+/** The outcome of one benchmark. `figures` are printed as a table and stored in full. */
 export type Result = {
   name: string;
   bars: Bar[];

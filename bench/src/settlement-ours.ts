@@ -38,7 +38,7 @@ export type SettlementModel = {
   generation: 1 | 2;
   /** The time between two blocks; 0 mines on demand. */
   blockMs: number;
-  /** Blocks until a commit is confirmed. */
+  /** The number of blocks after which a commit is confirmed. */
   confirmations: number;
 };
 
@@ -92,7 +92,7 @@ async function measure(model: SettlementModel, chain: SettlementChain): Promise<
     gas += BigInt((receipt as { gasUsed: string }).gasUsed);
   }
   const settled = mined.reduce((sum, { rows }) => sum + Number(rows), 0);
-  // May exceed `settled`, because the worker continues with the backlog until it is stopped.
+  // Includes rows that are committed but not completed yet, because they used CPU time too.
   const committed = Number(taken.committed) - model.history;
   if (settled < count) throw new Error(`only ${settled} of ${count} rows were completed`);
   const perRow = (from: number | null, to: number | null) =>

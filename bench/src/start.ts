@@ -12,7 +12,8 @@ type Start = { seconds: number; cpuSeconds: number };
 
 /**
  * Measures the time from `causeway serve` to the ready line of a sandbox without the demo app: in an empty folder, and
- * again in the same folder and on the same port, as in a restart. The CPU time includes the database and the simulators.
+ * again in the same folder and on the same port, as in a restart. The CPU time includes the database and the
+ * simulators.
  */
 export async function run(): Promise<Result> {
   const first: Start[] = [];

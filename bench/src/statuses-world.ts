@@ -19,9 +19,7 @@ const REQUIREMENTS = `
       - { type: document, details: { document_type: tax_certification } }
       - { type: jurisdiction, details: { filter_type: reject, filters: [{ country_iso_2: US }] } }`;
 
-/**
- * Creates an offer with four or more options of seven requirements each, and a user who has data for most requirements.
- */
+/** Creates an offer whose options have seven requirements each, and a user who has data for most requirements. */
 export async function statusesWorld(optionCount = 4) {
   const bench = await benchContext();
   const { ctx } = bench;

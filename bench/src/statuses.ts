@@ -2,7 +2,9 @@ import { compare, ratioBars } from './load.ts';
 import type { Result } from './result.ts';
 import { startTarget, type Target } from './target.ts';
 
-/** Compares the requirement statuses, which pages poll during onboarding, with a bare route that runs the same query. */
+/**
+ * Compares the requirement statuses, which pages poll during onboarding, with a bare route that runs the same query.
+ */
 export async function run(): Promise<Result> {
   const bare = await startTarget('./statuses-bare.ts');
   const ours = await startTarget('./statuses-ours.ts');

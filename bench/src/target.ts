@@ -11,7 +11,7 @@ export type Target = {
   body?: string;
   /** Paths to request in turn. Default: the path of `url`. */
   paths?: string[];
-  /** Bearer tokens to use in turn, instead of the headers. */
+  /** Bearer tokens to send in turn, in addition to `headers`. */
   tokens?: string[];
 };
 
@@ -23,8 +23,8 @@ export const TASKSET = '/usr/bin/taskset';
 const bundled = new Map<string, Promise<string>>();
 
 /**
- * Bundles `file` like the service in production. A TypeScript loader would add a call whenever a function is created, a
- * tenth of the CPU time of a request. The bundle is removed when this process exits.
+ * Bundles `file` like the service in production. A TypeScript loader would add a call whenever a function is created,
+ * which would distort the CPU times. The bundle is removed when this process exits.
  */
 function bundleTarget(file: string): Promise<string> {
   const known = bundled.get(file);

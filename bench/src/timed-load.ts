@@ -3,7 +3,9 @@ import { loadavg } from 'node:os';
 import { groupBy } from '@causeway/service/group-by.ts';
 import { percentile } from './statistics.ts';
 
-/** Requests of one kind in the mix. A request is the full text of an HTTP request; `{n}` is replaced by a unique number. */
+/**
+ * Requests of one kind in the mix. A request is the full text of an HTTP request; `{n}` is replaced by a unique number.
+ */
 export type Kind = {
   weight: number;
   requests: string[];
@@ -29,14 +31,14 @@ export type TimedLoad = {
   resets: number;
   /**
    * Requests still without a reply two seconds after the end, and requests whose connection was closed without a reply.
-   * They count as accepted, with the time they have taken so far.
+   * Their times so far count towards the percentiles of accepted requests.
    */
   unanswered: number;
-  /** Requests of another kind than planned, because all single-use requests of the planned kind were used. */
+  /** Requests of a kind other than planned, because all single-use requests of the planned kind were used up. */
   substituted: number;
   /** The p99 of the three slowest kinds of requests, in milliseconds. */
   slowest: Record<string, number>;
-  /** The processor time that the load generator used, in cores. */
+  /** The average number of cores that the load generator used. */
   generatorCores: number;
   loadAverage: number;
 };
@@ -84,14 +86,14 @@ export function pickFrom(mix: Mix): () => Planned {
 }
 
 /**
- * Sends requests on raw sockets, which cost little, so that the generator is not the bottleneck. Accepted and rejected
+ * Sends requests on raw sockets, which cost little, so that the generator is not the bottleneck. Accepted and refused
  * requests (429 and 503) are counted separately.
  *
  * With `rate`, the load is an open loop of independent users: request `k` is sent at `k / rate` seconds however late
  * the replies are, on an idle connection or else on a new one, and its latency counts from the time it was due.
  * Limiting the connections would make it a closed loop: requests would wait in the generator, and the node would never
- * see four times its load. With `connections`, each connection sends its next request as soon as a reply arrives, which
- * measures the highest throughput of the node.
+ * be overloaded. With `connections`, each connection sends its next request as soon as a reply arrives, which measures
+ * the highest throughput of the node.
  */
 export async function timedLoad(
   url: string,

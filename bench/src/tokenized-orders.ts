@@ -11,7 +11,7 @@ export type Measured = { url: string; headers: Record<string, string>; statsUrl:
 /**
  * Mean CPU milliseconds of the service process per transaction, one value per part: `oneByOne` for transactions sent
  * one at a time, `atOnce` for twenty at a time. `p50` and `p95` refer to those sent one at a time. `idle` is the cost
- * of an idle process over the same time.
+ * of an idle process over the same time. It is already subtracted from the other values, except `atOnce`.
  */
 export type TransactionCost = {
   oneByOne: number[];
@@ -37,9 +37,8 @@ const AMOUNT = '10050000';
 const abi = parseAbi(['function approve(address spender, uint256 amount)']);
 
 /**
- * Measures transactions after a warm-up, each from a different wallet. Every round starts on a new block and after the
- * previous attestations have expired, so that no chain or venue response is cached. The cost of an idle process is
- * subtracted.
+ * Measures transactions after a warm-up. In every round, each wallet sends one transaction. The round starts on a new
+ * block and after the previous attestations have expired, so that no chain or venue response is cached.
  */
 export async function measureTransactions(
   simulators: Simulators,

@@ -45,7 +45,8 @@ app.addHook('onResponse', (request, _reply, done) => {
 });
 const url = await app.listen({ host: '127.0.0.1', port: 0 });
 
-// Reports the CPU time, the replies served and the calls to the venue.
+// Reports the CPU time, the replies served and the calls to the venue. `/prove/{wallet}` also proves a wallet;
+// `/reset/{now}` also sets the clock and deletes the orders.
 const stats = createServer(async (request, response) => {
   const [, wallet] = /^\/prove\/(0x[0-9a-f]{40})$/.exec(request.url ?? '') ?? [];
   if (wallet !== undefined) await proveWallet(wallet);

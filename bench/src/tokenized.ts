@@ -15,7 +15,9 @@ const CPU_BUDGET_MS = { max: 5, goal: 4 };
 /** The simulated round trip to a remote venue. */
 const ROUND_TRIP_MS = 50;
 
-/** Compares polled quotes with routes that call the venue for every request, and measures the CPU cost of a transaction. */
+/**
+ * Compares polled quotes with routes that call the venue for every request, and measures the CPU cost of a transaction.
+ */
 export async function run(): Promise<Result> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-simulators-'));
   const simulators = await startSimulators({ dataDir, clock: { now_ms: Date.now(), running: true } });

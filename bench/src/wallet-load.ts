@@ -9,7 +9,10 @@ export type WalletTarget = { url: string; tokens: string[]; offerId: string; opt
 
 type Wallet = { key: Hex; address: string };
 
-/** Connects wallets for all users concurrently. Each user connects two in turn. Returns the milliseconds of each. */
+/**
+ * Connects wallets for all users concurrently. Each user alternates between two wallets. Returns the milliseconds that
+ * each connection took.
+ */
 export async function connectWallets(
   { url, tokens, offerId, optionId }: WalletTarget,
   seconds: number,

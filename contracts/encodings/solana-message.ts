@@ -59,7 +59,9 @@ export function encodeLength(length: number): Uint8Array {
   return Uint8Array.of(...bytes, rest);
 }
 
-/** Merges the accounts of all instructions, ordered as the header counts them: signers first, writable before readonly. */
+/**
+ * Merges the accounts of all instructions, ordered as the header counts them: signers first, writable before readonly.
+ */
 function collectAccounts(feePayer: Uint8Array, instructions: readonly Instruction[]): AccountMeta[] {
   const merged = new Map<string, AccountMeta>();
   const add = (meta: AccountMeta) => {

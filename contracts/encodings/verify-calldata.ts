@@ -23,7 +23,7 @@ import { venueManagerAbi, verifiedSwapAbi } from './verifier-abi.ts';
 /** An EIP-1193 connection to a node that the caller trusts. */
 type NodeConnection = { request(call: { method: string; params?: unknown }): Promise<unknown> };
 
-/** The reply from the transaction endpoint, and the wallet that will broadcast the transaction. */
+/** The reply of `POST /v1/tokenized/swap/transaction`, and the wallet that will broadcast the transaction. */
 export type CalldataClaim = {
   to: string;
   data: string;
@@ -64,7 +64,7 @@ const abi = [
   ...venueManagerAbi,
   ...parseAbi(['function decimals() view returns (uint8)']),
 ];
-/** Accepts addresses with or without a checksum. */
+/** Does not verify the checksum of addresses. */
 const LOOSE = { strict: false };
 /** The last second that a JavaScript date can hold. */
 const MAX_DATE_S = 8_640_000_000_000n;

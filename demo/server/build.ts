@@ -44,7 +44,7 @@ function fingerprint(): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Removes builds that are too old for a running server to use. */
+/** Removes builds that are too old to be in use by a running server. */
 function removeOldBuilds(): void {
   mkdirSync(dist, { recursive: true });
   for (const name of readdirSync(dist)) {

@@ -20,7 +20,10 @@ export async function listenOnFirst(
   throw new Error(`no free port among ${ports.join(', ')}; stop the other process or choose another port`);
 }
 
-/** Listens on both addresses of localhost or on none, because browsers may try either one first. */
+/**
+ * Listens on both addresses of localhost, because browsers may try either one first. Throws if the port is in use on
+ * either address; without IPv6, one address is enough.
+ */
 async function listenOn(host: string, port: number, listener: RequestListener): Promise<Listening> {
   const [first, ...others] = host === 'localhost' ? ['127.0.0.1', '::1'] : [host];
   const main = await bind(String(first), port, listener);

@@ -43,8 +43,8 @@ const SHARED = new Set(['/sandbox/venue', CLOCK]);
 const MAX_ADVANCE_SECONDS = 30 * 86_400;
 
 /**
- * Forwards the sandbox controls that the demo offers: the faucet, the market, the clock, and the signed-in user's reviews
- * and forms. Returns null for any other path.
+ * Forwards the sandbox controls that the demo offers: the faucet, the market, the clock, and the signed-in user's
+ * reviews and forms. Returns null for any other path.
  */
 export async function forwardControl(
   { baseUrl }: DemoSettings,

@@ -52,7 +52,7 @@ export async function startSandbox(config: Config, clock: Clock, print: Print): 
     startSimulators({ dataDir: config.dataDir, clock: setting }),
     startOptionalDemo(config, print),
   ]);
-  // This process has little to do until the simulators are ready.
+  // Prepared now, because this process would otherwise only wait for the simulators.
   prepareOfferFiles();
   const [simulators, demo] = await starting;
   return {

@@ -5,7 +5,10 @@ import type { Event } from './wire.ts';
 
 type Listener = (event: Event) => void;
 
-/** Shares one event stream among all hooks and flows: browsers limit connections, and the service allows 10 streams per user. */
+/**
+ * Shares one event stream among all hooks and flows: browsers limit connections, and the service allows 10 streams per
+ * user.
+ */
 export type EventHub = {
   /**
    * Calls `listener` for each event while the page is visible. Events missed while the page was hidden arrive

@@ -18,7 +18,9 @@ export type Offers = {
   list(query?: PageQuery & OfferInclude, options?: RequestOptions): Pages<Offer>;
   /** Returns an offer by id or slug. */
   get(id: string, options?: RequestOptions & OfferInclude): Promise<OfferDetails>;
-  /** Explains whether the user could invest now, per option: the checks that passed, and what to do about the others. */
+  /**
+   * Explains whether the user could invest now, per option: the checks that passed, and what to do about the others.
+   */
   eligibility(offerId: string, query?: EligibilityQuery, options?: RequestOptions): Promise<Eligibility>;
 };
 

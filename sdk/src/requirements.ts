@@ -20,7 +20,7 @@ export type Requirements = {
     document: NewAcknowledgement,
     options?: RequestOptions,
   ): Promise<Acknowledgement>;
-  /** Lists what the user has acknowledged, in all versions. */
+  /** Lists every document version that the user has acknowledged. */
   acknowledgements(offerId: string, query?: PageQuery, options?: RequestOptions): Pages<Acknowledgement>;
 };
 

@@ -22,8 +22,8 @@ export type Tokenized = {
   /** Returns the trading hours, the previous close and the recorded prices of a day, week, month or year. */
   market(query: MarketQuery, options?: RequestOptions): Promise<TokenizedSwapMarket>;
   /**
-   * Orders a swap and returns its calldata. Call it once per user confirmation: each call uses an attestation, and the
-   * calldata expires.
+   * Orders a swap and returns its calldata. Call it once per user confirmation: each call uses up a signed quote (an
+   * attestation) of the venue, and the calldata expires.
    */
   transaction(body: TokenizedOrder, options?: RequestOptions): Promise<TokenizedSwapTransaction>;
   /** Lists the user's orders and their outcomes, newest first. */

@@ -4,11 +4,11 @@ export type Acknowledgement = {
   object: 'acknowledgement';
   id: string;
   offer_id: string;
-  /** Identifies the document within the offer, in all its versions. */
+  /** Identifies the document within the offer. All versions of the document share it. */
   document: string;
   name: string;
   url: string;
-  /** A new version asks every user again. */
+  /** After a new version, every user must acknowledge the document again. */
   version: string;
   /** The SHA-256 of the file at `url`, in lower-case hexadecimal digits, as stated by the operator: the service does not fetch the file. */
   sha256: string;
@@ -20,12 +20,12 @@ export type AcknowledgementRequirement = {
   id: string;
   type: 'acknowledgement';
   details: {
-    /** Identifies the document within the offer, in all its versions. */
+    /** Identifies the document within the offer. All versions of the document share it. */
     document: string;
     name: string;
-    /** Where the user reads the document: an https address, or http on this machine. */
+    /** Where the user reads the document: an https URL, or an http URL on localhost. */
     url: string;
-    /** A new version asks every user again. */
+    /** After a new version, every user must acknowledge the document again. */
     version: string;
     /** The SHA-256 of the file at `url`, in lower-case hexadecimal digits, as stated by the operator: the service does not fetch the file. */
     sha256: string;
@@ -149,7 +149,7 @@ export type ErrorBody = {
 export type Event = {
   object: 'event';
   id: string;
-  /** For example `participation.completed`. `redacted` if the user does not, or no longer, allow this app to read it. */
+  /** For example `participation.completed`. `redacted` if the user has not allowed this app to read it, or no longer allows it. */
   type: string;
   timestamp: string;
   /** The event's number among all of the partner's events, without gaps. */
@@ -229,7 +229,7 @@ export type JurisdictionRequirement = {
   id: string;
   type: 'jurisdiction';
   details: {
-    /** `allow`: only the listed places pass. `reject`: all other places pass. */
+    /** `allow`: only the listed places pass. `reject`: all but the listed places pass. */
     filter_type: 'allow' | 'reject';
     filters: Array<{
       /** ISO 3166-1 alpha-2 code in upper case. */
@@ -254,9 +254,9 @@ export type KycToken = {
 
 /** The document as the user has read it: the values of the requirement whose document you showed. */
 export type NewAcknowledgement = {
-  /** Identifies the document within the offer, in all its versions. */
+  /** Identifies the document within the offer. All versions of the document share it. */
   document: string;
-  /** A new version asks every user again. */
+  /** After a new version, every user must acknowledge the document again. */
   version: string;
   /** The SHA-256 of the file at `url`, in lower-case hexadecimal digits, as stated by the operator: the service does not fetch the file. */
   sha256: string;
@@ -274,7 +274,7 @@ export type NewKycToken = {
 export type NewWebhookEndpoint = {
   /** An `https` URL on a public address. The same rules apply each time an event is sent. */
   url: string;
-  /** Event types: exact names, groups such as `participation.*`, or `*`. */
+  /** Event types: exact names, groups such as `participation.*`, `redacted`, or `*`. */
   types: Array<string>;
   description?: string | null | undefined;
 };
@@ -714,7 +714,7 @@ export type WebhookDelivery = {
   event_id: string;
   /** The event type; `redacted` if the partner may not read it. */
   type: string;
-  /** `skipped`: the endpoint was enabled again from a later event. */
+  /** `skipped`: the endpoint was enabled again with `from` set to `now`. */
   state: 'pending' | 'delivered' | 'failed' | 'skipped';
   attempts: number;
   next_attempt_at: string | null;
@@ -743,7 +743,7 @@ export type WebhookEndpoint = {
 export type WebhookEndpointChange = {
   /** An `https` URL on a public address. The same rules apply each time an event is sent. */
   url?: string | undefined;
-  /** Event types: exact names, groups such as `participation.*`, or `*`. */
+  /** Event types: exact names, groups such as `participation.*`, `redacted`, or `*`. */
   types?: Array<string> | undefined;
   description?: string | null | undefined;
 };

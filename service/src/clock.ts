@@ -1,4 +1,6 @@
-/** The application clock, which tests and the sandbox can move. Token lifetimes and rate limits use real time instead. */
+/**
+ * The application clock, which tests and the sandbox can move. Token lifetimes and rate limits use real time instead.
+ */
 export type Clock = {
   /** Milliseconds since the epoch. */
   now(): number;

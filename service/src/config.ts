@@ -89,24 +89,30 @@ export type Config = {
   limits: Record<LimitName, number>;
   /** In order of preference. */
   rpcUrls: Partial<Record<ChainName, string[]>>;
-  /** How many milliseconds reads may reuse a chain's head. Null = derived from the chain's block time. */
+  /**
+   * Minimum milliseconds between two checks for a chain's new head under load. Null = derived from the chain's block
+   * time.
+   */
   rpcFreshnessMs: number | null;
   /** Null = no sanctions list. */
   sanctionsFile: string | null;
   /** No offer accepts residents of these countries and regions. */
   blockedCountries: Area[];
   /**
-   * What happens when a user moves from a rejected to an accepted country: `flag` only lists the change; with
+   * What happens when a user moves from a rejected to an accepted country: `flag` only logs and lists the change; with
    * `review` the user also has to wait for an operator's approval.
    */
   countryChangePolicy: 'flag' | 'review';
-  /** The key that signs allow-list permissions. Null = no wallet can be allowed. */
+  /** The key that signs allow-list permissions where `roleKeys` has no `supplier` key. Null = no such key. */
   supplierKey: OperatorKey | null;
-  /** The key that commits and refunds participations. Null = this process settles nothing. */
+  /**
+   * The key of every EVM role, except `supplier`, that has no key in `roleKeys`. Null = this process does not act in
+   * such roles.
+   */
   operatorKey: OperatorKey | null;
-  /** The key that commits and refunds participations on Solana. Null = this process settles nothing there. */
+  /** The key of every Solana role that has no key in `roleKeys`. Null = this process does not act in such roles. */
   solanaKey: OperatorKey | null;
-  /** The keys of roles that do not use the operator key, each for all chains or for one. */
+  /** The keys of roles that do not use the operator key, each for all EVM chains or for one chain. */
   roleKeys: RoleKey[];
   /** Replaced operator keys whose transactions are still tracked. */
   retiredKeys: RetiredKey[];
@@ -140,7 +146,7 @@ export type Config = {
   warnings: string[];
 };
 
-/** Lists everything that is wrong with the configuration, one line per variable. */
+/** Lists everything that is wrong with the configuration, one line per problem. */
 export class ConfigError extends Error {
   constructor(problems: string[]) {
     const list = problems.length === 1 ? ` ${problems[0]}` : problems.map((each) => `\n  ${each}`).join('');
@@ -149,7 +155,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads the configuration of a node. Throws `ConfigError`. Only this file accesses the environment. */
+/** Reads the configuration of a node. Throws `ConfigError`. Only this file reads settings from the environment. */
 export function loadConfig(env: Environment = process.env): Config {
   const { config, problems } = inspectConfig(env);
   if (problems.length > 0) throw new ConfigError(problems);

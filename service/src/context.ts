@@ -43,7 +43,7 @@ export type Context = Kernel & {
   streams: EventStreams;
   webhooks: WebhookSender;
   readiness: Readiness;
-  /** Throws `account_restricted` if the user is on hold. Every write by a user goes through it. */
+  /** Throws `account_restricted` if the user is on hold. Every API request that writes for a user calls it. */
   assertMayWrite(userId: string): Promise<void>;
   /** Records in the audit log that a caller was refused. Returns immediately and never throws. */
   recordRefusal(refusal: Decision): void;

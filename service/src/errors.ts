@@ -83,7 +83,9 @@ export type ErrorDetails = Record<string, unknown>;
 
 type Options = { message?: string; headers?: Record<string, string>; cause?: unknown };
 
-/** The only error whose code and message reach the caller; any other error becomes `internal_error`. */
+/**
+ * Reaches the caller with its code and message. `toApiError` replaces any other error, usually with `internal_error`.
+ */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly details: ErrorDetails;

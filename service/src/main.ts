@@ -189,8 +189,8 @@ function isUsageError(error: unknown): error is Error {
 }
 
 /**
- * Returns the settings of a command. The audit log records the command's words, option names and ids, but no option
- * values.
+ * Returns the settings of a command. The audit log records the first two arguments, option names and ids, but no other
+ * arguments.
  */
 function commandConfig(): Config {
   const isPlain = (arg: string, index: number) => index < 2 || /^(--?[a-z-]+|[0-9a-f-]{36})$/.test(arg);

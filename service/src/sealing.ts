@@ -11,7 +11,7 @@ import type { Random } from './http/ids.ts';
 
 /**
  * Authenticated encryption (AES-256-GCM) and tags (HMAC-SHA-256) with keys derived per purpose from the configured
- * secret. The newest secret seals new data; data sealed with an older listed secret can still be opened.
+ * secrets. The newest secret seals new data; data sealed with an older listed secret can still be opened.
  */
 export type Sealing = {
   /** Identifies the newest secret. Everything sealed with it starts with these bytes. */
@@ -53,8 +53,8 @@ export function createSealing(secrets: readonly Buffer[], random: Random): Seali
     return key;
   };
   const keyId = (secret: Buffer) => derive(secret, 'key id').subarray(0, KEY_ID_BYTES);
-  // Caches the imported keys: every page of a list needs a tag, and importing the key takes half of the time
-  // to compute one.
+  // Caches the imported keys: every page of a list needs a tag, and importing the key each time would double the cost
+  // of a tag.
   const tagKeys = new Map<string, KeyObject>();
   const tagKey = (secret: Buffer, purpose: string): KeyObject => {
     const name = `${secrets.indexOf(secret)}:${purpose}`;
@@ -100,7 +100,7 @@ export function createSealing(secrets: readonly Buffer[], random: Random): Seali
   };
 }
 
-/** Returns a `Sealing` for a command without a usable secret: every use throws the error. */
+/** Returns a `Sealing` for a command without a usable secret: every method throws `error`. */
 export function unavailableSealing(error: Error): Sealing {
   const refuse = () => {
     throw error;

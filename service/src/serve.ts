@@ -227,7 +227,7 @@ async function startDatabase(
   return database.url;
 }
 
-/** Applies migrations, but does not touch a database that belongs to the other profile. */
+/** Applies migrations. Throws `ConfigError` if the database belongs to the other profile. */
 async function prepareDatabase(
   databaseUrl: string,
   { profile }: Config,
@@ -244,7 +244,7 @@ async function prepareDatabase(
   }
 }
 
-/** Returns the addresses that this process sends from, each once. */
+/** Returns the EVM addresses that this process sends from, or null if it has no key. */
 function describeOperators({ chains, signerOf }: Context): string | null {
   const signers = chains.all().flatMap(({ name }) => listSenders(signerOf, name));
   const addresses = new Set(signers.map(({ signer }) => signer.address));

@@ -15,8 +15,8 @@ export type Span = {
 };
 
 /**
- * Must not contain values, user ids, paths or query texts: these contain personal data and secrets, and everything in a
- * span leaves the node.
+ * Must not contain parameter values, user ids, paths or query texts: these may contain personal data or secrets, and
+ * everything in a span leaves the node.
  */
 export type Attributes = Record<string, string | number>;
 

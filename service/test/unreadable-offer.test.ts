@@ -33,7 +33,7 @@ afterAll(async () => {
 
 test('an offer whose contract cannot be read does not stop the start: it is disabled with an alert', async () => {
   const service = await startService(settings);
-  await expect.poll(service.output).toContain('offer disabled: its contract cannot be read');
+  await expect.poll(service.output).toContain('offer contract disabled: it cannot be read');
   const metrics = /Metrics\s+(http:\/\/127\.0\.0\.1:\d+)/.exec(service.output())?.[1] ?? '';
   await expect
     .poll(async () => (await fetch(`${metrics}/metrics`)).text())

@@ -14,12 +14,12 @@ export function isEvmConfig(config: ChainConfig): config is EvmChainConfig {
   return isEvmChain(config.chain);
 }
 
-/** The page's configuration from the server; fields that only a sandbox has are null elsewhere. */
+/** The page's configuration from the server. Fields that only a sandbox has are null or empty elsewhere. */
 export type DemoConfig = {
   base_url: string;
   is_sandbox: boolean;
   docs_url: string | null;
-  /** A URL in which the page replaces `{kyc_token}` with the token. */
+  /** The URL of the identity flow. The page replaces `{kyc_token}` with the user's token. */
   identity_flow_url: string | null;
   chains: ChainConfig[];
   sandbox_user: { email: string; password: string } | null;

@@ -12,7 +12,7 @@ export default function Home() {
   );
 }
 
-/** Reads the offers on the server, for the user of the request. */
+/** Reads the offers on the server, for the signed-in user. */
 async function Offers() {
   const found = await getUser();
   if (found === undefined) return <a href="/causeway/sign-in?return_to=/">Sign in</a>;

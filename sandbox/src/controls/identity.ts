@@ -26,7 +26,7 @@ function reviewRoute({ call }: Pick<SimulatorControl, 'call'>) {
     method: 'POST',
     path: '/sandbox/identity/reviews',
     operationId: 'moveReview',
-    summary: "Decides a user's identity review, as a reviewer at the provider would",
+    summary: "Decide a user's identity review, as a reviewer at the provider would",
     description:
       'Replies once the service has applied the decision. Without `pii`, a made-up person is verified.',
     body: Closed({

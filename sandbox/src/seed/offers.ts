@@ -30,7 +30,7 @@ const SEEDS = [
 
 export const OFFER_FOLDER = new URL('../../offers/', import.meta.url);
 
-/** Applies and publishes the offers that every sandbox has, from the same files an operator writes. */
+/** Applies and publishes the offers that every sandbox has, from offer files like those that an operator writes. */
 export async function seedOffers(
   ctx: Context,
   { chains, solana }: { chains: readonly ReadyChain[]; solana: ReadySolana },

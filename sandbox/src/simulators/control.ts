@@ -27,7 +27,7 @@ export type Control = {
     schema: Schema,
     handle: (input: Static<Schema>) => Promise<unknown>,
   ): void;
-  /** Runs a control for another simulator. Throws if no control has that name. */
+  /** Lets one simulator run another one's control. Throws if no control has that name. */
   call(name: string, input: unknown): Promise<unknown>;
   server: Server;
   /** Identifies this process. `GET /instance` returns it without authentication. */

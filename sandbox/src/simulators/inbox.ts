@@ -80,7 +80,10 @@ function readJournals(folder: string): Map<string, Entry[]> {
   );
 }
 
-/** Truncates a last line that a crash left incomplete, or the next entry would be appended to it. */
+/**
+ * Returns the complete lines. Removes a last line that a crash left incomplete, because the next entry would be
+ * appended to it.
+ */
 function readLines(path: string): string[] {
   const content = readFileSync(path);
   const end = content.lastIndexOf(0x0a) + 1;

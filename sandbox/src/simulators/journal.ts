@@ -8,7 +8,7 @@ export type Journal<Record> = {
   close(): Promise<void>;
 };
 
-/** Opens an append-only file of JSON lines and truncates a last line that a crash left incomplete. */
+/** Opens an append-only file of JSON lines. Removes a last line that a crash left incomplete. */
 export async function openJournal<Record>(path: string): Promise<Journal<Record>> {
   const file = await open(path, 'a+', 0o600);
   const content = await file.readFile();

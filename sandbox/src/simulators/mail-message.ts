@@ -6,7 +6,9 @@ export type ParsedMessage = {
   unsubscribe_url: string | null;
 };
 
-/** Parses a message (RFC 5322) with a text part and at most one alternative in HTML. `raw` holds one byte per character. */
+/**
+ * Parses a message (RFC 5322) with a text part and at most one alternative in HTML. `raw` holds one byte per character.
+ */
 export function parseMessage(raw: string): ParsedMessage {
   const { headers, body } = splitPart(raw);
   const boundary = /^multipart\/alternative;.*boundary="([^"]+)"/i.exec(

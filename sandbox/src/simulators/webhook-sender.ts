@@ -8,7 +8,8 @@ export type WebhookSender = {
   setUrl(url: string): void;
   setMode(mode: DeliveryMode): void;
   /**
-   * Returns whether the first attempt was accepted. If it was not, the webhook is retried in the background.
+   * Returns whether the first attempt was accepted. If it was not, the webhook is retried in the background. Also
+   * returns true for a webhook that the mode drops or holds back.
    */
   send(body: string): Promise<boolean>;
   /** Delivers the webhooks that `reorder` has held back, newest first, and returns to `normal`. */

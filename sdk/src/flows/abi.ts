@@ -1,7 +1,8 @@
 import type { Hex } from 'viem';
 import { keccak256, parseAbi, stringToHex } from 'viem/utils';
 
-// Fragments instead of the compiled ABIs, which would multiply the bundle size. A test compares them with contracts/abi.
+// Fragments instead of the compiled ABIs, which would multiply the bundle size. A test compares them with
+// contracts/abi.
 
 /** Declared without a return value, because USDT returns none. */
 export const approveAbi = /* @__PURE__ */ parseAbi(['function approve(address spender, uint256 amount)']);
@@ -32,7 +33,10 @@ export const allowListAbi = /* @__PURE__ */ parseAbi([
 
 const topicOf = (event: string): Hex => keccak256(stringToHex(event));
 
-/** The first topics of the events that the flows read. Computed, because hashes do not compress. */
+/**
+ * The first topics of the events that the flows read. Computed at run time, because literal hashes would add more to
+ * the compressed bundle.
+ */
 export const EVENT_TOPICS = {
   approval: /* @__PURE__ */ topicOf('Approval(address,address,uint256)'),
   transfer: /* @__PURE__ */ topicOf('Transfer(address,address,uint256)'),

@@ -34,9 +34,9 @@ export async function canBatch(session: Session): Promise<boolean> {
 }
 
 /**
- * Has the wallet execute the calls in one transaction, and returns its hash once it is mined. Returns null if the wallet
- * refuses the batch before it sends anything. Calls `onSent` once the wallet has accepted the batch. Requires atomicity: an
- * approval must not remain if its purchase fails.
+ * Has the wallet execute the calls in one transaction, and returns its hash once it is mined. Returns null if the
+ * wallet refuses the batch before it sends anything. Calls `onSent` once the wallet has accepted the batch. Requires
+ * atomicity: an approval must not remain if its purchase fails.
  */
 export async function sendBatch(
   session: Session,

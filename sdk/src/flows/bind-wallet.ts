@@ -13,12 +13,14 @@ export type BindWalletInput = {
   optionId: string;
   chain: Chain;
   wallet: Wallet;
-  /** For EVM wallets: signs an ERC-4361 message with your page's domain, which wallets check against the page's origin. */
+  /**
+   * For EVM wallets: signs an ERC-4361 message with your page's domain, which wallets check against the page's origin.
+   */
   siwe?: SiweFields | undefined;
 };
 
 /**
- * Connects a wallet to an offer option after its owner signed a proof of ownership. Sends no transaction.
+ * Connects a wallet to an offer option, after its owner has signed a proof of ownership. Sends no transaction.
  *
  * @example
  * ```ts

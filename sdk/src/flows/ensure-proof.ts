@@ -38,7 +38,7 @@ export async function ensureWalletProven(
   });
 }
 
-/** Also returns true if the token's scope does not permit this check, because the service checks again later. */
+/** Also returns true if the access token's scope does not permit this check, because the service checks again later. */
 async function isProven(
   { causeway, chain, address, signal }: WalletSession,
   offerId: string,

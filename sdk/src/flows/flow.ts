@@ -25,7 +25,7 @@ export type FlowCode =
   | 'transaction_not_found'
   /** The transaction was sent but not mined in time. It may still be mined. */
   | 'confirmation_timeout'
-  /** The token did not set the allowance. */
+  /** The expected allowance was not set. */
   | 'approval_failed'
   /** The wallet has no open approval for this contract. */
   | 'approval_not_found'
@@ -52,13 +52,13 @@ export type FlowCode =
   | 'quote_expired'
   /** The service named a contract that is not in `trusted`. */
   | 'contract_not_trusted'
-  /** The token's decimals or symbol differ from those of the offer. `details` has the offer's value and the `actual` one. */
+  /** The token's decimals or symbol differ from the offer's. `details` has the offer's value and the `actual` one. */
   | 'token_mismatch'
   /** The message to sign is not a proof of ownership for this wallet, so it was not shown. */
   | 'message_refused'
   /** The calldata does not match the order, so it was not sent. `details.findings` lists the differences. */
   | 'calldata_refused'
-  /** The transaction was mined, but its events do not show the result; or the wallet may have sent it. */
+  /** The transaction was mined, but its result does not show on chain; or it is unclear whether the wallet sent it. */
   | 'outcome_unknown'
   /** The flow's input is invalid. */
   | 'invalid_input';
@@ -71,8 +71,8 @@ export type SentTransaction<Phase extends string> = {
 };
 
 /**
- * The contracts that the host application trusts, per chain, so that a compromised service cannot name others. Tokenized
- * purchases on networks with real money require `contracts`.
+ * The contracts that the host application trusts, per chain, so that a compromised service cannot name others.
+ * Tokenized purchases on networks with real money require `contracts`.
  *
  * @example
  * ```ts
@@ -132,8 +132,8 @@ export type FlowOptions<Phase extends string> = {
   /** Called for every transaction as soon as the wallet has sent it. */
   onTransaction?: ((sent: SentTransaction<Phase>) => void) | undefined;
   /**
-   * Called with every request to send that the wallet gets. A prompt cannot be withdrawn, so the request may be answered
-   * after the flow was aborted.
+   * Called with the wallet's pending answer to each request to send a transaction. A prompt cannot be withdrawn, so the
+   * answer may arrive after the flow was aborted.
    */
   onSend?: ((answer: Promise<unknown>) => void) | undefined;
   /**
@@ -213,8 +213,8 @@ export class FlowError<Phase extends string = string> extends Error {
 }
 
 /**
- * Returns true for a `FlowError`, optionally with a given code. Unlike `instanceof`, it also works across copies of this
- * package.
+ * Returns true for a `FlowError`, optionally with a given code. Unlike `instanceof`, it also works across copies of
+ * this package.
  *
  * @example
  * ```ts

@@ -46,8 +46,8 @@ export type FundSwapInput = {
 };
 
 /**
- * Swaps a funding asset for a fund's token. The first preview fixes the minimum to receive, so a price change during the
- * approval cannot lower it.
+ * Swaps a funding asset for a fund's token. The first preview fixes the minimum to receive, so a price change during
+ * the approval cannot lower it.
  *
  * @example
  * ```ts
@@ -103,7 +103,8 @@ export async function swapFund(
 
 /**
  * Sends the approval and the swap as one atomic batch. Returns null if the wallet cannot, or if the allowance already
- * covers the amount. The swap cannot be simulated before its approval; if it fails, the batch leaves no allowance behind.
+ * covers the amount. The swap cannot be simulated before its approval; if it fails, the batch leaves no allowance
+ * behind.
  */
 async function sendTogether(
   session: Session,
@@ -172,9 +173,9 @@ async function preview(
 }
 
 /**
- * Returns what the fund's own contract would pay out, read through the wallet's node. The flow compares it with the
- * service's preview before anything is approved: the higher output determines the minimum to receive, and the lower one
- * must reach that minimum.
+ * Returns what the fund's own contract would pay out, read from the chain. The flow compares it with the service's
+ * preview before anything is approved: the higher output determines the minimum to receive, and the lower one must
+ * reach that minimum.
  */
 async function previewOnChain(
   session: Session,

@@ -25,8 +25,8 @@ export type OpenApprovalInput = {
 };
 
 /**
- * Revokes an approval that no purchase needs: sets the allowance of the offer's contract to zero. Returns the hash of the
- * transaction. Throws `approval_not_found` if there is nothing to revoke on chain, whatever the service says.
+ * Revokes an approval that no purchase needs: sets the allowance of the offer's contract to zero. Returns the hash of
+ * the transaction. Throws `approval_not_found` if there is nothing to revoke on chain, whatever the service says.
  *
  * @example
  * ```ts
@@ -72,8 +72,8 @@ const SEARCHED_BLOCKS = 9_000;
 
 /**
  * Finds the newest approval of the offer's contract by this wallet, so that `buyTokenSale` can resume a purchase whose
- * approval hash was lost. Reads the chain, not the service, and throws `insufficient_allowance` if the allowance does not
- * cover the amount. Returns null if the node finds no such transaction.
+ * approval hash was lost. Reads the chain, not the service, and throws `insufficient_allowance` if the allowance does
+ * not cover the amount. Returns null if the node finds no such transaction.
  *
  * @example
  * ```ts
@@ -119,7 +119,7 @@ async function connectTo(session: Session, { offer, chain, assetId }: OpenApprov
   return { token: deployment.token.address, spender: deployment.address };
 }
 
-/** Reads the allowance through the wallet's node. */
+/** Reads the allowance from the chain, not from the service. */
 async function readAllowanceOnChain(session: Session, { token, spender }: Approval): Promise<bigint> {
   const fn = { abi: tokenAbi, functionName: 'allowance' } as const;
   const data = encodeFunctionData({ ...fn, args: [session.address, spender] });

@@ -112,7 +112,7 @@ async function listUnsettled(
   return unsettled;
 }
 
-/** Skips a check that the token's scope does not permit. The service runs all checks again. */
+/** Skips a check that the access token's scope does not permit. The service runs all checks again. */
 async function ignoreMissingScope<Result>(check: Promise<Result>): Promise<Result | null> {
   return check.catch((error: unknown) => {
     if (isCausewayError(error, 'insufficient_scope')) return null;

@@ -46,7 +46,7 @@ export type TokenSaleInput = {
   onApproved?: ((hash: Hex) => void) | undefined;
 };
 
-/** The flow behind `buyTokenSale`. The components run it without permits, which their pages then never load. */
+/** The flow behind `buyTokenSale`. The components run it without permits, so that their pages never load that code. */
 export async function runTokenSale(
   causeway: Causeway,
   input: TokenSaleInput,

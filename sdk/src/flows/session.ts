@@ -95,7 +95,7 @@ export function readNode(session: Session, method: string, params: unknown[] = [
   return readFrom(reader ?? wallet.provider, signal, method, params);
 }
 
-/** Calls a method of the wallet that shows no prompt. */
+/** Calls a wallet method that shows no prompt. */
 export function readWallet(session: Session, method: string, params: unknown[] = []): Promise<unknown> {
   return readFrom(session.wallet.provider, session.signal, method, params);
 }
@@ -130,8 +130,8 @@ export async function connectWallet(session: Session): Promise<void> {
 }
 
 /**
- * Prompts the wallet's owner, after checking that the wallet is on the right account and chain. Calls `onLate`
- * if the owner approves after the flow was aborted: a prompt cannot be withdrawn. Throws `outcome_unknown` if it is not clear
+ * Prompts the wallet's owner, after checking that the wallet is on the right account and chain. Calls `onLate` if the
+ * owner approves after the flow was aborted: a prompt cannot be withdrawn. Throws `outcome_unknown` if it is not clear
  * whether the wallet has sent a transaction.
  */
 export async function promptOwner(
@@ -149,7 +149,9 @@ export async function promptOwner(
 
 const isSend = (method: string) => /_send/.test(method);
 
-/** A wallet whose connection or node fails may have sent the transaction nonetheless, so a retry could send it twice. */
+/**
+ * A wallet whose connection or node fails may have sent the transaction nonetheless, so a retry could send it twice.
+ */
 export function clarifyFailure<Answer>(
   signal: AbortSignal | undefined,
   answer: Promise<Answer>,

@@ -124,8 +124,9 @@ async function signAndSend(session: SolanaSession, transaction: Uint8Array): Pro
     encoded,
     { encoding: 'base64', preflightCommitment: 'confirmed' },
   ]).catch((error: unknown) => {
-    // A node that does not answer, or has the transaction already, may have sent it: the chain tells. The refusal of the node
-    // after it proves nothing, nor does an abort meanwhile.
+    // Ignores every failure after which the transaction may still have been sent: a missing response, an abort, a node
+    // that already has the transaction, or a refusal after another node has failed. The flow then looks for it on the
+    // chain.
     const isRefused =
       error instanceof FlowFailure && error.info.cause === undefined && !/already/.test(error.message);
     if (isRefused) throw error;

@@ -22,7 +22,7 @@ import {
 import { assertTrusted } from './trusted.ts';
 import type { SolanaWallet } from './wallet.ts';
 
-// Here and not imported from its file, so that everything for Solana loads as one file.
+// Re-exported from here, so that everything for Solana loads as one file.
 export { listTokenAccounts } from './solana-node.ts';
 
 export type SolanaSalePhase =
@@ -60,7 +60,7 @@ export async function runSolanaSale(
     const { offer, optionId, chain, wallet, assetId, approvalHash, onApproved } = input;
     const amount = parseSmallestUnits(input.amount);
     if (amount > MAX_U64)
-      throw new FlowFailure('invalid_input', 'amount is larger than any token on Solana.');
+      throw new FlowFailure('invalid_input', 'amount must be below 2^64, the limit on Solana.');
     if (approvalHash !== undefined && !isSignature(approvalHash))
       throw new FlowFailure('invalid_input', 'approvalHash must be a transaction signature in base58.');
     const contract = findContract(offer, 'platform::token_sale', chain);

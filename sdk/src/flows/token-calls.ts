@@ -6,7 +6,7 @@ const TOKEN_CALLS = new Set(
   ).split(' '),
 );
 
-/** Returns true for calldata that calls none of these functions. */
+/** Returns true if the calldata is well-formed and calls none of these functions. */
 export function movesNoTokens(data: string): boolean {
   return /^0x([0-9a-f]{2}){4,}$/i.test(data) && !TOKEN_CALLS.has(data.slice(2, 10).toLowerCase());
 }

@@ -9,9 +9,9 @@ import { simulate } from './transaction.ts';
 type DescribedToken = { address: Hex; decimals: number; symbol?: string };
 
 /**
- * Reads the token through the wallet's node and throws `token_mismatch` if the offer describes it differently. With wrong
- * decimals, the amount that the user sees would not be the amount that the wallet signs. A token that does not expose
- * its decimals or its symbol as text is accepted.
+ * Reads the token on chain and throws `token_mismatch` if the offer describes it differently. With wrong decimals, the
+ * amount that the user sees would not be the amount that the wallet signs. Decimals or a symbol that the token does not
+ * report in the standard format are not checked.
  */
 export async function assertDescribed(session: Session, token: DescribedToken): Promise<void> {
   const { address, decimals, symbol } = token;
@@ -33,7 +33,7 @@ export function mismatch(token: string, details: Record<string, unknown>): FlowF
   );
 }
 
-/** Returns undefined if the token does not have the function. */
+/** Returns undefined if the token lacks the function or its result cannot be decoded. */
 async function readToken(
   session: Session,
   to: Hex,

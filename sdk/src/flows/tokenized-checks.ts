@@ -10,9 +10,9 @@ import { pinsOf } from './trusted.ts';
 import { verifyCalldata } from './verify-calldata.ts';
 
 /**
- * Throws `token_mismatch` unless the published asset has the decimals of the offer and the symbol that the user chose.
- * A value that the token does not report is not checked. `assertMatchesOrder` checks later that the order is for this
- * asset.
+ * Throws `token_mismatch` unless the offer's contract names an asset, and that asset has the offer's decimals and the
+ * ordered symbol. Decimals or a symbol that the asset does not report are not checked. `assertMatchesOrder` checks
+ * later that the order is for this asset.
  */
 export async function assertAsset(
   session: Session,

@@ -54,7 +54,7 @@ async function readQuote(
 }
 
 /**
- * Returns the minimum tokens to accept. The quote is for the whole payment, so it is scaled down to the share
+ * Returns the minimum amount of tokens to accept. The quote is for the whole payment, so it is scaled down to the share
  * of the payment that is left after the fee.
  */
 export function minReceivedForOrder(

@@ -53,20 +53,18 @@ export type TokenizedInput = {
   /** The tokens quoted for the whole payment, in smallest units. Default: a quote requested by the flow. */
   quoted?: string | bigint | undefined;
   /**
-   * Identifies one confirmation by the user. Until the order expires, calls with the same id return the same
-   * order, for example after a crash or a rejected signature; calls with a new id fail with
-   * `order_outstanding`. If the service rejected the order, use a new id to retry.
+   * Identifies one confirmation by the user. Until the order expires, calls with the same id return the same order, for
+   * example after a crash or a rejected signature. Calls with a new id fail with `order_outstanding` until the order
+   * expires or is executed. If the service rejected the order, use a new id to retry.
    */
   confirmationId?: string | undefined;
-  /**
-   * Verifies the calldata before it is sent: against the order and, through the wallet's node, against the chain. Default:
-   * true.
-   */
+  /** Whether to verify the calldata before it is sent, against the order and against the chain. Default: true. */
   verify?: boolean | undefined;
 };
 
 /**
- * Buys a tokenized asset: approves exactly the amount, places one order, verifies its calldata and has the wallet send it.
+ * Buys a tokenized asset: approves exactly the amount, places one order, verifies its calldata and has the wallet send
+ * it.
  *
  * @example
  * ```ts

@@ -6,7 +6,7 @@ export const loadVerifier = () => import('@causeway/contracts/encodings/verify-c
 
 /**
  * Checks tokenized-asset calldata against the chain: who signed it, for which wallet, its cost, its output and its
- * expiry. Needs viem and an EIP-1193 node only, so it runs anywhere. Throws only if the node fails.
+ * expiry. Needs only viem and an EIP-1193 provider, so it runs anywhere. Throws only if the provider fails.
  *
  * @example
  * ```ts

@@ -13,9 +13,9 @@ type Change = {
 };
 
 /**
- * Checks repeatedly until the condition holds, and returns false if it does not hold in time. An event triggers a check at
- * once; without an event stream, for example because the token lacks `events:read`, the condition is polled. Uses the
- * host's stream, or opens one for the duration of the wait.
+ * Checks repeatedly until the condition holds, and returns false if it does not hold in time. An event triggers a check
+ * at once; without an event stream, for example because the token lacks `events:read`, the condition is polled. Uses
+ * the host's stream, or opens one for the duration of the wait.
  */
 export async function waitForChange(
   session: WalletSession,

@@ -18,7 +18,9 @@ export type Appearance = {
   classNames?: ClassNames | undefined;
 };
 
-/** Applies an appearance to its children with an element that has no box of its own. */
+/**
+ * Applies an appearance to its children through an element with `display: contents`, which does not affect the layout.
+ */
 export function AppearanceScope({ appearance, children }: { appearance: Appearance; children: ReactNode }) {
   const style = { display: 'contents', ...Object.fromEntries(propertiesOf(appearance)) } as CSSProperties;
   return (

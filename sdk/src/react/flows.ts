@@ -1,5 +1,5 @@
-// The flows that the components run. Not the entry point `@causeway/sdk/flows`: a bundler cannot drop unused parts of what is
-// imported later.
+// The flows that the components run. They are not imported from `@causeway/sdk/flows`, because a bundler cannot drop
+// the unused parts of a module that is imported dynamically.
 export { allowWallet } from '../flows/allow-wallet.ts';
 export { proveAndBindWallet } from '../flows/bind-wallet.ts';
 export { swapFund } from '../flows/fund-swap.ts';

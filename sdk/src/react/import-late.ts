@@ -1,4 +1,7 @@
-/** Imports a module that loads later. If it cannot be loaded, throws an error whose code has a message for the user. */
+/**
+ * Imports a module on demand. If it cannot be loaded, throws an error with the code `load_failed`, which has its own
+ * message for users.
+ */
 export async function importLate<Module>(load: () => Promise<Module>): Promise<Module> {
   try {
     return await load();

@@ -5,7 +5,9 @@ import { ErrorNotice } from './ui/error-notice.tsx';
 
 type Parts = Awaited<ReturnType<typeof loadParts>>;
 
-/** Reload the parts that could not be loaded. All parts are in one file, so a retry of one retries all. */
+/**
+ * Functions that reload the parts that could not be loaded. All parts are in one file, so a retry of one retries all.
+ */
 const reloads = new Set<() => void>();
 const subscribers = new Set<() => void>();
 const subscribe = (notify: () => void) => {
@@ -19,15 +21,15 @@ const retry = () => {
 };
 
 /**
- * Returns a component that loads when it is first shown, and shows `fallback` until then. If it cannot be loaded, for example
- * because a new deployment has removed its file, it shows a message and "Try again" in its place, instead of throwing into the
- * host's page.
+ * Returns a component that loads when it is first shown, and shows `fallback` while it loads. If it cannot be loaded,
+ * for example because a new deployment has removed its file, it shows a message and "Try again" in its place, instead
+ * of throwing into the host's page.
  */
 function late<Props extends object>(
   pick: (parts: Parts) => ComponentType<Props>,
   fallback?: ReactNode,
 ): ComponentType<Props> {
-  // React keeps the result of `lazy`, so a retry renders a new one.
+  // React caches the result of `lazy`, so a retry needs a new lazy component.
   const load = () =>
     lazy(() =>
       loadParts().then(

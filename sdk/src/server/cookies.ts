@@ -34,7 +34,10 @@ export function writeCookie(name: string, value: string, { secure, maxAge }: Coo
   return `${name}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
 }
 
-/** Adds the `__Host-` prefix on HTTPS: browsers then accept the cookie from this host only, so no subdomain can plant one. */
+/**
+ * Adds the `__Host-` prefix on HTTPS: browsers then accept the cookie from this host only, so no subdomain can plant
+ * one.
+ */
 export function cookieName(name: string, secure: boolean): string {
   return `${secure ? '__Host-' : ''}${name}`;
 }

@@ -13,8 +13,8 @@ export type WebHandler = (request: Request) => Promise<Response>;
 
 export type ToNodeOptions = {
   /**
-   * The largest request body to read, in bytes; larger ones are answered with 413. Default: bodies are not read, which is
-   * right for `createHandler` and for apps whose body parser has already consumed them.
+   * The largest request body to read, in bytes; larger ones are answered with 413. Default: bodies are not read, which
+   * is right for `createHandler` and for apps whose body parser has already consumed them.
    */
   maxBodyBytes?: number | undefined;
   /** Receives errors from the handler if there is no `next` to pass them to. */

@@ -33,7 +33,7 @@ export function redisSessions(
   client: RedisClient,
   { prefix = 'causeway:session:' }: RedisSessionsOptions = {},
 ): SessionStorage {
-  // ioredis has a `sendCommand` of its own, with other parameters.
+  // ioredis also has a `sendCommand`, but with different parameters, so `call` is checked first.
   const send = (command: string, ...args: string[]) =>
     'call' in client ? client.call(command, ...args) : client.sendCommand([command, ...args]);
   return {

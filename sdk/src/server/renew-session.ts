@@ -11,7 +11,8 @@ export type RenewedSession = {
 
 /**
  * Renews the session of a request before a page is rendered, for frameworks whose pages cannot set cookies. Returns
- * undefined if there is nothing to renew. Only `cookieSessions` needs it: other stores save renewed sessions themselves.
+ * undefined if there is nothing to renew. Only `cookieSessions` needs it: other stores save renewed sessions
+ * themselves.
  *
  * @example
  * ```ts

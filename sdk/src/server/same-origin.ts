@@ -3,7 +3,9 @@ import { type HasHeaders, headerOf } from './cookies.ts';
 /** A header that the SDK sends with its own requests. Pages of other origins cannot set it without a CORS preflight. */
 export const SDK_REQUEST_HEADER = 'causeway-request';
 
-/** Returns true if a page of this app sent the request: by `Sec-Fetch-Site`, else by `Origin`, else by the SDK's header. */
+/**
+ * Returns true if a page of this app sent the request: by `Sec-Fetch-Site`, else by `Origin`, else by the SDK's header.
+ */
 export function isSameOrigin(request: HasHeaders, appOrigin: string): boolean {
   const site = headerOf(request, 'sec-fetch-site');
   if (site !== undefined) return site === 'same-origin';

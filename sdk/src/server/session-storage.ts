@@ -1,6 +1,6 @@
 /**
- * Where sessions are stored on the server. Keys are hashes of session ids and values are encrypted, so a copy of the
- * storage signs nobody in.
+ * Where sessions are stored on the server. Keys are hashes of session ids and values are encrypted, so nobody can sign
+ * in with a copy of the storage.
  */
 export type SessionStorage = {
   read(key: string): Promise<string | undefined>;
@@ -22,8 +22,8 @@ export type MemorySessionsOptions = {
 const DEFAULT_MAX_SESSIONS = 10_000;
 
 /**
- * Stores sessions in the memory of this process: a restart signs everyone out, and a second process does not see them. Use
- * `postgresSessions` or `redisSessions` in production.
+ * Stores sessions in the memory of this process: a restart signs everyone out, and a second process does not see them.
+ * Use `postgresSessions` or `redisSessions` in production.
  *
  * @example
  * ```ts

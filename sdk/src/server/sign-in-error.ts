@@ -3,11 +3,11 @@
  * - `access_denied`: the user declined.
  * - `state_mismatch`: this browser did not start the sign-in, or has already finished it.
  * - `expired`: the sign-in took too long.
- * - `issuer_mismatch`: the response came from a server other than `baseUrl` or `issuer`.
+ * - `issuer_mismatch`: the response came from a server other than `baseUrl` or `issuer`, or its ID token is invalid.
  * - `not_signed_in`: there is no session, or it has expired.
  * - `session_too_large`: the session does not fit into a cookie.
  * - `refused`: the service rejected the request; see `cause`.
- * - `unavailable`: the service did not respond.
+ * - `unavailable`: the service did not respond, returned a server error or limited the request rate.
  * - `login_required`, `consent_required`, `interaction_required`: OpenID Connect codes, returned for `prompt: 'none'`.
  */
 export type SignInErrorCode =
@@ -40,7 +40,8 @@ const MESSAGES: Record<SignInErrorCode, string> = {
 };
 
 /**
- * A failed sign-in or session renewal. It contains no authorization code, token or secret. `cause` is the service's error.
+ * A failed sign-in or session renewal. It contains no authorization code, token or secret. `cause` is the service's
+ * error.
  *
  * @example
  * ```ts

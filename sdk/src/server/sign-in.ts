@@ -160,8 +160,8 @@ function authorizeUrl(options: SignInOptions, request: AuthorizeOptions, until: 
 }
 
 /**
- * Shares one result among calls with the same key. A browser may deliver a callback twice (reload, prefetch), and a second
- * use of its code would revoke the tokens.
+ * Shares one result among calls with the same key. A browser may deliver a callback twice (reload, prefetch), and a
+ * second use of its code would revoke the tokens.
  */
 function shareByKey<Rest extends string[]>(
   now: () => number,

@@ -11,7 +11,7 @@ export type ClientCredentials = {
   /** How to send the client secret. Default: `basic` (HTTP Basic authentication). */
   clientAuth?: 'basic' | 'body' | undefined;
   fetch?: typeof fetch | undefined;
-  /** Timeout of one attempt, in milliseconds. Default: 10,000. */
+  /** Timeout of a token request, in milliseconds. Default: 10,000. */
   timeout?: number | undefined;
 };
 

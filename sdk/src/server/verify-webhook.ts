@@ -12,7 +12,10 @@ export type VerifyWebhookOptions = {
   secret: string | readonly string[];
   /** The maximum difference between the webhook's timestamp and now. Default: 300. */
   toleranceSeconds?: number | undefined;
-  /** Returns whether an event with this id was already handled; if so, `verifyWebhook` throws `WebhookError` (`replayed`). */
+  /**
+   * Returns whether an event with this id was already handled; if so, `verifyWebhook` throws `WebhookError`
+   * (`replayed`).
+   */
   isKnown?: ((id: string) => boolean | Promise<boolean>) | undefined;
 };
 

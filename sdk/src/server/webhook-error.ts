@@ -1,6 +1,6 @@
 /**
  * Why a webhook was refused:
- * - `headers_missing`: it has no `webhook-id`, `webhook-timestamp` or `webhook-signature`.
+ * - `headers_missing`: `webhook-id`, `webhook-timestamp` or `webhook-signature` is missing or malformed.
  * - `signature_invalid`: no signature matches. The usual causes are a body that was parsed before it was verified, the
  *   secret of another endpoint, and a secret that was replaced.
  * - `timestamp_expired`: it was sent too long ago, or a clock is wrong.

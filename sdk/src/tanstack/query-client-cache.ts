@@ -16,9 +16,9 @@ const clients = new WeakMap<QueryClient, Causeway>();
 
 /**
  * Keeps the results of the hooks in your app's `QueryClient`: devtools show them, `invalidateQueries` reloads them, and
- * hydration and persistence include them. Pass it to `CausewayProvider` as `cache`. Sign-out must clear the client. On
- * a server, create a `QueryClient` per request or pass `user`: otherwise one user's results could be shown to another,
- * so a second client on the same `QueryClient` is refused.
+ * hydration and persistence include them. Pass it to `CausewayProvider` as `cache`. Clear the `QueryClient` on
+ * sign-out. On a server, create a `QueryClient` per request or pass `user`: otherwise one user's results could be shown
+ * to another, so a second client on the same `QueryClient` is refused.
  *
  * @example
  * ```tsx

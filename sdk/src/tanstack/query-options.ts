@@ -3,7 +3,7 @@ import type { Causeway } from '../client.ts';
 import type { CausewayError } from '../error.ts';
 import { type Queries, type Query, queries } from '../queries.ts';
 
-/** The keys of all results, for example to invalidate all with `['causeway']` or one resource with `['causeway', 'offers']`. */
+/** The key of a result. Invalidate all results with `['causeway']`, or one resource with `['causeway', 'offers']`. */
 export type CausewayQueryKey = readonly ['causeway', resource: string, params: string, user?: string];
 
 export type QueryScope = {
@@ -56,8 +56,8 @@ export type QueryOptionsOf<Name extends keyof Queries> = (
 ) => ReturnType<Queries[Name]> extends Query<infer Data> ? CausewayQueryOptions<Data> : never;
 
 /**
- * Returns the `queryOptions` of every query, for `useQuery`, `prefetchQuery` and the other functions of TanStack Query. The
- * hooks of `@causeway/sdk/react` share their results if the provider has `queryClientCache(queryClient)`.
+ * Returns the `queryOptions` of every query, for `useQuery`, `prefetchQuery` and the other functions of TanStack Query.
+ * The hooks of `@causeway/sdk/react` share their results if the provider has `queryClientCache(queryClient)`.
  *
  * @example
  * ```tsx

@@ -16,7 +16,10 @@ export type TestWalletOptions = {
   rpcUrls: Record<number, string>;
   /** The initial chain. Default: the lowest id in `rpcUrls`. */
   chainId?: number | undefined;
-  /** Called before anything is signed or sent. Return false to reject the request. */
+  /**
+   * Called before anything is signed or sent, and before the wallet switches or adds a chain. Return false to reject
+   * the request.
+   */
   confirm?: ((call: WalletCall) => boolean | Promise<boolean>) | undefined;
   intercept?: Interceptor | undefined;
 };
@@ -184,7 +187,7 @@ async function signTransaction(state: State, request: TransactionRequest): Promi
     ...{ to, data },
     value: hexToBigInt(value),
     nonce: Number(nonce),
-    // Adds 20%, because the next block may need a little more gas than the estimate.
+    // Adds 20%, because the transaction may use a little more gas in the next block than estimated.
     gas: (hexToBigInt(gas) * 12n) / 10n,
     maxFeePerGas:
       request.maxFeePerGas === undefined ? hexToBigInt(price) * 2n : hexToBigInt(request.maxFeePerGas),

@@ -32,7 +32,8 @@ const VARIANTS = {
 } as const;
 
 /**
- * Returns an open offer of a type with one option on `ethereum_sepolia`, for tests and stories. `changes` replaces members.
+ * Returns an open offer of a type with one option on `ethereum_sepolia`, for tests and stories. `changes` replaces
+ * members.
  *
  * @example
  * ```ts

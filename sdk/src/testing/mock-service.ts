@@ -35,7 +35,7 @@ export type MockState = {
 
 export type MockService = {
   state: MockState;
-  /** Answers a request to the service, or to the routes that `createHandler` serves in your app. */
+  /** Answers a request to the service, or to the session or token route of your app. */
   respond(request: Request): Promise<Response>;
   /** Pass it to `createCauseway` to use the mock without any interception. */
   fetch: typeof fetch;
@@ -78,8 +78,8 @@ const TOKEN = /\/token$/;
 const TOKEN_TTL_SECONDS = 900;
 
 /**
- * Creates a service in memory for tests of your own pages: offers, requirements, participations, balances, quotes, and who is
- * signed in. It checks nothing and knows no chain; to test purchases, use a sandbox with `createSandboxClient`.
+ * Creates a service in memory for tests of your own pages: offers, requirements, participations, balances, quotes, and
+ * who is signed in. It checks nothing and knows no chain; to test purchases, use a sandbox with `createSandboxClient`.
  *
  * @example
  * ```ts

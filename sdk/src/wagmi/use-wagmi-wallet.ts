@@ -6,7 +6,10 @@ import type { WalletConnection, WalletConnector } from '../react/wallets/connect
 import { iconOf } from '../react/wallets/discovery.ts';
 
 export type UseWagmiWalletOptions = {
-  /** Opens your app's own wallet dialog, such as RainbowKit's or AppKit's. Default: the SDK's dialog lists wagmi's connectors. */
+  /**
+   * Opens your app's own wallet dialog, such as RainbowKit's or AppKit's. Default: the SDK's dialog lists wagmi's
+   * connectors.
+   */
   openDialog?: (() => void) | undefined;
 };
 

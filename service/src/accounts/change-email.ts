@@ -53,8 +53,8 @@ export async function findEmailChange(ctx: Context, user: User, secret: string):
 }
 
 /**
- * Makes the confirmed address the user's address. Returns false if the link has expired or was used, or if the address
- * is taken.
+ * Makes the confirmed address the user's address. Returns false if the link has expired, was used or belongs to another
+ * user, or if the address is taken.
  */
 export async function confirmEmailChange(ctx: Context, user: User, secret: string): Promise<boolean> {
   const email = await findEmailChange(ctx, user, secret);

@@ -11,7 +11,10 @@ export function readCookie(ctx: Context, request: Pick<FastifyRequest, 'headers'
   return readSecret(ctx, request, SESSION);
 }
 
-/** Returns the cookie that identifies a browser after its session has ended, or null. This cookie gives no access. */
+/**
+ * Returns the long-lived cookie that identifies a browser even after its session has ended, or null. This cookie gives
+ * no access.
+ */
 export function readDeviceCookie(ctx: Context, request: Pick<FastifyRequest, 'headers'>): string | null {
   return readSecret(ctx, request, DEVICE);
 }

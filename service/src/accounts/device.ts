@@ -18,7 +18,8 @@ const SYSTEMS: readonly [RegExp, string][] = [
 ];
 
 /**
- * Returns a name by which the user recognises a browser, such as "Safari on iPhone", or null if the browser is unknown.
+ * Returns a name by which the user recognises a browser, such as "Safari on iPhone". Names only the browser or only the
+ * system if the other one is unknown, and returns null if both are.
  */
 export function describeBrowser(userAgent: string | undefined): string | null {
   const nameIn = (table: readonly [RegExp, string][]) =>

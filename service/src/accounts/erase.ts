@@ -6,7 +6,10 @@ import { deleteSecondFactorOf } from './second-factor-store.ts';
 import { deleteSessionsOf } from './session-store.ts';
 import { anonymizeUser } from './store.ts';
 
-/** Ends the account: deletes the user's passkeys, second factor, sessions and links, and anonymizes the user's row. */
+/**
+ * Ends the account: deletes the user's passkeys, second factor, sessions, links and notices, and anonymizes the user's
+ * row.
+ */
 export async function eraseUser(tx: Db, userId: string): Promise<void> {
   await deletePasskeysOf(tx, userId);
   await deleteSecondFactorOf(tx, userId);

@@ -63,8 +63,8 @@ export function isHeld({ db }: Pick<Parts, 'db'>, userId: string): Promise<boole
 }
 
 /**
- * Returns whether the account is on hold or erased, and prevents both until the transaction ends. With `share`, the
- * user's other requests do not wait.
+ * Returns whether the account is on hold and whether it is erased. Neither can change until the transaction ends. With
+ * `share`, other transactions that share the lock do not wait.
  */
 export function lockState(tx: Db, userId: string, lock: 'share' | 'no key update'): Promise<AccountState> {
   return lockAccountState(tx, userId, lock);

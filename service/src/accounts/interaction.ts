@@ -38,7 +38,8 @@ export async function showInteraction(
   if (session === null || isStepUp || needsFreshSignIn(interaction, session)) {
     const email = session?.user.email ?? loginHint(interaction);
     const passkeys = supportsPasskeys(ctx);
-    // The cookie of this sign-in is bound to the current host, so on the other host the app's request starts again.
+    // The cookie of this sign-in is bound to the current host. If passkeys work only on localhost, the app's request
+    // therefore starts again there.
     const params = new URLSearchParams(interaction.params as Record<string, string>);
     const elsewhere = passkeyUrl(ctx, `/oauth/authorize?${params}`);
     if (elsewhere !== null && request.query.passkey === 'elsewhere') return { redirect: elsewhere };

@@ -58,7 +58,10 @@ export async function addPasskeyOptions(ctx: Context, cookie: string, user: User
   return options;
 }
 
-/** Returns false if the response does not answer a pending challenge, or if the passkey is already registered. */
+/**
+ * Adds a passkey. Returns false if the response is invalid or answers no pending challenge, or if the passkey is
+ * already registered.
+ */
 export async function addPasskey(
   ctx: Context,
   cookie: string,
@@ -149,7 +152,7 @@ export async function signInWithPasskey(
   });
 }
 
-/** Returns null if `verify` throws, as SimpleWebAuthn does for every invalid response. */
+/** Returns null if `verify` throws, as SimpleWebAuthn does for most invalid responses. */
 async function orNull<T>(verify: () => Promise<T>): Promise<T | null> {
   try {
     return await verify();

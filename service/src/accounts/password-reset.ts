@@ -34,8 +34,8 @@ export async function requestPasswordReset(
 export type Reset = { outcome: 'done' } | { outcome: 'gone' } | { outcome: 'refused'; problem: string };
 
 /**
- * Sets a new password. Ends every session, voids open links and disconnects every app, to lock out anyone who had access. With
- * `removesPasskeys` it also deletes the account's passkeys, because an intruder may have added one.
+ * Sets a new password. Ends every session, voids open links and disconnects every app, to lock out anyone who had
+ * access. With `removesPasskeys` it also deletes the account's passkeys, because an intruder may have added one.
  */
 export async function resetPassword(
   ctx: Context,

@@ -2,8 +2,8 @@ const INTERACTION_PATH = /^\/interaction\/([A-Za-z0-9_-]{1,64})$/;
 const ACCOUNT_PATH = /^\/account\/(email|password|second-factor|delete)$/;
 
 /**
- * Parses the `next` parameter. Only an app's pending sign-in and the account forms are allowed; anything else would be
- * an open redirect.
+ * Parses the `next` parameter. Only an app's pending sign-in and the account forms are allowed: accepting any URL would
+ * be an open redirect.
  */
 export function parseReturnPath(next: unknown): string | null {
   if (typeof next !== 'string') return null;

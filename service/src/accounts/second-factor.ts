@@ -15,7 +15,7 @@ import { localeOf } from './user.ts';
 
 const PURPOSE = 'totp secret';
 const RECOVERY_CODES = 10;
-/** 80 random bits, so a plain hash is enough. */
+/** A recovery code has 80 random bits, so a plain hash of it is enough. */
 const RECOVERY_CODE_BYTES = 10;
 const RESEAL_BATCH_SIZE = 100;
 
@@ -54,7 +54,7 @@ export async function readTotpSetup(ctx: Context, user: User): Promise<TotpSetup
 
 /**
  * Turns the second factor on if the code is right. Returns the recovery codes, which cannot be shown again, or null if
- * the code is wrong or the second factor is already on.
+ * the code is wrong or there is no unconfirmed secret.
  */
 export async function confirmTotp(ctx: Context, session: Session, code: string): Promise<string[] | null> {
   const { user } = session;
@@ -97,7 +97,7 @@ export async function consumeSecondFactor(
 
 type Parts = Pick<Context, 'db' | 'sealing' | 'clock' | 'random'>;
 
-/** Turns the second factor off at its user's request. Does nothing if it is off. */
+/** Turns the second factor off at its user's request. If it is already off, only deletes an unconfirmed secret. */
 export async function removeSecondFactor(ctx: Context, session: Session): Promise<void> {
   await ctx.db.transaction().execute(async (tx) => {
     await lockSession(tx, session);
@@ -127,7 +127,7 @@ async function turnOff(ctx: Parts, tx: Db, user: User, accountUrl: string): Prom
   return true;
 }
 
-/** Reseals all secrets with the newest secret of the service and returns how many it resealed. */
+/** Reseals all TOTP secrets under the newest `CAUSEWAY_SECRET` and returns how many it resealed. */
 export async function resealTotpSecrets({ db, sealing }: Pick<Context, 'db' | 'sealing'>): Promise<number> {
   let resealed = 0;
   for (;;) {

@@ -30,7 +30,7 @@ export type ListedSession = {
 };
 
 const SESSION_TTL = '12 hours';
-/** How long after a sign-in the user may change sign-in methods. */
+/** How long a sign-in counts as recent. Sensitive actions, such as changing the password, require a recent sign-in. */
 const RECENT = '5 minutes';
 /** The precision of the recorded last use. It is coarse, because fewer writes matter more than exact times. */
 const USE_PRECISION = '1 minute';

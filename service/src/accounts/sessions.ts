@@ -24,8 +24,8 @@ import type { Source } from './throttle.ts';
 export type { Authentication, ListedSession, Session };
 
 /**
- * Locks the account for a change that this session makes. Throws `unauthorized` if the session has ended since the request
- * began: a password reset or "Sign out everywhere" must stop every change that has not been committed.
+ * Locks the account for a change that this session makes. Throws `unauthorized` if the session has ended since the
+ * request began: a password reset or "Sign out everywhere" must stop every change that has not been committed.
  */
 export async function lockSession(tx: Db, { id, user }: Pick<Session, 'id' | 'user'>): Promise<void> {
   await lockAccount(tx, user.id);
@@ -33,8 +33,8 @@ export async function lockSession(tx: Db, { id, user }: Pick<Session, 'id' | 'us
 }
 
 /**
- * Signs a browser in and returns its new cookie. The caller has locked the account. The previous cookie becomes invalid, so a cookie planted by an
- * attacker never turns into a session (session fixation).
+ * Signs a browser in and returns its new cookie. The caller has locked the account. The previous cookie becomes
+ * invalid, so a cookie planted by an attacker never turns into a session (session fixation).
  */
 export async function startSession(
   { random }: Pick<Context, 'random'>,
@@ -57,7 +57,7 @@ export function readSession({ db }: Pick<Context, 'db'>, cookie: string): Promis
   return findSession(db, hashSecret(cookie));
 }
 
-/** Lists the browsers in which the user is signed in, last used first. */
+/** Lists the browsers in which the user is signed in, most recently used first. */
 export function listSessionsOf({ db }: Pick<Context, 'db'>, userId: string): Promise<ListedSession[]> {
   return listSessions(db, userId);
 }

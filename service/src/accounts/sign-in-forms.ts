@@ -40,7 +40,8 @@ export async function showSignIn(
 }
 
 /**
- * During an app's sign-in, links to the page of that sign-in, which starts the app's request again on the other host: the
+ * Returns whether passkeys work on this host and, if they work only on localhost, the link that leads there. During an
+ * app's sign-in, the link goes to the page of that sign-in, which starts the app's request again on localhost: the
  * cookie of the sign-in is bound to this host.
  */
 function passkeySupport(ctx: Context, returnPath: string | null) {

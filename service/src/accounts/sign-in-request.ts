@@ -10,7 +10,10 @@ export type SignInRequest = {
   formTargets: string[];
 };
 
-/** Finds the sign-in request by its return path. Anyone who knows the path learns the app's name and nothing else. */
+/**
+ * Finds the sign-in request by its return path. Anyone who knows the path learns which app it is, but nothing about the
+ * user.
+ */
 export async function findSignInRequest(
   ctx: Context,
   returnPath: string | null,

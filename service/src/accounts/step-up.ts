@@ -17,7 +17,9 @@ export function signInOf(session: Session): PageSignIn {
   return { userId: session.user.id, at, amr: amrOf(session) };
 }
 
-/** Returns whether the user has a sign-in method that meets one of the requested contexts. */
+/**
+ * Returns whether the user has a sign-in method that meets one of the requested authentication contexts (`acr_values`).
+ */
 export async function canStepUp(
   ctx: Pick<Context, 'db' | 'config' | 'baseUrl'>,
   userId: string,

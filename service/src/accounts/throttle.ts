@@ -9,7 +9,10 @@ import { countInWindow, deleteCounts, findKnownSource, rememberSources } from '.
 /** The limit per minute alone would let a patient attacker keep guessing all day. */
 const MAX_FAILURES_PER_HOUR = 50;
 const MAX_MAILS_PER_DAY = 10;
-/** A code has 6 digits, and three codes are valid at a time: at 10 guesses per hour, a hit takes about 4 years. */
+/**
+ * A code has 6 digits, and three codes are valid at a time: at 10 guesses per hour, a hit takes about 4 years on
+ * average.
+ */
 const MAX_CODES_PER_HOUR = 10;
 
 /** Where a request comes from: the browser's long-lived cookie, its network, and its name, if known. */
@@ -23,7 +26,8 @@ export async function throttleNetwork(ctx: Context, request: FastifyRequest): Pr
 /**
  * Counts a password attempt, whether or not the account exists. Throws `rate_limited` if there were too many. Browsers
  * and networks that have signed in to the account before are counted separately from strangers, who could otherwise
- * lock them out. The caller calls `succeed` and `rememberSource` once the password is verified.
+ * lock them out. The caller calls `succeed` once the password is verified, and `rememberSource` once the user is signed
+ * in.
  */
 export async function throttleAttempt(
   ctx: Context,
@@ -40,8 +44,9 @@ export async function throttleAttempt(
 }
 
 /**
- * Counts a second-factor code. Throws `rate_limited` if there were too many. A right password does not reset this count:
- * an attacker who knows the password could otherwise guess codes forever. The caller calls `succeed` for a right code.
+ * Counts a second-factor code. Throws `rate_limited` if there were too many. A right password does not reset this
+ * count: an attacker who knows the password could otherwise guess codes forever. The caller calls `succeed` for a right
+ * code.
  */
 export async function throttleCode(
   ctx: Context,

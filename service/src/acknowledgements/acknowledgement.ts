@@ -15,9 +15,9 @@ import type { Acknowledgement, Acknowledgements, NewAcknowledgement } from './sc
 import { insertOnce, listAcknowledgements } from './store.ts';
 
 /**
- * Records that the user has read a document of the offer. Throws `acknowledgement_outdated` unless it is the current text.
- * The offer is locked, so that its file cannot change in between. Repeating the request returns the first record while the
- * version applies.
+ * Records that the user has read a document of the offer. Throws `acknowledgement_outdated` if the request names a
+ * version or hash that is not current. Locks the offer, so that its documents cannot change meanwhile. A repeated
+ * request returns the first record while the version applies.
  */
 export async function acknowledge(
   ctx: Context,
@@ -46,7 +46,10 @@ export async function acknowledge(
   });
 }
 
-/** Returns the document as the offer asks for it now. A file describes a document in the same way for all options. */
+/**
+ * Returns the current version of the document. An offer file describes a document in the same way for all options, so
+ * the first match is enough.
+ */
 function findCurrent(options: readonly OfferOption[], input: NewAcknowledgement): AcknowledgementDetails {
   const current = options
     .flatMap(({ requirements }) => requirements)
@@ -59,7 +62,9 @@ function findCurrent(options: readonly OfferOption[], input: NewAcknowledgement)
   return current;
 }
 
-/** Lists what the user has acknowledged for the offer. Through which partner does not matter: it counts for all of them. */
+/**
+ * Lists what the user has acknowledged for the offer, through any partner: an acknowledgement counts for all of them.
+ */
 export async function listAcknowledged(
   ctx: Context,
   caller: UserCaller,

@@ -2,7 +2,7 @@ import { createHash, type KeyObject, sign, verify } from 'node:crypto';
 import { ed25519Key, ed25519PublicKey } from '../ed25519-key.ts';
 import type { Sealing } from '../sealing.ts';
 
-/** Signs and verifies checkpoints. The keys derive from `CAUSEWAY_SECRET`, which is not in the database. */
+/** The keys that sign and verify checkpoints. They derive from `CAUSEWAY_SECRET`, which is not in the database. */
 export type CheckpointKeys = {
   origin: string;
   newest: SigningKey;
@@ -21,7 +21,7 @@ type VerificationKey = {
 };
 type SigningKey = VerificationKey & { privateKey: KeyObject };
 
-/** The public key of a replaced secret, and the size and hash of the log at that time. */
+/** The public key of a replaced secret, and the size and chain hash of the log when the secret was replaced. */
 export type FormerKey = { publicKey: Buffer; end: Checkpoint };
 
 /**
@@ -38,7 +38,10 @@ const ED25519 = 1;
  */
 const CHAIN_ORIGIN = 'causeway/audit';
 
-/** Returns the origin of the tree's checkpoints: the URL that they are served under, without its scheme (C2SP tlog-checkpoint). */
+/**
+ * Returns the origin of the tree's checkpoints: the URL that they are served under, without its scheme (C2SP
+ * tlog-checkpoint).
+ */
 export function treeOrigin(baseUrl: string): string {
   const { host, pathname, protocol } = new URL(baseUrl);
   const origin = `${host}${pathname.replace(/\/$/, '')}/audit`;

@@ -12,15 +12,15 @@ export async function recordCommand(db: Db, name: string): Promise<void> {
   await insertCommandEntry(db, name);
 }
 
-/** Records a failed sign-in: a wrong password or passkey. The user is null if the account is unknown. */
+/** Records a failed sign-in: a wrong password, passkey or code. The user is null if the account is unknown. */
 export async function recordFailedSignIn(db: Db, userId: string | null): Promise<void> {
   // Uses a transaction, because only transactions are tagged with the request that they belong to.
   await db.transaction().execute((tx) => insertFailedSignIn(tx, userId));
 }
 
 /**
- * Records a decision that the database triggers miss: one that changes no row, or whose writer does not know the
- * request.
+ * Records a decision that the database triggers miss: one that changes no row, or whose row is written by code that
+ * does not know the request.
  */
 export async function recordDecision(db: Db, decision: Decision): Promise<void> {
   await insertDecisionEntry(db, decision);
@@ -35,9 +35,9 @@ const REPEATED_REFUSAL_MS = 60_000;
 const MAX_REMEMBERED_REFUSALS = 10_000;
 
 /**
- * Returns a function that records a refusal in the background, so that the request does not wait for it. Each
- * node records a refusal with the same actor, subject and reason at most once a minute: otherwise a client
- * that repeats a refused request could fill the log, whose entries are kept for years.
+ * Returns a function that records a refusal in the background, so that the request does not wait for it. Each node
+ * records a refusal with the same actor, action, subject and reason at most once a minute: otherwise a client that
+ * repeats a refused request could fill the log, whose entries are kept for years.
  */
 export function createRefusalRecorder({ db, log }: Pick<Kernel, 'db' | 'log'>): (decision: Decision) => void {
   const recordedAt = new Map<string, number>();

@@ -16,9 +16,12 @@ const BATCH_SIZE = 2_000;
 /** Limits how long a run takes, and with it how long a shutdown waits. */
 const MAX_BATCHES = 10;
 const MAX_BATCHES_AT_STOP = 2;
-/** A checkpoint is at most this much older than the newest sealed entry. */
+/** The newest checkpoint is at most this much older than the newest sealed entry. */
 const CHECKPOINT_INTERVAL_S = 30;
-/** How often a node verifies the newest checkpoint, and signs another, whatever the database says about its age. */
+/**
+ * How often a node verifies the newest checkpoint and signs a new one, even if the database says that the newest is
+ * recent.
+ */
 const VERIFY_INTERVAL_MS = 60_000;
 
 type Parts = Pick<Context, 'db' | 'log' | 'sealing' | 'baseUrl'>;
@@ -39,7 +42,7 @@ export function startAuditSealer(
     if (Math.abs(now - verifiedAt) < VERIFY_INTERVAL_MS) return sealAuditLog(ctx);
     const stoppedEarly = await sealAuditLog(ctx, 0);
     await verifyNewestCheckpoint(ctx);
-    // After a failure, every run verifies it, so that none counts as a success.
+    // Set only after a success. While verification fails, every run repeats it, so that no run counts as a success.
     verifiedAt = now;
     return stoppedEarly;
   };
@@ -61,7 +64,7 @@ function countRuns({ metrics: { registry }, clock }: Pick<Context, 'clock' | 'me
   });
   const failures = new Counter({
     name: 'causeway_audit_sealing_failures_total',
-    help: 'Attempts of this node to seal the audit log that failed.',
+    help: 'Failed attempts of this node to seal the audit log.',
     registers: [registry],
   });
   lastRun.set(clock.now() / 1000);

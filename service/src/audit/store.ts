@@ -15,10 +15,11 @@ export async function lockSealing(tx: Db): Promise<void> {
 }
 
 /**
- * Returns whether there are entries to seal and whether a checkpoint is due: after the interval, or once `batchSize`
- * entries are not covered by one. It is also due if the newest one lies at least an interval in the future, because the
- * clock was set back. An idle sealer runs only this query, so it must be cheap: the greatest position takes one index
- * lookup, whereas PostgreSQL would scan the table to find out whether any position is above `size`.
+ * Returns whether there are entries to seal and whether a checkpoint is due. If there are sealed entries that no
+ * checkpoint covers, one is due after the interval, or immediately if there are `batchSize` of them or no checkpoint
+ * exists yet. One is also due if the newest lies at least an interval in the future, because the clock was then set
+ * back. An idle sealer runs only this query, so it must be cheap: the greatest position takes one index lookup, whereas
+ * PostgreSQL would scan the table to find out whether any position is above `size`.
  */
 export async function findSealingWork(
   db: Db,
@@ -146,7 +147,7 @@ export async function putFormerKey(
   );
 }
 
-/** Records that a command ran, without the values of its options. */
+/** Records that a command ran. `command` is `Config.commandName`, which leaves out option values other than ids. */
 export async function insertCommandEntry(db: Db, command: string): Promise<void> {
   await sql`select audit('command.run', audit_object('command', null), audit_object('command', ${command}))`.execute(
     db,

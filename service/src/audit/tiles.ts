@@ -34,7 +34,9 @@ export async function readTree(db: Db, size: number): Promise<Tree> {
   return treeFromTiles(size, await readTiles(db, partialTiles(size)));
 }
 
-/** Returns the tree of the newest checkpoint. Throws an error if the checkpoint is not ours or the tiles differ from it. */
+/**
+ * Returns the tree of the newest checkpoint. Throws an error if the checkpoint is not ours or the tiles differ from it.
+ */
 export async function readSignedTree(db: Db, keys: CheckpointKeys): Promise<Tree> {
   const newest = await findTreeCheckpoint(db);
   if (newest === undefined) return { size: 0, peaks: [] };

@@ -16,8 +16,8 @@ import {
 const TILE_BATCH_SIZE = 64;
 
 /**
- * Recomputes the tree of the log and compares its hashes with the stored tiles. Entries up to `start` are deleted, so their leaves
- * come from the tiles: the signed root of a later checkpoint vouches for them.
+ * Recomputes the tree of the log and compares its hashes with the stored tiles. Entries up to `start` are deleted, so
+ * their leaves come from the tiles: the signed root of a later checkpoint vouches for them.
  */
 export async function createTreeVerifier(db: Db, start: number) {
   const stored = await readTreeSize(db);

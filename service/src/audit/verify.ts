@@ -22,10 +22,11 @@ export type Verification = { start: bigint; entries: bigint; checkpoints: number
 type Parts = Pick<Context, 'db' | 'sealing'>;
 
 /**
- * Recomputes the chain and the tree from the start of the log and compares them with the tiles, with every checkpoint in the
- * database, and with the `kept` checkpoints, which were stored elsewhere. Checkpoints from before the start prove nothing about
- * what remains, so they are skipped and not counted. Names the first entry that was changed, removed or inserted. If someone
- * rewrote the log and removed its checkpoints, or rolled the database back, only a kept checkpoint reveals it.
+ * Recomputes the chain and the tree from the start of the log and compares them with the tiles, with every checkpoint
+ * in the database, and with the `kept` checkpoints, which were stored elsewhere. Checkpoints from before the start
+ * prove nothing about what remains, so they are skipped and not counted. Names the first entry that was changed,
+ * removed or inserted. If someone rewrote the log and removed its checkpoints, or rolled the database back, only a kept
+ * checkpoint reveals it.
  */
 export async function verifyAuditLog(
   { db, sealing }: Parts,
@@ -97,8 +98,8 @@ async function verifySnapshot(ctx: Parts, kept: readonly string[]): Promise<Veri
 type Claim = Checkpoint & { isCheckpoint: boolean; isTree: boolean };
 
 /**
- * Yields the checkpoints in the database, the kept checkpoints, and the state of the log when each older key was replaced, ordered
- * by size. Yields null for a checkpoint without a valid signature.
+ * Yields the checkpoints in the database, the kept checkpoints, and the state of the log when each older key was
+ * replaced, ordered by size. Yields null for a checkpoint without a valid signature.
  */
 async function* readClaims(
   db: Db,

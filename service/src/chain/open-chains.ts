@@ -23,8 +23,8 @@ export type ChainsOptions = {
   /** Time limit for one call, including retries. Default: 4,000. */
   timeoutMs?: number;
   /**
-   * How long reads may reuse the head block; see `createReader`. Default: an eighth of the block time, at
-   * most 500 ms.
+   * Minimum milliseconds between two checks for a new head block under load; see `createReader`. Default: an eighth of
+   * the block time, at most 500.
    */
   freshnessMs?: number | null;
   /** The clock that the heads of nodes are compared with, in milliseconds since the epoch. Default: real time. */

@@ -25,7 +25,7 @@ export type DocumentSettings = {
 
 export type VenueSettings = { url: string; apiKey: string };
 
-/** Returns null in a sandbox that uses its own provider. */
+/** Returns null if there is no app token. A sandbox then uses its own provider. */
 export function readIdentitySettings(source: Source): IdentitySettings | null {
   const { read, problems, isProduction, reader } = source;
   const url = read('SUMSUB_URL');
@@ -38,7 +38,7 @@ export function readIdentitySettings(source: Source): IdentitySettings | null {
   return { url, appToken, secret: secret ?? '', webhookSecrets: webhookSecrets ?? [] };
 }
 
-/** Returns null in a sandbox that uses its own provider. */
+/** Returns null if there is no URL. A sandbox then uses its own provider. */
 export function readDocumentSettings(source: Source): DocumentSettings | null {
   const { read, problems } = source;
   const url = read('DOCUSEAL_URL');

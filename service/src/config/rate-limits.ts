@@ -1,4 +1,4 @@
-/** Limits in requests per minute and key, each with a description of what it counts. */
+/** The default of each limit in requests per minute, and a description of what it counts. */
 export const LIMITS = {
   api: [1200, 'All requests of one caller: a partner, or one of its users.'],
   kyc_token: [30, 'Identity verification tokens per caller.'],

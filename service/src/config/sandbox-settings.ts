@@ -6,8 +6,8 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Keeps the sandbox, whose credentials are public, away from the internet and from real users. Returns whether it may be
- * reached from other machines.
+ * Keeps the sandbox, whose credentials are public, away from the internet and from real users. Returns whether it may
+ * be reached from other machines.
  */
 export function readSandboxExposure({ read, problems, isProduction }: Source): boolean {
   const isPublic = read('CAUSEWAY_SANDBOX_PUBLIC') === 'yes';

@@ -19,7 +19,7 @@ export interface AuditEntries {
   chain_hash: Generated<Buffer | null>;
 }
 
-/** The entries that were deleted because they were too old. At most one row. */
+/** Where the log starts, once old entries have been deleted. At most one row. */
 export interface AuditStart {
   only_row: Generated<boolean>;
   /** How many entries were deleted. */

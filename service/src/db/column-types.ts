@@ -5,8 +5,8 @@ const TEXT_ARRAY: number = 1009;
 const ARRAYS = { int8: 1016, numeric: 1231, timestamptz: 1185, date: 1182, varchar: 1015, uuid: 2951 };
 
 /**
- * Converts `2026-01-02 03:04:05.6789+00`, as PostgreSQL prints it in UTC, to the wire form `2026-01-02T03:04:05.678900Z`.
- * `Date` would lose the microseconds. Infinities are returned unchanged.
+ * Converts `2026-01-02 03:04:05.6789+00`, as PostgreSQL prints it in UTC, to the wire form
+ * `2026-01-02T03:04:05.678900Z`. `Date` would lose the microseconds. Infinities are returned unchanged.
  */
 export function parseTimestamp(text: string): string {
   const match = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/.exec(text);
@@ -23,8 +23,8 @@ function keepText(text: string): string {
 const readArray: (text: string) => (string | null)[] = pg.types.getTypeParser(TEXT_ARRAY, 'text');
 
 /**
- * Splits an array of texts. Most have no quotes, no nulls and one dimension, so a plain split is enough. The package
- * reads character by character, which took a tenth of the time of a token check.
+ * Splits an array of texts. Most have no quotes, no nulls and one dimension, so a plain split is enough. The parser of
+ * `pg` reads character by character, which is slow enough to matter in token checks.
  */
 export function splitArray(text: string): (string | null)[] {
   if (text === '{}') return [];

@@ -6,9 +6,9 @@ import { wrapDriver } from './wrap-driver.ts';
 type CommittingConnection = DatabaseConnection & { commitCalls?: string[] };
 
 /**
- * Calls a procedure with one JSON argument at the end of the transaction, in the same round trip as the
- * commit. Outside a transaction, calls it immediately. Earlier statements of the transaction do not see its
- * effect. If the call fails, the commit fails too.
+ * Calls a procedure with one JSON argument at the end of the transaction, in the same round trip as the commit. Outside
+ * a transaction, calls it immediately. No other statement of the transaction sees its effect. If the call fails, the
+ * commit fails too.
  */
 export async function callAtCommit(
   db: Kysely<Database>,

@@ -95,7 +95,9 @@ async function spawnServer(cluster: Cluster, logPath: string) {
   }
 }
 
-/** Starts a shell that waits on a pipe from us. If this process dies, the pipe closes and the shell stops the server. */
+/**
+ * Starts a shell that waits on a pipe from us. If this process dies, the pipe closes and the shell stops the server.
+ */
 function guardServer(child: ChildProcess, exited: Promise<void>, cluster: Cluster): ChildProcess | undefined {
   if (child.pid === undefined) return undefined;
   const guard = spawn('/bin/sh', ['-c', 'read -r line || kill -INT "$0"', String(child.pid)], {

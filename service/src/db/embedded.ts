@@ -13,7 +13,7 @@ import { chooseServerUser } from './embedded-user.ts';
 export interface EmbeddedOptions {
   dataDir: string;
   log: (message: string) => void;
-  /** Overrides server settings. Only the test harness uses it, because its data need not survive. */
+  /** Overrides server settings. Only tests use it, because their data need not survive. */
   settings?: Readonly<Record<string, string>>;
 }
 

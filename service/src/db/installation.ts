@@ -9,7 +9,9 @@ type Profile = Config['profile'];
 /** The client that every version 0.1 sandbox has. It identifies a sandbox database that has no recorded profile yet. */
 const SANDBOX_CLIENT_ID = 'sandbox-partner';
 
-/** Throws `ConfigError` if the database belongs to the other profile. Changes nothing, so it can run before migrations. */
+/**
+ * Throws `ConfigError` if the database belongs to the other profile. Changes nothing, so it can run before migrations.
+ */
 export async function assertProfile(pool: pg.Pool, profile: Profile): Promise<void> {
   const known = (await readProfile(pool)) ?? (await deriveProfile(pool));
   if (known !== undefined && known !== profile)
@@ -53,8 +55,8 @@ async function tableExists(pool: pg.Pool, table: string): Promise<boolean> {
 }
 
 /**
- * Records that this node seals with its newest secret. Throws `ConfigError` if the database holds data that none of the
- * configured secrets can open.
+ * Records that this node seals with its newest secret. Throws `ConfigError` if the database may hold data that none of
+ * the configured secrets can open.
  */
 export async function claimSecrets(db: Db, sealing: Sealing): Promise<void> {
   await db.transaction().execute(async (tx) => {
@@ -80,12 +82,12 @@ export const MISSING_SECRET =
   'lacks a secret that data in this database is still sealed with; list it again after the current one, and run `causeway keys rotate` before you remove it';
 
 /**
- * How secrets relate to those that the nodes seal with. `incomplete`: one is in use, but another one that data may still be
- * sealed with is not listed.
+ * How secrets relate to those that the nodes seal with. `incomplete`: one is in use, but another one that data may
+ * still be sealed with is not listed.
  */
 export type SecretStanding = 'in use' | 'incomplete' | 'unknown' | 'not used yet';
 
-/** Compares the secrets without recording anything: only nodes decide which secrets are in use. */
+/** Compares the secrets with the recorded ones and records nothing: only nodes decide which secrets are in use. */
 export async function compareSecrets(db: Db, sealing: Sealing): Promise<SecretStanding> {
   return relate(await listFingerprints(db), sealing);
 }

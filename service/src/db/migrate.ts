@@ -101,7 +101,7 @@ async function readApplied(client: pg.Pool | pg.PoolClient): Promise<Map<string,
 }
 
 function findPending(migrations: Migration[], applied: Map<string, string>): Migration[] {
-  // A database that is ahead of the code was migrated by a newer node during a rolling update.
+  // The database may have migrations that this code lacks: a newer node applies them during a rolling update.
   const last = [...applied.keys()].sort().at(-1) ?? '';
   return migrations.filter(({ name, sha256 }) => {
     const known = applied.get(name);

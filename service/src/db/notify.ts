@@ -10,10 +10,10 @@ type Notification = readonly [string, string];
 type NotifyingConnection = DatabaseConnection & { notifications?: Map<string, Notification> };
 
 /**
- * Notifies the listeners of a channel once the transaction has committed, or immediately outside a transaction.
- * Transactions that contain NOTIFY commit one at a time, because PostgreSQL holds a global lock until the commit is
- * written to disk. A crash between the commit and the notification loses the notification, so every listener must poll
- * too.
+ * Notifies the listeners of a channel once the transaction has committed, or immediately outside a transaction. Does
+ * not use NOTIFY inside the transaction: such transactions commit one at a time, because PostgreSQL holds a global lock
+ * until the commit is written to disk. A crash between the commit and the notification loses the notification, so every
+ * listener must poll too.
  */
 export async function notifyAfterCommit(db: Kysely<Database>, channel: string, payload = ''): Promise<void> {
   await db.getExecutor().provideConnection(async (connection: NotifyingConnection) => {

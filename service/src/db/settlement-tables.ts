@@ -62,7 +62,10 @@ export interface OperatorKeys {
   good_round_at: Generated<string | null>;
 }
 
-/** The use of a key in one role on Solana. */
+/**
+ * The use of a key in one role on Solana: the block height from which it may sign, and the height at which it was last
+ * in use.
+ */
 export interface OperatorKeyUses {
   chain: string;
   address: string;
@@ -187,8 +190,8 @@ export interface ReconcilePasses {
   started_at: string;
   finished_at: Generated<string | null>;
   /**
-   * The last participation that was compared again. Each pass compares the next few again; null starts from the first.
-   * Used on Solana only.
+   * On Solana, each pass compares a few older participations again. This is the last of them; null starts from the
+   * first.
    */
   cursor: Generated<string | null>;
 }

@@ -12,8 +12,8 @@ const MAX_NAMED_STATEMENTS = 1_000;
 const MAX_NAMED_LENGTH = 8_000;
 
 /**
- * When all names are in use, a new generation of names starts. Connections of the old generation are closed after their
- * current use.
+ * When `MAX_NAMED_STATEMENTS` names are in use, a new generation of names starts. A connection of an older generation
+ * is closed the next time it is released.
  */
 type Statements = { names: Map<string, string>; generation: number };
 

@@ -12,8 +12,8 @@ import type { WalletTables } from './wallet-tables.ts';
 import type { WebhookTables } from './webhook-tables.ts';
 
 /**
- * The table types for queries, named as in the migrations. `column-types.ts` determines the column types: timestamptz is
- * `string`, int8 is `bigint`, numeric is `string`.
+ * The table types for queries, named as in the migrations. `column-types.ts` determines the column types: timestamptz
+ * is `string`, int8 is `bigint`, numeric is `string`.
  */
 export interface Database
   extends WalletTables,

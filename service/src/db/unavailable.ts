@@ -19,7 +19,8 @@ const DRIVER_MESSAGES =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error)/;
 
 /**
- * Returns whether the error means that the database is unreachable or overloaded, rather than that a query is wrong.
+ * Returns whether the error is temporary (the database is unreachable or overloaded, or transactions conflicted) rather
+ * than caused by a wrong query.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

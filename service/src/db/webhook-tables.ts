@@ -37,7 +37,8 @@ export interface WebhookDeliveries {
   subject: string | null;
   sequence: bigint;
   /**
-   * Whether this delivery is the one about its subject that may be sent. Only meaningful while the delivery is pending.
+   * Whether this is the next delivery to send among the endpoint's deliveries about the same subject. Only meaningful
+   * while the delivery is pending.
    */
   is_head: Generated<boolean>;
   state: Generated<'pending' | 'delivered' | 'failed' | 'skipped'>;

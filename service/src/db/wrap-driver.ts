@@ -1,6 +1,9 @@
 import type { Dialect, Driver } from 'kysely';
 
-/** Returns the dialect with a driver in which `change` replaces some methods. The other methods are those of the driver. */
+/**
+ * Returns the dialect with some methods of its driver replaced. `change` receives the driver and returns the
+ * replacements.
+ */
 export function wrapDriver(dialect: Dialect, change: (driver: Driver) => Partial<Driver>): Dialect {
   return {
     createAdapter: () => dialect.createAdapter(),

@@ -18,7 +18,7 @@ const MAX_SURVEYS = 3;
 
 type AnyChain = EvmChain | SolanaChain;
 
-/** Returns two checks per chain: one of its RPC endpoints and one of the keys that settle on it. */
+/** Returns two checks per chain: one for its RPC endpoints and one for the keys that settle on it. */
 export function chainChecks(config: Config, chains: Chains, db: Db | null): Check[] {
   const all: AnyChain[] = [...chains.all(), ...chains.allSolana()];
   return all.flatMap((chain) => [

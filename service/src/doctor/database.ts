@@ -12,15 +12,17 @@ import { type Check, describeError, type Finding, failed, ok, skipped, warning }
 const MIN_VERSION = 15;
 const MAX_OFFSET_MS = 2_000;
 /**
- * A difference above this fails the check: providers refuse requests that are a minute off, and codes and leases expire
- * too early or too late.
+ * A larger clock difference fails the check: providers refuse requests whose timestamp is a minute off, and codes and
+ * leases expire too early or too late.
  */
 const BAD_OFFSET_MS = 20_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
 export type DoctorDatabase = OpenPool & { url: string; isMigrated: boolean };
 
-/** Opens the configured database or the embedded one. Null if it does not answer. */
+/**
+ * Opens the configured database or the embedded one. `database` is null if there is neither, or if it does not answer.
+ */
 export async function openDatabase(
   config: Config,
 ): Promise<{ database: DoctorDatabase | null; findings: Finding[]; close(): Promise<void> }> {
@@ -82,7 +84,7 @@ function judgeEncryption(encryption: ServerFacts['encryption'], isLocal: boolean
     ? warning(check, 'not encrypted', 'Add ?sslmode=verify-full to DATABASE_URL.')
     : warning(
         check,
-        'encrypted, but anybody could be the server',
+        'encrypted, but the certificate is not verified',
         'Use sslmode=verify-full in DATABASE_URL.',
       );
 }
@@ -144,7 +146,7 @@ export function databaseChecks(config: Config, { url, pool, db, isMigrated }: Do
   ];
 }
 
-/** Turns a configuration error into a finding. The error's message already says what to do. */
+/** Turns a configuration error into a finding. The part of its message after the first semicolon is the remedy. */
 async function explain(name: string, good: string, work: () => Promise<void>): Promise<Finding[]> {
   try {
     await work();

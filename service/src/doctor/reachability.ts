@@ -8,7 +8,7 @@ import { type Check, describeError, type Finding, failed, ok, skipped, warning }
 const TIMEOUT_MS = 5_000;
 const MAX_ENDPOINTS = 50;
 
-/** Checks that users, providers and partners can be reached, and can reach this installation. */
+/** Returns the checks of the public URL, the mail server and the webhook endpoints of partners. */
 export function reachabilityChecks(config: Config, db: Db | null): Check[] {
   return [
     { name: 'public URL', run: () => checkPublicUrl(config.publicUrl) },
@@ -56,7 +56,7 @@ async function checkMail({ smtpUrl, smtpTls, profile }: Config): Promise<Finding
   }
 }
 
-/** Sends a HEAD request to every enabled endpoint of the partners. Every answer counts as reachable. */
+/** Sends a HEAD request to the partners' enabled endpoints, at most `MAX_ENDPOINTS`. Any answer counts as reachable. */
 async function checkWebhooks(config: Config, db: Db | null): Promise<Finding[]> {
   const name = 'webhooks';
   if (db === null) return [skipped(name, 'needs a migrated database')];

@@ -20,8 +20,8 @@ export type SubmissionRequest = {
 };
 
 /**
- * The step that this caller, and no other, must take. `wait` means no step, because the link was sent less than a
- * minute ago.
+ * The step that this caller alone takes. `wait` means that it sends nothing, because the previous attempt began less
+ * than a minute ago.
  */
 export type Claim = { step: 'create' | 'resend' | 'wait'; row: SubmissionRow; previousClaim: string };
 
@@ -31,7 +31,8 @@ const DAY_MS = 86_400_000;
 const RECONCILE_AFTER = '1 minute';
 
 /**
- * Decides under a lock what to do about the user's latest form. Throws `document_completed` if the form is still valid.
+ * Decides under a lock what to do about the user's latest form. Throws `document_completed` if the form is signed and
+ * still valid.
  */
 export async function claimSubmission(ctx: Context, request: SubmissionRequest): Promise<Claim> {
   const { claim, replaced } = await ctx.db.transaction().execute(async (tx) => {

@@ -75,7 +75,7 @@ export function openDocuseal(settings: DocumentSettings, registry?: Registry): D
       const query = `external_id=${encodeURIComponent(externalId)}&limit=1`;
       const { body } = expectSuccess(await send('GET', `/submitters?${query}`), 'find submission');
       const [submitter] = parseBody(UPSTREAM, SubmitterList, body).data;
-      // Only the submission, not the submitter, shows whether the link has expired or was archived.
+      // Only the submission, not the submitter, shows whether the submission has expired or was archived.
       return submitter?.submission_id === undefined ? null : read(submitter.submission_id);
     },
     read,

@@ -51,7 +51,7 @@ export type DocumentEvent = {
   completedAt: number | null;
 };
 
-/** The port to the signing provider. Calls throw `upstream_error` and `upstream_unavailable`. */
+/** The interface to the signing provider. Calls throw `upstream_error` and `upstream_unavailable`. */
 export type DocumentProvider = {
   /**
    * Creates a submission and emails the link. `refused` means that the provider rejected the submission and created

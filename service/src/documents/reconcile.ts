@@ -11,9 +11,7 @@ const POLL_INTERVAL_MS = 30_000;
 /** A submission that the provider still does not know after this time was never created. */
 const CREATION_TIMEOUT_MS = 10 * 60_000;
 
-/**
- * Starts the worker that asks the provider about open submissions for which no event has arrived recently.
- */
+/** Starts the worker that regularly asks the provider about open submissions, in case an event was lost. */
 export function startDocumentReconciler(ctx: Context): Promise<QueueWorker> {
   return startQueueWorker(ctx, {
     name: 'documents',

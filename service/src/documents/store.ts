@@ -33,8 +33,8 @@ export async function lockLatest(
 }
 
 /**
- * Inserts a submission. The reconciler ignores it for `reconcileAfter` (real time), while the request to the provider
- * runs.
+ * Inserts a submission. The reconciler ignores it for `reconcileAfter` (on the database's clock), while the request to
+ * the provider runs.
  */
 export async function insertSubmission(
   db: Db,
@@ -105,7 +105,7 @@ export async function advanceSubmission(
   return db.selectFrom('document_submissions').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Finds the row of an event by the provider's id, or by our id if the provider's id is not stored yet. */
+/** Finds the row of an event by the provider's id, or by our id if the row or the event has no provider id. */
 export async function findSubmissionOfEvent(
   db: Db,
   submissionId: number | null,

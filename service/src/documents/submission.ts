@@ -105,8 +105,8 @@ async function create(
 }
 
 /**
- * Looks up a submission whose response was lost. Ignores one that is not sent yet, because its request is still in
- * progress.
+ * Looks up a submission whose response was lost. Ignores a submission whose email is not sent yet, because the request
+ * that creates it is still in progress.
  */
 async function findLostSigning(ctx: Context, row: SubmissionRow): Promise<Signing | null> {
   if (row.provider_submission_id !== null) return null;
@@ -136,7 +136,7 @@ async function resend(
   }
 }
 
-/** Resets the claim time, because no email was sent: the next attempt need not wait. */
+/** Resets the claim time, so that the next attempt need not wait. */
 async function releaseClaim(ctx: Context, row: SubmissionRow, claimed_at: string): Promise<void> {
   const updated_at = timestampOf(ctx.clock);
   await claimResend(ctx.db, row.id, { claimed_at, pii_version: row.pii_version, updated_at });

@@ -4,7 +4,9 @@ import { readPiiFacts } from '../pii/pii.ts';
 import { hasUnitedStatesCountry } from './form-values.ts';
 import type { FormValues } from './provider.ts';
 
-/** Throws `tax_form_not_applicable` for a US person, who needs a W-9. Returns the version of the stored personal data. */
+/**
+ * Throws `tax_form_not_applicable` for a US person, who needs a W-9. Returns the version of the stored personal data.
+ */
 export async function assertNotUnitedStates(
   ctx: Context,
   userId: string,

@@ -4,7 +4,7 @@ import { recordDelivery } from '../http/webhook-receipt-store.ts';
 import { changeSubmission } from './status.ts';
 import { findSubmissionOfEvent } from './store.ts';
 
-/** Receives one event and applies its status. Late and repeated deliveries change nothing. */
+/** Receives one event and applies its status. Outdated and repeated deliveries change nothing. */
 export async function receiveDocumentEvent(ctx: Context, headers: WebhookHeaders, body: Buffer) {
   const event = ctx.documents.readWebhook(headers, body);
   const { status, completedAt } = event;

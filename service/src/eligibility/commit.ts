@@ -35,9 +35,9 @@ export type CommitDecision =
   | { to: 'fail'; reason: string };
 
 /**
- * Decides what happens to participations right before their commit. A hold or a sanction freezes a participation; a lost
- * requirement or wallet proof fails it. The end of the offer does not matter, because the participation was accepted in
- * time.
+ * Decides what happens to participations right before their commit. A hold or a sanction freezes a participation; a
+ * lost requirement or wallet proof fails it. The end of the offer does not matter, because the participation was
+ * accepted in time.
  */
 export async function decideCommits(ctx: Context, rows: readonly CommitRow[]): Promise<CommitDecision[]> {
   const subjects = await Promise.all(rows.map((row) => findSubject(ctx, row)));
@@ -92,7 +92,7 @@ export async function decideRefunds(ctx: Context, rows: readonly CommitRow[]): P
   });
 }
 
-/** Thrown if eligibility was lost between the decision and the signing of the transaction. */
+/** Thrown if a participation may no longer be sent by the time its signed transaction is stored. */
 export class EligibilityChanged extends Error {
   constructor() {
     super('the eligibility of a participation changed while its transaction was signed');
@@ -102,7 +102,7 @@ export class EligibilityChanged extends Error {
 
 /**
  * Throws `EligibilityChanged` unless the rows may still be sent. New holds, updates from the identity provider and
- * other users' proofs wait until the end of this transaction, which stores the signed bytes.
+ * other users' proofs of the same wallets wait until the end of this transaction, which stores the signed bytes.
  */
 export async function lockCommits(ctx: Context, tx: Db, rows: readonly CommitRow[]): Promise<void> {
   await lockRefunds(ctx, tx, rows);

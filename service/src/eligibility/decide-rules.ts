@@ -10,7 +10,7 @@ export type Rules = Pick<OfferOption, 'id' | 'accreditation_days' | 'requirement
 type Standing = { facts: UserFacts; isHeld: boolean; isSanctioned: boolean; isProven: boolean };
 
 /**
- * Evaluates the checks of the user and the wallet that read no chain. The offer's dates and supply count as passed, and the
+ * Evaluates the user and wallet checks that need no chain. The offer's dates and supply count as passed, and the
  * allow-list is not checked.
  */
 export function decideRules(

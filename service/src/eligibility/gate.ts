@@ -24,8 +24,8 @@ export type GateInput = {
 };
 
 /**
- * Returns the results of a gate's checks, for all options in one list. Does not refuse anything: `refusalOf`
- * decides from the results whether the user passes the gate.
+ * Evaluates all checks and returns the results for all options in one list. Results of checks that the gate does not
+ * use are meaningless. `refusalOf` ignores them when it decides whether the user passes the gate.
  */
 export async function decideFor(
   ctx: Context,
@@ -38,8 +38,8 @@ export async function decideFor(
 }
 
 /**
- * Like `decideFor` for many users, with one round trip to the database, for purposes that do not check the supply.
- * Returns null for an unknown user.
+ * Like `decideFor` for many users, with one round trip to the database, for purposes that do not check the supply. The
+ * entry of an unknown user is null.
  */
 export async function decideForAll(
   ctx: Context,
@@ -80,7 +80,7 @@ export async function lockEligible(
   if (refusal !== null) throw recordRefused(ctx, { userId }, offer.id, refusal);
 }
 
-/** Throws the error for the first check that has not passed, with all failed checks in `errors.checks`. */
+/** Throws the refusal if a check has not passed. Its `errors.checks` lists all failed checks. */
 export async function assertEligible(
   ctx: Context,
   user: Pick<UserCaller, 'userId' | 'partnerId'>,

@@ -19,8 +19,9 @@ const RULES: readonly CheckCode[] = [
 const WALLET_REQUIREMENTS = [...WALLET_KINDS] as CheckCode[];
 
 /**
- * The checks that each gate uses. A new version of a document is asked for before the next purchase only: it neither fails
- * participations that were accepted nor takes wallets off allow-lists, so `commit` and `permission` leave it out.
+ * The checks that each gate uses. A user must acknowledge a new version of a document only before a new step. A new
+ * version neither fails accepted participations nor takes wallets off allow-lists, so `commit` and `permission` leave
+ * out `acknowledgement`.
  */
 export const CHECKS: Readonly<Record<Purpose, ReadonlySet<CheckCode>>> = {
   bind: new Set(ACCOUNT),

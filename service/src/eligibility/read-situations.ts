@@ -21,7 +21,7 @@ import {
   situationsStatement,
 } from './store.ts';
 
-/** Without an address, any proven wallet counts; without a chain, any chain of the offer. */
+/** If `wallet` is null, any proven wallet counts. If `chain` is null, any chain of the offer counts. */
 export type Target = { wallet: string | null; chain: ChainName | null };
 
 type User = Pick<UserCaller, 'userId' | 'partnerId'>;
@@ -64,8 +64,8 @@ export async function readSituations(
 }
 
 /**
- * Like `readSituations` for many users, with one round trip to the database in total. The supply is not read. Returns
- * null for an unknown user.
+ * Like `readSituations` for many users, with one round trip to the database in total. The supply is not read. The entry
+ * of an unknown user is null.
  */
 export async function readSituationsOfAll(
   ctx: SituationContext,

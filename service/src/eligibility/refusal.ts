@@ -18,8 +18,8 @@ export function failuresOf(purpose: Purpose, findings: readonly Finding[]): Find
 }
 
 /**
- * Returns the error for the first failure, in the order of the API's checks, or null if the purpose is allowed. Every
- * error lists all failed checks in `errors.checks`.
+ * Returns the error for the failure that takes precedence, or null if all checks of the purpose have passed. The error
+ * lists all failed checks in `errors.checks`.
  */
 export function refusalOf(purpose: Purpose, findings: readonly Finding[]): ApiError | null {
   const failures = failuresOf(purpose, findings);

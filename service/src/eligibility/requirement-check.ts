@@ -119,7 +119,10 @@ function toOutcome(status: Status): Check['status'] {
   return status === 'rejected' ? 'rejected' : 'action_needed';
 }
 
-/** The signer declined the form. Unlike other rejections, the user can resolve this one with a new form. */
+/**
+ * Returns whether the requirement is rejected only because the user declined the form. The user can resolve this with a
+ * new form.
+ */
 function isDeclined(requirement: Requirement, { user }: Situation, status: Status): boolean {
   return (
     requirement.type === 'document' &&

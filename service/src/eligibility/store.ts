@@ -35,8 +35,7 @@ const situationText = (factsText: FactsText, { user, partner, wallet }: Record<s
     from (${factsText(String(user))}) f, users u where u.id = ${user}`;
 
 /**
- * A hand-written prepared statement that reads everything the database knows about a user and an offer in one round
- * trip.
+ * A hand-written prepared statement that reads, in one round trip, everything that a decision needs from the database.
  */
 export const situationStatement = (factsText: FactsText) => ({
   name: 'eligibility_situation',

@@ -54,8 +54,8 @@ async function readForward(
 }
 
 /**
- * Returns the event after which to continue reading. If that event has expired, throws `events_expired` with the oldest
- * event that has not. An event expires by its age, even if housekeeping has not deleted it yet.
+ * Returns the event after which to continue reading. If that event has expired, throws `events_expired` with the id of
+ * the oldest event that has not expired. An event expires by its age, even if housekeeping has not deleted it yet.
  */
 export async function findStart(
   ctx: Pick<Context, 'db' | 'clock' | 'config'>,

@@ -10,7 +10,7 @@ export const Event = Closed(
     id: Type.String(),
     type: Type.String({
       description:
-        'For example `participation.completed`. `redacted` if the user does not, or no longer, allow this app to read it.',
+        'For example `participation.completed`. `redacted` if the user has not allowed this app to read it, or no longer allows it.',
     }),
     timestamp: Timestamp,
     sequence: Type.Integer({

@@ -55,7 +55,10 @@ type Dependencies = Pick<Kernel, 'db' | 'log' | 'listener'> & { guard: Pick<Toke
 export async function createEventStreams(ctx: Dependencies): Promise<EventStreams> {
   const streams = new Set<Stream>();
   const counts = new Map<string, number>();
-  /** The position up to which all events have been sent to the live streams. Null while there are no streams. */
+  /**
+   * The position up to which all events have been sent to the live streams. Null before the first stream opens;
+   * outdated while there are no streams.
+   */
   let tail: bigint | null = null;
   /** The current run of the shared reader. */
   let reading: Promise<void> | null = null;

@@ -28,8 +28,8 @@ export function startEventTrees(ctx: Pick<Context, 'db' | 'log'>): () => Promise
 }
 
 /**
- * Adds new events to the tree of every partner, and returns the partners whose tree cannot be extended. Also runs before
- * events expire, so that every event becomes a leaf.
+ * Adds new events to the tree of every partner, and returns the partners whose tree cannot be extended. Also runs
+ * before events expire, so that every event becomes a leaf.
  */
 export async function extendTrees({ db, log }: Pick<Context, 'db' | 'log'>): Promise<string[]> {
   const broken: string[] = [];

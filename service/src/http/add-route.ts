@@ -27,8 +27,8 @@ const EMPTY_BODY = Buffer.alloc(0);
 type Next = (error?: Error) => void;
 
 /**
- * Registers a declared route with authentication, rate limits, validation, caching, logging and metrics. This is the hot
- * path: hooks are synchronous where possible and create no closures per request.
+ * Registers a declared route with authentication, rate limits, validation, caching, logging and metrics. This is the
+ * hot path: hooks are synchronous where possible and create no closures per request.
  */
 export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void {
   const { method, path, access, forms, rawBody } = route;
@@ -192,8 +192,8 @@ function authorizeCaller({ who, scope }: Guarded, caller: Caller, taken: Taken, 
 }
 
 /**
- * Counts the request against the caller's general limit and the route's own limit. Returns the state of the limit that
- * is exceeded, or else the state of the route's limit.
+ * Counts the request against the caller's general limit and the route's own limit. Returns the state of the general
+ * limit if it is exceeded or the route has no limit, otherwise the state of the route's limit.
  */
 function takeLimits({ limiter, config }: Context, { key }: Caller, { limit }: Route): Taken | Promise<Taken> {
   const general = limiter.take(key, config.limits.api);

@@ -14,15 +14,15 @@ const MAX_START_MS_PER_TURN = 1;
  */
 const MAX_ACCEPT_TURNS = 64;
 const SAMPLE_INTERVAL_MS = 250;
-/** A turn that takes longer counts as long as this, so that a pause of the process does not lower the measured rate. */
+/** A longer turn is counted as this long, so that a pause of the process does not lower the measured rate. */
 const MAX_SAMPLED_TURN_MS = 50;
 /**
- * How long the measured rate limits the queue. A saturated node that forgot its rate whenever its queue is empty would
- * queue everything that arrives until it has measured again, and refuse most of it late, which costs much more.
+ * How long a measured rate limits the queue. If a saturated node forgot its rate whenever its queue is empty, it would
+ * queue everything until the next measurement and refuse most of it late, which costs much more.
  */
 const RATE_TTL_MS = 1_000;
 const DATABASE_RETRY_MS = 1;
-/** As many requests as start in two turns may wait in a lane for a moment, whatever the measured rate. */
+/** A lane may briefly queue this many requests, whatever the measured rate: as many as can start in two turns. */
 const MAX_BURST = 2 * MAX_STARTS_PER_TURN;
 
 type Waiting = { request: IncomingMessage; response: ServerResponse; arrivedAt: number };
@@ -34,9 +34,9 @@ type Options = {
    */
   maxWaitMs: number;
   /**
-   * Returns the id of the request's partner as its lane, or null if the partner is not known. Lanes take
-   * turns, so a partner that floods the node delays only itself. A partner takes two turns in a row and unknown callers
-   * take one, because anybody can send their requests, and some of them (token refreshes) cost much.
+   * Returns the id of the request's partner as its lane, or null if the partner is not known. Lanes take turns, so a
+   * partner that floods the node delays only itself. A partner takes two turns in a row. All unknown callers together
+   * take one, because anybody can send such requests, and some of them (token refreshes) are expensive.
    */
   laneOf(request: IncomingMessage): string | null;
   /**
@@ -51,8 +51,9 @@ type Options = {
 type Admission = {
   admit: RequestListener;
   /**
-   * Returns whether the lane has its full share of the queue, so that a request which cannot start is refused. A lane
-   * whose requests hardly wait may exceed its share while the other lanes leave room, or by a short burst.
+   * Returns whether the lane has used up its share of the queue. If it has, a request that cannot start at once is
+   * refused. A lane whose requests hardly wait may exceed its share while the other lanes leave room, or by a short
+   * burst.
    */
   isFull(lane: string | null): boolean;
   /** Call it for every new connection. */
@@ -60,9 +61,8 @@ type Admission = {
 };
 
 /**
- * Starts requests at the rate at which the node can serve them. If requests are already waiting, a new one
- * joins the queue of its lane. It is refused at once if serving the lane's share of the queue would take
- * longer than half of `maxWaitMs`.
+ * Starts requests at the rate at which the node can serve them. A request that cannot start at once joins the queue of
+ * its lane. It is refused if serving that queue would take longer than half of `maxWaitMs` (see `isFull`).
  */
 export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: Options): Admission {
   const lanes = new Map<string | null, Waiting[]>();
@@ -80,8 +80,8 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
   let sampledMs = 0;
   let sampledAt = 0;
   /**
-   * How many requests may wait until `limitedUntil`. Measured over whole samples in which requests waited. Later, and
-   * before the first sample, the number is unlimited.
+   * The maximum number of waiting requests, calculated from the last whole sample. It applies until `limitedUntil`.
+   * After that, and before the first sample, the number is unlimited.
    */
   let maxWaiting = 0;
   let limitedUntil = 0;
@@ -180,7 +180,8 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
     const isYoung = now - first.arrivedAt <= maxWaitMs / 4;
     if (now >= limitedUntil || (isYoung && (waitingCount <= maxWaiting || queue.length <= MAX_BURST)))
       return false;
-    // Only requests that wait keep the limit: otherwise, the low rate of a node whose database stalled would stay.
+    // Extends the limit only if requests have waited for long. Otherwise a low rate, measured while the database
+    // stalled, would stay in force.
     if (!isYoung) limitedUntil = now + RATE_TTL_MS;
     return true;
   };

@@ -10,7 +10,7 @@ import type { FastifyInstance } from 'fastify';
 const ANNOUNCE_MS = 1_000;
 /** When the remaining connections are closed. The process then has some time left to exit within 5 s. */
 const DRAIN_MS = 4_200;
-/** How long a connection may stay open without a request after the server has stopped listening. */
+/** How long the server waits for all connections, even those without a request, after it has stopped listening. */
 const SILENT_MS = 300;
 const CHECK_INTERVAL_MS = 20;
 
@@ -62,7 +62,7 @@ export function prepareDrain(app: FastifyInstance, turnReadinessRed: () => void)
     isDraining = true;
     await sleep(ANNOUNCE_MS);
     await stopListening(server);
-    // Reads what has arrived before `close` closes idle connections.
+    // Lets Node read the data that has arrived, before `close` closes the idle connections.
     await nextTurn();
     const closing = app.close();
     const silentUntil = performance.now() + SILENT_MS;
@@ -73,7 +73,8 @@ export function prepareDrain(app: FastifyInstance, turnReadinessRed: () => void)
     };
     do {
       await sleep(CHECK_INTERVAL_MS);
-      // Timers run before sockets are read, so a node that got no processor time would close connections unread.
+      // Timers run before sockets are read. Without this turn, a process that got no CPU time would close connections
+      // whose data it has not read yet.
       await nextTurn();
     } while (await mayWait());
     server.closeAllConnections();
@@ -83,8 +84,8 @@ export function prepareDrain(app: FastifyInstance, turnReadinessRed: () => void)
 
 /**
  * Stops listening once every waiting connection is accepted. When the socket closes, the operating system resets
- * connections that still wait, and a proxy may not repeat a request that it sent on one of them. Requests are held back
- * meanwhile, because handling them would delay accepting the next connection.
+ * connections that still wait, and a proxy does not always retry a request that it sent on one of them. Requests are
+ * held back meanwhile, because handling them would delay accepting the next connection.
  */
 async function stopListening(server: Server): Promise<void> {
   const held: [IncomingMessage, ServerResponse][] = [];
@@ -124,8 +125,8 @@ async function acceptWaiting(server: Server, end: number): Promise<void> {
 
 /**
  * Fills the backlog with our own connections. If all of them are connected, no other connection is waiting, and no new
- * one can get in before the socket closes: the system ignores its first packet. When the client repeats that packet, it
- * is refused and connects to another node.
+ * one can get in before the socket closes: the system ignores its first packet. When the client repeats that packet,
+ * the connection is refused, and the client connects to another node.
  */
 async function fillBacklog({ address: host, port }: AddressInfo): Promise<Socket[]> {
   const own = Array.from({ length: LAST_BACKLOG + 1 }, () =>

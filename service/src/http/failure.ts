@@ -35,7 +35,7 @@ export const OAuthFailure = Closed(
   { title: 'OAuthErrorBody' },
 );
 
-/** Maps the error codes of Fastify and Node to our error codes. */
+/** Maps Fastify's error codes to our error codes. */
 const FRAMEWORK_CODES: Record<string, ErrorCode> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
@@ -87,8 +87,8 @@ export function oauthMembers(error: ApiError) {
 }
 
 /**
- * Converts an error from Node's HTTP parser. If the header buffer overflows, the error blames the URL when the request line
- * is too long or has no end, and the headers otherwise.
+ * Converts an error from Node's HTTP parser. If the header buffer overflows, the error blames the URL when the request
+ * line is too long or has no end, and the headers otherwise.
  */
 export function parserError(error: Error): ApiError {
   const { code, rawPacket } = error as { code?: unknown; rawPacket?: Buffer };

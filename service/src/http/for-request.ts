@@ -3,7 +3,10 @@ import type { Context } from '../context.ts';
 import { actorOf } from './access.ts';
 import { clientNetwork } from './network.ts';
 
-/** Returns the context for one request. Its transactions and events name the request and, if known, the caller. */
+/**
+ * Returns the context for one request. Its transactions name the request and, if known, the caller in the audit log.
+ * Its events name the request.
+ */
 export function forRequest(
   ctx: Context,
   { id, caller }: Pick<FastifyRequest, 'id'> & { caller?: FastifyRequest['caller'] },

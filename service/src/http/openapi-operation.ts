@@ -33,8 +33,8 @@ export type ExtraOperation = {
 };
 
 /**
- * The errors that every route can return: any request can have headers that are too large or a compressed
- * body, or exceed a limit.
+ * The errors that every route can return: any request can exceed a limit, or have a compressed body or headers that are
+ * too large.
  */
 const ANY_ROUTE: readonly ErrorCode[] = [
   'malformed_request',

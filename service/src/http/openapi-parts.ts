@@ -34,7 +34,7 @@ export function parametersOf(
     in: location,
     ...(property.description && { description: property.description }),
     ...(required.includes(name) && { required: true, example: exampleOf(property, {}, name) }),
-    // Matches one name, or several names separated by commas.
+    // Describes a parameter that takes one name, or several names separated by commas.
     ...(Array.isArray(property.type) && property.type.includes('array')
       ? { style: 'form', explode: false, schema: { type: 'array', items: property.items } }
       : { schema: components.request(property) }),

@@ -1,6 +1,6 @@
 type Json = Record<string, unknown>;
 
-/** Collects the schemas that have a title as named components. */
+/** Turns every schema with a title into a named component. */
 export type Components = {
   /** Describes what a caller sends. Unknown members are refused. */
   request(schema: unknown): unknown;

@@ -1,19 +1,22 @@
 import { decodeUtf8 } from './strict-json.ts';
 
 /**
- * The limit on query parameters, more than any of our routes needs. It exists because the router parses the
- * query before anything else is checked.
+ * The maximum number of parameters in a query or form, more than any of our routes needs. It exists because the router
+ * parses the query before anything else is checked.
  */
 const MAX_PAIRS = 200;
 
-/** Marks a query that cannot be decoded. The router's parser must not throw; `refuseRequest` throws later. */
+/**
+ * Marks a query that cannot be decoded or has too many parameters. The router's parser must not throw; `refuseRequest`
+ * throws later.
+ */
 export const MALFORMED = Symbol('malformed');
 
 export type Query = Record<string, string | string[]> & { [MALFORMED]?: true };
 
 /**
- * Constructs objects that inherit nothing. The engine reads their properties faster than those of `Object.create(null)`,
- * which it keeps as hash tables.
+ * Constructs objects that inherit nothing. The engine reads their properties faster than those of
+ * `Object.create(null)`, which it keeps as hash tables.
  */
 function EmptyObject() {}
 EmptyObject.prototype = Object.create(null);
@@ -36,7 +39,7 @@ export function parseQuery(text: string): Query {
   return query;
 }
 
-/** Parses a form body. Returns null if it cannot be decoded or repeats a name. */
+/** Parses a form body. Returns null if it cannot be decoded, repeats a name or has too many parameters. */
 export function parseForm(body: Buffer): Record<string, string> | null {
   const form: Record<string, string> = newEmptyObject();
   try {

@@ -13,9 +13,9 @@ export const WINDOW_MS = 60_000;
 type Window = { count: number; end: number };
 
 /**
- * Counts in this process, in two generations of keys. The older generation is dropped as a whole: every minute, when
- * all of its windows have ended, or earlier if the newer generation reaches `maxKeys`. `now` is monotonic real time,
- * independent of the application clock.
+ * Counts in this process, in two generations of keys. The older generation is dropped as a whole: every minute, because
+ * all of its windows have ended by then, or earlier if the newer generation reaches `maxKeys`. `now` is monotonic real
+ * time, independent of the application clock.
  */
 export function memoryLimiter(now: () => number = () => performance.now(), maxKeys = 100_000): Limiter {
   let current = new Map<string, Window>();
@@ -59,8 +59,8 @@ export function taken(count: number, limit: number, remainingMs: number): Taken 
 }
 
 /**
- * Reports refused requests to `count` with the name of the limit. The first word of a key is the name, except in keys of the
- * general limit, which start with a client id.
+ * Reports refused requests to `count` with the name of the limit. The first word of a key is the name, except in keys
+ * of the general limit, which start with a client id.
  */
 export function countRefusals(limiter: Limiter, count: (limit: string) => void): Limiter {
   const report = (taken: Taken, key: string): Taken => {

@@ -3,8 +3,8 @@ import { type Limiter, memoryLimiter, taken, WINDOW_MS } from './rate-limits.ts'
 
 const COMMAND_TIMEOUT_MS = 250;
 /**
- * How long a node counts only in memory after a failed command, so that an unresponsive Redis server does not delay every
- * request.
+ * How long a node counts only in memory after a failed command, so that an unresponsive Redis server does not delay
+ * every request.
  */
 const PAUSE_MS = 1_000;
 const MAX_RECONNECT_DELAY_MS = 2_000;

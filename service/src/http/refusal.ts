@@ -24,7 +24,8 @@ export function chooseRequestId(sent: string | undefined): string {
 
 /**
  * Prepares the refusal of requests while the node is saturated. A refusal has the same error object, headers and log
- * line as any other failure. Its constant parts are serialized once, because refusing must cost far less than answering.
+ * line as any other failure. Its constant parts are serialized once, because refusing must cost far less than
+ * answering.
  */
 export function prepareRefusal(ctx: Context, keepAliveTimeoutMs: number): Refusal {
   const record = requestRecorder(ctx, '-', '-');

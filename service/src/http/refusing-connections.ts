@@ -19,9 +19,9 @@ export type RefusingConnections = {
 };
 
 /**
- * Once a connection has had a request refused, refuses its further requests before Node parses them, because parsing
- * costs more than half as much as the whole refusal. `refuse` returns the text of the reply, or null if the request must
- * be parsed and handled.
+ * Once a connection has had a request refused, refuses its further requests before Node parses them, because parsing is
+ * more than half of the cost of a refusal. `refuse` returns the text of the reply, or null if the request must be
+ * parsed and handled.
  *
  * A chunk is answered here only if it is exactly one request, the parser is between two requests, and every earlier
  * reply has been sent. Otherwise bytes of one request could be taken for another one, or replies could be swapped
@@ -37,7 +37,7 @@ export function watchRefusals(refuse: (request: WholeRequest) => string | null):
     connections.set(socket, connection);
     socket.removeListener('data', parse as (chunk: Buffer) => void);
     socket.on('data', (chunk: Buffer) => {
-      // The parser may already serve another connection.
+      // Once the socket is closed, its parser may already serve another connection.
       if (!socket.writable) return;
       const request = readWholeRequest(chunk);
       // A client that sends but does not read must not fill our memory with replies.
@@ -70,9 +70,9 @@ export function watchRefusals(refuse: (request: WholeRequest) => string | null):
 
 /**
  * Returns whether the parser has read exactly the expected request. If it had been inside another request when the
- * chunk arrived, it would have read a request with another method or another number of headers, or one inside the body
- * of the expected request. The latter cannot be complete within the chunk, because its body would be as long as the
- * body that contains it.
+ * chunk arrived, it would have read a request with another method or another number of headers, or a request inside the
+ * body of the expected request. Such an inner request cannot be complete within the chunk: it must have the same
+ * content length, so its body would be as long as the body that contains it.
  */
 function isSame({ method, url, headers, rawHeaders }: IncomingMessage, expected: WholeRequest): boolean {
   return (

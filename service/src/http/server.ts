@@ -202,7 +202,7 @@ function fail(ctx: Context, thrown: unknown, request: FastifyRequest, reply: Fas
       ...{ actor: actorOf(caller), action: 'access.refused', reason: error.code, requestId: request.id },
       subject: { object: 'route', id: `${request.method} ${request.routeOptions.url}` },
     });
-  // The caller is null if the request failed before routing.
+  // A request that failed before routing has no `caller` property.
   setCorsHeaders(ctx, request.caller ?? null, request, reply);
   reply
     .code(error.status)

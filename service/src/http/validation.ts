@@ -129,8 +129,8 @@ function explain(error: ErrorObject): [field: string, message: string] {
 export type Problem = { path: string; message: string };
 
 /**
- * Returns the problems of a hand-written document, such as an offer file. Coerces text to the schema's types and fills
- * in defaults.
+ * Returns the problems of a hand-written document, such as an offer file. Coerces values to the schema's types and
+ * fills in defaults.
  */
 export function findProblems(schema: TSchema, data: unknown): Problem[] {
   const validate = validators.file.compile(schema);

@@ -4,8 +4,8 @@ import type { Kernel } from '../kernel.ts';
 type Parts = { config: Pick<Kernel['config'], 'profile'>; baseUrl: string };
 
 /**
- * Returns the other address of a sandbox whose public URL is a loopback IP address: `localhost`, on the same port. Passkeys
- * work only there, because WebAuthn requires a domain name. Returns null if there is no such address.
+ * Returns the other address of a sandbox whose public URL is a loopback IP address: `localhost`, on the same port.
+ * Passkeys work only there, because WebAuthn requires a domain name. Returns null if there is no such address.
  */
 export function localhostUrl({ config, baseUrl }: Parts): string | null {
   const url = new URL(baseUrl);

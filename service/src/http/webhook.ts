@@ -9,8 +9,8 @@ export type WebhookHeaders = Record<string, string | string[] | undefined>;
 export const WebhookReceipt = Closed({ object: ObjectName('webhook_receipt') }, { title: 'WebhookReceipt' });
 
 /**
- * Parses the body of a webhook whose signature has been verified. Throws `malformed_request` if the body does
- * not match the schema.
+ * Parses the body of a webhook whose sender has been verified. Throws `malformed_request` if the body does not match
+ * the schema.
  */
 export function parseWebhook<S extends TSchema>(schema: S, body: Buffer): Static<S> {
   let event: unknown;

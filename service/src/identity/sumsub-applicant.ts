@@ -95,7 +95,7 @@ export function toReview(
   const undecided = { levelName, answer: null, rejectType: null, reviewedAt: null };
   if (status !== 'completed') return { ...undecided, status };
   const answer = result?.reviewAnswer;
-  // An unknown answer counts as not decided yet.
+  // An unknown answer, or an answer without a time, counts as not decided yet.
   if ((answer !== 'GREEN' && answer !== 'RED') || reviewedAt === null)
     return { ...undecided, status: 'queued' };
   const rejectType = answer === 'GREEN' ? null : result?.reviewRejectType === 'FINAL' ? 'FINAL' : 'RETRY';

@@ -26,8 +26,8 @@ export async function createKycToken(
   const token = await ctx.identity.createToken({ userId, level, email: user.email });
   return ctx.commitReply(async (tx) => {
     await expectApplicant(tx, userId);
-    // The user's row is locked now: a final rejection is either visible here, or it is stored after the token
-    // is issued.
+    // The applicant's row is locked now: a final rejection is either visible here, or it is stored after this
+    // transaction.
     await assertNotFinallyRejected(tx, userId);
     return { object: 'kyc_token' as const, token };
   });

@@ -56,7 +56,10 @@ const STEPS: HousekeepingSteps = {
   'accesses to personal data': deleteOldAccesses,
 };
 
-/** Deletes expired data. Each step runs even if an earlier step fails, and any number of nodes may run concurrently. */
+/**
+ * Deletes expired data. Each step runs even if an earlier step fails, and any number of nodes may run this
+ * concurrently.
+ */
 export async function runHousekeeping(
   ctx: Context,
   steps: HousekeepingSteps = STEPS,
@@ -82,7 +85,7 @@ function countSteps({ metrics: { registry }, clock }: Context, steps: readonly s
   const labelNames = ['step'] as const;
   const lastRun = new Gauge({
     name: 'causeway_housekeeping_last_run_timestamp_seconds',
-    help: 'When this node last completed a housekeeping step. Until then, when it started.',
+    help: 'When this node last completed the housekeeping step; before the first time, when the node started.',
     ...{ labelNames, registers: [registry] },
   });
   const failures = new Counter({
@@ -90,7 +93,7 @@ function countSteps({ metrics: { registry }, clock }: Context, steps: readonly s
     help: 'Housekeeping steps that failed.',
     ...{ labelNames, registers: [registry] },
   });
-  // A step that has failed since the start must raise the alert too, which needs a value.
+  // The alert needs a value even for a step that has failed ever since the node started.
   for (const step of steps) lastRun.set({ step }, clock.now() / 1000);
   return (step, isDone) => {
     if (isDone) lastRun.set({ step }, clock.now() / 1000);

@@ -6,7 +6,7 @@ const TIMEOUT_MS = 10_000;
 
 /**
  * Sends through an SMTP server: `smtp://` or `smtps://`, with the credentials in the URL. Unless `tls` is optional, a
- * server that does not offer STARTTLS is refused, because mails contain sign-in links.
+ * server that does not offer STARTTLS is refused, because mails contain secret links, for example to reset a password.
  */
 export function smtpMailer(url: string, from: string, tls: Config['smtpTls']): Mailer {
   const transport = openTransport(url, tls);

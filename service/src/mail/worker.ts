@@ -6,8 +6,8 @@ import { deleteMail, MAIL_CHANNEL } from './store.ts';
 
 const POLL_INTERVAL_MS = 15_000;
 /**
- * With the retry delays of the outbox, this many attempts take about a day. Sign-in links in mails are not valid for
- * longer.
+ * With the retry delays of the outbox, this many attempts take about a day. Links that confirm an address or reset a
+ * password are not valid for longer.
  */
 const MAX_ATTEMPTS = 28;
 
@@ -30,7 +30,7 @@ export async function startMailWorker(ctx: Context, mailer: Mailer): Promise<Mai
   };
 }
 
-/** Attempts one mail. Returns false if none is due. */
+/** Tries to send one mail. Returns false if none is due. */
 async function sendNext(ctx: Context, mailer: Mailer): Promise<boolean> {
   const attempt = await takeMailToSend(ctx);
   if (attempt === null) return false;

@@ -7,8 +7,8 @@ const PHISHING_RESISTANT = 'phr';
 export const ACR_VALUES = [PHISHING_RESISTANT, MULTI_FACTOR] as const;
 
 /**
- * How a user has proven who they are, as `amr` values (RFC 8176). A passkey proves possession of a key (`pop`). It is not
- * `hwk`, because nothing proves that hardware protects the key: synced passkeys leave the device.
+ * How a user has proven who they are, as `amr` values (RFC 8176). A passkey proves possession of a key (`pop`). It is
+ * not `hwk`, because nothing proves that hardware protects the key: synced passkeys leave the device.
  */
 export const AMR = {
   password: ['pwd'],
@@ -32,7 +32,9 @@ export function acrFor(amr: readonly string[], requested: readonly string[]): st
   return requested.find((value) => met.includes(value)) ?? met[0];
 }
 
-/** Reads the parameter `acr_values`. Unknown values are dropped: they are preferences, not demands (Core 1.0 §3.1.2.1). */
+/**
+ * Reads the parameter `acr_values`. Unknown values are dropped: they are preferences, not demands (Core 1.0 §3.1.2.1).
+ */
 export function readAcrValues(parameter: unknown): string[] {
   const requested = typeof parameter === 'string' ? parameter.split(' ') : [];
   return requested.filter((value) => ACR_VALUES.some((known) => known === value));

@@ -15,7 +15,9 @@ const UID_PREFIX = 'uid ';
 
 export type Storage = Revoker & { issuer: string };
 
-/** Maps oidc-provider's models to tables: one for access tokens, one for grants, one for everything else. */
+/**
+ * Maps oidc-provider's models to tables: one each for clients, grants and access tokens, and one for everything else.
+ */
 export function createAdapter(storage: Storage): (kind: string) => Adapter {
   return (kind) => {
     const unused = {
@@ -134,7 +136,7 @@ function serialize({ jti: _jti, returnTo: _returnTo, session, ...rest }: Adapter
   return JSON.stringify({ ...rest, session: safe });
 }
 
-/** Restores the secrets that `serialize` removed, from the id that the caller presented. */
+/** Restores the id and the return URL, which `serialize` removed, from the id that the caller presented. */
 function restoreSecrets(
   { payload, consumed }: artifacts.StoredArtifact,
   kind: string,

@@ -30,7 +30,7 @@ export async function upsertGrant(db: Db, { id, clientId, userId, payload, exp }
       consented_redirect_uris = excluded.consented_redirect_uris, consented_at = now()`.execute(db);
 }
 
-/** Returns the grant without the scopes that its client no longer has. */
+/** Returns the grant without the scopes that its client has lost since the consent, even if it got them back. */
 export async function findGrant(db: Db, id: string): Promise<AdapterPayload | undefined> {
   const { rows } = await sql<{ payload: AdapterPayload; lost: string[] }>`
     select g.payload, array(select r.scope from oauth_removed_scopes r
@@ -102,7 +102,9 @@ export async function revokeUserGrants(db: Db, userId: string, clientId?: string
   return rows.map(({ id }) => id);
 }
 
-/** Revokes the grant that an artifact, such as an authorization code, belongs to. Returns the ids of the revoked grants. */
+/**
+ * Revokes the grant that an artifact, such as an authorization code, belongs to. Returns the ids of the revoked grants.
+ */
 export async function revokeGrantOfArtifact(db: Db, kind: string, hash: Buffer): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     update oauth_grants set revoked_at = now() where revoked_at is null

@@ -18,7 +18,10 @@ export function deleteExpiredArtifacts({ db }: Dependencies): Promise<void> {
   return artifacts.deleteExpiredArtifacts(db, EXPIRED_RETENTION);
 }
 
-/** Deletes grants that have neither tokens nor artifacts. Runs after expired tokens and artifacts have been deleted. */
+/**
+ * Deletes revoked grants, and grants that have neither tokens nor artifacts. Runs after expired tokens and artifacts
+ * have been deleted.
+ */
 export function deleteUnusedGrants({ db }: Dependencies): Promise<void> {
   return grants.deleteUnusedGrants(db, EXPIRED_RETENTION);
 }

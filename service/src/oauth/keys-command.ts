@@ -7,7 +7,7 @@ import { rotateSecrets } from './rotate-secrets.ts';
 export const KEYS_HELP: CommandHelp = {
   usage: ['keys rotate', 'keys rotate-signing'],
   description:
-    'rotate re-encrypts personal data, signing keys and webhook secrets under the first secret in CAUSEWAY_SECRET; run it once every node has restarted with the new secret listed first, and remove the old secret a day later. rotate-signing creates a new key for ID tokens; the previous one stays published for a day.',
+    'rotate re-encrypts personal data, signing keys, webhook secrets and authenticator secrets under the first secret in CAUSEWAY_SECRET; run it once every node has restarted with the new secret listed first, and remove the old secret a day later. rotate-signing creates a new key for ID tokens; the previous one stays published for a day.',
   examples: {
     'keys rotate': 'Finish the rotation of CAUSEWAY_SECRET',
     'keys rotate-signing': 'Sign ID tokens with a new key',

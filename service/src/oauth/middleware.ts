@@ -48,8 +48,9 @@ function answerUnavailable(koa: Koa.Context): void {
 }
 
 /**
- * Adds the default scope and the exact time of the request. Replaces response types of the implicit and hybrid flows,
- * because oidc-provider would report the error in the fragment, where clients of the code flow do not look.
+ * Adds the default scope and the exact time of the request. Replaces the response types of the implicit and hybrid
+ * flows with `unsupported`, because oidc-provider would otherwise report the error in the URL fragment, where clients
+ * of the code flow do not look.
  */
 async function completeQuery(provider: Provider, query: Koa.Context['query']): Promise<Koa.Context['query']> {
   const scope = await defaultScope(provider, query);
@@ -141,7 +142,9 @@ function errorCode(status: number): ErrorCode {
   return status >= 500 ? 'internal_error' : 'malformed_request';
 }
 
-/** Public documents are readable from every origin, everything else from the registered origins of the client's partner. */
+/**
+ * Public documents are readable from every origin, everything else from the registered origins of the client's partner.
+ */
 function setCors(koa: Koa.Context, origin: string | undefined): void {
   for (const name of Object.keys(koa.response.headers))
     if (name.startsWith('access-control-')) koa.remove(name);

@@ -124,7 +124,7 @@ export const oauthOperations: readonly ExtraOperation[] = [
     operationId: 'createToken',
     summary: 'Get tokens',
     description:
-      'Exchanges an authorization code, a refresh token or client credentials for tokens. Call it from your server only. A code is valid for 60 seconds, an access token for 15 minutes, and a refresh token for 30 days from its last use.',
+      'Exchanges an authorization code, a refresh token or client credentials for tokens. Call it from your server only. A code is valid for 60 seconds, an access token for 15 minutes, and a refresh token for 30 days. In its last nine days, a refresh returns a new refresh token.',
     security: CLIENT,
     body: TokenRequest,
     reply: Token,

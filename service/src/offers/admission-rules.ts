@@ -28,8 +28,8 @@ export function findUnidentifiedOptions({ slug, open_to_anyone, options }: Offer
 }
 
 /**
- * Finds allow-lists that offers with different requirements share. They are refused, because a wallet
- * admitted by one of these offers is admitted by all of them.
+ * Reports the `others` whose requirements differ from those of the offer. All of them share an allow-list with it, so a
+ * wallet that one of the offers admits could use all of them.
  */
 export function findAllowListConflicts(offer: StoredOffer, others: readonly StoredOffer[]): string[] {
   const rules = admissionRules(offer.type, offer.options);
@@ -43,8 +43,8 @@ export function findAllowListConflicts(offer: StoredOffer, others: readonly Stor
 }
 
 /**
- * Returns a key that is equal for two offers whose options admit the same users to an allow-list. Wallet requirements
- * do not change the key, nor do the documents of a tokenized swap, which each order checks again.
+ * Returns a key that is equal for two offers whose options admit the same users to an allow-list. Ignores wallet
+ * requirements, and the acknowledgements of a tokenized swap, because every order checks those again.
  */
 export function admissionRules(type: OfferFile['type'], options: readonly Option[]): string {
   return stableJson([...new Set(options.map((option) => rulesOf(type, option)))].sort());

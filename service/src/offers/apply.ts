@@ -72,9 +72,10 @@ export async function applyOffers(
     return plans;
   });
   return run.catch((error: unknown) => {
-    // Foreign key violation: since the check, a new row references a part of the offer that this change removes.
+    // Foreign key violation: after the check, a row was added that references a part of the offer that this change
+    // removes.
     if ((error as { code?: string }).code === '23503')
-      throw new OfferRefusedError(['a part that the file removes has just come into use']);
+      throw new OfferRefusedError(['a part of the offer that the file removes has just come into use']);
     throw error;
   });
 }

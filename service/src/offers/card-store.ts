@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 
-/** Sums the completed participations of each offer over all partners, in whole units of the funding assets (dollars). */
+/**
+ * Sums the completed participations of each offer over all partners, in whole units of the funding assets (dollars).
+ */
 export async function sumCompleted(db: Db, offerIds: readonly string[]): Promise<Map<string, string>> {
   if (offerIds.length === 0) return new Map();
   const { rows } = await sql<{ offer_id: string; raised: string }>`

@@ -12,7 +12,7 @@ import type { ViewedContract } from './views.ts';
 export type CheckParts = {
   chains: Pick<Chains, 'evm' | 'solana'>;
   digits: ReadonlyMap<string, number>;
-  /** Returns the address that has a role on a chain. */
+  /** Returns the address of the key that has a role on a chain, or null if it is not known. */
   addressOf(role: KeyRole, chain: string): Hex | null;
   /** Returns the addresses that send our commits and refunds on a Solana cluster, or none if they are not known. */
   solanaOperatorsOf(chain: string): readonly string[];

@@ -38,7 +38,10 @@ export async function checkContracts(parts: CheckParts, file: OfferFile): Promis
   return found.flat();
 }
 
-/** Checks the interface first: if functions are missing, the other checks would only report the same problem again. */
+/**
+ * Checks the interface first. If functions are missing, runs only the token checks, because the others would report the
+ * same problem again.
+ */
 async function checkContract(target: CheckTarget): Promise<string[]> {
   const { file, contract, chain } = target;
   const views = requiredViews(file.type, contract);

@@ -59,7 +59,7 @@ test('an offer whose contract cannot be read is disabled with an alert, and enab
   await watchContracts(app.ctx, gauge);
   await untilContract((contract) => contract.unreadable !== null);
   expect(await unreadable()).toEqual([['apple', 'ethereum_sepolia', 1]]);
-  expect(app.logged().match(/offer disabled: its contract cannot be read/g)).toHaveLength(1);
+  expect(app.logged().match(/offer contract disabled: it cannot be read/g)).toHaveLength(1);
   expect(await order()).toMatchObject({ status: 422, body: { code: 'contract_not_found' } });
   expect(await tradable()).toBe(false);
 

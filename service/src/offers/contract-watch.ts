@@ -54,7 +54,7 @@ async function watch(
   if (!(await setContractProblem(ctx.db, { offer_id: offer.id, chain, address }, problem))) return problem;
   const fields = { offer: offer.slug, chain, contract: address };
   if (problem === null) ctx.log.info(fields, 'offer contract can be read again');
-  else ctx.log.error({ ...fields, reason: problem.reason }, 'offer disabled: its contract cannot be read');
+  else ctx.log.error({ ...fields, reason: problem.reason }, 'offer contract disabled: it cannot be read');
   return problem;
 }
 
@@ -64,8 +64,7 @@ async function findProblem(
   deployment: OfferContract,
 ): Promise<ContractProblem | null | 'unreachable'> {
   try {
-    // Throws for a chain that is not an EVM chain, so its contracts are never disabled: there, settlement checks the
-    // funds itself.
+    // Throws for a Solana chain, so contracts on Solana are never disabled: settlement checks those funds itself.
     const chain = ctx.chains.evm(deployment.chain);
     const contract = deployment as EvmContract;
     const [failure] = await readViews(chain, requiredViews(type, contract));

@@ -122,7 +122,10 @@ export function compareDefinitions(before: OfferDefinition | null, after: OfferD
     .filter(({ from, to }) => from !== to);
 }
 
-/** Maps every value to its path. List items appear under their key (slug, chain, asset), not their index. */
+/**
+ * Returns all values as text, by path. A path names a list item by its key (such as a slug, chain or asset), not by its
+ * index.
+ */
 function flatten({ options, contracts, partners, ...offer }: OfferDefinition): Map<string, string> {
   const values = new Map<string, string>();
   const add = (path: string, value: unknown) => void (value !== null && values.set(path, toText(value)));

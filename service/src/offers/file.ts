@@ -10,7 +10,7 @@ export type FileOptions = {
   variables?: Readonly<Record<string, string>>;
 };
 
-/** Lists the problems found in a file, one per line, with the file name and, where known, the line. */
+/** Lists the problems found in a file, one per line, with the file name and, where known, the line number. */
 export class OfferFileError extends Error {
   readonly problems: readonly string[];
 
@@ -21,7 +21,9 @@ export class OfferFileError extends Error {
   }
 }
 
-/** Compiles the schema of offer files. Otherwise the first file that is parsed takes a fifth of a second longer. */
+/**
+ * Compiles the schema of offer files in advance, so that the first file does not take longer to parse than the others.
+ */
 export function prepareOfferFiles(): void {
   findProblems(OfferFile, {});
 }

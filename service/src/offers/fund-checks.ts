@@ -31,7 +31,7 @@ export function fundChecks({ addressOf, contract, chain }: CheckTarget): Check[]
   ];
 }
 
-/** Returns the revert reason of a call from `from`, or null if the call succeeds. */
+/** Simulates a call. Returns its revert reason, or null if it succeeds. */
 async function simulate({ rpc }: EvmChain, from: Hex, to: Hex, data: Hex): Promise<string | null> {
   try {
     await rpc.request({ method: 'eth_call', params: [{ from, to, data }, 'latest'] });

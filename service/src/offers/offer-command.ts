@@ -115,8 +115,8 @@ function readArguments(args: string[]) {
 }
 
 /**
- * Requests the refunds of an offer. After an interruption, a second run continues with the participations
- * that are not refunded yet.
+ * Requests the refunds of an offer. After an interruption, a second run continues with the participations whose refund
+ * has not been requested yet.
  */
 async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values): Promise<void> {
   const { offerId, count, blocked } = await planRefunds(ctx, slug).catch((error: unknown) => {

@@ -2,7 +2,10 @@ import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 import type { AcknowledgementDetails } from '../requirements/schema.ts';
 
-/** The tables with rows that reference an offer, and the tables with rows that reference each of its options. */
+/**
+ * `offer`: the tables with rows that reference the offer or one of its options. `options`: the same for each option, by
+ * its id.
+ */
 export type OfferReferences = { offer: Set<string>; options: Map<string, Set<string>> };
 
 export type DocumentText = Pick<AcknowledgementDetails, 'document' | 'version' | 'sha256' | 'url'>;

@@ -56,7 +56,10 @@ export function findRefusals(
   return refusals;
 }
 
-/** Returns the parts that differ from what the file or the users' acknowledgements have under the same version. */
+/**
+ * Returns the parts of a document that differ from the stored offer, or from what users have acknowledged, although the
+ * version is the same.
+ */
 function findRewritten(known: readonly DocumentText[], text: DocumentText): ('sha256' | 'url')[] {
   const same = known.filter(
     ({ document, version }) => document === text.document && version === text.version,

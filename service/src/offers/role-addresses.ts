@@ -18,9 +18,9 @@ type Parts = Pick<Context, 'db' | 'clock' | 'config'>;
 const NAMED = /^(?:(commit|refund|quote|supplier)=)?(0x[0-9a-fA-F]{40})$/;
 
 /**
- * Finds the addresses to which contracts must have granted roles: the addresses in `named` (`[ROLE=]ADDRESS`) or, if
- * `named` is empty, the addresses of the configured keys. Needs no private key: if no key is configured, it uses the
- * operator address of the nodes that share this database.
+ * Finds the address to which contracts must have granted each role: the one that `named` gives (`[ROLE=]ADDRESS`), or
+ * else the address of the configured key. Needs no private key: if no key is configured, uses the operator address of
+ * the nodes that share this database.
  */
 export async function findKeyAddresses(
   ctx: Parts,
@@ -56,7 +56,7 @@ function readNamed(named: readonly string[]): Map<KeyRole, Hex> {
   for (const text of named) {
     const [, role, address] = NAMED.exec(text) ?? [];
     if (address === undefined)
-      throw new UsageError('--operator must be an address, 0x and 40 hexadecimal digits, or ROLE=ADDRESS');
+      throw new UsageError('--operator must be an address (0x and 40 hexadecimal digits) or ROLE=ADDRESS');
     const roles = role === undefined ? (['commit', 'refund', 'quote'] as const) : [role as KeyRole];
     for (const each of roles) given.set(each, address as Hex);
   }

@@ -30,7 +30,7 @@ export async function listOptionsById(db: Db, ids: readonly string[]): Promise<O
   return rows.map(({ option }) => option);
 }
 
-/** Lists the partners that an offer is assigned to, by name. */
+/** Lists the partners that an offer is assigned to, ordered by name. */
 export async function listPartnersOf(db: Db, offerId: string): Promise<{ id: string; name: string }[]> {
   return db
     .selectFrom('offer_partners as o')

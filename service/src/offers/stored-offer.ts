@@ -3,7 +3,7 @@ import type { Chain, EvmChain } from '../http/wire.ts';
 import type { Requirement } from '../requirements/schema.ts';
 import type { Asset, OfferDetails, OfferType, OfferOption as WireOption } from './schema.ts';
 
-/** An option of a stored offer. Decimal fields are strings with the digits of the offer file. */
+/** An option of a stored offer. Decimal fields are strings with the same digits as in the offer file. */
 export type OfferOption = WireOption & {
   /** Maximum age of an accreditation, in days. */
   accreditation_days: number;

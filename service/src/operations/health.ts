@@ -12,7 +12,7 @@ const Readiness = Closed(
       description: '`degraded` if a dependency that this node can do without is unavailable.',
     }),
     parts: Type.Record(Type.String(), Type.Enum(['ok', 'unavailable']), {
-      examples: [{ database: 'ok', notifications: 'ok' }],
+      examples: [{ database: 'ok', listener: 'ok' }],
     }),
   },
   { title: 'Readiness' },

@@ -50,7 +50,7 @@ async function createEnvironmentFile(file: string): Promise<void> {
   1. Replace every CHANGE_ME in it.
   2. Keep a copy of CAUSEWAY_SECRET away from the database backups: without it, sealed data is lost.
   3. Fund the operator ${privateKeyToAddress(operatorKey)} with gas on every chain and grant it
-     its roles, or replace OPERATOR_KEY by OPERATOR_KMS_KEY.
+     its roles, or replace OPERATOR_KEY with OPERATOR_KMS_KEY.
   4. Run causeway doctor with these settings, then causeway serve.
 `);
 }

@@ -52,9 +52,9 @@ async function assertMigrated(pool: pg.Pool, { databaseUrl }: Config): Promise<v
 }
 
 /**
- * Compares the command's secrets with the secrets of the nodes. Throws if the nodes know none of the
- * command's secrets. If the command has no secret, lacks one that is in use, or starts with one that no node uses yet,
- * the command starts, but throws as soon as it has to encrypt or decrypt something.
+ * Compares the command's secrets with the secrets of the nodes. Throws if the nodes know none of the command's secrets.
+ * In three other cases the command runs, but throws as soon as it has to encrypt or decrypt something: it has no
+ * secret, it lacks a secret that is in use, or its first secret is one that no node uses yet.
  */
 async function openSealing({ secrets }: Config, db: Db): Promise<Sealing> {
   const refusal = (text: string) => new ConfigError([`CAUSEWAY_SECRET: ${text}`]);
@@ -71,7 +71,7 @@ async function openSealing({ secrets }: Config, db: Db): Promise<Sealing> {
   );
 }
 
-/** Lists the messages per field if there are any. */
+/** Uses the messages per field if there are any, instead of the general message. */
 function toUsageError({ message, details }: ApiError): UsageError {
   const lines = Object.entries(details).flatMap(([field, messages]) =>
     Array.isArray(messages) ? messages.map((each) => `${field}: ${each}`) : [],

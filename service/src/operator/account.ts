@@ -18,7 +18,7 @@ export type OperatorAccount = {
   signer: Signer;
   /** The maximum fee in wei per unit of gas, including the tip. */
   maxFee: bigint;
-  /** Maximum tip in wei per unit of gas, which goes to the block producer. */
+  /** The maximum tip for the block producer, in wei per unit of gas. */
   maxTip: bigint;
   /** Maximum wei spent on gas in 24 hours. */
   dailyLimit: bigint;

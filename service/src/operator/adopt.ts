@@ -37,7 +37,7 @@ export async function adoptChainNonce(
   const { count, displaced } = await readChainNonce(account, comparedBlock);
   return db.transaction().execute(async (tx) => {
     // This raises the epoch. The current holder can store nothing under the old epoch, so transactions that it has
-    // signed are never sent.
+    // signed but not stored are never sent.
     const nextNonce = await revokeLease(tx, key, count);
     for (const transaction of displaced)
       if (await markDisplaced(tx, transaction.id)) await release(tx, transaction);

@@ -15,7 +15,10 @@ const DEFAULT_PRIORITY_FEE = 1_000_000_000n;
 const HISTORY_BLOCKS = '0x5';
 const HISTORY_PERCENTILES = [50];
 
-/** Reads the base fee of the next block and the median tip of the latest blocks. */
+/**
+ * Reads the base fee of the next block and the usual tip: the median of the latest blocks or what the node suggests,
+ * whichever is higher.
+ */
 export async function readFeeMarket({ rpc, name }: EvmChain): Promise<FeeMarket> {
   const [block, history, suggestion] = (
     await rpc.batch([
@@ -66,9 +69,9 @@ export function isOutbid(
 }
 
 /**
- * Returns fees for a replacement, or null if they would exceed a cap. Nodes accept a replacement only if both fees grow
- * by an eighth, so the tip may exceed its cap by an eighth: otherwise a transaction whose tip is at the cap could never
- * be replaced when the base fee rises.
+ * Returns fees for a replacement, or null if they would exceed a cap. Some nodes accept a replacement only if both fees
+ * grow by an eighth, so the tip may exceed its cap by an eighth: otherwise a transaction whose tip is at the cap could
+ * never be replaced when the base fee rises.
  */
 export function raiseFees(previous: Fees, proposed: Fees, caps: FeeCaps): Fees | null {
   const raise = (fee: bigint) => fee + fee / 8n + 1n;

@@ -18,7 +18,8 @@ const HEARTBEAT_INTERVAL_MS = 15_000;
 export type Heartbeat = { at: number | null };
 
 /**
- * Records, every few rounds, that the key is in use in its roles, so that it does not have to wait before it signs again.
+ * Records at regular intervals that the key is in use in its roles, so that it does not have to wait before it signs
+ * again.
  */
 export async function keepKeyAlive(
   { db, chain, signer, roles }: SolanaAccount,
@@ -35,10 +36,10 @@ export async function keepKeyAlive(
 /**
  * Throws `Blocked` until every transaction that other keys of the same funds may have signed in this role has expired.
  * A receipt prevents only a second payment by the same key, so a key that takes over a role, for the first time or
- * again, must not send while a transaction of its predecessor can still land. A key without lamports cannot have sent
- * anything. Keys in different roles may sign at the same time, because commits and refunds never settle the same thing.
- * `listSigners` must return the keys of all funds, because one wait is recorded for all roles that the key takes over,
- * whatever it signs first.
+ * again, must not send while a transaction of its predecessor can still land. Other keys without lamports do not count,
+ * because they cannot have sent anything. Keys in different roles may sign at the same time, because commits and
+ * refunds never settle the same thing. `listSigners` must return the keys of all funds, because one wait is recorded
+ * for all roles that the key takes over, whatever it signs first.
  */
 export async function assertKeyStarted(
   { db, chain, key, roles }: SolanaAccount,

@@ -19,7 +19,7 @@ export type KeyState = KeyId & {
 /** The lamports that each receipt on Solana locks up until it is closed. */
 const RECEIPT_RENT = 2_039_280;
 
-/** Returns every key that has signed, on one chain or on all chains. */
+/** Returns every key that nodes have used, on one chain or on all chains. */
 export async function listKeyStates(db: Db, chain: string | null = null): Promise<KeyState[]> {
   const { rows } = await sql<Omit<KeyState, 'spent'> & { spent: string }>`
     select k.chain, k.address, k.next_nonce as "nextNonce", k.lease_until as "leaseUntil", k.good_round_at as "goodRoundAt",

@@ -4,8 +4,8 @@ import type { KeyId } from './account.ts';
 import type { SendingRole } from './role.ts';
 
 /**
- * Records that a key is in use in these roles at `height`. Skips roles in which its last use was more than `grace` blocks ago.
- * Returns the roles that were recorded.
+ * Records that a key is in use in these roles at `height`. Skips roles in which its last use was more than `grace`
+ * blocks ago. Returns the roles that were recorded.
  */
 export async function extendKeyUse(
   tx: Db,
@@ -38,8 +38,8 @@ export async function startKeyUse(
 }
 
 /**
- * Returns the block height from which a key may sign in a role. It must not sign while a key that was started later in the
- * same role may have transactions in progress, that is, until `expiry` blocks after the last use of that later key.
+ * Returns the block height from which a key may sign in a role. It must not sign while a key that was started later in
+ * the same role may have transactions in progress, that is, until `expiry` blocks after the last use of that later key.
  */
 export async function readFirstHeight(
   tx: Db,

@@ -20,7 +20,7 @@ export type RetiredKey = { key: OperatorKey; roles: readonly SendingRole[] };
 
 /** Where a key is held. A local key is a `Buffer`, because the logger never prints buffers. */
 export type OperatorKey = ({ kind: 'local'; privateKey: Buffer } | { kind: 'kms'; key: KmsKey }) & {
-  /** What the key may sign. If absent, it may call any contract with any amount. */
+  /** What the key may sign. If absent, neither the contracts nor the amounts are limited. */
   policy?: SignerPolicy;
   /** The folder with the record of what the keys have signed in 24 hours. If absent, the record is kept in memory. */
   spendFolder?: string | null;

@@ -91,7 +91,7 @@ export async function raiseSeenNonce(tx: Db, { chain, address }: KeyId, count: b
 
 /**
  * Takes the lease from its holder and raises the next nonce to at least `nonce`. Discards higher counts that RPC nodes
- * have reported. Returns null for an unknown key.
+ * have reported. Returns the next nonce, or null for an unknown key.
  */
 export async function revokeLease(tx: Db, { chain, address }: KeyId, nonce: bigint): Promise<bigint | null> {
   const { rows } = await sql<{ next_nonce: bigint }>`
@@ -112,7 +112,7 @@ export async function advanceKey(tx: Db, { chain, address }: KeyId, nonce: bigin
     where chain = ${chain} and address = ${address}`.execute(tx);
 }
 
-/** Returns every key that has signed on a chain, with its lease. */
+/** Returns every key that nodes have used on a chain, with its lease. */
 export async function listKeys(db: Db, chain: string) {
   const rows = await db
     .selectFrom('operator_keys')

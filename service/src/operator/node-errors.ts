@@ -1,12 +1,12 @@
 import { NodeError } from '../chain/rpc/failures.ts';
 
-/** What a node's rejection of `eth_sendRawTransaction` means. `other` needs an operator. */
+/** What a node's rejection of `eth_sendRawTransaction` means. If `other` persists, an operator must act. */
 export type Rejection = 'already_known' | 'nonce_used' | 'fee_too_low' | 'insufficient_funds' | 'other';
 
 /**
- * The beginnings of recorded messages, by client software; see `node-errors.test.ts`. A message matches if it equals
- * the phrase or continues after it with punctuation or a space. Codes are not enough, because most clients use -32000
- * for all of these errors.
+ * How the error messages of nodes begin, by meaning; see `node-errors.test.ts` for recorded messages. A message matches
+ * if it starts with a phrase and the next character is not a letter. Codes are not enough, because most clients use
+ * -32000 for all of these errors.
  */
 const PHRASES: Record<Exclude<Rejection, 'other'>, readonly string[]> = {
   already_known: [

@@ -18,8 +18,8 @@ export async function nextNonce(account: OperatorAccount, lease: Lease): Promise
 }
 
 /**
- * Stores the transaction count at which this database starts to use a key. Without it, a database that loses the first
- * transaction of the key would take that transaction for an earlier use.
+ * Stores the transaction count at which this database starts to use a key. Without this, a restored database that has
+ * lost the key's first transaction would take that transaction for an earlier use of the key.
  */
 export async function startNonces({ db }: OperatorAccount, lease: Lease, count: bigint): Promise<void> {
   await withLease(db, lease, (tx) => setFirstNonce(tx, lease, count));

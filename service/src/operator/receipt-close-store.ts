@@ -5,8 +5,8 @@ import type { KeyId } from './account.ts';
 export type ClosableReceipt = { id: string; receipt: string };
 
 /**
- * Returns receipts of final transactions whose attempts were all signed more than `days` days ago and have
- * expired at block height `height`, ordered by id. Leaves out participations that are still being settled.
+ * Returns receipts of final transactions whose attempts were all signed more than `days` days ago and have expired at
+ * block height `height`, ordered by id. Leaves out the receipts of participations that are still being settled.
  */
 export async function listClosable(
   db: Db,

@@ -102,7 +102,7 @@ async function closeBatch(parts: CloseParts, batch: readonly ClosableReceipt[]):
   }
 }
 
-/** Returns the last block height at which the sent transaction can land. */
+/** Sends a transaction that closes the receipts. Returns the last block height at which it can land. */
 async function sendClose({ chain, signer }: CloseParts, receipts: readonly string[]): Promise<bigint> {
   const { hash, lastValidHeight } = await readBlockhash(chain);
   const instructions = receipts.map((receipt) => closeAccount(receipt, signer.address));

@@ -121,9 +121,7 @@ function describeLanding(
   return { signature, slot: statuses.get(signature ?? '')?.slot ?? slot, fee };
 }
 
-/**
- * Resends the newest attempt until a node has executed it, and signs another attempt if no node has seen any.
- */
+/** While no node has seen any attempt, resends the newest one and, after `renewSeconds`, signs another. */
 async function advance(
   account: SolanaAccount,
   lease: Lease,

@@ -37,9 +37,9 @@ export type ReceiptFees = { rent: bigint; units: number; price: bigint };
 
 /**
  * Builds the message that settles a participation. The receipt is allocated before the transfer in the same
- * transaction, and allocating an account twice fails, so at most one settlement of a participation by this
- * key ever succeeds. `CreateAccountWithSeed` would be shorter, but fails if somebody sends lamports to the
- * address first.
+ * transaction, and allocating an account twice fails, so at most one commit and one refund of a participation by this
+ * key ever succeed. `CreateAccountWithSeed` would be shorter, but fails if somebody sends lamports to the address
+ * first.
  */
 export function buildReceiptMessage(
   operator: string,

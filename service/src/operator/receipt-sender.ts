@@ -23,7 +23,7 @@ import type { SolanaSigner } from './solana-signer.ts';
 const SIMULATED_UNITS = 200_000;
 const UNITS_MARGIN = 1.2;
 const PRICE_PERCENTILE = 0.75;
-/** The lowest price after a raise, and the factor by which each attempt raises the price. */
+/** The price to which a price of 0 is raised, and the factor by which any other price is raised. */
 const MIN_RAISED_PRICE = 1_000n;
 const PRICE_FACTOR = 2n;
 
@@ -69,7 +69,9 @@ export async function sendReceipt(
   return isOpened;
 }
 
-/** Signs another attempt with a fresh blockhash and a higher price, and sends it unless `mayStore` refuses to store it. */
+/**
+ * Signs another attempt with a fresh blockhash and a higher price, and sends it unless `mayStore` refuses to store it.
+ */
 export async function renewReceipt(
   account: SolanaAccount,
   lease: Lease,
@@ -128,9 +130,9 @@ function readReceiptRent({ chain }: SolanaAccount): Promise<bigint> {
 }
 
 /**
- * Returns the 75th percentile of the prices that recent transactions paid to write to the vault, limited to
- * the cap. Ignores the users' accounts, because users could raise the price there. For the same reason, a
- * price above the cap does not block settlement.
+ * Returns the 75th percentile of the prices that recent transactions paid to write to the vault, limited to the cap.
+ * Ignores the users' accounts, where users could raise the price. Anybody can raise it at the vault too, so a price
+ * above the cap does not block settlement.
  */
 async function proposePrice(account: SolanaAccount, vault: string): Promise<bigint> {
   const { chain, maxPrice } = account;

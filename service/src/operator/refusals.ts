@@ -5,8 +5,8 @@ import { Blocked } from './blocked.ts';
 const NAME = 'causeway_signer_refusals_total';
 
 /**
- * Returns a function that watches the signatures of one key. It counts every refusal, but logs consecutive refusals for the
- * same reason only once, because settlement asks again every few seconds.
+ * Returns a function that watches the signatures of one key. It counts every refusal, but logs consecutive refusals for
+ * the same reason only once, because settlement asks again every few seconds.
  */
 export function watchRefusals(
   { log, registry }: { log: Log; registry: Registry },

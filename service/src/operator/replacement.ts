@@ -26,7 +26,7 @@ export type ReplacementPlan = {
   action: ReplacementAction;
   replaces: string;
   max_fee_wei: string;
-  /** The fee of the replacement at the current market; null if it exceeds the caps. */
+  /** The maximum fee of the replacement at current market prices; null if it exceeds the caps. */
   new_max_fee_wei: string | null;
   /** Whether a node holds the key's lease now. If so, that node carries out the request immediately. */
   is_attended: boolean;
@@ -35,8 +35,8 @@ export type ReplacementPlan = {
 const POLL_INTERVAL_MS = 200;
 
 /**
- * Chooses the transaction and the fees of a replacement. Throws `validation_failed` if there is no such
- * unmined transaction, or if the transaction to cancel is already cancelled.
+ * Chooses the transaction and the fees of a replacement. Throws `validation_failed` if there is no such unmined
+ * transaction, if several keys have one, or if the transaction to cancel is already cancelled.
  */
 export async function planReplacement(
   db: Db,

@@ -29,8 +29,8 @@ export type SigningKeys = {
 type Parts = { clock: Clock; log: Log; registry: Registry };
 
 /**
- * Returns the key of a role on an EVM chain: its key for this chain, else its key for all chains, else the operator key.
- * The supplier does not fall back to the operator key, because contracts know the supplier by its own address.
+ * Returns the key of a role on an EVM chain: its key for this chain, else its key for all chains, else the operator
+ * key. The supplier does not fall back to the operator key, because contracts know the supplier by its own address.
  */
 export function keyFor(keys: SigningKeys, role: KeyRole, chain: string): OperatorKey | null {
   const own = findRoleKey(keys.roleKeys, role, chain);
@@ -58,7 +58,8 @@ export function findRemoteAddress(
 
 /**
  * Opens all keys with their policy. A key signs only for the roles that it has on a chain; a key with several roles is
- * opened once. Replaced keys may still sign replacements of their own transactions, in the roles that they are listed with.
+ * opened once. Retired keys may still sign replacements of their own transactions, in the roles that they are listed
+ * with.
  */
 export async function openSigners(keys: SigningKeys, parts: Parts): Promise<Signers> {
   const opened = new Map<OperatorKey, Signer>();

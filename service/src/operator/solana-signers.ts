@@ -18,10 +18,7 @@ export type SolanaSignerOf = (role: SendingRole, chain: string) => SolanaSigner 
 /** The configured keys of Solana, and the clusters on which they are used. */
 type SolanaKeys = Pick<Config, 'solanaKey' | 'roleKeys' | 'rpcUrls'>;
 
-/**
- * Refusals are counted in `registry` and logged in `log`. Commands pass neither, because they print the
- * refusal.
- */
+/** Refusals are counted in `registry` and logged to `log`. Commands pass neither, because they print the refusal. */
 type Parts = { clock: Clock; log?: Log; registry?: Registry };
 
 /** A key, the clusters on which it signs, and the roles that it has there. */
@@ -40,8 +37,8 @@ export function solanaKeyFor(
 }
 
 /**
- * Opens the keys of all clusters that have an RPC URL, with their policy. A key signs only in its roles. Throws `ConfigError`
- * if a key could evade its policy by way of another cluster.
+ * Opens the keys of all clusters that have an RPC URL, with their policy. A key signs only in its roles. Throws
+ * `ConfigError` if a key could evade its policy by way of another cluster.
  */
 export async function openSolanaSigners(keys: SolanaKeys, parts: Parts): Promise<SolanaSignerOf> {
   const held = await holdKeys(keys, parts);
@@ -95,8 +92,9 @@ function guard(held: HeldKey, ledger: SolanaRules['ledger'], { log, registry }: 
 
 /**
  * Returns what a key may sign. A signed message does not name its cluster: what a key signs for one cluster could be
- * sent to another. So a key that is used on several clusters must have the same roles and the same policy on all of
- * them. A policy file that lists none of its clusters allows nothing.
+ * sent to another. So a key that is used on several clusters must have the same roles on all of them, and the policy
+ * file may list only one of them, whose policy then applies everywhere. If the file lists none of them, the key may not
+ * transfer any tokens.
  */
 function rulesOf({ key, signer: { address }, clusters }: HeldKey): Omit<SolanaRules, 'ledger'> {
   const names = [...clusters.keys()];

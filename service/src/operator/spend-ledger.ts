@@ -20,7 +20,7 @@ import { Blocked } from './blocked.ts';
  */
 export type Spending = { key: string; id: string; fee: bigint; amounts: ReadonlyMap<string, bigint> };
 
-/** How much a key may spend in 24 hours on fees, and how much of each token. Null = no limit. */
+/** How much a role may spend in 24 hours on fees, and how much of each token. Null = no limit. */
 export type SpendLimits = { dailyFee: bigint | null; dailyAmounts: ReadonlyMap<string, bigint> | null };
 
 /** Counts what keys sign. */
@@ -82,7 +82,7 @@ function listBefore(lines: readonly Line[], mark: string | null, now: number): E
   );
 }
 
-/** Where the lines of a ledger are kept. `read` returns the lines of the last two days, oldest first. */
+/** Where the lines of a ledger are kept. `read` returns at least the lines of the last 24 hours, oldest first. */
 type Lines = { read(now: number): Line[]; append(line: Line, now: number): void };
 
 function keepInMemory(): Lines {

@@ -8,7 +8,7 @@ import { type KeyState, listKeyStates, listOpenStates, type OpenState } from './
 import { listKeys, listOperatorAddresses } from './lease-store.ts';
 import { countOpen, countOpenByChain, countUnfinished, listOpen, type UnfinishedKey } from './store.ts';
 
-/** Describes every key that has signed on an EVM chain. Needs no private key. */
+/** Describes every key that nodes have used on an EVM chain. Needs no private key. */
 export async function readOperatorStatus(db: Db, chain: EvmChain) {
   const keys = await listKeys(db, chain.name);
   return Promise.all(
@@ -22,7 +22,7 @@ export async function readOperatorStatus(db: Db, chain: EvmChain) {
   );
 }
 
-/** Describes every key that has signed on a Solana cluster. Needs no private key. */
+/** Describes every key that nodes have used on a Solana cluster. Needs no private key. */
 export async function readSolanaStatus(db: Db, chain: SolanaChain) {
   const keys = await listKeys(db, chain.name);
   return Promise.all(
@@ -35,7 +35,7 @@ export async function readSolanaStatus(db: Db, chain: SolanaChain) {
 }
 
 /**
- * Describes every key that has signed on a chain: its nonces and its open transactions. Needs no private key.
+ * Describes every key that nodes have used on an EVM chain: its nonces and its open transactions. Needs no private key.
  */
 export async function readNonces(db: Db, chain: EvmChain) {
   const keys = await listKeys(db, chain.name);
@@ -67,7 +67,7 @@ function toText(nonce: bigint | null): string | null {
   return nonce === null ? null : String(nonce);
 }
 
-/** Returns every key that has signed, on all chains or on one: its lease, its last round and what it spent. */
+/** Returns every key that nodes have used, on all chains or on one: its lease, its last round and what it spent. */
 export function readKeys(db: Db, chain?: string): Promise<KeyState[]> {
   return listKeyStates(db, chain);
 }

@@ -15,8 +15,9 @@ export const PERMISSIONS = 'permissions';
  */
 const MAX_REQUEST_SECONDS = 600;
 /**
- * The longest time for which a signed permission may be valid. It exceeds the usual ten minutes, because those start at
- * the later of our clock and the chain's clock, and a node could report a wrong chain time.
+ * The longest time for which a signed permission may be valid. A permission is usually valid for ten minutes, counted
+ * from the later of our clock and the chain's clock. The chain's clock may be ahead, so the limit is higher; a node
+ * could report a wrong chain time, so there is a limit.
  */
 const MAX_PERMISSION_SECONDS = 3_600;
 const BUY = 0;

@@ -92,7 +92,7 @@ async function judgeUse(
   }
 }
 
-/** Only the authority counts, because the token program ignores additional accounts. */
+/** Only a fund that is the authority counts, because the token program ignores additional accounts. */
 function usesFund({ data, accounts }: TokenInstruction, signer: string, funds: readonly string[]): boolean {
   const position = AUTHORITY_POSITIONS[data[0] ?? 0];
   if (position === undefined) return false;

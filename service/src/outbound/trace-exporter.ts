@@ -21,7 +21,7 @@ const LAST_FLUSH_MS = 500;
 const KINDS = { server: 2, client: 3 };
 const FAILED = { code: 2 };
 
-/** Sends spans to a collector every two seconds, as OTLP in JSON. Spans are lost while it does not answer. */
+/** Sends spans to a collector every two seconds, as OTLP in JSON. If a request fails, its spans are lost. */
 export function openTraceExporter(settings: TraceSettings, log: Log, registry: Registry): TraceExporter {
   const collector = openUpstream({ name: 'traces', url: settings.url, timeoutMs: TIMEOUT_MS, registry });
   let waiting: Span[] = [];

@@ -74,8 +74,8 @@ export type ConfirmState = {
 };
 
 /**
- * Confirms at once in the browser that registered: the link and that browser's cookie are all that the user can add. Link
- * scanners lack the cookie, so they get the form with the password.
+ * In the browser that registered, the page submits itself, because the link and that browser's cookie are proof enough.
+ * Link scanners lack the cookie, so they get the form that asks for the password.
  */
 export function confirmPage({ csrf, token, email, needsPassword, problem }: ConfirmState): Page {
   return {

@@ -4,7 +4,7 @@ import { type FundsReader, inspectFunds, type RequiredFunds, type Shortage } fro
 /** The approval that a participation requires: `user` lets `fund` take `amount` of `token`. */
 export type RequiredApproval = RequiredFunds & { approvalHash: string };
 
-/** Why none of the transaction's approvals is the required one: the first property that is wrong in all of them. */
+/** Why none of the transaction's approvals is the required one: the check that ruled out the last of them. */
 export type ApprovalFault = 'reverted' | 'no_approval' | 'token' | 'owner' | 'spender' | 'amount';
 
 /** The state of an approval transaction on the chain. */

@@ -34,8 +34,8 @@ const MAX_SOLANA_AMOUNT = 2n ** 64n - 1n;
 type RequestColumns = Pick<NewRow, (typeof REQUEST_COLUMNS)[number]>;
 
 /**
- * Creates a participation after several checks, in a fixed order; the chain is read last. If concurrent
- * requests use the same approval, the insert decides which one gets it.
+ * Creates a participation after several checks, in a fixed order; the approval is read from the chain last. If
+ * concurrent requests use the same approval, the insert decides which one gets it.
  */
 export async function createParticipation(
   ctx: Context,

@@ -8,10 +8,10 @@ import { wakeSettlement } from './wake.ts';
 type Parts = Pick<Context, 'clock' | 'random'>;
 
 /**
- * Fails prepared and pending participations. On Solana, a commit that this database has lost may still land,
- * and only settlement can rule that out. So on Solana the rows are only marked: nothing more is sent for
- * them, and settlement fails them later. On EVM chains, a lost commit is noticed by its nonce, and
- * reconciliation records it in the failed row.
+ * Fails prepared and pending participations. On Solana, a commit that was lost in a restore of the database may still
+ * land, and only settlement can rule that out. So on Solana the rows are only marked: nothing more is sent for them,
+ * and settlement fails them later. On EVM chains, a lost commit is noticed by its nonce, and reconciliation records it
+ * in the failed row.
  */
 export async function endParticipations(
   parts: Parts,

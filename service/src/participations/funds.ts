@@ -1,6 +1,8 @@
 import { ApiError } from '../errors.ts';
 
-/** The amount that `fund` takes from `user`. `source`: the user's token account, on chains where a wallet has several. */
+/**
+ * The amount that `fund` takes from `user`. `source`: the user's token account, on chains where a wallet has several.
+ */
 export type RequiredFunds = {
   user: string;
   fund: string;

@@ -13,10 +13,10 @@ const COLUMNS = API_COLUMNS.map((name) => `p.${name}`).join(', ');
 const STATEMENT_LIMITS = [21, 51, 101];
 
 /**
- * Reads one page in one statement; may return more rows than the limit. Each combination of filter values is
- * a range of one index, read in list order and no further than the page, and the ranges are merged. Therefore
- * the cost of a page depends neither on the length of the list nor on the position of the page. Only excluded
- * users are skipped row by row. Null for `partnerId` means all partners, with one index range per partner.
+ * Reads one page in one statement; may return more rows than the limit. Each combination of filter values selects a
+ * range of an index. The statement reads at most one page of each range, in list order, and merges the ranges. So the
+ * cost of a page depends neither on the length of the list nor on the position of the page. Only the rows of excluded
+ * users are read and skipped. Null for `partnerId` means all partners, with one index range per partner.
  */
 export async function listParticipations(
   db: Db,
@@ -30,8 +30,8 @@ export async function listParticipations(
 }
 
 /**
- * Builds the statement as text, because this is the hottest query and composing it with the query builder costs as much as
- * running it. The limit is a literal: with a parameter PostgreSQL would plan the statement anew on every execution.
+ * Builds the statement as text, because this is the hottest query and composing it with the query builder costs as much
+ * as running it. The limit is a literal: with a parameter PostgreSQL would plan the statement anew on every execution.
  */
 function pageQuery(
   partnerId: string | null,
@@ -111,7 +111,10 @@ function narrowUsers(draft: Draft, { users, emails }: Selection): void {
   else narrowToQuery(draft, 'user_id', both);
 }
 
-/** Finds only users who granted the partner the scope `email`, so that a filter cannot reveal an address. */
+/**
+ * Finds users by email address. For a partner, finds only users who granted it the scope `email`, so that a filter
+ * cannot reveal an address.
+ */
 function usersByEmail({ bind, partner, sources }: Draft, emails: string[]): string {
   const matching =
     emails.length === 1

@@ -34,7 +34,7 @@ export async function sumRefundable(
   return { ids: rows[0]?.ids ?? [], amountUsd: rows[0]?.usd ?? '0' };
 }
 
-/** Returns the users of the participations among `ids` that could be refunded and are not frozen. */
+/** Returns the participations among `ids` that could be refunded and are not frozen, with their users. */
 export async function listRefundUsers(
   tx: Db,
   ids: readonly string[],
@@ -82,7 +82,7 @@ export async function findRefundRequest(db: Db, id: string): Promise<RefundReque
 }
 
 /**
- * Confirms another operator's request, which counts towards the limits from now on. Returns false if the
+ * Confirms another operator's request. From now on, it counts towards that operator's limit. Returns false if the
  * request does not await confirmation.
  */
 export async function confirmRequest(tx: Db, id: string, by: string): Promise<boolean> {

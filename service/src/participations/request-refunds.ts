@@ -48,9 +48,9 @@ export type RefundDecision = {
 
 /**
  * Requests refunds of completed participations, and retries failed refunds. This is the only way to request a refund.
- * Participations that are frozen, or whose user is on hold, do not change: request them again once an operator has
- * released them. If the request exceeds the operator's daily limit, stores it, so that another person can confirm it
- * with `confirmRefunds`, and throws `validation_failed`. Returns how many refunds were requested.
+ * Skips participations that are frozen, and freezes those whose user is on hold: request their refunds again once an
+ * operator has released them. If the request exceeds the operator's daily limit, stores it, so that another person can
+ * confirm it with `confirmRefunds`, and throws `validation_failed`. Returns how many refunds were requested.
  */
 export async function requestRefunds(
   ctx: Parts,

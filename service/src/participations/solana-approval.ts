@@ -85,8 +85,8 @@ async function judgeTransaction(chain: SolanaChain, required: RequiredApproval):
 }
 
 /**
- * Returns the last matching approval, which is the one in force. If none matches, returns the first property
- * that is wrong in all of them.
+ * Returns the last matching approval, which is the one in force. If none matches, returns the check that ruled out the
+ * last of them.
  */
 function findApproval(
   { isFailed, instructions }: ExecutedTransaction,

@@ -159,7 +159,7 @@ export async function hasParticipations(db: Db, userId: string): Promise<boolean
   return rows.length > 0;
 }
 
-/** Locks the participations that these users made from a wallet with a partner. Returns their ids. */
+/** Locks the participations that these users made with a partner from this wallet, and returns their ids. */
 export async function listOfWallet(
   tx: Db,
   partnerId: string,
@@ -238,7 +238,7 @@ export async function lockOption(tx: Db, optionId: string): Promise<void> {
 }
 
 /**
- * Returns how much of an option's supply participations have reserved, per price and number of decimals. A
+ * Returns the amounts that participations have reserved from an option's supply, per price and number of decimals. A
  * database trigger maintains the totals.
  */
 export async function listReserved(

@@ -3,7 +3,7 @@ import type { Db } from '../db/pool.ts';
 import { endParticipations } from './end.ts';
 import { hasUnsettled, listOfWallet } from './store.ts';
 
-/** Returns whether one of the users has a `pending` or `submitted` participation from the wallet with the partner. */
+/** Returns whether one of the users has a `pending` or `submitted` participation with the partner from this wallet. */
 export async function hasOpenParticipation(
   tx: Db,
   partnerId: string,

@@ -118,7 +118,7 @@ function clientIdFor(name: string, { random }: Parts): string {
   return `${slug === '' ? 'partner' : slug}-${random(6).toString('hex')}`;
 }
 
-/** Redirect URIs are compared as text, so they must be stored in the form that browsers send. */
+/** Throws if the redirect URI is not allowed. Does not normalise it, because redirect URIs are compared as text. */
 function checkRedirect(uri: string): string {
   if (!isWebUrl(uri) && !isAppUri(uri))
     throw invalidField(

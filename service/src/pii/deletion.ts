@@ -5,7 +5,10 @@ import { composeMail } from '../mail/message.ts';
 import { sendMail } from '../mail/outbox.ts';
 import { type ErasureBlock, findBlock, tryErasure } from './erasure.ts';
 
-/** Returns why the user's account cannot be deleted now, or null. `deleteAccount` decides again, under a lock. */
+/**
+ * Returns why the user's account cannot be deleted now, or null if no reason is found. `deleteAccount` decides, with
+ * more checks and under a lock.
+ */
 export function findDeletionBlock(ctx: Context, userId: string): Promise<ErasureBlock | null> {
   return findBlock(ctx, ctx.db, userId);
 }

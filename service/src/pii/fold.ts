@@ -12,7 +12,10 @@ const LETTERS: Record<string, string> = {
   ı: 'i',
 };
 
-/** Removes case, diacritics, apostrophes and invisible characters; all other separators become one space. */
+/**
+ * Removes case, diacritics, dots, apostrophes, quotation marks and invisible characters. Any other sequence of
+ * separators becomes one space.
+ */
 export function foldText(text: string): string {
   return text
     .normalize('NFKD')

@@ -6,8 +6,8 @@ import { UNITED_STATES } from './united-states.ts';
 export type PersonalData = {
   full_legal_name: string | null;
   /**
-   * First and last name are set only for persons, not for companies. They are in Latin letters if the
-   * provider has them.
+   * First and last name are set only for persons, not for companies. They are in Latin letters if the provider has a
+   * Latin spelling.
    */
   first_name: string | null;
   last_name: string | null;
@@ -24,7 +24,7 @@ export type PersonalData = {
   country: string | null;
 };
 
-/** The facts that eligibility rules derive from personal data. */
+/** The facts that eligibility rules use, derived from personal data. */
 export type PiiFacts = {
   country: string | null;
   region: string | null;

@@ -138,8 +138,8 @@ export async function deletePiiPastRetention(db: Db, now: string): Promise<strin
 const DELETION_BATCH_SIZE = 5_000;
 
 /**
- * Deletes the oldest access records. Finds them by their position in the table, so that the time needs no index.
- * Returns whether there may be more to delete.
+ * Deletes a batch of access records that are older than `before`. Finds the oldest ones by id, so that the time needs
+ * no index. Returns whether there may be more to delete.
  */
 export async function deleteAccessesBefore(db: Db, before: string): Promise<boolean> {
   const { numAffectedRows } = await sql`delete from pii_audit where id in (

@@ -109,10 +109,7 @@ async function printCountryChanges(config: Config): Promise<void> {
 
 type Report = Erasure & { pending: string[] };
 
-/**
- * Also archives open signing links. If a link cannot be archived, this is reported, and the erasure
- * continues.
- */
+/** Erases the user, then archives the open signing links. The report lists the links that could not be archived. */
 async function eraseEverywhere(ctx: CommandContext, config: Config, emailOrId: string): Promise<Report> {
   const erasure = await eraseUser(ctx, emailOrId);
   const pending = (id: number) => `signing provider: archive submission ${id}`;

@@ -17,7 +17,7 @@ export const DocumentDetails = Closed({ document_type: Type.Enum(['tax_certifica
 
 export const JurisdictionDetails = Closed({
   filter_type: Type.Enum(['allow', 'reject'], {
-    description: '`allow`: only the listed places pass. `reject`: all other places pass.',
+    description: '`allow`: only the listed places pass. `reject`: all but the listed places pass.',
   }),
   filters: Type.Array(
     Closed({
@@ -40,18 +40,18 @@ export const JurisdictionDetails = Closed({
 export const AcknowledgementDetails = Closed({
   document: Type.String({
     pattern: '^[a-z0-9][a-z0-9-]{0,63}$',
-    description: 'Identifies the document within the offer, in all its versions.',
+    description: 'Identifies the document within the offer. All versions of the document share it.',
     examples: ['risk-disclosure'],
   }),
   name: Type.String({ minLength: 1, maxLength: 200, examples: ['Risk disclosure'] }),
   url: Type.Unsafe<string>({
     ...Uri,
     pattern: '^(https://|http://(localhost|127\\.0\\.0\\.1)(:\\d+)?/)',
-    description: 'Where the user reads the document: an https address, or http on this machine.',
+    description: 'Where the user reads the document: an https URL, or an http URL on localhost.',
   }),
   version: Type.String({
     pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$',
-    description: 'A new version asks every user again.',
+    description: 'After a new version, every user must acknowledge the document again.',
     examples: ['2'],
   }),
   sha256: Type.String({
@@ -101,7 +101,7 @@ export const REQUIREMENT_TYPES: readonly RequirementType[] = [
   'acknowledgement',
 ];
 
-/** The requirements that the wallet must meet, not the person. */
+/** The types of the requirements that concern the user's wallet, not the person. */
 export const WALLET_KINDS: ReadonlySet<string> = new Set<RequirementType>([
   'external_wallet',
   'whitelisted_wallet',

@@ -19,7 +19,7 @@ export type UserFacts = {
   documents: Partial<Record<string, DocumentFacts>>;
   /** Protocols of the bound wallets, by option. */
   wallets: Partial<Record<string, readonly string[]>>;
-  /** The documents that the user has acknowledged, in all versions, by option. */
+  /** Every version of a document that the user has acknowledged, by option. */
   acknowledgements: Partial<Record<string, readonly AcknowledgedText[]>>;
 };
 
@@ -29,7 +29,9 @@ export type ReviewFacts = {
   answer: 'GREEN' | 'RED' | null;
   rejectType: 'RETRY' | 'FINAL' | null;
   reviewedAt: number | null;
-  /** A hash of who was approved: `''` until that is known, null for approvals that Causeway 0.1 recorded. */
+  /**
+   * A hash of who was approved: `''` until that is known, null without an approval and for approvals by Causeway 0.1.
+   */
   person: string | null;
 };
 
@@ -79,7 +81,7 @@ export function requirementStatus(
   }
 }
 
-/** Returns whether the identity provider has permanently rejected the user, on any level. */
+/** Returns whether the identity provider has deactivated the applicant or permanently rejected it, on any level. */
 export function isFinallyRejected({ isActive, reviews }: UserFacts): boolean {
   if (!isActive) return true;
   for (const level in reviews) if (reviews[level as Level]?.rejectType === 'FINAL') return true;

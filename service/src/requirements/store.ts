@@ -35,8 +35,8 @@ const FACTS_TABLES = `users u left join identity_applicants a on a.user_id = u.i
       left join pii p on p.user_id = u.id and p.restricted_until is null`;
 
 /**
- * Reads all facts about a user and the options $2 in one round trip. A hand-written statement, because
- * statuses are polled. `user` is the parameter or column that contains the user's id.
+ * Returns the statement that reads all facts about a user and the options $2 in one round trip. It is hand-written for
+ * speed, because clients poll the statuses. `user` is the parameter or column that contains the user's id.
  */
 export const factsText = (user: string) => `select ${USER_COLUMNS},
     (select json_agg(json_build_array(${REVIEW_COLUMNS}))
@@ -50,9 +50,9 @@ export const factsText = (user: string) => `select ${USER_COLUMNS},
     from ${FACTS_TABLES} where u.id = ${user}`;
 
 /**
- * The facts of the next $2 users after user $1, for reports on all users. Reviews, documents and wallets are
- * read by ranges of user ids, which costs a tenth of reading them user by user. Each joined table has its own
- * lower bound: without one, a merge join would read the table from its start for every batch.
+ * Reads the next $2 users after user $1, for reports on all users. The statements below read the other facts by ranges
+ * of user ids, which is far cheaper than user by user. Each joined table has its own lower bound: without one, a merge
+ * join would read the table from its start for every batch.
  */
 const NEXT_USERS_TEXT = `select u.id, u.held_at is not null as is_held, ${USER_COLUMNS}
     from users u left join identity_applicants a on a.user_id = u.id and a.user_id > $1

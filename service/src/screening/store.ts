@@ -44,7 +44,7 @@ export async function recordRefusal(
   );
 }
 
-/** Locks screening on all nodes until the transaction ends, so that only one runs at a time. */
+/** Locks screening on all nodes until the transaction ends, so that only one screening runs at a time. */
 export async function lockScreening(tx: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('sanctions screening', 0))`.execute(tx);
 }

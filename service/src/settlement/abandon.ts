@@ -39,7 +39,7 @@ async function abandonCommit(parts: Parts, tx: Db, rows: readonly SettlementRow[
   await failUncommitted(parts, tx, others, COMMIT_DISPLACED);
 }
 
-/** Detaches refunds from their transaction, so that they are resent. */
+/** Detaches refunds from their transaction, so that they are resent. Fails refunds whose commit is not on the chain. */
 async function abandonRefund(parts: Parts, tx: Db, rows: readonly SettlementRow[]): Promise<void> {
   const refunds = await unassignRefund(
     tx,

@@ -8,8 +8,8 @@ import { planReconcile } from './reconcile-plan.ts';
 type Parts = Pick<Context, 'clock' | 'random'>;
 
 /**
- * Thrown if the funds have events that no participation records. The message is meant for the operator who
- * ran the command.
+ * Thrown if the events of the funds and the participations differ. The message is meant for the operator who ran the
+ * command.
  */
 export class NotReconciled extends Error {
   constructor(chain: string) {
@@ -21,10 +21,10 @@ export class NotReconciled extends Error {
 }
 
 /**
- * Resumes settlement after the operator's key was used elsewhere. Throws `NotReconciled` while foreign
- * transactions have settled participations of this database, which would otherwise be settled a second time.
- * Throws `NotDeepEnough` while foreign transactions are not final, because they have not been compared with
- * the database yet. Returns the next nonce. Signs nothing, so it needs no private key.
+ * Resumes settlement after the operator's key was used elsewhere. Throws `NotReconciled` while the chain and the
+ * database differ, because participations that a foreign transaction has settled would be settled a second time. Throws
+ * `NotDeepEnough` while foreign transactions are not final, because they have not been compared with the database yet.
+ * Returns the next nonce. Signs nothing, so it needs no private key.
  */
 export async function adoptNonce(parts: Parts, account: ReadOnlyAccount): Promise<bigint> {
   const { db, chain } = account;

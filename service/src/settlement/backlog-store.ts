@@ -11,9 +11,9 @@ export type Backlog = {
 };
 
 /**
- * Counts the rows of one offer, or of all offers, that settlement has yet to finish, per chain and status,
- * with the age of the oldest row. Uses one subquery per status, because each status has its own index, so the
- * cost grows with the backlog and not with the table.
+ * Counts the rows of one offer, or of all offers, that settlement has yet to finish, per chain and status.
+ * `oldest_seconds` is the time since the last change of the row that has been unchanged longest. Uses one subquery per
+ * status, because each status has its own index, so the cost grows with the backlog and not with the table.
  */
 export async function listBacklog(db: Db, offerId: string | null = null): Promise<Backlog[]> {
   const statuses = ['prepared', 'pending', 'submitted', 'remit_submitted'] as const;
@@ -40,8 +40,8 @@ export async function listIdsOf(db: Db, transactionId: string): Promise<string[]
 }
 
 /**
- * Counts the rows that still need a transaction. Uses one subquery per status, because each status has its
- * own index.
+ * Counts the rows that settlement has yet to finish, except commits that were sent. Uses one subquery per status,
+ * because each status has its own index.
  */
 export async function countUnsettled(db: Db, chain: string): Promise<number> {
   const { rows } = await sql<{ count: bigint }>`
@@ -53,7 +53,7 @@ export async function countUnsettled(db: Db, chain: string): Promise<number> {
   return Number(rows[0]?.count ?? 0n);
 }
 
-/** How much of a token a key has moved in a role in 24 hours, in the token's smallest unit. */
+/** How much of a token a key has moved in a role in the last 24 hours, in the token's smallest unit. */
 export type MovedAmount = {
   chain: string;
   address: string;

@@ -34,7 +34,9 @@ export type SettlementDriver = {
   reset(): void;
   /** Advances every open transaction by one step. */
   follow(lease: Lease): Promise<Progress>;
-  /** Sends the oldest due revocation of an allow-list entry, or postpones it if it is blocked. Returns 0 if none is due. */
+  /**
+   * Sends the oldest due revocation of an allow-list entry, or postpones it if it is blocked. Returns 0 if none is due.
+   */
   revokeNext(): Promise<number>;
   /**
    * Returns the rows that the chain has not committed yet. Other rows were committed by a transaction that

@@ -52,7 +52,7 @@ async function planCommit(worker: EvmParts, rows: EvmRow[]): Promise<CommitPlan 
     reason: 'reverts',
     message: `a commit to ${first.fund} would revert: ${batch.failure}`,
   });
-  // In this round, other funds go first, because all rows of this fund may revert.
+  // Skips the fund for the rest of the round, because all of its rows may revert.
   worker.skippedFunds.commit.set(first.fund, 0);
   return null;
 }

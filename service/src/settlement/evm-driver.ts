@@ -24,7 +24,9 @@ export type EvmWorker = SettlementWorker & EvmParts;
 const MAX_UNMINED_TRANSACTIONS = 16;
 const WATCH_INTERVAL_MS = 250;
 
-/** Creates the worker that settles on an EVM chain with the key of `signer`. It sends only the transactions of `roles`. */
+/**
+ * Creates the worker that settles on an EVM chain with the key of `signer`. It sends only the transactions of `roles`.
+ */
 export function createEvmWorker(
   ctx: Context,
   chain: EvmChain,

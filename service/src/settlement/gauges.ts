@@ -44,7 +44,7 @@ export function registerSettlementGauges(
     registry,
     {
       name: 'causeway_settlement_oldest_seconds',
-      help: 'Seconds since the last change of the oldest participation that settlement has yet to finish.',
+      help: 'Seconds since the last change of the unfinished participation that has been unchanged longest.',
       labels: ['chain', 'status'],
     },
     async () =>
@@ -91,7 +91,7 @@ export function registerSettlementGauges(
     registry,
     {
       name: 'causeway_operator_value_spent',
-      help: 'How much of a token a key has signed commits or refunds for in 24 hours, by role, in the smallest unit.',
+      help: 'The amount of a token in the commits or refunds that a key has signed in 24 hours, by role, in the smallest unit.',
       labels: ['chain', 'address', 'role', 'token'],
     },
     async () =>

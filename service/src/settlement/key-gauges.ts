@@ -12,8 +12,9 @@ type Parts = Pick<Context, 'db' | 'metrics' | 'chains' | 'clock' | 'config'>;
 type AnyChain = EvmChain | SolanaChain;
 
 /**
- * Registers metrics of the operator's keys and of the RPC endpoints, which are read from the chains when they are scraped. A
- * chain that does not answer has no samples, and an endpoint that does not answer has a head of infinite age.
+ * Registers metrics of the operator's keys and of the RPC endpoints. Balances, nonces and heads are read from the
+ * chains when they are scraped. The keys of a chain that does not answer have no such samples, and the head of an
+ * endpoint that does not answer has an infinite age.
  */
 export function registerKeyGauges({ db, metrics: { registry }, chains, clock, config }: Parts): void {
   const all: AnyChain[] = [...chains.all(), ...chains.allSolana()];

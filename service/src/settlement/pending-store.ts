@@ -18,8 +18,8 @@ const expiryOf = ({ clock, defaultHours }: ExpiryLimits, hours: RawBuilder<unkno
   sql`${lifetimeNow(clock)} - make_interval(hours => coalesce(${hours}, ${defaultHours}::int))`;
 
 /**
- * Returns due pending rows of one fund that have not expired, oldest first. Chooses the fund with the oldest such row, except
- * the funds in `skipped`.
+ * Returns due pending rows of one fund that have not expired, oldest first. Chooses the fund with the oldest such row,
+ * except the funds in `skipped`.
  */
 export async function listPending(
   db: Db,
@@ -40,8 +40,8 @@ export async function listPending(
 }
 
 /**
- * Returns due pending rows that are older than their offer allows, counted from when they were prepared or last
- * resumed after a freeze. Frozen rows wait for an operator and do not expire. The rows that were checked longest ago come
+ * Returns due pending rows that are older than their offer allows, counted from when they were prepared or last resumed
+ * after a freeze. Frozen rows wait for an operator and do not expire. The rows that were checked longest ago come
  * first, so that rows that cannot fail yet do not hide the others.
  */
 export async function listExpired(

@@ -128,7 +128,7 @@ export function matchEvents(books: Books): Match {
   };
 }
 
-/** Returns the rows of every transaction. */
+/** Returns one entry for each transaction of each row. */
 function listRecorded(rows: readonly BookedRow[]): { id: string; row: BookedRow }[] {
   return rows.flatMap((row) =>
     [row.commitId, row.remitId].flatMap((id) => (id === null ? [] : [{ id, row }])),
@@ -144,8 +144,8 @@ type Taken = Record<Kind, ReadonlySet<string>>;
 type Unproven = { row: BookedRow; kind: Kind };
 
 /**
- * Returns the differences in transactions of our keys. An unmatched event and an unmatched row that belong to
- * the same transaction, or that describe the same change, are reported together as one difference.
+ * Returns the differences between the rows and the transactions of our keys. An unmatched event and an unmatched row
+ * that belong to the same transaction, or that describe the same change, are reported together as one difference.
  */
 function findMismatches(
   books: Books,

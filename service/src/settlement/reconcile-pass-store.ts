@@ -81,7 +81,7 @@ export async function acceptDifferences(db: Db, offerId: string): Promise<void> 
     where ${offerId} = any(offer_ids) and accepted_at is null`.execute(db);
 }
 
-/** Returns the funds that open transactions call. */
+/** Returns the contracts that open transactions call. */
 export async function listOpenTargets(db: Db, chain: string): Promise<Set<string>> {
   const rows = await db
     .selectFrom('operator_transactions')

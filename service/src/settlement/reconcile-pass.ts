@@ -79,8 +79,8 @@ export function reconcileReceipts(ctx: Parts, chain: SolanaChain, options: PassO
 type PassOptions = { seconds: number; delayMs?: number; alerts?: Alerts | undefined };
 
 /**
- * Runs a pass, unless another node has run one recently. Then raises an alert if differences are known, so
- * that all nodes show the same alert, no matter which node found the differences.
+ * Runs a pass, unless one has started recently on any node. Then raises an alert if differences are known, so that all
+ * nodes show the same alert, no matter which node found the differences.
  */
 async function runPass<Chain extends { name: string }>(
   ctx: Parts,

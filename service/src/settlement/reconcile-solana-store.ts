@@ -64,8 +64,9 @@ export async function listSolanaRows(
 }
 
 /**
- * Returns the ids of the rows that have changed since one hour before `since`, and of the next `limit` rows after
- * `cursor`, ordered by id. The new cursor is null at the end, so that the next call begins again.
+ * Returns the ids of the rows that changed later than one hour before `since`, and of the next `limit` rows after
+ * `cursor` in the order of their ids. The new cursor is null after the last row, so that the next call starts with the
+ * first row.
  */
 export async function chooseRows(
   db: Db,

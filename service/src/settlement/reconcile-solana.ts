@@ -28,8 +28,8 @@ const TRANSFER_CHECKED = 12;
 const COMMITTED = new Set(['completed', 'remit_submitted', 'remitted', 'remit_failed']);
 
 /**
- * Compares every row of a cluster with its signed bytes, and with the receipts of every key that can sign for
- * its fund. Vault balances are shown but never count as differences, because the owner of a vault may
+ * Compares every row of a cluster with the transactions that were signed for it, and with the receipts of every key
+ * that can sign for its fund. Vault balances are shown but never count as differences, because the owner of a vault may
  * withdraw.
  */
 export async function buildSolanaReport(db: Db, chain: SolanaChain): Promise<ChainReport> {
@@ -157,7 +157,10 @@ async function readSigners(
   return signers;
 }
 
-/** Returns how a row contradicts its receipts or its signed bytes, or null. `receiptOf` returns a receipt that is on the chain. */
+/**
+ * Returns how a row contradicts its receipts or the transactions signed for it, or null if it does not. `receiptOf`
+ * returns the address of a receipt that is on the chain, or null.
+ */
 async function findProblem(
   chain: SolanaChain,
   row: BookedSolanaRow,
@@ -190,7 +193,10 @@ async function findProblem(
   return null;
 }
 
-/** Returns whether every signed version of a transaction settles exactly this row, and one of them has the recorded signature. */
+/**
+ * Returns whether every stored attempt of a transaction settles exactly this row, and one of them has the recorded
+ * signature. Returns true if no attempt is stored.
+ */
 async function isSigned(
   row: BookedSolanaRow,
   kind: Kind,

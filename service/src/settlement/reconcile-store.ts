@@ -94,7 +94,7 @@ export type KnownTransaction = {
   blockNumber: bigint | null;
 };
 
-/** Returns our transactions that have an attempt with one of these hashes. */
+/** Returns our transactions that were sent or mined with one of these hashes. */
 export async function listKnown(db: Db, chain: string, hashes: readonly Hex[]): Promise<KnownTransaction[]> {
   const bytes = hashes.map((hash) => Buffer.from(hexToBytes(hash)));
   type Stored = {

@@ -15,7 +15,7 @@ type Parts = Pick<Context, 'db' | 'log' | 'clock' | 'random'>;
 /** Thrown if the rows changed after the plan was made. No transaction was adopted. */
 export class PlanOutdated extends Error {
   constructor() {
-    super('participations changed while the plan was made; run the command again');
+    super('participations have changed since the plan was made; run the command again');
     this.name = 'PlanOutdated';
   }
 }

@@ -42,10 +42,10 @@ export async function listRetiredWorkers(
 }
 
 /**
- * Returns one worker for each cluster and replaced Solana key with open transactions. Stored bytes can be resent and
- * judged without the key. If all attempts of a transaction expire, the current key of the role settles its row, after
- * looking for a receipt of the replaced key. A current key that has lost a role has a worker already, which signs
- * nothing more in that role.
+ * Returns one worker for each cluster and replaced Solana key with open transactions. The stored transactions can be
+ * resent and followed without the key. If all attempts of a transaction expire, the current key of the role settles its
+ * row, after looking for a receipt of the replaced key. A current key that has lost a role has a worker already, which
+ * signs nothing more in that role.
  */
 export async function listRetiredSolanaWorkers(
   ctx: Context,

@@ -8,12 +8,18 @@ import { checkPrepared } from './prepared.ts';
 import { remitNext } from './refund.ts';
 import type { SettlementWorker } from './worker.ts';
 
-/** `busy`: more work is ready now. `watching`: waiting for the chain. `away`: another node holds the lease. */
+/**
+ * `busy`: more work is ready now. `watching`: waiting for the chain. `idle`: nothing to do. `away`: another node holds
+ * the lease.
+ */
 export type Round = 'busy' | 'watching' | 'idle' | 'away';
 
 const MAX_STEPS = 50;
 
-/** Advances everything on the chain by one step. Throws errors that a later round may recover from. */
+/**
+ * Follows the open transactions, checks the prepared rows and sends what is due. Throws errors that a later round may
+ * recover from.
+ */
 export async function runRound(worker: SettlementWorker): Promise<Round> {
   const { driver } = worker;
   resumeSkippedFunds(worker.skippedFunds);

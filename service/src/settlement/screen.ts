@@ -44,8 +44,8 @@ export async function screenRows(
 }
 
 /**
- * Throws `EligibilityChanged` if a row was frozen, paused or cancelled while its transaction was signed. Blocks freezes and
- * pauses until the transaction that stores the signed bytes ends.
+ * Throws `EligibilityChanged` if a row was frozen, paused or cancelled while its transaction was signed. Blocks freezes
+ * and pauses until the transaction that stores the signed bytes ends.
  */
 export async function assertNotStopped(tx: Db, rows: readonly SettlementRow[]): Promise<void> {
   const ids = rows.map(({ id }) => id);

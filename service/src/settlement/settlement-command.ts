@@ -35,7 +35,7 @@ export async function runSettlement(config: Config, args: string[]): Promise<voi
   const [name = '', subject = null, ...more] = positionals;
   if (name !== 'status' && name !== 'pause' && name !== 'resume')
     throw new UsageError('settlement requires a command: status, pause or resume');
-  if (more.length > 0) throw new UsageError(`settlement ${name} takes one chain or offer`);
+  if (more.length > 0) throw new UsageError(`settlement ${name} takes at most one chain or offer`);
   if (name === 'status' && values['dry-run'] !== undefined)
     throw new UsageError('settlement status does not take --dry-run, because it changes nothing');
   if (name !== 'pause' && values.message !== undefined)

@@ -32,7 +32,10 @@ export const FOLLOW_TIMINGS: FollowTimings = {
   nonceGraceMs: 60_000,
 };
 
-/** Starts a settlement worker for every configured chain that the process has an operator key for. */
+/**
+ * Starts a settlement worker for each configured chain and operator key of this process, and compares the chains with
+ * the database in the background.
+ */
 export async function startSettlement(
   ctx: Context,
   timings: FollowTimings = FOLLOW_TIMINGS,
@@ -66,8 +69,8 @@ export async function startSettlement(
 }
 
 /**
- * Returns the chains on which neither this process nor another node has the key for commits, or the key for refunds. A
- * replaced key sends nothing new, so its worker does not count.
+ * Returns the chains on which at least one role, commit or refund, has a key neither in this process nor on another
+ * node. A replaced key sends nothing new, so its worker does not count.
  */
 function listUnserved({ chains, signerOf, solanaSignerOf, config }: Context): string[] {
   const lackKey =

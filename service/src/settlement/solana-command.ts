@@ -72,7 +72,9 @@ export async function runSolana(config: Config, args: string[]): Promise<void> {
     return (values['dry-run'] && onChain.plan !== null ? onChain.plan : onChain.run)(config, verb ?? '');
   }
   if (noun !== 'fund' || verb !== 'create' || slug === undefined || more.length > 0)
-    throw new UsageError('solana requires a command: fund create SLUG, adopt, close or vaults CHAIN');
+    throw new UsageError(
+      'solana requires a command: fund create SLUG, adopt CHAIN, close CHAIN or vaults CHAIN',
+    );
   await planOrCreateFund(config, slug, values);
 }
 
@@ -220,8 +222,8 @@ async function withChain(
 }
 
 /**
- * Returns the address of an offer's fund and whether the fund exists. The first signer creates it. Throws `UsageError` if
- * the fund has other signers.
+ * Returns the address of an offer's fund, which derives from the first signer, and whether the fund exists. Throws
+ * `UsageError` if the fund has other signers.
  */
 async function findFund(
   chain: SolanaChain,
@@ -239,8 +241,8 @@ async function findFund(
 }
 
 /**
- * Creates the fund account unless it exists: `signer` and each of the others can sign for it. Returns its address once the
- * account is final.
+ * Creates the fund account unless it exists: `signer` and each of the others can sign for it. Returns its address once
+ * the account is final.
  */
 export async function createFund(
   chain: SolanaChain,
@@ -257,7 +259,7 @@ export async function createFund(
   }
 }
 
-/** Returns the last block height at which the transaction can land. */
+/** Sends the transaction that creates the fund. Returns the last block height at which it can land. */
 async function sendFund(
   chain: SolanaChain,
   { address, signTransaction }: SolanaSigner,

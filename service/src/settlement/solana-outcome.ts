@@ -23,8 +23,8 @@ export function createReceiptHandlers(parts: SolanaParts): ReceiptHandlers {
       const outcome = { succeeded, failed: [], reason: null };
       await (kind === 'commit' ? settleCommit : settleRefund)(ctx, tx, outcome);
     },
-    // The row starts again from `pending`: it fails if its funds are gone, waits if it is frozen, and is
-    // signed again otherwise.
+    // The row of a commit starts again from `pending`: it fails if its funds are gone, waits if it is frozen, and is
+    // signed again otherwise. A refund is detached from the transaction and sent again.
     release: async (tx, { id, kind, attempts }) => {
       const ids = (await listRowsOf(tx, kind, id)).map((row) => row.id);
       // Any transaction that this database has lost was signed earlier, and so expires no later than the last

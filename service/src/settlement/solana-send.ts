@@ -30,9 +30,9 @@ const FOREIGN_ROW_DELAY_SECONDS = 30;
 const FAILING_BATCH_ROWS = 8;
 
 /**
- * Commits each row in its own transaction, because a batch would fail as a whole. Sends several rows at a
- * time, because each waits for six calls to nodes. Returns how many rows changed. If a row cannot be sent,
- * throws the error after the other rows have been sent.
+ * Commits each row in its own transaction, because a batch would fail as a whole. Sends the rows of several wallets at
+ * a time, because each row waits for six calls to nodes. Returns how many rows changed. If an error occurs, throws it
+ * after the rows of the other wallets have been tried.
  */
 export async function sendCommits(parts: SolanaParts, rows: readonly SettlementRow[]): Promise<number> {
   const { ctx } = parts;

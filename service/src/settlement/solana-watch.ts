@@ -45,7 +45,7 @@ export async function watchFunds(parts: SolanaParts, state: WatchState): Promise
   alerts.raise('foreign_transaction', message, ALERT_SECONDS);
 }
 
-/** Returns whether every transaction of every signer has been checked. */
+/** Checks the transactions of every signer. Returns false if some of them are left to check. */
 async function watchSigners({ ctx, account }: SolanaParts, { backlogs }: WatchState): Promise<boolean> {
   const { chain } = account;
   const funds = (await listFunds(ctx.db, chain.name)).map(({ fund }) => String(fund));

@@ -83,8 +83,8 @@ export function toSettlementRow(row: StoredRow): SettlementRow {
 }
 
 /**
- * Takes prepared rows that are due and postpones their next check by `seconds`. Rows that were last checked before `since`
- * are due, too. Concurrent calls get different rows.
+ * Takes prepared rows that are due and postpones their next check by `seconds`. Rows that were last checked before
+ * `since` are due, too. Concurrent calls get different rows.
  */
 export async function takePrepared(
   db: Db,
@@ -119,8 +119,8 @@ export const IS_NOT_PAUSED = sql`not exists (
   select from settlement_pauses s where s.subject in ('*', p.chain, p.offer_id::text))`;
 
 /**
- * Locks the rows and returns whether any of them is frozen, paused or about to fail. New pauses wait until the transaction
- * ends: once a pause is confirmed, no transaction is stored for the paused chain or offer any more.
+ * Locks the rows and returns whether any of them is frozen, paused or about to fail. New pauses wait until the
+ * transaction ends: once a pause is confirmed, no transaction is stored for the paused chain or offer any more.
  */
 export async function lockStopped(tx: Db, ids: readonly string[]): Promise<boolean> {
   await sql`lock table settlement_pauses in share mode`.execute(tx);
@@ -202,7 +202,7 @@ export async function listRowsOf(
   return rows.map(toSettlementRow);
 }
 
-/** Makes the approval of a failed participation available to other wallets. */
+/** Makes the approval of a failed participation available to other participations. */
 export async function freeApproval(tx: Db, id: string): Promise<void> {
   await tx.updateTable('participations').set({ holds_approval: false }).where('id', '=', id).execute();
 }

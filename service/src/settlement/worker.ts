@@ -21,7 +21,7 @@ export type WorkerParts = {
  */
 export type SkippedFunds = Record<SendingRole, Map<string, number>>;
 
-/** The settlement of one chain. Only the node that holds the lease does any work. */
+/** The settlement of one chain with one key. Only the node that holds the lease of the key does any work. */
 export type SettlementWorker = WorkerParts & {
   driver: SettlementDriver;
   /**
@@ -30,7 +30,7 @@ export type SettlementWorker = WorkerParts & {
    */
   prepared: { head: string | null; since: string | null };
   setLease(lease: Lease | null): void;
-  /** Releases the lease when the process stops. */
+  /** Releases the lease if this node holds it. */
   release(): Promise<void>;
 };
 

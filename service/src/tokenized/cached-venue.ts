@@ -1,11 +1,11 @@
 import type { Clock } from '../clock.ts';
 import type { IndicativeQuote, Order, Venue } from './provider.ts';
 
-/** A venue whose methods return synchronously if the answer is cached. */
+/** A venue whose `quote` and `decimals` return synchronously if the answer is cached. */
 export type CachedVenue = Omit<Venue, 'quote' | 'decimals'> & {
   quote(order: Order): IndicativeQuote | Promise<IndicativeQuote>;
   decimals(symbol: string): number | Promise<number>;
-  /** Calls that the cache or a call in flight answered, and calls that were sent. */
+  /** `hits`: calls answered by the cache or by a call in flight. `misses`: calls sent to the venue. */
   cacheCounts: Readonly<{ hits: number; misses: number }>;
   /** Empties the cache. For the sandbox and tests, after they change the simulated venue. */
   clear(): void;
@@ -66,7 +66,10 @@ export function cacheVenue(
     return promise;
   }
 
-  /** Refreshes popular entries shortly before they expire, so that no caller waits for them. */
+  /**
+   * Like `cached`, but returns a cached value synchronously. Refreshes entries that are read shortly before they
+   * expire, so that callers rarely wait.
+   */
   function cachedSync<T>(key: string, ttlMs: number, request: () => Promise<T>): T | Promise<T> {
     const found = find(key, ttlMs);
     if (found === undefined || found.settled === null) return cached(key, ttlMs, request);

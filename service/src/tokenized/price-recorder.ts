@@ -15,8 +15,8 @@ export type RefusedSteps = Map<string, string>;
 
 /**
  * Records what buying one token of each offered asset costs, at most once per step. Safe to run on any number of nodes:
- * the first price of a step wins. Leaves most of the venue's rate limit to users: requests nothing while the market is
- * closed, and requests a price only if no node has recorded it yet.
+ * the first price of a step wins. To send the venue few requests, it asks for no quote while the market is closed, or
+ * once any node has recorded the price of the step.
  */
 export async function recordPrices(ctx: Context, refused: RefusedSteps = new Map()): Promise<void> {
   const { clock, db, venue, log } = ctx;

@@ -2,8 +2,8 @@ import type { QuoteTuple } from '@causeway/contracts/encodings/tokenized-order.t
 import type { Hex } from 'viem';
 
 /**
- * The interface to the trading venue. Amounts and prices are integers with 18 decimals, times are epoch
- * milliseconds.
+ * The interface to the trading venue. Amounts and prices are integers with 18 decimals. Times are epoch milliseconds,
+ * except `Attestation.expiration`, which is in seconds.
  */
 export type Side = 'buy' | 'sell';
 export type Duration = 'short' | 'long';

@@ -7,8 +7,8 @@ import type { Signer } from '../operator/signer.ts';
 import { readDomain } from './swap-domain.ts';
 
 /**
- * Signs a quote for one wallet with the quote key: the EIP-712 request that allows `sender` to trade once until
- * `expiry`. The venue signs the quote itself (`Attestation.signature`); the swap contract checks both signatures.
+ * Signs, with the quote key, the EIP-712 request that allows `sender` to trade once until `expiry`. The venue's quote
+ * has its own signature (`Attestation.signature`); the swap contract checks both.
  */
 export async function signQuoteRequest(
   signer: Signer,

@@ -7,7 +7,8 @@ const DAY_MS = 86_400_000;
 export const CLAIM_TTL_MS = DAY_MS;
 
 /**
- * Deletes orders that never became a trade and are past `ORDER_RETENTION_DAYS`. Trades are business records and are kept; open orders are not touched.
+ * Deletes orders that never became a trade and are past `ORDER_RETENTION_DAYS`. Trades are business records and are
+ * kept, without their idempotency keys; open orders are not touched.
  */
 export async function deleteOldOrders(ctx: Context): Promise<void> {
   const before = (ageMs: number) => new Date(ctx.clock.now() - ageMs).toISOString();

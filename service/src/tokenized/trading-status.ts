@@ -11,7 +11,7 @@ import type { Side, TradingLimits } from './provider.ts';
 import { orRefuse } from './refusal.ts';
 import type { StatusQuery, TradingStatus } from './schema.ts';
 
-/** Returns whether the asset can be traded now, and the limits including the fee. Uses up no attestation. */
+/** Returns whether the asset can be traded now, and the trading limits. Uses up no attestation. */
 export async function readTradingStatus(
   ctx: Context,
   caller: Caller,
@@ -27,7 +27,7 @@ export async function readTradingStatus(
   if (!tradable && !(isOffered && isRunning && isClosedMarket(limits))) return notTradable(side);
   const active = tradable ? await readActiveLimit(ctx, symbol) : null;
   const withFee = (net: bigint) => formatUnits(grossUp(net, offer.fee_bps ?? 0), 18);
-  // Only the limits of a buy include the fee. For a sale, the fee is deducted from the venue's payment.
+  // The next two limits include the fee only for a buy. For a sale, the fee is deducted from the venue's payment.
   const ofSide = side === 'buy' ? withFee : (net: bigint) => formatUnits(net, 18);
   return {
     object: 'tokenized_swap_trading_status',

@@ -62,9 +62,10 @@ export function readAddress(chain: ChainName, address: string): string {
 export type Proof = { chain: ChainName; address: string; signature: string };
 
 /**
- * Consumes the challenge, then verifies the signature over the stored text and records the proof. A wrong
- * signature consumes it too. Only if the check itself fails, for example because no RPC node answers, can the
- * challenge be used again. Throws `challenge_invalid`; the reason is logged but not sent to the caller.
+ * Consumes the challenge, then verifies the signature over the stored text and records the proof. Throws
+ * `challenge_invalid` if there is no open challenge or the signature is wrong; only the log says which. A wrong
+ * signature consumes the challenge too. Only if the check itself fails, for example because no RPC node answers, can
+ * the challenge be used again.
  */
 export async function proveOwnership(ctx: Context, caller: UserCaller, proof: Proof): Promise<void> {
   const { chain, address, signature } = proof;
@@ -108,7 +109,7 @@ function composeMessage(
     : signInMessage(facts, { ...defaultPage(ctx, places), statement: sentence });
 }
 
-/** Solana wallets compare the domain with the page, so the partner's origin is used if it is known. */
+/** Solana wallets compare the domain with the page, so the page's origin is used if the partner has registered it. */
 function defaultPage(
   { baseUrl }: Context,
   { origins, page }: PartnerPlaces & { page: string | undefined },

@@ -14,7 +14,7 @@ export type MessageFacts = {
   expiresAt: string;
 };
 
-/** The fields of a sign-in message (ERC-4361) that identify the requesting page. */
+/** The fields of a sign-in message (ERC-4361) that depend on the requesting page. */
 export type SiweFields = { domain: string; uri: string; statement: string };
 
 const PROTOCOL_NAMES = { ethereum: 'Ethereum', solana: 'Solana' } as const;

@@ -75,7 +75,7 @@ export async function revokeWalletsOf(ctx: Parts, tx: Db, userId: string): Promi
   return hasRevoking(tx, userId);
 }
 
-/** Makes the checks of these wallets due, after the sanctions list has changed. */
+/** Makes the checks of these wallets due. Every screening calls it for the wallets on the sanctions list. */
 export function recheckWallets(tx: Db, wallets: readonly string[]): Promise<void> {
   return makeWalletsDue(tx, wallets);
 }

@@ -14,7 +14,9 @@ export type Sanctions = {
 
 type Screened = { sanctions: Pick<Sanctions, 'has'> };
 
-/** Returns whether the address is on the sanctions list. Nothing may be sent to, signed for or taken from such a wallet. */
+/**
+ * Returns whether the address is on the sanctions list. Nothing may be sent to, signed for or taken from such a wallet.
+ */
 export function isSanctioned({ sanctions }: Screened, address: string): boolean {
   return sanctions.has(address);
 }

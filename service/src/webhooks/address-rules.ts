@@ -7,7 +7,7 @@ const DENIED_ADDRESSES = new Set(['168.63.129.16']);
 /** The global unicast range. All other IPv6 addresses are local, tunnels or reserved. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');
 const LOWEST_UNPRIVILEGED_PORT = 1024;
-/** Ports of databases, caches and control planes. */
+/** Ports of common internal services, such as databases, caches and control planes. */
 const DENIED_PORTS = new Set([
   1433, 1521, 2049, 2375, 2376, 2379, 3306, 3389, 5432, 5672, 5900, 6000, 6379, 6443, 6667, 8500, 9042, 9092,
   9200, 9300, 10250, 11211, 27017,

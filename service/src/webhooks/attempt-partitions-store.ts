@@ -2,10 +2,13 @@ import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 
 const DEFAULT = 'webhook_attempts_default';
-/** Other statements on the table queue behind ours, so ours gives up quickly. Housekeeping tries again later. */
+/**
+ * While our statement waits for its lock, others on the table queue behind it, so it gives up quickly. Housekeeping
+ * tries again later.
+ */
 const LOCK_TIMEOUT = sql.raw("set local lock_timeout = '2s'");
 
-/** Creates the partition of the month that starts at `from` (YYYY-MM-01), unless it exists. */
+/** Creates the partition for the month from `from` to `to`, unless it exists. */
 export async function createPartition(db: Db, from: string, to: string): Promise<void> {
   const name = `webhook_attempts_${from.slice(0, 7).replace('-', '_')}`;
   await db.transaction().execute(async (tx) => {

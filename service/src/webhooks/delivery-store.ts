@@ -34,7 +34,7 @@ export async function listEndpointsBehind(db: Db): Promise<{ id: string }[]> {
 }
 
 export type NewEvents = {
-  /** The sequence number of the last event that was read. */
+  /** The sequence number of the last event that was read; null if none was read. */
   cursor: bigint | null;
   wanted: { event_id: string; subject: string | null; sequence: bigint }[];
   isMore: boolean;
@@ -80,7 +80,10 @@ function toJson(rows: readonly object[]): string {
 
 const IS_DUE = sql`d.next_attempt_at <= now() and (d.lease_until is null or d.lease_until <= now())`;
 
-/** Only the head of a subject may be sent. Triggers mark it: see the migration `webhook_heads`. */
+/**
+ * Only the head of a subject, its first pending delivery, may be sent. Triggers mark it: see the migration
+ * `webhook_heads`.
+ */
 const IS_HEAD = sql`d.state = 'pending' and d.is_head`;
 
 const IS_RESEND_DUE = sql`d.resend_requested and (d.resend_lease_until is null or d.resend_lease_until <= now())`;
@@ -88,8 +91,9 @@ const IS_RESEND_DUE = sql`d.resend_requested and (d.resend_lease_until is null o
 type EndpointWithWork = { id: string; partner_id: string; has_due: boolean; has_resends: boolean };
 
 /**
- * Returns the endpoints with due deliveries or requested resends, except `busy` ones. The order in the subquery makes
- * PostgreSQL use the index of heads: it expects `exists` to find a row soon and reads the whole table when there is none.
+ * Returns the endpoints with due deliveries or requested resends, except `busy` ones. The `order by` in the subquery
+ * makes PostgreSQL use the index of heads. With `exists`, it would expect to find a row soon, and read the whole table
+ * if there is none.
  */
 export async function listEndpointsWithWork(db: Db, busy: readonly string[]): Promise<EndpointWithWork[]> {
   const { rows } = await sql<EndpointWithWork>`
@@ -109,7 +113,7 @@ export type ClaimedDelivery = EventRow & {
   delivery_id: string;
   endpoint_id: string;
   kind: 'scheduled' | 'resend';
-  /** The number of attempts including this one. A later claim of the same delivery has a higher number. */
+  /** The number of attempts, including this one. */
   attempts: number;
   step: number;
   /** Identifies the claim of a resend. */
@@ -126,15 +130,15 @@ const CLAIMED = sql`d.id as delivery_id, d.endpoint_id, d.attempts, d.step, d.re
 
 /**
  * How many candidates a claim selects. A claim selects more than it takes, because another node may be claiming some of
- * them. The limit is part of the text: PostgreSQL plans a statement again each time if a limit is a parameter, which takes
- * longer than the claim itself.
+ * them. This limit is part of the text: as a parameter, it would make PostgreSQL plan the statement again for every
+ * claim, which takes longer than the claim itself.
  */
 const MAX_FOUND = sql.raw('32');
 
 /**
- * Claims due deliveries of an endpoint for one attempt each, those that have been due longest first. A delivery waits while
- * another delivery about the same subject is in progress, because it is not the head. If the process dies, the lease ends
- * and the delivery is due again.
+ * Claims due deliveries of an endpoint for one attempt each, those that have been due longest first. A delivery waits
+ * while another delivery about the same subject is in progress, because only the head of a subject can be claimed. If
+ * the process dies, the lease ends and the delivery is due again.
  */
 export async function claimDeliveries(db: Db, endpointId: string, limit: number): Promise<ClaimedDelivery[]> {
   const { rows } = await sql<ClaimedDelivery>`

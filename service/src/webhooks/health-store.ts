@@ -92,8 +92,8 @@ export async function markProblem(
 }
 
 /**
- * Returns the number of pending deliveries to enabled endpoints, counting at most `MAX_COUNTED` per endpoint, and the
- * age of the oldest one.
+ * Returns the number of pending deliveries to endpoints that are not disabled, counting at most `MAX_COUNTED` per
+ * endpoint, and the age of the oldest one.
  */
 export async function measureDeliveries(db: Db): Promise<QueueState> {
   const { rows } = await sql<QueueState>`

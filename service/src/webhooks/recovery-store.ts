@@ -21,8 +21,9 @@ type Range = {
 
 /**
  * Returns events in the range, up to the endpoint's cursor, that the endpoint subscribes to and whose delivery failed,
- * was skipped or never existed. Leaves out events that are so old that their delivery may have been deleted, because
- * they may have been delivered. The range is also given as ids, because ids begin with the time and are indexed.
+ * was skipped or never existed. Leaves out an event without a delivery if it is so old that its delivery may have been
+ * deleted: the event may have been delivered. The range is also given as ids, because ids begin with the time and are
+ * indexed.
  */
 export async function listMissedEvents(
   tx: Db,

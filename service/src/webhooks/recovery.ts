@@ -18,8 +18,8 @@ const LATEST_TIME = Date.parse('9999-12-31T23:59:59Z');
 const CLOCK_TOLERANCE_MS = 10_000;
 
 /**
- * Resends the events of a time range that the endpoint missed. Leaves out events that were delivered or are
- * waiting for delivery, and events older than the delivery log, unless the log still has their failed delivery.
+ * Resends the events of a time range that the endpoint missed. Leaves out events that were delivered or are waiting for
+ * delivery, and events older than the delivery log, unless the log still has their failed or skipped delivery.
  */
 export async function recoverDeliveries(
   ctx: EndpointContext,

@@ -2,7 +2,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** The delay after each failed attempt. The last of the 11 attempts is 23 h 42 min after the first. */
+/** The delay after each failed attempt. Without jitter, the last of the 11 attempts is 23 h 42 min after the first. */
 const DELAYS_MS = [
   5 * SECOND_MS,
   30 * SECOND_MS,

@@ -153,7 +153,7 @@ export const webhookRoutes = [
     path: '/v1/webhook-endpoints/:id/deliveries',
     operationId: 'listWebhookDeliveries',
     summary: 'List the deliveries of a webhook endpoint',
-    description: 'Kept for 30 days. Filters: `state`, `event_id`.',
+    description: 'Finished deliveries are kept for 30 days. Filters: `state`, `event_id`.',
     params: Params,
     query: PageQuery,
     reply: WebhookDeliveries,

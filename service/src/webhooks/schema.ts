@@ -12,7 +12,7 @@ const Types = Type.Array(
     minItems: 1,
     maxItems: 50,
     uniqueItems: true,
-    description: 'Event types: exact names, groups such as `participation.*`, or `*`.',
+    description: 'Event types: exact names, groups such as `participation.*`, `redacted`, or `*`.',
   },
 );
 const Description = Type.String({ maxLength: 500 });
@@ -127,7 +127,7 @@ export const WebhookDelivery = Closed(
     event_id: Type.String(),
     type: Type.String({ description: 'The event type; `redacted` if the partner may not read it.' }),
     state: Type.Enum(['pending', 'delivered', 'failed', 'skipped'], {
-      description: '`skipped`: the endpoint was enabled again from a later event.',
+      description: '`skipped`: the endpoint was enabled again with `from` set to `now`.',
     }),
     attempts: Type.Integer(),
     next_attempt_at: Nullable(Timestamp),

@@ -45,7 +45,7 @@ export type WebhookSender = {
   send(url: string, headers: Record<string, string>, body: string): Promise<SendResult>;
   /** Sends a HEAD request under the same rules. Returns why no response arrived, or null. Never rejects. */
   probe(url: string): Promise<SendError | null>;
-  /** Ends all requests, which then fail with `stopped`. */
+  /** Ends all requests. A `send` in progress then returns the error `stopped`. */
   close(): Promise<void>;
 };
 
@@ -70,7 +70,9 @@ export function openWebhookSender({
 }: Options): WebhookSender {
   const rules = createUrlRules(createAddressRules(allowCidrs), baseUrl, resolve);
   const stopping = new AbortController();
-  /** The checked addresses of connections through the proxy. The delivery log shows them instead of the proxy's address. */
+  /**
+   * The checked addresses of connections through the proxy. The delivery log shows them instead of the proxy's address.
+   */
   const destinations = new WeakMap<Socket, string>();
   const openTunnel = proxyUrl === null ? null : createTunnels(proxyUrl);
   const agent = new Agent({

@@ -11,8 +11,8 @@ const MAX_BATCH_SIZE = 256;
 
 /**
  * Returns a function that records a successful attempt. Attempts that end while the previous batch is being written
- * share one statement, because transactions are most of the cost of a delivery. If a batch fails, each attempt is recorded
- * individually.
+ * share one statement, because transactions are most of the cost of a delivery. If a batch fails, each attempt is
+ * recorded individually.
  */
 export function createSuccessBatches(ctx: Context): (success: Success) => Promise<void> {
   type Waiting = { success: Success; resolve(): void; reject(error: unknown): void };

@@ -28,8 +28,8 @@ const STOP_GRACE_MS = 2_000;
 export type WebhookWorker = { wake(): void; stop(): Promise<void> };
 
 /**
- * Delivers events to the webhook endpoints. The number of slots per endpoint and per partner is limited, so
- * that a hanging endpoint does not delay the others. Any number of nodes may run it.
+ * Delivers events to the webhook endpoints. The number of concurrent attempts (slots) per endpoint and per partner is
+ * limited, so that a hanging endpoint does not delay the others. Any number of nodes may run it.
  */
 export async function startWebhookWorker(ctx: Context): Promise<WebhookWorker> {
   const running = new Set<Promise<void>>();

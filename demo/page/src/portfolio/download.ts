@@ -8,7 +8,7 @@ export function download(name: string, type: string, content: BlobPart): void {
   URL.revokeObjectURL(url);
 }
 
-/** Returns a table as CSV (RFC 4180). Quotes a cell that a spreadsheet would run as a formula. */
+/** Returns a table as CSV (RFC 4180). Puts an apostrophe before a cell that a spreadsheet would run as a formula. */
 export function toCsv(rows: readonly (readonly string[])[]): string {
   const cell = (text: string) => {
     const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;

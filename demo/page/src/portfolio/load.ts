@@ -3,7 +3,7 @@ import type { ChainConfig } from '../config.ts';
 import { readFundSwaps } from './fund-swaps.ts';
 import { type Entry, fromFundSwap, fromOrder, fromParticipation, type Quantity } from './history.ts';
 
-/** What the user holds of one asset on one chain. Dollars are in millionths. */
+/** What the user holds of one asset on one chain. `value`, `cost` and `gain` are in millionths of a dollar. */
 export type Holding = {
   offer: OfferDetails;
   chain: Chain;
@@ -12,7 +12,7 @@ export type Holding = {
   value: bigint | null;
   /** What the user paid, without fees. */
   cost: bigint;
-  /** Null if the only known price is the one that the user paid. */
+  /** Null if the value or the cost is unknown, and for token sales, which are valued at their cost. */
   gain: bigint | null;
 };
 
@@ -88,7 +88,7 @@ async function readHolding(client: Causeway, source: Source): Promise<Holding | 
   return { offer, chain, quantity, cost, value, gain };
 }
 
-/** Adds up the estimates: the issuer delivers the tokens of a sale, so only the payments are known. */
+/** Adds up the estimates: until the issuer delivers the tokens of a sale, only the payments are known. */
 function sumReceived(entries: readonly Entry[], { asset }: OfferDetails): Holding['quantity'] {
   const units = entries.reduce((sum, { received }) => sum + (received?.units ?? 0n), 0n);
   return { units, decimals: 18, code: asset.code, isEstimate: true };
@@ -105,7 +105,10 @@ async function readBalance(
   return { units: BigInt(balance), decimals, code, isEstimate: false };
 }
 
-/** Returns the price of one token in dollars with 18 decimals: the live price, or else the last recorded one. */
+/**
+ * Returns the price of one token in dollars with 18 decimals. A tokenized asset has its live price or, while it cannot
+ * be traded, the last recorded one. A fund has the price of its first option.
+ */
 async function readPrice(client: Causeway, offer: OfferDetails): Promise<bigint | null> {
   if (offer.type !== 'tokenized::swap') return toPrice(offer.options[0]?.price_usd);
   const symbol = offer.asset.code;

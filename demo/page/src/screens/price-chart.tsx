@@ -17,8 +17,8 @@ type Props = {
 };
 
 /**
- * Draws a price chart as SVG. Points are evenly spaced, so that nights and weekends leave no gaps. Its size is fixed, so that the
- * layout does not shift as points arrive.
+ * Draws a price chart as SVG. Points are evenly spaced, so that nights and weekends leave no gaps. The size of the
+ * chart is fixed, so that the layout does not shift as points arrive.
  */
 export function PriceChart({ points, range, onPoint, isFailing }: Props) {
   const gradientId = useId();
@@ -127,7 +127,10 @@ function showTime(at: number, range: Props['range']): string {
 
 type Scale = { x(index: number): number; y(price: number): number; ticks: number[] };
 
-/** Leaves a margin above and below, of at least 0.1% of the price, so that noise does not look like a trend. */
+/**
+ * Leaves a margin above and below. The scale spans at least 0.2% of the price, so that noise does not look like a
+ * trend.
+ */
 function scaleOf(points: readonly PricePoint[]): Scale {
   const prices = points.map(({ price }) => price);
   const middle = prices.length === 0 ? 0 : (Math.max(...prices) + Math.min(...prices)) / 2;

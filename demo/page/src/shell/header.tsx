@@ -27,8 +27,8 @@ export function Header() {
 }
 
 /**
- * The links to the main pages: in the header or, on phones, at the bottom of the screen. The page of an offer or an order
- * belongs to one of them.
+ * The links to the main pages: in the header or, on phones, at the bottom of the screen. The page of an offer or an
+ * order marks the link it belongs to as current.
  */
 function Navigation() {
   const { path } = useLocation();

@@ -26,7 +26,10 @@ export type Chain = {
   mine(blocks: number): Promise<void>;
   /** Mines the transactions in the mempool. Mines no block if none of them can be mined. */
   minePending(): Promise<void>;
-  /** Replaces the latest blocks with the same number of empty ones. Throws `ReorgTooDeep` if it would drop a protected block. */
+  /**
+   * Replaces the latest blocks with the same number of empty ones. Throws `ReorgTooDeep` if it would drop a protected
+   * block.
+   */
   reorg(options: ReorgOptions): Promise<void>;
   /** Mines a block every `intervalMs`, even an empty one; 0 mines on every transaction. */
   setBlockInterval(intervalMs: number): void;

@@ -79,7 +79,6 @@ export function planDeployment({ tokenized }: EmbeddedChain): DeploymentPlan {
     swapLevel: 4,
   });
   const venue = tokenized ? planVenue(planner, [usdc, usdt]) : null;
-  // Keep these steps last: a chain created by an earlier version runs only the appended steps.
   for (const { address } of [fund_swap, older_fund_swap])
     call('owner', address, fundSwap, 'grantRoles', [roles.operator.address, REVOKE_ROLE]);
   const tokens = [

@@ -83,7 +83,7 @@ async function checkPlan(path: string, steps: PlannedStep[]): Promise<void> {
   const current = createHash('sha256').update(text).digest('hex');
   const stored = await readFile(path, 'utf8').catch(() => '');
   if (stored === current) return;
-  // Version 0.1 stored the Keccak hash, which takes much longer.
+  // Version 0.1 stored the Keccak hash, which takes much longer to compute.
   if (stored !== '' && stored !== keccak256(toHex(text)))
     throw new Error('the contracts have changed since this data folder was created: delete it to start over');
   await writeFile(path, current);

@@ -10,7 +10,10 @@ import {
   TEMPLATES,
 } from './submission.ts';
 
-/** Changes submissions and sends the resulting mails and webhooks. Methods return whether the webhooks were accepted. */
+/**
+ * Changes submissions and sends the resulting mails and webhooks. Methods that resolve to a boolean return whether the
+ * webhooks were accepted.
+ */
 export type Submissions = {
   state: DocumentsState;
   now(): number;

@@ -26,7 +26,9 @@ const RESULTS: Partial<Record<Outcome, ReviewResult>> = {
   final: { reviewAnswer: 'RED', reviewRejectType: 'FINAL', rejectLabels: ['FORGERY'] },
 };
 
-/** Handles `/flow?token=…`, the stand-in for the provider's web SDK. Opening it creates the applicant, as the SDK does. */
+/**
+ * Handles `/flow?token=…`, the stand-in for the provider's web SDK. Opening it creates the applicant, as the SDK does.
+ */
 export async function handleFlowPage(
   applicants: Applicants,
   now: number,

@@ -8,7 +8,7 @@ import { parseTransaction, type WireTransaction } from './wire-transaction.ts';
 export type ChainOptions = {
   journalPath: string;
   genesis: readonly { key: Uint8Array; state: AccountState }[];
-  /** Slots until a block is final: about 31 on the public networks. */
+  /** The number of slots until a block is final: about 31 on the public networks. */
   finalityLag: number;
   /** The duration of a slot in milliseconds; with 0, slots advance only through `mine`. */
   slotMs: number;

@@ -114,7 +114,10 @@ function offsetAt(now: number): number {
   return Date.UTC(year, month - 1, day, hour, minute, parts.second) - second;
 }
 
-/** Converts a New York wall-clock time. Sessions never start or end in the hour skipped or repeated by daylight saving. */
+/**
+ * Converts a New York wall-clock time to milliseconds since the epoch. The result is never ambiguous, because no
+ * session starts or ends in the hour that daylight saving skips or repeats.
+ */
 function instantAt(day: Day, timeMs: number): number {
   const wall = day * DAY_MS + timeMs;
   return wall - offsetAt(wall - offsetAt(wall));

@@ -21,7 +21,7 @@ export type MarketNow = {
   status: MarketStatus;
   /** The id of this session. Executed attestations are summed per session. */
   session: string;
-  /** Null while the sandbox sets the status, because the next session is then unknown. */
+  /** Null while the status is set through the sandbox, because the next session is then unknown. */
   moment: CalendarMoment | null;
 };
 

@@ -18,12 +18,12 @@ import {
 
 type Recorded = ReturnType<typeof useUnfinishedSales> & { lock: string };
 type Options = FlowOptions<TokenSalePhase>;
-/** What the page knows of a purchase. It has the approval, too, because the storage may be full or blocked. */
+/** The page's own copy of a purchase. It keeps the approval, because browser storage may be full or blocked. */
 export type Attempt = {
   purchase: UnfinishedSale;
-  /** Whether to finish a recorded purchase: reuses its approval if there is one to be found. */
+  /** True to finish a recorded purchase, with its approval if that can be found; false to start a new one. */
   readonly isResumed: boolean;
-  /** Whether a new purchase may replace it. Not if it may have been finished, here or in another tab. */
+  /** Whether a new purchase may replace this one. False if this one may have been finished, here or in another tab. */
   canRetry: boolean;
   /** Whether the browser had a record of it when the attempt started. */
   readonly wasRecorded: boolean;
@@ -36,8 +36,8 @@ type Sale = {
   /** Called if the service has already used the approval of the purchase. */
   onApprovalUsed(purchase: UnfinishedSale): void;
   /**
-   * Called instead of starting a new purchase if an approved one must be finished or discarded first. Resets the flow to
-   * `idle`, in which the checkout shows that purchase.
+   * Called instead of starting a new purchase if an approved one must be finished or discarded first. Resets the flow
+   * to `idle`, in which the checkout shows that purchase.
    */
   reset(): void;
 };
@@ -48,7 +48,10 @@ const UNUSABLE_APPROVAL_CODES: ReadonlySet<string> = new Set([
   ...['transaction_not_found', 'transaction_reverted', 'transaction_replaced'],
 ]);
 
-/** Runs a purchase that is recorded until the service has its participation. Pages of one user run one at a time. */
+/**
+ * Runs a purchase, and keeps a record of it until the service has its participation. Only one of the user's pages at a
+ * time can buy in an offer.
+ */
 export function buySale(
   flows: Flows,
   causeway: Causeway,
@@ -69,7 +72,7 @@ export function buySale(
     // Recorded before the wallet opens: the user may leave the page and approve afterwards.
     recorded.record(purchase);
     let { approvalHash } = purchase;
-    /** The request to send that the wallet has not answered yet. */
+    /** The wallet's pending answer to a request to send a transaction. */
     let prompt = undefined as Promise<unknown> | undefined;
     const onApproved = (hash: string) => {
       approvalHash = hash;
@@ -153,8 +156,9 @@ function startFlow(
 }
 
 /**
- * Forgets a purchase, after `work` if given. If the service turns out to have its participation, because the reply to the request
- * was lost, skips `work`, which may revoke the approval that it needs, and returns the participation.
+ * Forgets a purchase, after running `work` if given. If the service already has the participation, because only its
+ * reply was lost, returns the participation and skips `work`, which may revoke the approval that the participation
+ * needs.
  */
 export function discardSale(
   causeway: Causeway,

@@ -113,7 +113,7 @@ type AmountProps = {
   disabled?: boolean;
 };
 
-/** An amount input with the wallet's balance and a button to use all of it. */
+/** An amount input with the wallet's balance, and a button that enters the most that the user can pay. */
 export function AmountField({ amount, limits, hasWallet, disabled = false }: AmountProps) {
   const { cx, format, rich, t } = useUi();
   const id = useId();
@@ -173,7 +173,7 @@ export function AmountField({ amount, limits, hasWallet, disabled = false }: Amo
 /** Returns the limit to show before anything is typed. */
 function hintOf(limits: Limits, { t, format }: Pick<Ui, 't' | 'format'>): string {
   const { minimum, maximum } = limits;
-  // In full, because truncation would show less than the minimum.
+  // Shown in full, because a truncated minimum would be too low.
   const show = (units: bigint) => format.tokenAmount(units, limits);
   if (minimum !== undefined && minimum > 0n) return t('Minimum {amount}', { amount: show(minimum) });
   return maximum === undefined ? '' : t('Up to {amount}', { amount: show(maximum) });

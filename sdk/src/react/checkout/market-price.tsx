@@ -85,7 +85,7 @@ function closedTitle(error: CausewayError | undefined): Message {
 
 /**
  * Requests one quote while the market is closed, only for its error: the trading status does not include the reason.
- * The query differs from that of the live quote, so that no recent price is returned.
+ * Its parameters differ from those of the live quote, so that the cache does not answer with a recent price.
  */
 function useHaltReason(symbol: string, isClosed: boolean): CausewayError | undefined {
   return useQuote({ symbol, side: 'buy', notional_value: '100' }, { enabled: isClosed }).error;

@@ -11,7 +11,9 @@ import { useUnfinishedSales } from './unfinished-sale.ts';
 import type { Amount } from './use-amount.ts';
 import type { DeploymentChoice } from './use-deployment.ts';
 
-/** Shows an approval that no purchase uses, and offers to enter its amount or to revoke it. It never starts a purchase. */
+/**
+ * Shows an approval that no purchase uses, and offers to enter its amount or to revoke it. It never starts a purchase.
+ */
 export function OpenApprovalNotice(props: {
   offer: OfferDetails;
   wallet: Wallet | undefined;

@@ -27,7 +27,9 @@ export function useReview(step: 'idle' | 'running' | 'failed' | 'done', live: re
   };
 }
 
-/** The form of an order, which opens the sheet instead of being submitted. The form stays if the sheet does not load. */
+/**
+ * The form of an order, which opens the sheet instead of being submitted. The form stays if the sheet does not load.
+ */
 export function OrderForm({ onReview, children }: { onReview(): void; children: ReactNode }) {
   const [error, setError] = useState<unknown>(null);
   return (

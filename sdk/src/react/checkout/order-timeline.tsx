@@ -12,7 +12,7 @@ export type OrderEvent = {
   hash?: string | null | undefined;
 };
 
-/** Shows what happened to an order, with its transactions and their pages in a block explorer. */
+/** Shows what happened to an order, with links to its transactions in a block explorer. */
 export function OrderTimeline({ chain, events }: { chain: Chain; events: readonly OrderEvent[] }) {
   const { cx, format, t } = useUi();
   return (

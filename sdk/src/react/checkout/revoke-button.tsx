@@ -9,7 +9,7 @@ import { ErrorNotice } from '../ui/error-notice.tsx';
 import { useUi } from '../ui/ui.tsx';
 import type { OpenApproval } from './read-open-approvals.ts';
 
-/** Sets an approval back to zero, in the wallet that gave it. */
+/** A button that sets an approval back to zero, in the wallet that gave it. */
 export function RevokeButton(props: {
   offer: OfferDetails;
   approval: Omit<OpenApproval, 'amount'>;

@@ -1,17 +1,18 @@
 import { readItem, writeItem } from '../hooks/local-storage.ts';
 
-/** Longer than the minute between two timers of a tab in the background. */
+/** Longer than a minute, because browsers may run the timers of a background tab only once a minute. */
 const LEASE_MS = 120_000;
 const RENEWAL_INTERVAL_MS = 3_000;
-/** How long other pages may take to see a change of the storage. */
+/** How long other pages may take to see a change in the storage. */
 const PROPAGATION_MS = 100;
 
 /** Runs until its result is known. It reports the wallet's prompts to `onSend`. */
 type Work<Result> = (onSend: (answer: Promise<unknown>) => void) => Promise<Result>;
 
 /**
- * Runs `work`, unless another page of this browser, or another component of this one, runs work of the same name. Throws
- * `purchase_elsewhere` then. A prompt may outlive the work: the name stays taken until its owner has decided.
+ * Runs `start`, or throws `purchase_elsewhere` if another page of this browser, or another component of this page, is
+ * running work under the same name. A wallet prompt may outlive the work: the name stays taken until the owner has
+ * answered the prompt.
  */
 export async function runExclusively<Result>(name: string, start: Work<Result>): Promise<Result> {
   const work = async () => {
@@ -38,8 +39,9 @@ export async function runExclusively<Result>(name: string, start: Work<Result>):
 }
 
 /**
- * For browsers without `navigator.locks`, and pages that may not use it: a lease in the storage, which ends at most `LEASE_MS`
- * after its page was closed. Without storage, the work runs nonetheless.
+ * Runs the work under a lease in local storage, for browsers without `navigator.locks` and pages that may not use it.
+ * The lease expires at most `LEASE_MS` after its page is closed. If local storage is blocked, the work runs without a
+ * lease.
  */
 async function runWithLease<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
   const owner = crypto.randomUUID();
@@ -64,5 +66,5 @@ async function runWithLease<Result>(name: string, work: () => Promise<Result>): 
 }
 
 export function runsElsewhere(): Error {
-  return Object.assign(new Error('The purchase runs in another tab.'), { code: 'purchase_elsewhere' });
+  return Object.assign(new Error('The purchase is running in another tab.'), { code: 'purchase_elsewhere' });
 }

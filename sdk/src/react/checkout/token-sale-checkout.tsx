@@ -34,7 +34,7 @@ export type TokenSaleCheckoutProps = BlockProps & {
 
 /**
  * The checkout of a token sale: option, requirements, network, asset, amount, approval, and the participation with its
- * live status. A purchase interrupted after its approval resumes from there, even after a reload.
+ * live status. A purchase that was interrupted after its approval can be resumed, even after a reload.
  *
  * @example
  * ```tsx

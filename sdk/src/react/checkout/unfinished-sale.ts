@@ -23,7 +23,7 @@ export type UnfinishedSale = {
 };
 
 const APPROVAL_HASH = /^(0x[0-9a-f]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/i;
-/** Reports a change of the storage to this page; other pages get the browser's own event. */
+/** Reports a change in the storage to this page; other pages get the browser's `storage` event. */
 const CHANGED = 'causeway.sale';
 
 /**
@@ -63,7 +63,8 @@ export function useUnfinishedSales(offerId: string) {
     dispatchEvent(new Event(CHANGED));
   };
   const record = (sale: UnfinishedSale) => {
-    // An approval replaces the allowance of earlier ones, so that a purchase still without one has nothing to resume.
+    // A new approval replaces the allowance of earlier ones. Purchases from the same allowance whose approval is not
+    // known can therefore no longer be resumed.
     if (sale.approvalHash !== null)
       for (const one of read())
         if (one.approvalHash === null && isSameAccount(one, sale)) write(one.id, null);
@@ -79,9 +80,9 @@ export function isSameAccount(a: UnfinishedSale, b: UnfinishedSale): boolean {
 }
 
 /**
- * Returns a recorded purchase that can be finished: its approval is known, or else the same wallet has an open approval that
- * covers it. An approval without a recorded purchase does not count, because there is only the service's word for what it was
- * for.
+ * Returns a recorded purchase that can be finished: its approval is known, or the connected wallet started it and has
+ * an open approval that covers it. An approval without a recorded purchase does not count, because only the service
+ * could tell what it was for.
  */
 export function findUnfinishedSale(
   recorded: readonly UnfinishedSale[],
@@ -103,8 +104,8 @@ export function findApproved(recorded: readonly UnfinishedSale[]): UnfinishedSal
 }
 
 /**
- * Returns a purchase as it is recorded, or as the page knows it if only the page has its approval. Returns undefined if it is not
- * recorded and has no approval.
+ * Returns the record of a purchase, or the page's own copy if only that has the approval. Returns undefined if there is
+ * no record and the page's copy has no approval.
  */
 export function findLatest(
   recorded: readonly UnfinishedSale[],

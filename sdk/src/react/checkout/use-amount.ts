@@ -16,7 +16,7 @@ export type Amount = {
   setText(text: string): void;
   /** The amount in smallest units; null if it is invalid. */
   units: bigint | null;
-  /** Why the amount is invalid; null until something is typed. */
+  /** Why the amount is invalid; null if it is valid or nothing has been typed. */
   problem: string | null;
 };
 
@@ -32,7 +32,10 @@ export function useAmount(limits: Limits): Amount {
   };
 }
 
-/** Parses an amount as users of the locale write it, with or without digit groups; rejects anything ambiguous. */
+/**
+ * Parses an amount as users of the locale write it, with or without digit groups, and checks it against the limits.
+ * Rejects anything ambiguous.
+ */
 export function checkAmount(
   text: string,
   limits: Limits,

@@ -51,7 +51,7 @@ function useChoice<One extends Chain>(
     return isSupported(chain) ? [{ ...one, chain }] : [];
   });
   const contract = contracts.find(({ chain }) => chain === chosen.chain) ?? contracts[0];
-  // A tokenized order does not name a funding token, and the contract always takes the first one.
+  // A tokenized order does not name a funding token, and the service always uses the contract's first one.
   const tokens = contract?.funding_tokens.slice(0, offer.type === 'tokenized::swap' ? 1 : undefined) ?? [];
   const token = tokens.find(({ asset_id }) => asset_id === chosen.asset) ?? tokens[0];
   const assetOf = (id: string) => offer.funding_assets.find((asset) => asset.id === id);

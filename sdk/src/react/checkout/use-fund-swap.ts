@@ -35,7 +35,7 @@ export type FundSwapState = FlowView<FundSwapPhase, SwapResult> & {
   choice: DeploymentChoice;
   wallet: EvmWallet | undefined;
   status: QueryResult<SwapStatus>;
-  /** Whether the fund has paused swaps on this network, undefined until that is known. */
+  /** Whether the fund has stopped swaps on this network, undefined until that is known. */
   isStopped: boolean | undefined;
   /** Whether the fund's allow-list has the wallet. Add it with `useAllowWallet`. */
   authorization: QueryResult<WalletAuthorization>;
@@ -131,7 +131,7 @@ export function useFundSwap({ offer, onDone }: UseFundSwapOptions): FundSwapStat
     run.start(async (flows, options) => {
       const { runExclusively } = await loadParts();
       const order = { offer, chain, wallet, assetId, ...terms };
-      // One swap at a time: a prompt that another page or an earlier visit has left open would pay again.
+      // One swap at a time: a prompt that another page or an earlier visit has left open could pay again.
       const result = await runExclusively(`causeway.swap.${wallet.address}.${offer.id}`, (onSend) =>
         flows.swapFund(causeway, order, { ...options, onSend }),
       );

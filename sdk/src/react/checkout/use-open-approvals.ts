@@ -27,7 +27,7 @@ export function useOpenApprovals(offer: OfferDetails, wallet: Wallet | undefined
   };
 }
 
-/** Starts with the resource name of allowances, so that a purchase reloads it. */
+/** The key starts with the resource name of allowances, so that a purchase reloads this query. */
 function openApprovals(offer: OfferDetails, owner: string): Query<OpenApproval[]> {
   return {
     key: `tokenAllowance:open ${offer.id} ${owner}`,

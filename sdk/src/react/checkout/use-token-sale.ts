@@ -46,16 +46,16 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
   blockers: readonly Check[];
   /** Whether the option accepts this wallet, undefined until that is known. */
   isRegistered: boolean | undefined;
-  /** The wallets that the option accepts. */
+  /** The user's wallets that are registered for the option. Empty if the option requires no wallet. */
   registered: readonly OptionAddress[];
   /**
-   * A purchase that this browser started and that was approved, but has no participation yet: `resume` or `discard` it. It
-   * survives reloads.
+   * A purchase that this browser started and that was approved, but has no participation yet: `resume` or `discard` it.
+   * It survives reloads.
    */
   unfinished: UnfinishedSale | null;
   /**
-   * An approval that no purchase uses, undefined if there is none. The service reports it, so only show it: enter its amount
-   * for the user to confirm, or revoke it with `revokeApproval`.
+   * An approval that no purchase uses, undefined if there is none. Never buy with it automatically, because only the
+   * service vouches for it. Let the user confirm its amount, or revoke it with `revokeApproval`.
    */
   openApproval: OpenApproval | undefined;
   /** Hides `openApproval` for as long as the component is mounted. */
@@ -65,13 +65,16 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
   canBuy: boolean;
   /** Buys for `amount`. Does nothing unless `canBuy`. */
   buy(): void;
-  /** Repeats a failed purchase: like `resume` if it is unfinished, otherwise with a new approval. Requires `canRetry`. */
+  /**
+   * Repeats a failed purchase: like `resume` if it is unfinished, otherwise with a new approval. Requires `canRetry`.
+   */
   retry(): void;
   /** Finishes `unfinished` in the wallet that started it, without another approval if the first one is found. */
   resume(): void;
   /**
-   * Forgets `unfinished`, after `work` if given, such as the revocation of its approval, which otherwise stays on chain. If the
-   * service turns out to have the purchase, sets `participation` instead. Rejects if another tab runs the purchase.
+   * Forgets `unfinished`. Runs `work` first, if given: use it to revoke the approval, which otherwise stays on chain.
+   * If the service already has the purchase, skips `work` and sets `participation`. Rejects if another tab is running
+   * the purchase.
    */
   discard(work?: () => Promise<unknown>): Promise<void>;
 };

@@ -61,7 +61,7 @@ export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) 
         notify(onDone, result);
         return result;
       } catch (error) {
-        // Forgets the order only if it is known to be sent, which is when the phase is `confirming`. Any other order is reused,
+        // Forgets the order only in the phase `confirming`, when it is known to be sent. Any other order is reused,
         // because the service rejects a second one until the first expires.
         if ((error as { phase?: unknown }).phase === 'confirming') openOrder.current = null;
         throw error;

@@ -15,7 +15,7 @@ export function writeItem(key: string, value: string | null): void {
   } catch {}
 }
 
-/** Returns the values of the items whose keys start with `prefix`, by key. */
+/** Returns the values of the items whose keys start with `prefix`, sorted by key. */
 export function readItems(prefix: string): (string | null)[] {
   try {
     const keys = Object.keys(localStorage).filter((key) => key.startsWith(prefix));

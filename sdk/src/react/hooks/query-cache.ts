@@ -15,7 +15,7 @@ export type QueryState<Data> = {
 type Subscriber = { notify: () => void; pollIntervalMs: number | undefined };
 type Entry = {
   state: QueryState<unknown>;
-  /** When the last request succeeded or failed; 0 if none has finished yet. */
+  /** When the last request succeeded or failed; 0 if none has finished yet, or if the data was invalidated. */
   settledAt: number;
   query: Query<unknown> | undefined;
   subscribers: Set<Subscriber>;
@@ -32,7 +32,9 @@ export type QueryCache = {
   refresh(query: Query<unknown>): Promise<void>;
   /** Reloads the matching queries that have subscribers now; the others reload on their next use. */
   invalidate(matches: (key: string) => boolean): void;
-  /** Sets whether events arrive. While they do, queries whose changes they report are polled rarely. */
+  /**
+   * Sets whether the event stream is live. While it is, queries whose changes are reported by events are polled rarely.
+   */
   setLive(isLive: boolean): void;
   /** Adds results that the server has loaded, for queries without data. */
   seed(preloaded: Preloaded): void;
@@ -46,7 +48,7 @@ export const IDLE: QueryState<never> = { data: undefined, error: undefined, isLo
 export const LOADING: QueryState<never> = { data: undefined, error: undefined, isLoading: true };
 /** Data younger than this is not reloaded when a component mounts or the window regains focus. */
 export const STALE_AFTER_MS = 5_000;
-/** The poll interval for queries whose changes are reported by events. */
+/** The minimum poll interval, while events arrive, for queries whose changes they report. */
 const LIVE_POLL_INTERVAL_MS = 30_000;
 const MAX_ENTRIES = 200;
 

@@ -10,8 +10,8 @@ export type UseEventsOptions = {
 };
 
 /**
- * Calls `onEvent` for each event about the user as it happens, while the component is mounted. All hooks share one stream,
- * which pauses while the page is hidden. `isLive` is false while there is no stream.
+ * Calls `onEvent` for each event about the user as it happens, while the component is mounted. All hooks share one
+ * stream, which pauses while the page is hidden. `isLive` is false while there is no stream.
  *
  * @example
  * ```tsx

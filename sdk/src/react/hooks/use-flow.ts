@@ -20,8 +20,8 @@ export type FlowView<Phase extends string, Result> = {
   /** The transactions sent so far, newest last. */
   hashes: readonly string[];
   /**
-   * False if the purchase failed but may still go through, because a retry could buy twice. Also false while the
-   * selected wallet, network or asset differs from the one that the purchase started with.
+   * Whether a failed flow can be retried. False if the purchase may still go through, because a retry could buy twice.
+   * Also false while the selected wallet, network or asset differs from the one that the purchase started with.
    */
   canRetry: boolean;
   /** Returns to idle and aborts a running flow. */
@@ -86,7 +86,7 @@ export function useFlow<Phase extends string, Result>(terms = ''): FlowRun<Phase
   return { state, hashes, canRetry, start, reset };
 }
 
-/** Returns false if the purchase was sent and may still succeed: a retry could buy twice. */
+/** Returns false if the purchase may have been sent and may still succeed: a retry could buy twice. */
 export function isSafeToRetry({ phase, error }: { phase: string | undefined; error: unknown }): boolean {
   const code = codeOf(error);
   return phase === 'confirming'

@@ -10,7 +10,7 @@ import { useLastDefined } from './use-last-defined.ts';
 export type HookOptions<Data = never> = {
   /**
    * Reloads the data this often while the page is visible. Default: never. Participations, wallets and requirement
-   * statuses also reload when an event reports a change, and are then polled rarely.
+   * statuses also reload when an event reports a change; while events arrive, they are polled less often.
    */
   pollIntervalMs?: number | undefined;
   /** @deprecated Use `pollIntervalMs`. */

@@ -45,8 +45,8 @@ export function signOutUrl(prefix: string, returnTo = '/'): string {
 }
 
 /**
- * Returns who is signed in, according to the app's own server (`createHandler`). Reloads the page if a different user has
- * signed in, because the page still has the previous user's data and token.
+ * Returns who is signed in, according to the app's own server (`createHandler`). Reloads the page if a different user
+ * has signed in, because the page still has the previous user's data and token.
  *
  * @example
  * ```tsx

@@ -16,14 +16,14 @@ type Props = {
 export function AcknowledgementStep({ offerId, details, onStart, onProgress }: Props) {
   const { cx, rich } = useUi();
   const { requirements } = useCauseway();
-  // A new version starts with an empty box.
+  // The version that the user has checked, so that the box of a new version is unchecked.
   const [checked, setChecked] = useState<string | null>(null);
   const [error, setError] = useState<unknown>(null);
   const { name, url, version, sha256 } = details;
   const shown = `${version} ${sha256}`;
   const isChecked = checked === shown;
   const confirm = async () => {
-    // Disabling the box instead would take the focus from it.
+    // Ignores further clicks. Disabling the box instead would take the focus from it.
     if (isChecked) return;
     setChecked(shown);
     setError(null);

@@ -1,7 +1,7 @@
 import type { KycLevel } from '../../wire.ts';
 import { type Appearance, applyAppearance } from '../appearance.tsx';
 
-/** The texts and the look of the dialog, which is outside the provider's elements. */
+/** The texts and the look of the dialog, which is added to the page outside `CausewayProvider`. */
 export type IdentityDialog = { title: string; close: string; appearance: Appearance | undefined };
 
 /** What a launcher gets besides the token. */

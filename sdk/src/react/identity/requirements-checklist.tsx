@@ -24,7 +24,7 @@ export type RequirementsChecklistProps = BlockProps & {
   optionId: string;
   /** Starts the next step whenever this number changes, for a button of yours such as "Start: 7 steps". */
   startSignal?: number | undefined;
-  /** Called when every requirement is met; immediately if all are already met. */
+  /** Called when every requirement is met and nothing else blocks the user; immediately if that is already so. */
   onCompleted?: (() => void) | undefined;
 };
 
@@ -163,7 +163,7 @@ function progressText({ rows, done, isBlocked, canInvest }: HeadProps, t: Transl
 }
 
 type RowProps = StepProps & {
-  /** Whether the row shows its step. One row is open at a time. */
+  /** Whether this is the open row. One row is open at a time. */
   isOpen: boolean;
   onOpen(): void;
   /** True if nothing that the user can do resolves what blocks them. No step is offered in that case. */

@@ -4,8 +4,8 @@ import { signOutUrl, useSession } from '../hooks/use-session.ts';
 import { useUi } from '../ui/ui.tsx';
 
 /**
- * Shows its children to signed-in users only. It decides what to show, not what the user may do: the service checks every
- * request.
+ * Shows its children to signed-in users only. It decides what to show, not what the user may do: the service checks
+ * every request.
  *
  * @example
  * ```tsx
@@ -47,8 +47,8 @@ export type SignOutButtonProps = {
 };
 
 /**
- * Ends the session. It posts a form, so it works before the page's scripts have loaded, and the page starts over without
- * the user's data.
+ * Ends the session. It posts a form, so it works before the page's scripts have loaded, and the page starts over
+ * without the user's data.
  *
  * @example
  * ```tsx

@@ -1,16 +1,19 @@
 import { useEffect, useRef, useState } from 'react';
 import type { RequirementRow } from './use-requirement-rows.ts';
 
-/** How long a review may take for the next step to start by itself. */
+/** If the review of a step takes longer than this, the next step does not start by itself. */
 const MAX_REVIEW_MS = 30_000;
 const ACTIONS = ['pointerdown', 'keydown'] as const;
 
 export type StepGuide = {
-  /** True if the step starts without a click, because the user has just finished the one before. */
+  /**
+   * True if the step must start without a click: the user has just finished the one before, or `startSignal` has
+   * changed.
+   */
   isStarting: boolean;
-  /** The user started the step. */
+  /** Called when the user starts the step. */
   onStart(): void;
-  /** The user left the step unfinished, or it failed. */
+  /** Called when the user leaves the step unfinished, or when it fails. */
   onStop(): void;
 };
 
@@ -58,7 +61,7 @@ export function useGuide({ rows, next, startSignal, onNext }: GuideOptions) {
     const { id } = row.requirement;
     return {
       isStarting: current?.id === id && current.isStarting,
-      // A completed step, such as another wallet, leads nowhere.
+      // Repeating a completed step, for example to add another wallet, does not start the next one.
       onStart: () => setCurrent(row.status.status === 'completed' ? null : { id, isStarting: false }),
       onStop: () => setCurrent((one) => (one?.id === id ? null : one)),
     };

@@ -45,7 +45,7 @@ export type AppearancePart =
 /** Classes by part, for example `{ 'button-main': 'btn btn-primary' }`. */
 export type ClassNames = Readonly<Partial<Record<AppearancePart, string>>>;
 
-/** Props of the components that render a block of their own. */
+/** Props of the components that render their own outermost element. */
 export type BlockProps = {
   /** Classes to add to the outermost element. For the parts inside, use `appearance.classNames`. */
   className?: string | undefined;

@@ -54,7 +54,7 @@ export function Countdown({ to, label, over = null, onOver }: CountdownProps) {
   );
 }
 
-/** Returns null until the component mounts, because the server's clock differs from the reader's. */
+/** Returns null until the component mounts, because the server's clock may differ from the browser's. */
 function useNow(end: number): number | null {
   const [now, setNow] = useState<number | null>(null);
   useEffect(() => {

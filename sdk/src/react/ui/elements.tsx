@@ -85,7 +85,7 @@ function useChecksummed(address: string): string {
     let isStale = false;
     import('./checksum.ts').then(
       ({ toChecksummed }) => !isStale && setChecksummed(toChecksummed(address)),
-      // The address is right without its checksum, too.
+      // If the module cannot be loaded, the address is still correct without its checksum.
       () => undefined,
     );
     return () => {
@@ -116,8 +116,8 @@ export function AddressText({ address }: { address: string }) {
 }
 
 /**
- * Shows an amount truncated to six significant digits, except for the whole part and the first two decimals; the tooltip has all
- * digits.
+ * Shows an amount truncated to six significant digits, but always with its whole part and first two decimals. The
+ * tooltip has all digits.
  *
  * @example
  * ```tsx

@@ -4,7 +4,9 @@ import type { ErrorCode } from '../../wire.ts';
 
 export type ErrorDescription = { title: string; advice: string; needsSignIn: boolean };
 
-/** Codes that no component causes. For these, the error's own message is shown. */
+/**
+ * Codes that no component causes. For these, the error's own message is shown, or its fields for `validation_failed`.
+ */
 type Unexpected =
   | 'malformed_request'
   | 'forged_form'

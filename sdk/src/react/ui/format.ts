@@ -5,14 +5,14 @@ export const DEFAULT_LOCALE = 'en-GB';
 type Unit = { decimals: number; code: string };
 
 /**
- * Formats numbers and dates for a locale. Numbers are exact: they come from decimal strings, never from floating point.
+ * Formats numbers and dates for a locale. Amounts are exact: they come from decimal strings, never from floating point.
  */
 export type Formats = {
   /** Groups the digits of a decimal string: `1250000.5` becomes `1,250,000.5`. */
   digits(decimal: string): string;
   /** Formats smallest units as an amount with its token code: `1500000` with 6 decimals becomes `1.5 USDC`. */
   tokenAmount(units: bigint | string, unit: Unit): string;
-  /** Like `tokenAmount`, but truncated to six significant digits, except for the whole part and the first two decimals. */
+  /** Like `tokenAmount`, but truncated to six significant digits; keeps the whole part and the first two decimals. */
   shortAmount(units: bigint | string, unit: Unit): string;
   /** Formats dollars, always with cents: `1000` becomes `$1,000.00`. */
   usd(decimal: string): string;
@@ -114,7 +114,10 @@ export function truncateDecimals(decimal: string, digits: number): string {
   return truncated === '' ? whole : `${whole}.${truncated}`;
 }
 
-/** Truncates the price of one unit: to cents from 100 on, to four decimals below, and to six significant digits below a cent. */
+/**
+ * Truncates the price of one unit: to two decimals from 100 up, to four from 0.01 up, and below that to six significant
+ * digits.
+ */
 export function truncatePrice(decimal: string): string {
   const price = Number(decimal);
   return price < 0.01 ? truncateSignificant(decimal) : truncateDecimals(decimal, price < 100 ? 4 : 2);

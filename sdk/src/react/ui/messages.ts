@@ -2,10 +2,16 @@ import type { Check } from '../../wire.ts';
 import type { ErrorMessage } from './error-messages.ts';
 import type { LabelMessage } from './labels.ts';
 
-/** Every text of the components, in English, which is also the key of its translation. `{name}` is filled in. */
+/**
+ * Every text of the components, in English, which is also the key of its translation. Placeholders such as `{name}` are
+ * filled in.
+ */
 export type Message = ErrorMessage | LabelMessage | ComponentMessage;
 
-/** Translations by English text. `check:` with a code translates a failed check, which the service describes in English. */
+/**
+ * Translations by English text. `check:` followed by a code translates a failed check, which the service describes in
+ * English.
+ */
 export type Messages = Readonly<Partial<Record<Message | `check:${Check['code']}`, string>>>;
 
 /**

@@ -34,8 +34,8 @@ export type WalletConnector<One extends Wallet = Wallet> = {
 };
 
 /**
- * A wallet connection that the host app manages itself, for example through wagmi. The SDK then uses this wallet as it is,
- * and neither detects, connects nor remembers other wallets of the protocol.
+ * A wallet connection that the host app manages itself, for example through wagmi. The SDK then uses this wallet as it
+ * is, and neither detects, connects nor remembers other wallets of the protocol.
  *
  * @example
  * ```ts

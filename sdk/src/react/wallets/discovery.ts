@@ -8,9 +8,10 @@ type Store<One extends Wallet> = { connectors: Connectors<One>; listeners: Set<(
 const subscribeToNothing = () => () => undefined;
 
 /**
- * Returns a hook for the wallets that announce themselves in this browser. The hook asks for no announcements unless it
- * is enabled. `listen` subscribes to announcements on a page and adds a connector for each. If several connectors have the
- * same id, the first is kept. There is one store per window, because extensions announce themselves to a page only once.
+ * Returns a hook for the wallets that announce themselves in this browser. The hook requests announcements only if it
+ * is enabled. `listen` subscribes to announcements on a page and adds a connector for each. If several connectors have
+ * the same id, the first is kept. There is one store per window, because extensions announce themselves to a page only
+ * once.
  */
 export function discoverWallets<One extends Wallet>(
   listen: (page: Window, add: (found: Connectors<One>) => void) => void,

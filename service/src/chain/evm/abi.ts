@@ -5,7 +5,7 @@ import type { Abi } from 'viem';
 
 type AbiFunctions<A extends Abi> = Extract<A[number], { type: 'function' }>;
 
-/** The parts of ERC-20 that the service calls. */
+/** The views of ERC-20 that the service reads. */
 export const erc20Abi = [
   ...pickFunctions(token.abi, ['balanceOf', 'allowance', 'name', 'symbol']),
   // Declared as uint256 instead of the standard uint8, so that out-of-range values decode too; `readDecimals` rejects
@@ -20,7 +20,7 @@ export const erc20Abi = [
 ] as const;
 
 /**
- * Both generations of the fund swap. `stopped()` is a uint256 in version 1 and a bool in newer versions; uint256
+ * Both generations of the fund swap. `stopped()` is a uint256 in the first generation and a bool in newer ones; uint256
  * decodes both.
  */
 export const fundSwapAbi = [

@@ -10,7 +10,7 @@ export type EvmChain = {
   name: EvmChainName;
   facts: ChainFacts;
   chainId: number;
-  /** Sends everything except contract reads. Pass its errors to `findApiError`. */
+  /** A viem client for calls other than contract reads. Pass its errors to `findApiError`. */
   client: PublicClient;
   reader: Reader;
   rpc: Rpc;

@@ -1,7 +1,7 @@
 import type { EvmChain } from './client.ts';
 import { callNode } from './node-call.ts';
 
-/** EIP-7702: the code of an EOA that has delegated to a contract. */
+/** How the code of an EOA that has delegated to a contract starts (EIP-7702). */
 const DELEGATION_PREFIX = '0xef0100';
 
 /** Returns whether a contract is deployed at the address. An EOA with a delegation counts as `none`. */

@@ -21,7 +21,7 @@ import { callNode } from './node-call.ts';
 const VALIDATION_GAS = toHex(10_000_000n);
 const SUFFIX_BYTES = 32;
 const ERC_1271 = parseAbi(['function isValidSignature(bytes32, bytes) view returns (bytes4)']);
-/** `isValidSignature` returns its own selector, padded to a word. */
+/** For a valid signature, `isValidSignature` returns its own selector, padded to a word. */
 const MAGIC_VALUE = `0x1626ba7e${'00'.repeat(28)}`;
 
 /**

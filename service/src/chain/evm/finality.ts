@@ -8,7 +8,7 @@ import type { EvmChain } from './client.ts';
  */
 export type Finality = { confirmed: bigint; final: bigint; released: bigint };
 
-/** The depth of `released` on chains without finality tags, such as test chains, whose other depths are 1. */
+/** The minimum depth of `released` where finality tags are missing, as on test chains, whose other depths are 1. */
 const RELEASE_BLOCKS = 64;
 
 /**

@@ -32,7 +32,7 @@ export function readAuthorized({ reader }: EvmChain, swap: Hex, wallet: Hex): Pr
 }
 
 /**
- * Reads the stop mask of any contract generation. Version 1 returns the mask from `stopped()`. In newer versions
+ * Reads the stop mask of any contract generation. In the first generation, `stopped()` returns the mask. In newer ones,
  * `paused()` returns the mask and `stopped()` a bool. `status()` adds the state of the market behind the contract, but
  * its words come in either order and repeat the contract's own flags, so they count only while `stopped()` and
  * `paused()` are clear.

@@ -119,7 +119,7 @@ function decodeAggregate(reply: RpcReply | undefined, count: number): BatchResul
 }
 
 // A contract can burn nearly all of the shared gas, so that the calls after it run out of gas. Therefore the first
-// failed call and all calls after it are resent one by one.
+// failed call and all calls after it are resent as separate calls.
 async function retryFailures(rpc: Rpc, calls: RawCall[], result: BatchResult): Promise<BatchResult> {
   const first = result.results.findIndex(({ success }) => !success);
   if (first === -1) return result;

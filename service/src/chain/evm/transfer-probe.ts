@@ -58,7 +58,10 @@ export async function findInexactTransfers(chain: EvmChain, token: Hex, to: Hex)
   return `charges a fee on transfers: of ${probed.amount} sent, ${probed.received} arrive; only tokens with exact transfers can fund an offer`;
 }
 
-/** Simulates a transfer by a recent holder. Returns null if nobody holds the token or the node cannot simulate it. */
+/**
+ * Simulates a transfer by a recent holder. Returns null if no recent holder is found or the node cannot simulate the
+ * transfer.
+ */
 async function probeTransfer(
   chain: EvmChain,
   token: Hex,

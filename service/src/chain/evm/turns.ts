@@ -20,8 +20,7 @@ export function createTurns<Entry>(): Turns<Entry> {
     },
     take: (count) => {
       const taken: Entry[] = [];
-      // `set` moves a lane that still has entries to the end of the map, so this loop continues until all
-      // lanes are empty.
+      // `set` moves a lane that still has entries to the end of the map, so this loop visits it again.
       for (const [lane, entries] of lanes) {
         if (taken.length === count) break;
         taken.push(...entries.splice(0, 1));

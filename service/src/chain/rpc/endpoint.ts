@@ -31,7 +31,7 @@ export type Endpoint = {
   post(calls: RpcCall[], timeoutMs: number, lane: string): Promise<RpcReply[]>;
   /** Prefers other endpoints for a while, because this one lags behind or has sent a wrong response. */
   distrust(forMs?: number): void;
-  /** Stops using the endpoint while it serves another chain, and resumes afterwards. */
+  /** With true, stops using the endpoint, because it serves another chain. With false, uses it again. */
   exclude(isExcluded: boolean): void;
   isExcluded(): boolean;
   /** The number of HTTP requests by outcome. */
@@ -74,8 +74,8 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
   };
 
   /**
-   * An invalid response costs no waiting time, so it does not open the circuit. It only makes the other
-   * endpoints preferred.
+   * An invalid response costs no waiting time, so it does not open the circuit. It only makes calls prefer the other
+   * endpoints.
    */
   function recordFailure({ kind, retryAfterSeconds }: UpstreamFailure): void {
     if (kind === 'rate_limited') circuit.pause(retryAfterSeconds * 1000);

@@ -23,11 +23,13 @@ export type Rpc = {
   batch(calls: RpcCall[], accept?: Accept): Promise<RpcReply[]>;
   /** Compares the endpoints with each other and with the clock; see `surveyEndpoints`. */
   survey(): Promise<EndpointHead[]>;
-  /** Returns the same nodes for one partner. Partners take turns when all connections to a node are in use. */
+  /**
+   * Returns an `Rpc` to the same nodes for one partner. Partners take turns when all connections to a node are in use.
+   */
   inLane(lane: string): Rpc;
   /** Returns one `Rpc` per provider, so that answers from independent sources can be compared. */
   providers(): Rpc[];
-  /** The number of HTTP requests sent so far. */
+  /** The number of HTTP requests sent so far, without those of surveys. */
   sent(): number;
   /** Returns how many HTTP requests to each endpoint had each outcome, in the configured order. */
   outcomes(): { provider: string; outcomes: Endpoint['outcomes'] }[];

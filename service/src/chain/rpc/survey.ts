@@ -13,7 +13,7 @@ export type EndpointHead = Head & {
 
 /** How to ask a node for its head. */
 export type HeadQuery = {
-  /** Each inner list is sent as one HTTP request, because some providers refuse batches. */
+  /** Each inner list is sent as one HTTP request. Some providers refuse batches, so a list may hold a single call. */
   requests: RpcCall[][];
   /** Returns null if the results are malformed. */
   read(results: unknown[]): Head | null;

@@ -60,9 +60,9 @@ function hash(parts: readonly Uint8Array[]): Buffer {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Returns the seed of a participation's receipt: the participation's id in 22 characters, and a letter for
- * commit or refund. Each operator key can create exactly one commit receipt and one refund receipt for a
- * participation, whichever node or database creates it.
+ * Returns the seed of a participation's receipt: the participation's id in 22 characters, and a letter for commit or
+ * refund. Each operator key can create exactly one commit receipt and one refund receipt for a participation, even if
+ * several nodes or databases use the key.
  */
 export function receiptSeed(participationId: string, kind: 'commit' | 'remit'): string {
   if (!UUID.test(participationId)) throw new Error('a receipt needs the id of a participation');

@@ -38,7 +38,7 @@ function expandBatch({ accounts, data }: TokenInstruction): TokenInstruction[] {
   while (offset + 2 <= data.length) {
     const [count = 0, length = 0] = data.subarray(offset, offset + 2);
     const end = offset + 2 + length;
-    // The program rejects batches that end early, so it did not execute the items of this one.
+    // The program rejects truncated batches, so it executed none of these items.
     if (end > data.length || used + count > accounts.length) return [];
     items.push({ accounts: accounts.slice(used, used + count), data: data.subarray(offset + 2, end) });
     offset = end;

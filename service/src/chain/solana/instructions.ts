@@ -15,7 +15,8 @@ import {
 } from './addresses.ts';
 
 /**
- * The only instructions that the operator signs. They belong to the system, token, compute budget and memo programs.
+ * The only instructions that the operator signs. They belong to the system, token, associated token, compute budget and
+ * memo programs.
  */
 
 const u32 = (value: number) => {
