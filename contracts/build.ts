@@ -67,8 +67,8 @@ function isProblem({ severity, sourceLocation }: Message): boolean {
   return severity === 'error' || !sourceLocation?.file.startsWith('solady/');
 }
 
-// Excludes interfaces and abstract contracts, which have no code, and libraries that have only internal functions,
-// which nobody can call.
+// Excludes interfaces and abstract contracts, because they have no code. Excludes libraries that have only internal
+// functions, because nobody can call them.
 function isDeployable({ abi, evm }: Artifact): boolean {
   return evm.bytecode.object !== '' && abi.some(({ type }) => type === 'function');
 }

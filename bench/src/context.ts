@@ -24,8 +24,8 @@ export type Bench = {
 };
 
 /**
- * Builds a real context on its own embedded database, logging to a file. SIGTERM stops the database and deletes its
- * data.
+ * Builds a real context on its own embedded database. The context logs to a file. SIGTERM stops the database and
+ * deletes its data.
  */
 export async function benchContext(settings: Partial<Config> = {}, clock = realClock()): Promise<Bench> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-'));

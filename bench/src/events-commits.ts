@@ -30,10 +30,10 @@ const ROUNDS = 15;
 
 /**
  * Compares three kinds of commits: those that append an event, those that wake settlement, and those that do neither.
- * The runs alternate, so that load on the machine affects all of them alike. All commits make the change that the
- * service makes most often: the outcome of a participation, with its audit entry and its notice. An event gets its
- * position later, in another transaction, whose cost the `deliveries` part measures. `tinyRatios` make the same
- * comparison for a change that costs almost nothing.
+ * All three make the change that the service makes most often: the outcome of a participation, with its audit entry and
+ * its notice. `tinyRatios` compare commits with and without an event for a change that costs almost nothing. The runs
+ * alternate, so that load on the machine affects all of them alike. An event gets its position later, in another
+ * transaction. The `deliveries` part measures the cost of that transaction.
  */
 export async function measureCommits(
   context: Context,

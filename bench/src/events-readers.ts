@@ -8,9 +8,9 @@ import type { AddressInfo } from 'node:net';
 const OPENING = 50;
 
 /**
- * Opens `count` event streams, ten per token, and sends a URL to its parent when all of them have caught up. The URL
- * returns the delays of the events that arrived since the last call: the milliseconds from an event's append to its
- * arrival at a stream.
+ * Opens `count` event streams, ten per token. When all of them have caught up, this process sends a URL to its parent.
+ * The URL returns the delays of the events that arrived since it was last called. A delay is the time from an event's
+ * append to its arrival at a stream, in milliseconds.
  */
 const [url = '', count = '0', ...tokens] = process.argv.slice(2);
 let opened = 0;

@@ -134,9 +134,9 @@ async function measureDeliveries(context: Context, size: number): Promise<EventF
 }
 
 /**
- * Compares the time until the first delivery attempt with and without another endpoint that hangs and has
- * `size` deliveries queued, in alternating rounds. Each round appends `size / 5` events for the healthy
- * endpoints.
+ * Measures how much a hanging endpoint delays deliveries to the other endpoints. Rounds in which the hanging endpoint
+ * is enabled and has `size` deliveries queued alternate with rounds in which it is disabled. In each round, `size / 5`
+ * events are appended for the healthy endpoints, and the time until their first delivery attempt is measured.
  */
 async function measureHanging(context: Context, size: number): Promise<EventFigures['hanging']> {
   const { url, stop } = await startDelivering(context);

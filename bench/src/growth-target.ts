@@ -17,7 +17,10 @@ import { seedParticipations } from './participations-seed.ts';
 import { statusesWorld } from './statuses-world.ts';
 import type { Target } from './target.ts';
 
-/** Seeds `size` rows, users, offers or options, and serves the requests whose cost `growth.ts` compares. */
+/**
+ * Seeds the database for one part of `growth.ts`, and serves the requests whose cost `growth.ts` compares. Depending on
+ * the part, `size` is the number of rows, users, offers or options to seed.
+ */
 const [part = '', size = 0] = [process.argv[2], Number(process.argv[3])];
 const PARTS: Record<string, () => Promise<Record<string, Target>>> = {
   users,

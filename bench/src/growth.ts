@@ -5,7 +5,7 @@ import { measure } from './settlement.ts';
 import { type Spread, spreadOf } from './statistics.ts';
 import { type Started, startTarget, type Target } from './target.ts';
 
-/** CPU microseconds per operation, of the service and its database, by size: one value per round. */
+/** CPU microseconds per operation, by size: one value per round. Includes the service and its database. */
 type Costs = Record<number, number[]>;
 
 /** One growth curve. The cost must not grow with the size (`flat`), or at most in proportion to it (`linear`). */
@@ -26,8 +26,8 @@ type Part = {
 };
 
 /**
- * The highest exponents that still count as flat and as linear. At 0.1, a hundred times the size costs 1.6 times as
- * much: an index is one level deeper and less of it is cached.
+ * The highest exponents that still count as flat and as linear. At an exponent of 0.1, a hundred times the size costs
+ * 1.6 times as much, because an index is one level deeper and less of it is cached.
  */
 const MAX_EXPONENT = { flat: 0.1, linear: 1.05 };
 const ROUND_SECONDS = 2;
@@ -65,7 +65,7 @@ const PARTS: Record<string, Part> = {
  */
 export async function run({ part: only, large = false, rows }: Options): Promise<Result> {
   if (only !== undefined && PARTS[only] === undefined)
-    throw new Error(`unknown part ${only}; use ${Object.keys(PARTS).join(', ')}`);
+    throw new Error(`unknown part "${only}"; use ${Object.keys(PARTS).join(', ')}`);
   const figures: Record<string, Curve> = {};
   const bars: Bar[] = [];
   for (const [name, part] of Object.entries(PARTS)) {
@@ -87,8 +87,9 @@ export async function run({ part: only, large = false, rows }: Options): Promise
 }
 
 /**
- * Returns the exponent between the two largest sizes, per round. For `linear` it is the exponent of the cost that each
- * step adds, because a fixed cost would hide how the rest grows. Each size must be ten times the one before it.
+ * Returns the exponent between the two largest sizes, per round. For `flat`, it is the exponent of the cost itself. For
+ * `linear`, it is the exponent of the increase in cost from one size to the next, because a fixed cost would hide how
+ * the rest grows. Each size must be ten times the one before it.
  */
 export function exponents(
   sizes: readonly number[],

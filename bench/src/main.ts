@@ -47,7 +47,7 @@ const options = {
 const names = positionals.length > 0 || values.report ? positionals : Object.keys(BENCHMARKS);
 const unknown = names.find((name) => BENCHMARKS[name] === undefined);
 if (unknown !== undefined)
-  throw new Error(`unknown benchmark ${unknown}; use ${Object.keys(BENCHMARKS).join(', ')}`);
+  throw new Error(`unknown benchmark "${unknown}"; use ${Object.keys(BENCHMARKS).join(', ')}`);
 const folder = new URL('../results/', import.meta.url);
 await mkdir(folder, { recursive: true });
 

@@ -10,7 +10,7 @@ import type { WalletTarget } from './wallet-load.ts';
 
 const CHAIN = 'ethereum_sepolia';
 const WALLETS_PER_USER = 5;
-/** The maximum number of participations that a user may have waiting for their approval. */
+/** The service lets a user have at most this many participations whose approval is not on the chain yet. */
 const PARTICIPATIONS_PER_USER = 5;
 
 const outside = JSON.parse(process.argv[2] ?? '') as Outside;

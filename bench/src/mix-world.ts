@@ -45,7 +45,7 @@ const REQUIREMENTS = [
 /** The settings of a node that serves the mix. */
 export function mixSettings({ venue, chains, isPatient = false }: Outside): Partial<Config> {
   return {
-    // Without `isPatient`, the production limits apply. With a sandbox's limits, a node would queue requests instead of
+    // Without `isPatient`, sets the production limits. With higher limits, a busy node would queue requests instead of
     // refusing them.
     ...(isPatient
       ? { maxEventLoopLagMs: 60_000, maxPoolWaitMs: 60_000 }

@@ -13,9 +13,9 @@ type Ready = {
 const SETTLED_COUNT = 1_000;
 
 /**
- * Compares the list of participations (1,000,000 rows, or `--rows`) with a bare route that runs the same
- * statements, the last page of the list with the first, and the gas of batched settlement with the gas of one
- * commit per participation.
+ * Makes three comparisons. The list of participations (1,000,000 rows, or `--rows`) is compared with a bare route that
+ * runs the same statements. The last page of the list is compared with the first. The gas of batched settlement is
+ * compared with the gas of one commit per participation.
  */
 export async function run({ rows = 1_000_000 }: Options): Promise<Result> {
   const { target, pid, stop } = await startTarget<Ready>('./participations-target.ts', [String(rows)]);

@@ -128,8 +128,8 @@ function limitOf(bar: Bar): string {
 }
 
 /**
- * Returns a row of the plot for each bar, inverted where less is better, so that more is always better. Skips growth
- * exponents, results without a date, and bars with values that are not positive.
+ * Returns a row of the plot for each bar. Where less is better, the row is inverted, so that more is always better.
+ * Skips growth exponents, results without a date, and bars with values that are not positive.
  */
 function ratioRows(results: readonly Stored[]): RatioRow[] {
   return results

@@ -1,8 +1,7 @@
 import { median } from './statistics.ts';
 
 /**
- * A measured value and the limit it must meet; `goal` is informational. `rounds` are the values of the rounds whose
- * median is `value`.
+ * A measured value and the limit it must meet. `goal` is informational. If there are `rounds`, `value` is their median.
  */
 export type Bar = { label: string; value: number; rounds?: number[]; goal?: number } & (
   | { min: number }

@@ -98,8 +98,8 @@ const [count = 1_000, units = 1, generation = 1, blockMs = 0] = process.argv.sli
 const chain = await startTestChain();
 const node = await chain.addNode();
 const { open, other } = chain.deployment.sale_funds;
-// The single commits go to another fund. In the fund that the service settles, the service would take them
-// for commits whose records it has lost, and pause the offer.
+// The single commits go to a fund of their own. In the fund that the service settles, the service would assume that it
+// has lost the records of these commits, and would pause the offer.
 const [fund, singleFund] =
   generation === 2 ? [await makeFundV2(chain), await makeFundV2(chain)] : [open, other];
 const usdc = chain.deployment.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address ?? '0x';

@@ -9,7 +9,9 @@ const ROWS_PER_TRANSACTION = 36;
 const uuid = (expression: string) =>
   `('00000000-0000-7000-8000-' || lpad(to_hex(${expression}), 12, '0'))::uuid`;
 
-/** Inserts one user with a proven wallet per approval, `history` settled rows and `backlog` rows to commit. */
+/**
+ * Inserts `history` settled rows and `backlog` rows to commit. Each approval gets its own user, with a proven wallet.
+ */
 export async function seedSettlement(
   { pool }: Pick<Context, 'pool'>,
   offer: Offer,

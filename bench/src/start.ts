@@ -11,9 +11,9 @@ import { median } from './statistics.ts';
 type Start = { seconds: number; cpuSeconds: number };
 
 /**
- * Measures the time from `causeway serve` to the ready line of a sandbox without the demo app: in an empty folder, and
- * again in the same folder and on the same port, as in a restart. The CPU time includes the database and the
- * simulators.
+ * Measures the time from `causeway serve` to the ready line of a sandbox without the demo app. The first start uses an
+ * empty folder. The second start uses the same folder and port, like a restart. The CPU time includes the database and
+ * the simulators.
  */
 export async function run(): Promise<Result> {
   const first: Start[] = [];
@@ -22,7 +22,7 @@ export async function run(): Promise<Result> {
   for (let round = 0; round <= MIN_ROUNDS; round++) {
     const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-start-'));
     try {
-      // Another port would change the URLs in all offers, and the second start would apply them again.
+      // The URLs in all offers contain the port. With another port, the second start would apply all offers again.
       const port = await freePort();
       const starts = [await measureStart(dataDir, port), await measureStart(dataDir, port)] as const;
       if (round === 0) continue;

@@ -12,8 +12,8 @@ export type Kind = {
   /** The status of an accepted request. Default: 200. */
   status?: number;
   /**
-   * Set if each request is valid only once, for example because it spends a refresh token. When all are used,
-   * requests of the kind with this name are sent instead.
+   * The name of another kind. Set if each request is valid only once, for example because it spends a refresh token.
+   * When all requests of this kind are used up, requests of the other kind are sent instead.
    */
   substitute?: string;
 };
@@ -89,11 +89,13 @@ export function pickFrom(mix: Mix): () => Planned {
  * Sends requests on raw sockets, which cost little, so that the generator is not the bottleneck. Accepted and refused
  * requests (429 and 503) are counted separately.
  *
- * With `rate`, the load is an open loop of independent users: request `k` is sent at `k / rate` seconds however late
- * the replies are, on an idle connection or else on a new one, and its latency counts from the time it was due.
- * Limiting the connections would make it a closed loop: requests would wait in the generator, and the node would never
- * be overloaded. With `connections`, each connection sends its next request as soon as a reply arrives, which measures
- * the highest throughput of the node.
+ * With `rate`, the load is an open loop of independent users. Request `k` is sent at `k / rate` seconds, however late
+ * the replies are. It is sent on an idle connection or else on a new one, and its latency counts from the time it was
+ * due. A limit on connections would make the loop a closed one: requests would wait in the generator, and the node
+ * would never be overloaded.
+ *
+ * With `connections`, each connection sends its next request as soon as a reply arrives. This measures the highest
+ * throughput of the node.
  */
 export async function timedLoad(
   url: string,

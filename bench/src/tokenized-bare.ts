@@ -2,8 +2,9 @@ import { fastify } from 'fastify';
 import { Pool } from 'undici';
 
 /**
- * A plain route for quotes. `fetch` and `pool` call the venue for every request, with fetch or with a pool of
- * kept-alive connections. `constant` calls the venue once and repeats the reply, as an upper bound.
+ * A plain route for quotes. The argument `mode` says how it gets them. `fetch` and `pool` call the venue for every
+ * request: one with the global `fetch`, the other with a pool of kept-alive connections. `constant` calls the venue
+ * once and repeats the reply, as an upper bound.
  */
 const [, , mode = '', venueUrl = '', apiKey = ''] = process.argv;
 const PATH = '/v1/attestations/soft';
@@ -27,7 +28,7 @@ modes.constant = (body) => {
   return first as Promise<Quote>;
 };
 const readQuote = modes[mode];
-if (readQuote === undefined) throw new Error(`unknown mode ${mode}`);
+if (readQuote === undefined) throw new Error(`unknown mode "${mode}"`);
 
 const app = fastify();
 app.get('/v1/tokenized/swap/quote', async (request) => {

@@ -9,9 +9,10 @@ import { percentile } from './statistics.ts';
 export type Measured = { url: string; headers: Record<string, string>; statsUrl: string };
 
 /**
- * Mean CPU milliseconds of the service process per transaction, one value per part: `oneByOne` for transactions sent
- * one at a time, `atOnce` for twenty at a time. `p50` and `p95` refer to those sent one at a time. `idle` is the cost
- * of an idle process over the same time. It is already subtracted from the other values, except `atOnce`.
+ * CPU milliseconds of the service process per transaction. `oneByOne` and `atOnce` are means, one per part: `oneByOne`
+ * of transactions sent one at a time, `atOnce` of transactions sent twenty at a time. `p50` and `p95` refer to
+ * transactions sent one at a time. `idle` is the cost of an idle process over the same time. It is already subtracted
+ * from `oneByOne`, `p50` and `p95`, but not from `atOnce`.
  */
 export type TransactionCost = {
   oneByOne: number[];
@@ -27,7 +28,10 @@ const WALLETS = 20;
  * per transaction.
  */
 const WARM_UP_ROUNDS = 280;
-/** The counted rounds come in parts. Each part first sends transactions all at once, then one at a time. */
+/**
+ * The rounds after the warm-up are grouped into parts. Each part has rounds that send all transactions at once, then
+ * rounds that send them one at a time.
+ */
 const PARTS = 5;
 const ROUNDS_PER_PART = 4;
 const CHAIN = 'ethereum_sepolia';

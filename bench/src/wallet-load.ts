@@ -55,7 +55,9 @@ export async function connectWallets(
   return times;
 }
 
-/** Wallets of earlier rounds. Deriving an address takes milliseconds, which would add to the generator's CPU time. */
+/**
+ * Keeps the wallets of earlier rounds. Deriving an address again would take milliseconds of the generator's CPU time.
+ */
 const WALLETS = new Map<string, Wallet>();
 
 function newWallet(name: string): Wallet {

@@ -36,7 +36,10 @@ export type CalldataClaim = {
   /** The expected payment token and the expected asset; checked only if given. */
   funding_token?: string | undefined;
   asset?: string | undefined;
-  /** The trusted swap contracts and venue managers. Without them, the check trusts the contract in `to`. */
+  /**
+   * The trusted swap contracts and venue managers. Without `contracts`, the contract in `to` is trusted. Without
+   * `venue_managers`, the manager that this contract names is trusted.
+   */
   contracts?: readonly string[] | undefined;
   venue_managers?: readonly string[] | undefined;
   /** The EIP-712 domain name, for a contract without `eip712Domain()`. */
@@ -64,7 +67,7 @@ const abi = [
   ...venueManagerAbi,
   ...parseAbi(['function decimals() view returns (uint8)']),
 ];
-/** Does not verify the checksum of addresses. */
+/** Makes `isAddress` ignore checksums. */
 const LOOSE = { strict: false };
 /** The last second that a JavaScript date can hold. */
 const MAX_DATE_S = 8_640_000_000_000n;

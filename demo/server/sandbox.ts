@@ -37,8 +37,8 @@ const OWN = new Set(['/sandbox/identity/reviews', '/sandbox/documents/actions'])
 const CLOCK = '/sandbox/clock';
 const SHARED = new Set(['/sandbox/venue', CLOCK]);
 /**
- * Everyone shares the clock, and it never goes back. Without a limit on each move, and on how far it may run ahead of
- * real time, visitors could end every offer.
+ * The limit on each move of the clock, and on how far the clock may run ahead of real time. Everyone shares the clock,
+ * and it never goes back, so visitors could otherwise end every offer.
  */
 const MAX_ADVANCE_SECONDS = 30 * 86_400;
 
@@ -83,7 +83,7 @@ function moveClock(url: string, text: string): Promise<Response> {
       now?: string;
     };
     const { advance_seconds } = JSON.parse(text) as { advance_seconds: number };
-    // Without `now`, the service has refused to move its clock. The second call returns its error to the visitor.
+    // Without `now`, the first call has failed. The second call then returns the error to the visitor.
     if (
       now === undefined ||
       Date.parse(now) + advance_seconds * 1000 <= Date.now() + MAX_ADVANCE_SECONDS * 1000

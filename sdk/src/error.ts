@@ -61,8 +61,8 @@ export type CausewayErrorOf<Code extends CausewayErrorCode> = CausewayError & {
 };
 
 /**
- * Returns true for a `CausewayError`, optionally with a given code, whose details are then typed. Unlike `instanceof`,
- * it also works across copies of this package.
+ * Returns true for a `CausewayError`. With `code`, returns true only for an error with that code, and types its
+ * details. Unlike `instanceof`, it also works across copies of this package.
  *
  * @example
  * ```ts

@@ -16,8 +16,8 @@ type ForwardQuery = Omit<EventQuery, 'filters'>;
 
 export type Events = {
   /**
-   * Lists events, newest first. With `after`, lists the events after that event, oldest first. Iterating
-   * continues to the end of the log.
+   * Lists events, newest first. With `after`, lists the events after that event, oldest first. Iterating fetches one
+   * page after another until there are no more events.
    */
   list(query?: EventQuery, options?: RequestOptions): Pages<Event>;
   get(id: string, options?: RequestOptions): Promise<Event>;

@@ -38,7 +38,7 @@ export type Config = {
   publicUrl: string | null;
   /** How long a client may take to send a request or to read a reply. */
   requestTimeoutSeconds: number;
-  /** Requests that one partner can have in progress on a node. */
+  /** How many requests one partner can have in progress on a node. */
   partnerConcurrency: number;
   /** The mean delay of the event loop above which requests are refused. */
   maxEventLoopLagMs: number;
@@ -52,7 +52,7 @@ export type Config = {
   databaseListenUrl: string | null;
   databasePool: number;
   eventsRetentionDays: number;
-  /** How many days handled notices, orders without a trade and the audit log are kept. */
+  /** How many days to keep handled notices, orders without a trade, and the audit log. */
   retention: { noticeDays: number; orderDays: number; auditDays: number };
   clock: 'real' | 'test';
   /** Whether other machines may reach the sandbox. */
@@ -106,8 +106,8 @@ export type Config = {
   /** The key that signs allow-list permissions where `roleKeys` has no `supplier` key. Null = no such key. */
   supplierKey: OperatorKey | null;
   /**
-   * The key of every EVM role, except `supplier`, that has no key in `roleKeys`. Null = this process does not act in
-   * such roles.
+   * The key of every EVM role that has no key in `roleKeys`. The `supplier` role never uses it. Null = on EVM chains,
+   * this process acts only in roles that have a separate key.
    */
   operatorKey: OperatorKey | null;
   /** The key of every Solana role that has no key in `roleKeys`. Null = this process does not act in such roles. */

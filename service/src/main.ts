@@ -20,7 +20,7 @@ const COMMANDS: Record<string, Entry> = {
     },
   },
   doctor: {
-    summary: 'Check the settings, the database, the chains and what this installation depends on',
+    summary: 'Check the settings, the database, the chains and everything else that this installation needs',
     load: async () => {
       const { DOCTOR_HELP, runDoctor } = await import('./doctor/doctor-command.ts');
       const run = async (args: string[]) => {
@@ -177,7 +177,7 @@ async function main(argv: string[]): Promise<void> {
   }
   const entry = COMMANDS[name];
   if (entry === undefined)
-    throw new UsageError(`unknown command ${name}; causeway --help lists the commands`);
+    throw new UsageError(`unknown command "${name}"; "causeway --help" lists the commands`);
   const command = await entry.load();
   if (args.some((arg) => HELP_FLAGS.includes(arg))) process.stdout.write(formatHelp(command.help));
   else await command.run(args);
@@ -189,8 +189,8 @@ function isUsageError(error: unknown): error is Error {
 }
 
 /**
- * Returns the settings of a command. The audit log records the first two arguments, option names and ids, but no other
- * arguments.
+ * Returns the settings of a command and the command line as the audit log records it. The first two arguments, option
+ * names and ids are recorded. Every other argument becomes `…`.
  */
 function commandConfig(): Config {
   const isPlain = (arg: string, index: number) => index < 2 || /^(--?[a-z-]+|[0-9a-f-]{36})$/.test(arg);

@@ -22,9 +22,7 @@ export type Sealing = {
   /** Decrypts sealed bytes. Throws if they were not sealed for this purpose and context. */
   open(purpose: string, sealed: Buffer, context: string): Buffer;
   tag(purpose: string, data: string): Buffer;
-  /**
-   * Returns the tag of `data` with every listed secret, to look up a tag that was made with an older secret.
-   */
+  /** Returns the tags of `data`, one per listed secret, so that a tag made with an older secret can be found too. */
   tags(purpose: string, data: string): Buffer[];
   /**
    * Returns the keys that `tags` uses, in the same order. Used for tags that must still be found after their

@@ -64,7 +64,7 @@ export const SERVE_HELP: CommandHelp = {
 
 const STOP_TIMEOUT_MS = 9_000;
 
-/** Runs until SIGTERM or SIGINT, then stops everything it started in reverse order. */
+/** Runs until SIGTERM or SIGINT. Then stops everything that it has started, in reverse order. */
 export async function serve(config: Config): Promise<void> {
   const isSandbox = config.profile === 'sandbox';
   const log = createLog({ level: config.logLevel, pretty: isSandbox });
@@ -131,7 +131,7 @@ async function start(
     webhooks: measureDeliveries,
   });
   const controls = (await sandbox?.attach(ctx)) ?? null;
-  // The workers stop at the same time as the server, which first finishes open requests.
+  // The workers and the server begin to stop at the same time. The server finishes open requests first.
   const running: Started = [];
   started.push(() => stopTogether(running));
   running.push(

@@ -34,7 +34,7 @@ export type Tracer = {
  */
 const traced = new AsyncLocalStorage<{ measure: typeof measureCall }>();
 
-/** Runs a call to another system, and measures it if the request that it serves is traced. */
+/** Runs a call to another system. Measures the call if it is part of a traced request. */
 export function measureCall<T>(
   describe: () => { name: string; attributes: Attributes },
   run: () => Promise<T>,

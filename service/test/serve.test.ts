@@ -183,7 +183,7 @@ describe('the command line', () => {
   });
 
   test.each([
-    [['dance'], 'unknown command dance; causeway --help lists the commands'],
+    [['dance'], 'unknown command "dance"; "causeway --help" lists the commands'],
     [['migrate', '--sideways'], 'See causeway migrate --help.'],
     [['migrate'], 'DATABASE_URL: is required by migrate'],
     [['participation', 'export'], 'participation export requires --csv, the only supported format'],

@@ -24,7 +24,10 @@ export function watchService(baseUrl: string): void {
   addEventListener('offline', () => void checkUntilReachable());
 }
 
-/** If a call got no response, checks whether the service is reachable: the page may have aborted the call itself. */
+/**
+ * If a call got no response, checks whether the service is reachable. A missing response alone does not prove an
+ * outage, because the page may have aborted the call itself.
+ */
 export function reportCall({ status }: Call): void {
   if (status === 0) void checkUntilReachable();
   else if (!store.get().isReachable) markReachable();

@@ -16,7 +16,7 @@ import { roles } from './keys.ts';
 import { partnerIds } from './partners.ts';
 import { solanaRoles } from './solana-keys.ts';
 
-/** Listed in order of creation, so the last offer comes first in a partner's list. */
+/** In order of creation. Partners see the newest offer first, so their lists start with the last of these. */
 const SEEDS = [
   'treasury-fund-classic',
   'lighthouse-notes',

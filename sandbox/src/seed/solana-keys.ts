@@ -40,7 +40,7 @@ export const solanaRoles = {
   operator: solanaKey('solana operator'),
   /** The fund's second signer. */
   standby: solanaKey('solana standby operator'),
-  /** The cold wallet that owns the vault, which receives the fund's money. */
+  /** The cold wallet. It owns the vault, the token account that receives the fund's money. */
   vaultOwner: solanaKey('solana vault owner'),
   usdCoin: solanaKey('solana usd coin'),
 };

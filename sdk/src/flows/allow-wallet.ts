@@ -110,8 +110,8 @@ async function waitUntilAllowed(session: Session, swap: Hex, transactionHash: He
 }
 
 /**
- * Checks that the call cannot move money. Accepts `allow` for this wallet on the published allow-list, and
- * any call to a supplier contract that the host trusts, except those that spend tokens.
+ * Checks that the call cannot move money. On the published allow-list, `allow` for this wallet is accepted. On a
+ * supplier contract that the host trusts, any call that does not spend tokens is accepted.
  */
 function checkPermission(
   { to, data }: AllowWalletTransaction,

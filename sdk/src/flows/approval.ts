@@ -71,8 +71,8 @@ export async function sendApproval(
 }
 
 /**
- * Returns the calls that approve exactly the amount. `reset` sets the allowance to zero first; it is
- * undefined unless the token requires that.
+ * Returns the calls that approve exactly the amount. `reset` sets the allowance to zero first. It is undefined if the
+ * token does not require a reset.
  */
 export async function planApproval(
   session: Session,

@@ -88,8 +88,8 @@ export type TrustedContracts = Partial<
     Chain,
     {
       /**
-       * The funds and swap contracts. If given, flows approve and call no other contracts on this chain. On other
-       * networks with real money they then approve and call nothing, unless contracts are named there too.
+       * The funds and swap contracts. If given, flows approve and call no other contracts on this chain. Flows then
+       * also refuse every other network with real money, unless it has `contracts` of its own.
        */
       contracts?: readonly string[] | undefined;
       /**
@@ -98,8 +98,7 @@ export type TrustedContracts = Partial<
        */
       tokens?: Readonly<Record<string, string>> | undefined;
       /**
-       * Other contracts that allow-wallet transactions may call, for offers whose allow-list belongs to
-       * another supplier.
+       * Other contracts that `allowWallet` may call. Needed for offers whose allow-list belongs to another supplier.
        */
       suppliers?: readonly string[] | undefined;
       /**
@@ -132,8 +131,8 @@ export type FlowOptions<Phase extends string> = {
   /** Called for every transaction as soon as the wallet has sent it. */
   onTransaction?: ((sent: SentTransaction<Phase>) => void) | undefined;
   /**
-   * Called with the wallet's pending answer to each request to send a transaction. A prompt cannot be withdrawn, so the
-   * answer may arrive after the flow was aborted.
+   * Called for each request to send a transaction, with the promise of the wallet's answer. A prompt cannot be
+   * withdrawn, so the answer may arrive after the flow was aborted.
    */
   onSend?: ((answer: Promise<unknown>) => void) | undefined;
   /**
@@ -148,8 +147,8 @@ export type FlowOptions<Phase extends string> = {
   /** @deprecated Use `pollIntervalMs`. */
   pollEvery?: number | undefined;
   /**
-   * RPC URLs per chain. On EVM chains, a wallet that does not know the chain adds it with these URLs; without
-   * them, the flow fails with `wrong_chain`. On Solana, the flow reads the chain through these URLs, because
+   * RPC URLs per chain. If a wallet does not know an EVM chain, the flow asks it to add the chain with these URLs. If
+   * there are none, the flow fails with `wrong_chain`. On Solana, the flow reads the chain through these URLs, because
    * wallets cannot read it.
    */
   rpcUrls?: Partial<Record<Chain, readonly string[]>> | undefined;
@@ -162,7 +161,7 @@ export type FlowOptions<Phase extends string> = {
   publicClient?: PublicClient | undefined;
   /**
    * The event stream that your page already has; the hooks of `@causeway/sdk/react` pass theirs. Default: the flow
-   * opens a stream while it waits for the service, and polls if it cannot.
+   * opens a stream while it waits for the service. If it cannot open one, it polls.
    */
   events?: EventHub | undefined;
   /**

@@ -102,9 +102,9 @@ export async function swapFund(
 }
 
 /**
- * Sends the approval and the swap as one atomic batch. Returns null if the wallet cannot, or if the allowance already
- * covers the amount. The swap cannot be simulated before its approval; if it fails, the batch leaves no allowance
- * behind.
+ * Sends the approval and the swap as one atomic batch. Returns null if the wallet cannot send such a batch, or if the
+ * allowance already covers the amount. The swap cannot be simulated before its approval. If the swap fails, the batch
+ * leaves no allowance behind.
  */
 async function sendTogether(
   session: Session,
@@ -173,9 +173,9 @@ async function preview(
 }
 
 /**
- * Returns what the fund's own contract would pay out, read from the chain. The flow compares it with the service's
- * preview before anything is approved: the higher output determines the minimum to receive, and the lower one must
- * reach that minimum.
+ * Returns what the fund's own contract would pay out, read from the chain. Before anything is approved, the flow
+ * compares this output with the output in the service's preview. The higher one determines the minimum to receive, and
+ * the lower one must reach that minimum.
  */
 async function previewOnChain(
   session: Session,

@@ -71,9 +71,9 @@ export async function revokeApproval(
 const SEARCHED_BLOCKS = 9_000;
 
 /**
- * Finds the newest approval of the offer's contract by this wallet, so that `buyTokenSale` can resume a purchase whose
- * approval hash was lost. Reads the chain, not the service, and throws `insufficient_allowance` if the allowance does
- * not cover the amount. Returns null if the node finds no such transaction.
+ * Finds this wallet's newest approval for the offer's contract, so that `buyTokenSale` can resume a purchase whose
+ * approval hash was lost. Reads the chain, not the service. Throws `insufficient_allowance` if the allowance does not
+ * cover the amount. Returns null if the node finds no such transaction.
  *
  * @example
  * ```ts
@@ -102,7 +102,7 @@ export async function findOpenApproval(
     const approval = await connectTo(session, input);
     const allowance = await readAllowanceOnChain(session, approval);
     if (allowance < amount) throw tooLow({ ...approval, amount }, allowance);
-    // The search only saves the user an approval, so the flow continues if the node refuses it.
+    // The search only saves the user an approval, so the flow continues if the node refuses the search.
     const logs = await searchApprovals(session, approval).catch(() => []);
     const last = logs.at(-1);
     return last && BigInt(last.data) > 0n ? last.transactionHash : null;

@@ -89,8 +89,8 @@ async function checkReceipt(
 }
 
 /**
- * Repeats the call on the state before the transaction's block and on the state after it: because of other
- * transactions in the block, the call may revert on only one of the two states.
+ * Repeats the call on the state before the transaction's block. If the call does not revert there, repeats it on the
+ * state after the block. Because of other transactions in the block, it may revert on only one of the two states.
  */
 async function findRevertReason(
   session: Session,

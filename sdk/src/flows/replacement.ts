@@ -7,8 +7,9 @@ import { readNode, type Session } from './session.ts';
 const MAX_BLOCKS = 100;
 
 /**
- * Returns the hash of the mined transaction that replaced a pending one with a different fee, or null if there is none
- * yet. Throws `transaction_replaced` if the replacement makes another call, which is how owners cancel a transaction.
+ * Returns the hash of the mined transaction that replaced a pending one: the same call with a different fee. Returns
+ * null if there is none yet. Throws `transaction_replaced` if the replacement makes another call, which is how owners
+ * cancel a transaction.
  */
 export async function findReplacement(session: Session, pending: RpcTransaction): Promise<Hex | null> {
   const mined = await findMined(session, pending);

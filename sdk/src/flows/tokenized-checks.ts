@@ -10,9 +10,9 @@ import { pinsOf } from './trusted.ts';
 import { verifyCalldata } from './verify-calldata.ts';
 
 /**
- * Throws `token_mismatch` unless the offer's contract names an asset, and that asset has the offer's decimals and the
- * ordered symbol. Decimals or a symbol that the asset does not report are not checked. `assertMatchesOrder` checks
- * later that the order is for this asset.
+ * Throws `token_mismatch` if the offer's contract names no asset, if the asset's decimals are not the offer's, or if
+ * its symbol is not the ordered one. Decimals or a symbol that the asset does not report are not checked.
+ * `assertMatchesOrder` checks later that the order is for this asset.
  */
 export async function assertAsset(
   session: Session,
@@ -91,9 +91,9 @@ export async function assertMatchesOrder(
 }
 
 /**
- * Throws `quote_expired` if the order has expired by block time or by this machine's clock, so that nobody
- * pays for a transaction that would revert. Ignores this machine's clock if it is wrong, that is, if by that
- * clock the order had already expired when it arrived.
+ * Throws `quote_expired` if the order has expired by block time or by this machine's clock, so that nobody pays for a
+ * transaction that would revert. If the order had already expired by this machine's clock when it arrived, that clock
+ * is wrong and only the block time counts.
  */
 export async function assertNotExpired(
   session: Session,

@@ -58,7 +58,7 @@ export type TokenizedInput = {
    * expires or is executed. If the service rejected the order, use a new id to retry.
    */
   confirmationId?: string | undefined;
-  /** Whether to verify the calldata before it is sent, against the order and against the chain. Default: true. */
+  /** Whether to verify the calldata against the order and the chain before it is sent. Default: true. */
   verify?: boolean | undefined;
 };
 

@@ -3,7 +3,7 @@ import { isSameAddress } from '../same-address.ts';
 import type { Chain, EvmChain } from '../wire.ts';
 import { FlowFailure, type TrustedContracts } from './flow.ts';
 
-/** The venue's manager on the networks where it is known. */
+/** The address of the venue's manager contract, on the networks where it is known. */
 const VENUE_MANAGERS: TrustedContracts = {
   ethereum_mainnet: { venueManagers: ['0x2c158bc456e027b2affccadf1bdbd9f5fc4c5c8c'] },
 };
@@ -11,8 +11,8 @@ const VENUE_MANAGERS: TrustedContracts = {
 type Published = { address: string; token?: { asset_id: string; address: string } };
 
 /**
- * Throws if the host has named trusted contracts or tokens for the chain and the service's contract or token is not
- * among them. If the host has named contracts for any chain, no other network with real money is trusted: otherwise the
+ * Throws if the host has named trusted contracts for the chain, but not the service's contract. Does the same for
+ * tokens. If the host has named contracts for any chain, all other networks with real money are refused: otherwise the
  * service could move the offer to a chain that the host does not use.
  */
 export function assertTrusted(
@@ -29,7 +29,7 @@ export function assertTrusted(
     throw notTrusted(chain, token.address);
 }
 
-/** Throws if the host has named an address for the asset that the user receives and the service names another. */
+/** Throws if the host has named an address for the asset that the user receives, but the service names another one. */
 export function assertTrustedAsset(
   trusted: TrustedContracts | undefined,
   chain: Chain,

@@ -13,9 +13,9 @@ type Change = {
 };
 
 /**
- * Checks repeatedly until the condition holds, and returns false if it does not hold in time. An event triggers a check
- * at once; without an event stream, for example because the token lacks `events:read`, the condition is polled. Uses
- * the host's stream, or opens one for the duration of the wait.
+ * Checks the condition until it holds, and returns false if it does not hold in time. An event triggers a check at
+ * once. The condition is also polled: rarely while there is an event stream, more often without one, for example
+ * because the token lacks `events:read`. Uses the host's stream, or opens its own for the duration of the wait.
  */
 export async function waitForChange(
   session: WalletSession,
@@ -29,7 +29,7 @@ export async function waitForChange(
   const onChange = () => changed.abort();
   const stops = [
     hub.subscribe(({ type }: Event) => isOneOf(events, type) && onChange()),
-    // Checks again when the stream has caught up, because it reports only what happens afterwards.
+    // Checks again when the stream goes live, because the stream reports only later changes.
     hub.onLiveChange(onChange),
   ];
   // The host's stream may have reported the change during the first check.

@@ -26,9 +26,9 @@ export type CausewayNext = {
    */
   requireUser(options?: { returnTo?: string | undefined }): Promise<NextUser>;
   /**
-   * Renews sessions before pages are rendered, because server components cannot set cookies. Export it from `proxy.ts`,
-   * or in Next 15.5 as `middleware` with the runtime `nodejs`. Needed only with `cookieSessions`. Older versions of
-   * Next cannot renew such sessions: keep them in a store there.
+   * Renews sessions before pages are rendered, because server components cannot set cookies. Needed only with
+   * `cookieSessions`. Export it from `proxy.ts`, or in Next 15.5 as `middleware` with the runtime `nodejs`. Older
+   * versions of Next cannot renew cookie sessions: use another store there.
    */
   proxy(request: Request): Promise<Response>;
 };
@@ -71,7 +71,8 @@ export function createCausewayNext(configure: () => CausewayNextOptions): Causew
     const request = { headers: await headers() };
     const { options, signIn } = setUp();
     const found = await userClient(signIn, request, { baseUrl: options.baseUrl });
-    // A server component cannot set cookies. Only `cookieSessions` would need to, and `proxy` does it for them.
+    // Does not save a renewed session in a cookie, because server components cannot set cookies. Only `cookieSessions`
+    // needs that, and `proxy` does it before the page is rendered.
     return found && { user: found.session.user, scope: found.session.scope, causeway: found.causeway };
   };
   const proxy = async (request: Request): Promise<Response> => {

@@ -40,13 +40,13 @@ export type CausewayProviderProps = {
   signInUrl?: string | undefined;
   /** Where users who cannot resolve a blocker themselves get help, such as `mailto:help@example.com`. */
   supportUrl?: string | undefined;
-  /** RPC URLs: for wallets that do not know a chain yet, and to read Solana. */
+  /** RPC URLs by chain, for wallets that do not know a chain yet and for reading Solana. */
   rpcUrls?: RpcUrls | undefined;
   /** The contracts to trust, so that a compromised service cannot name others. Define it outside your components. */
   trusted?: TrustedContracts | undefined;
   /** Reads EVM chains through your own nodes. Default: the wallet's node. Define it outside your components. */
   publicClient?: PublicClient | undefined;
-  /** Whether wallets that support it get approval and purchase as one batch (EIP-5792). Default: `auto`. */
+  /** Whether wallets that support batches (EIP-5792) get the approval and the swap as one batch. Default: `auto`. */
   batching?: FlowOptions<never>['batching'];
   /** The theme and the colours of the components. Default: those of the page around them. */
   appearance?: Appearance | undefined;

@@ -3,7 +3,7 @@ import type { SignIn } from './sign-in.ts';
 import { isSignInError } from './sign-in-error.ts';
 
 export type RenewedSession = {
-  /** The `cookie` header of the request with the renewed session, for the page to read. */
+  /** The request's `cookie` header, updated with the renewed session, for the page to read. */
   cookie: string;
   /** Add these headers (`set-cookie`) to the response. */
   headers: Headers;

@@ -15,7 +15,7 @@ export type Renewal = {
 /** Renews a token this long before it expires, so that it does not expire while a request is under way. */
 const EXPIRY_MARGIN_MS = 60_000;
 /**
- * The minimum time between forced renewals. Keeps a page that requests tokens in a loop from using up the
+ * The minimum time between forced renewals. Without it, a page that requests tokens in a loop could use up the
  * partner's rate limit.
  */
 const MIN_FORCED_INTERVAL_MS = 10_000;

@@ -4,7 +4,8 @@ import { type HasHeaders, headerOf } from './cookies.ts';
 export const SDK_REQUEST_HEADER = 'causeway-request';
 
 /**
- * Returns true if a page of this app sent the request: by `Sec-Fetch-Site`, else by `Origin`, else by the SDK's header.
+ * Returns true if a page of this app sent the request. Decides by `Sec-Fetch-Site`, else by `Origin`, else by the SDK's
+ * header.
  */
 export function isSameOrigin(request: HasHeaders, appOrigin: string): boolean {
   const site = headerOf(request, 'sec-fetch-site');

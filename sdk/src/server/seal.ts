@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 /** Encrypts and authenticates cookie values. A value opens only for the purpose it was sealed for. */
 export type Seal = {
   seal(purpose: string, content: unknown, expiresAt: number): string;
-  /** Returns undefined if the text was not sealed with one of the secrets, or has expired. */
+  /** Returns undefined if the text has expired, or was not sealed for this purpose with one of the secrets. */
   open(purpose: string, text: string, now: number): unknown;
 };
 

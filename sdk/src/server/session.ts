@@ -47,9 +47,9 @@ export const DEFAULT_MAX_AGE_S = 30 * 24 * 60 * 60;
 
 /**
  * Stores the whole session, refresh token included, in an encrypted cookie (AES-256-GCM), so that the server needs no
- * database. The refresh token is then in the browser, unreadable without your secret: anyone with both the secret and a
- * cookie can act for the user, and a stolen cookie keeps working until the service revokes its tokens, because there is
- * nothing on the server to delete. Prefer storage on the server where you can.
+ * database. Anyone who has both your secret and a cookie can read its refresh token and act for the user. A stolen
+ * cookie works even without the secret, until the service revokes its tokens: there is nothing on the server to delete.
+ * Prefer storage on the server where you can.
  *
  * @example
  * ```ts

@@ -12,8 +12,8 @@ import { userOf } from './user.ts';
 
 export type SignInOptions = ClientCredentials & {
   /**
-   * A registered redirect URI. Its origin is the app's origin, which determines the cookie attributes and
-   * which pages may request tokens.
+   * A registered redirect URI. Its origin is the app's origin: only pages of that origin may request tokens. On HTTPS,
+   * cookies are `Secure`.
    */
   redirectUri: string;
   /** At least 32 random characters that encrypt the cookies. Pass an array to rotate secrets, newest first. */

@@ -3,13 +3,13 @@
  * - `headers_missing`: `webhook-id`, `webhook-timestamp` or `webhook-signature` is missing or malformed.
  * - `signature_invalid`: no signature matches. The usual causes are a body that was parsed before it was verified, the
  *   secret of another endpoint, and a secret that was replaced.
- * - `timestamp_expired`: it was sent too long ago, or a clock is wrong.
- * - `replayed`: `isKnown` returned true for its id.
+ * - `timestamp_expired`: the webhook was sent too long ago, or a clock is wrong.
+ * - `replayed`: `isKnown` returned true for the id of the webhook.
  */
 export type WebhookErrorCode = 'headers_missing' | 'signature_invalid' | 'timestamp_expired' | 'replayed';
 
 const MESSAGES: Record<WebhookErrorCode, string> = {
-  headers_missing: 'The request has no webhook headers.',
+  headers_missing: 'A webhook header is missing or malformed.',
   signature_invalid:
     'No signature matches. Pass the body exactly as received, and the current secret of this endpoint.',
   timestamp_expired: 'The webhook was sent too long ago, or the clock of this server is wrong.',

@@ -17,8 +17,8 @@ const clients = new WeakMap<QueryClient, Causeway>();
 /**
  * Keeps the results of the hooks in your app's `QueryClient`: devtools show them, `invalidateQueries` reloads them, and
  * hydration and persistence include them. Pass it to `CausewayProvider` as `cache`. Clear the `QueryClient` on
- * sign-out. On a server, create a `QueryClient` per request or pass `user`: otherwise one user's results could be shown
- * to another, so a second client on the same `QueryClient` is refused.
+ * sign-out. On a server, create a `QueryClient` per request or pass `user`. Without `user`, a second client on the same
+ * `QueryClient` is refused there, because one user's results could otherwise be shown to another.
  *
  * @example
  * ```tsx
@@ -116,7 +116,7 @@ function isServer(): boolean {
   return typeof window === 'undefined';
 }
 
-/** Throws if a `QueryClient` on a server would mix the results of two clients, which act for different users. */
+/** Throws if a `QueryClient` on a server would mix the results of two clients, which may act for different users. */
 function assertOneUser(queryClient: QueryClient, client: Causeway, { user }: QueryScope): void {
   if (!isServer() || user !== undefined) return;
   const known = clients.get(queryClient) ?? client;

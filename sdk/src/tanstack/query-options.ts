@@ -8,7 +8,7 @@ export type CausewayQueryKey = readonly ['causeway', resource: string, params: s
 
 export type QueryScope = {
   /**
-   * The id of the signed-in user, which becomes part of every key, so that a `QueryClient` never returns the results of
+   * The id of the signed-in user. It becomes part of every key, so that a `QueryClient` never returns the results of
    * another user. Pass the same id to `causewayQueries` and `queryClientCache`.
    */
   user?: string | undefined;
@@ -57,7 +57,7 @@ export type QueryOptionsOf<Name extends keyof Queries> = (
 
 /**
  * Returns the `queryOptions` of every query, for `useQuery`, `prefetchQuery` and the other functions of TanStack Query.
- * The hooks of `@causeway/sdk/react` share their results if the provider has `queryClientCache(queryClient)`.
+ * If the provider has `queryClientCache(queryClient)`, the hooks of `@causeway/sdk/react` use the same results.
  *
  * @example
  * ```tsx

@@ -19,7 +19,7 @@ export type MockState = {
   offers: OfferDetails[];
   /** Requirements by option id. Options without any are open to everyone. */
   requirements: Record<string, Requirement[]>;
-  /** By requirement id. Default: `completed`. */
+  /** Statuses by requirement id. Default: `completed`. */
   statuses: Record<string, RequirementStatus>;
   participations: Participation[];
   wallets: OptionAddress[];

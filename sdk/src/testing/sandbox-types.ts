@@ -95,7 +95,7 @@ export type SandboxClient = {
     action: 'view' | 'sign' | 'decline' | 'expire';
   }): Promise<void>;
   setVenue(venue: SandboxVenue): Promise<void>;
-  /** Sends test money in smallest units: gas, or the asset with `asset_id`. */
+  /** Sends test money: the asset `asset_id`, or gas if it is omitted. `amount` is in smallest units. */
   fund(chain: Chain, transfer: { address: string; amount: string; asset_id?: string }): Promise<void>;
   mine(chain: Chain, blocks: number): Promise<void>;
   /** Replaces the latest blocks. */

@@ -6,7 +6,7 @@ const CODE_LENGTH = 8;
 
 /**
  * Returns the short code by which a user recognises the account in a wallet's signing prompt. The code is a keyed hash
- * of the user id, so it reveals nothing about the person. It changes when a new secret is added.
+ * of the user id, so it reveals nothing about the person. Adding a new `CAUSEWAY_SECRET` changes the code.
  */
 export function accountCode({ sealing }: { sealing: Pick<Sealing, 'tag'> }, userId: string): string {
   let bits = sealing.tag('account code', userId).readBigUInt64BE();

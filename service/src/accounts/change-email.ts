@@ -16,7 +16,8 @@ const UNIQUE_VIOLATION = '23505';
 
 /**
  * Sends a link to the new address and a notice to the old one, or returns an error message for the form. If the new
- * address already has an account, it gets a notice instead of the link: nobody else learns that the account exists.
+ * address already has an account, its owner gets a notice instead of the link. Nobody else learns that the account
+ * exists.
  */
 export async function requestEmailChange(
   ctx: Context,
@@ -47,7 +48,7 @@ export async function requestEmailChange(
   return null;
 }
 
-/** Returns the address that a link confirms, or null if this user has no such link. */
+/** Returns the new address that a link confirms, or null if this user has no valid link with this secret. */
 export async function findEmailChange(ctx: Context, user: User, secret: string): Promise<string | null> {
   return isSecret(secret) ? findNewAddress(ctx, user.id, secret) : null;
 }

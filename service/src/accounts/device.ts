@@ -18,8 +18,8 @@ const SYSTEMS: readonly [RegExp, string][] = [
 ];
 
 /**
- * Returns a name by which the user recognises a browser, such as "Safari on iPhone". Names only the browser or only the
- * system if the other one is unknown, and returns null if both are.
+ * Returns a name by which the user recognises a browser, such as "Safari on iPhone". If either the browser or the
+ * system is unknown, returns only the other one. Returns null if both are unknown.
  */
 export function describeBrowser(userAgent: string | undefined): string | null {
   const nameIn = (table: readonly [RegExp, string][]) =>

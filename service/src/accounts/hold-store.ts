@@ -58,8 +58,8 @@ export async function isErasedUser(db: Db, userId: string): Promise<boolean> {
 export type AccountState = { isHeld: boolean; isErased: boolean };
 
 /**
- * Locks the user, so that the account can be neither held nor erased until the transaction ends. With `share`, other
- * transactions that share the lock do not wait.
+ * Locks the user, so that the account can be neither held nor erased until the transaction ends. With `share`, several
+ * transactions can hold the lock at once.
  */
 export async function lockAccountState(
   tx: Db,

@@ -63,8 +63,8 @@ export function isHeld({ db }: Pick<Parts, 'db'>, userId: string): Promise<boole
 }
 
 /**
- * Returns whether the account is on hold and whether it is erased. Neither can change until the transaction ends. With
- * `share`, other transactions that share the lock do not wait.
+ * Returns whether the account is on hold and whether it is erased. Locks the account, so that neither can change until
+ * the transaction ends. With `share`, several transactions can hold the lock at once.
  */
 export function lockState(tx: Db, userId: string, lock: 'share' | 'no key update'): Promise<AccountState> {
   return lockAccountState(tx, userId, lock);

@@ -106,7 +106,7 @@ async function openInteraction({ oauth }: Context, { request }: PageRequest): Pr
   }
 }
 
-/** Returns whether the app asked for a fresh sign-in and the user last signed in before that. */
+/** Returns whether the app asked for a fresh sign-in and the user has not signed in since then. */
 function needsFreshSignIn({ prompt, params, iat = 0 }: Interaction, { signed_in_at }: Session): boolean {
   const isRequested =
     prompt.name === 'login' &&

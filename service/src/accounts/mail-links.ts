@@ -4,7 +4,7 @@ import { hashSecret, newSecret } from '../secret-hash.ts';
 import * as store from './mail-link-store.ts';
 import type { UserKind } from './store.ts';
 
-/** A registration whose email address is not confirmed yet. It is stored, sealed, with the link. */
+/** A registration whose email address is not confirmed yet. It is stored in sealed form, together with the link. */
 export type Registration = { email: string; kind: UserKind; passwordHash: string; locale?: string };
 
 export type ConfirmLink = { registration: Registration; browser: Buffer | null; continueTo: string | null };
@@ -34,7 +34,10 @@ export async function createResetLink(ctx: Context, tx: Db, userId: string): Pro
   return secret;
 }
 
-/** Creates a link that confirms the user's new address, replacing older ones, and returns its secret. */
+/**
+ * Creates a link that confirms the user's new address, and returns the link's secret. Replaces the user's older links
+ * of this kind.
+ */
 export async function createChangeEmailLink(
   ctx: Context,
   tx: Db,

@@ -67,7 +67,10 @@ export function addPageRoute(
   });
 }
 
-/** Returns the context for a page. The audit log attributes its transactions to the signed-in user. */
+/**
+ * Returns the context for a page. If a user is signed in, the audit log attributes this context's transactions to that
+ * user.
+ */
 function forVisitor(ctx: Context, { id }: FastifyRequest, { session }: Browser): Context {
   const own = forRequest(ctx, { id });
   if (session === null) return own;

@@ -32,10 +32,7 @@ export function supportsPasskeys({ baseUrl }: Pick<Context, 'baseUrl'>): boolean
   return isIP(rpIdOf(baseUrl).replace(/^\[|\]$/g, '')) === 0;
 }
 
-/**
- * Returns the URL of the path on localhost if passkeys work only there. Returns null if they work on this host, or on
- * neither.
- */
+/** Returns the URL of the path on localhost if passkeys work there but not on this host, otherwise null. */
 export function passkeyUrl(ctx: Pick<Context, 'config' | 'baseUrl'>, path: string): string | null {
   const localhost = supportsPasskeys(ctx) ? null : localhostUrl(ctx);
   return localhost === null ? null : localhost + path;

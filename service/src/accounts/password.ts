@@ -21,7 +21,7 @@ export function hashPassword({ passwordQueue, random }: Parts, password: string)
   return passwordQueue.run(() => hash(password.normalize('NFKC'), { ...COST, salt: random(16) }));
 }
 
-/** Returns whether the password matches. Takes the same time if `passwordHash` is missing. */
+/** Returns whether the password matches. Takes just as long if `passwordHash` is missing. */
 export async function verifyPassword(
   ctx: Context,
   passwordHash: string | null | undefined,

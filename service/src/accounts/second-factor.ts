@@ -53,8 +53,8 @@ export async function readTotpSetup(ctx: Context, user: User): Promise<TotpSetup
 }
 
 /**
- * Turns the second factor on if the code is right. Returns the recovery codes, which cannot be shown again, or null if
- * the code is wrong or there is no unconfirmed secret.
+ * Turns the second factor on if the code is right, and returns the recovery codes, which cannot be shown again. Returns
+ * null if the code is wrong or there is no unconfirmed secret.
  */
 export async function confirmTotp(ctx: Context, session: Session, code: string): Promise<string[] | null> {
   const { user } = session;
@@ -74,7 +74,10 @@ export async function confirmTotp(ctx: Context, session: Session, code: string):
   });
 }
 
-/** Consumes a code from the authenticator app or a recovery code. Returns which one it was, or null if it is wrong. */
+/**
+ * Consumes a code from the authenticator app or a recovery code. Returns which kind of code it was, or null if the code
+ * is not valid.
+ */
 export async function consumeSecondFactor(
   ctx: Context,
   tx: Db,

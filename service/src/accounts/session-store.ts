@@ -108,7 +108,9 @@ export async function deleteSessionOf(db: Db, userId: string, id: string): Promi
   return numDeletedRows === 1n;
 }
 
-/** Deletes the user's sessions, except `keptId`, and the pending sign-ins that still need a code. */
+/**
+ * Deletes all sessions of the user except `keptId`. Also deletes the user's pending sign-ins, which still need a code.
+ */
 export async function deleteSessionsOf(db: Db, userId: string, keptId?: string): Promise<void> {
   const sessions = db.deleteFrom('browser_sessions').where('user_id', '=', userId);
   await (keptId === undefined ? sessions : sessions.where('id', '<>', keptId)).execute();

@@ -69,8 +69,8 @@ function matchUser(db: Db, idOrEmail: string) {
 }
 
 /**
- * Replaces a password hash with a hash of the same password that was made with newer parameters, unless the
- * password has changed in the meantime.
+ * Replaces an outdated password hash with one that uses the current parameters. The password stays the same. Does
+ * nothing if the password has changed in the meantime.
  */
 export async function replacePasswordHash(
   db: Db,

@@ -43,8 +43,8 @@ export async function rememberSources(db: Db, account: Buffer, sources: readonly
 }
 
 /**
- * Returns whether the source has signed in to the account. `accounts` and `sources` hold one hash per
- * configured secret.
+ * Returns whether someone has signed in to the account from the source, a browser or a network. `accounts` and
+ * `sources` hold the hashes of one account and one source, one hash per configured secret.
  */
 export async function findKnownSource(
   db: Db,

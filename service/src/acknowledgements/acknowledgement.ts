@@ -17,7 +17,7 @@ import { insertOnce, listAcknowledgements } from './store.ts';
 /**
  * Records that the user has read a document of the offer. Throws `acknowledgement_outdated` if the request names a
  * version or hash that is not current. Locks the offer, so that its documents cannot change meanwhile. A repeated
- * request returns the first record while the version applies.
+ * request returns the first record, as long as the version is still current.
  */
 export async function acknowledge(
   ctx: Context,

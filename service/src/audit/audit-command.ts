@@ -34,7 +34,7 @@ export async function runAudit(config: Config, args: string[]): Promise<void> {
   if (values.checkpoint !== undefined) throw new UsageError('only audit verify takes --checkpoint');
   if (action === 'export') return exportEntries(config);
   if (action === 'checkpoint') return printCheckpoint(config);
-  throw new UsageError(`unknown command audit ${action}; use one of verify, export, checkpoint`);
+  throw new UsageError(`unknown command "audit ${action}"; use one of verify, export, checkpoint`);
 }
 
 async function verify(config: Config, files: readonly string[]): Promise<void> {

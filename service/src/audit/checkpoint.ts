@@ -134,8 +134,8 @@ export function openCheckpoint({ origin, all }: CheckpointKeys, note: string): C
 }
 
 /**
- * Returns the tree checkpoint in a note, whatever the base URL was when it was signed, or null if none of the keys
- * signed it.
+ * Returns the tree checkpoint in a note, or null if none of the keys signed it. The base URL may have changed since the
+ * note was signed.
  */
 export function openTreeCheckpoint(keys: CheckpointKeys, note: string): Checkpoint | null {
   const origin = originOf(note);

@@ -26,7 +26,7 @@ export async function recordDecision(db: Db, decision: Decision): Promise<void> 
   await insertDecisionEntry(db, decision);
 }
 
-/** For this long after a refusal is recorded, repetitions of it are not recorded. */
+/** After a refusal is recorded, it is not recorded again for this long. */
 const REPEATED_REFUSAL_MS = 60_000;
 /**
  * Limits the memory used. The oldest refusals are forgotten first; if one of them repeats, it is recorded

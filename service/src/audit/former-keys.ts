@@ -9,8 +9,8 @@ const PURPOSE = 'audit former key';
 type Parts = Pick<Context, 'db' | 'sealing'>;
 
 /**
- * Returns the keys of all configured secrets, and the public keys of replaced secrets, which verify only
- * checkpoints from before the secret was replaced.
+ * Returns the keys of all configured secrets, and the public keys of replaced secrets. The key of a replaced secret
+ * verifies only checkpoints from before the secret was replaced.
  */
 export async function loadCheckpointKeys({ db, sealing }: Parts): Promise<CheckpointKeys> {
   const former = (await listFormerKeys(db)).map(({ public_key, size, chain_hash, tag }) => ({
@@ -25,9 +25,9 @@ export async function loadCheckpointKeys({ db, sealing }: Parts): Promise<Checkp
 }
 
 /**
- * Stores the public keys of all older secrets, tagged with the newest secret, so that the older secrets can
- * be removed. The `end` of a key that is still configured becomes the newest entry, because from then on
- * every node also signs with the newest secret.
+ * Stores the public keys of all older secrets, tagged with the newest secret, so that the older secrets can be removed.
+ * If an older secret is still configured, the `end` of its key becomes the newest entry: from then on, every node also
+ * signs with the newest secret.
  */
 export async function keepCheckpointKeys({ db, sealing }: Parts): Promise<void> {
   await db.transaction().execute(async (tx) => {

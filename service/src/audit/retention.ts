@@ -18,9 +18,10 @@ const MAX_STEP_ENTRIES = 100_000;
 type Parts = Pick<Context, 'db' | 'clock' | 'config' | 'sealing'>;
 
 /**
- * Deletes entries older than `AUDIT_RETENTION_DAYS`, from one signed checkpoint to the next. Verifies them first:
- * entries that someone has changed are evidence, so this throws instead of deleting them. Also throws if a checkpoint
- * claims to be older than its entries, whose times are part of the chain.
+ * Deletes entries older than `AUDIT_RETENTION_DAYS`, in steps that each end at a signed checkpoint. Verifies the
+ * entries first: entries that someone has changed are evidence, so this throws instead of deleting them. Also throws if
+ * a checkpoint claims to be older than one of its entries: the chain proves the entries' times, but not the
+ * checkpoint's.
  */
 export async function deleteOldAuditEntries(ctx: Parts, maxStepEntries = MAX_STEP_ENTRIES): Promise<void> {
   const { clock, config, sealing } = ctx;

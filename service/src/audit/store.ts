@@ -15,11 +15,12 @@ export async function lockSealing(tx: Db): Promise<void> {
 }
 
 /**
- * Returns whether there are entries to seal and whether a checkpoint is due. If there are sealed entries that no
- * checkpoint covers, one is due after the interval, or immediately if there are `batchSize` of them or no checkpoint
- * exists yet. One is also due if the newest lies at least an interval in the future, because the clock was then set
- * back. An idle sealer runs only this query, so it must be cheap: the greatest position takes one index lookup, whereas
- * PostgreSQL would scan the table to find out whether any position is above `size`.
+ * Returns whether there are entries to seal and whether a checkpoint is due. A checkpoint can be due only if there are
+ * sealed entries that no checkpoint covers. It is due immediately if there are `batchSize` such entries or no
+ * checkpoint exists yet, otherwise one interval after the newest checkpoint. It is also due if the newest checkpoint is
+ * dated at least one interval in the future: the clock was then set back. An idle sealer runs only this query, so the
+ * query must be cheap. It reads the greatest position, which takes one index lookup. A search for any position above
+ * `size` would scan the table instead.
  */
 export async function findSealingWork(
   db: Db,
@@ -86,7 +87,8 @@ export async function findTreeCheckpoint(db: Db): Promise<Checkpoint | undefined
 
 /**
  * Finds a checkpoint up to which entries can be deleted: one that is older than `before` and does not cover the whole
- * log. Returns the newest one that covers at most `max` entries after `start`, otherwise the next one after `start`.
+ * log. Returns the newest such checkpoint that covers at most `max` entries after `start`. If there is none, returns
+ * the next one after `start`.
  */
 export async function findCheckpointBefore(
   db: Db,

@@ -20,7 +20,7 @@ export async function readTiles(db: Db, wanted: readonly TileId[]): Promise<Tile
   return rows.map(({ level, index, hashes }) => ({ level, index: Number(index), hashes }));
 }
 
-/** Appends hashes to tiles and creates those that do not exist. */
+/** Appends hashes to tiles. Creates tiles that do not exist yet. */
 export async function appendToTiles(tx: Db, tiles: readonly Tile[]): Promise<void> {
   await sql`insert into audit_tiles as t (level, index, hashes)
     select level, index, hashes from unnest(${tiles.map(({ level }) => level)}::smallint[],

@@ -36,7 +36,10 @@ export function countHashes(size: number, level: number): number {
 export type TileId = { level: number; index: number };
 export type Tile = TileId & { hashes: Buffer };
 
-/** Returns the partial tiles of a tree with `size` leaves and their widths, from the top. All other tiles are full. */
+/**
+ * Returns the partial tiles of a tree with `size` leaves, from the top level down, with the width of each tile. All
+ * other tiles are full.
+ */
 export function partialTiles(size: number): (TileId & { width: number })[] {
   const tiles: (TileId & { width: number })[] = [];
   for (let level = 0; countHashes(size, level) > 0; level++) {
@@ -92,13 +95,14 @@ export function collectTiles(size: number): { onTileHash: OnTileHash; take(): Ti
 
 const LEAF_PREFIX = Buffer.from([0]);
 /**
- * The length of the key and an eight-byte position. It is fixed, so a plain hash of both is a pseudorandom function.
+ * The length of the key plus that of a position, which has eight bytes. Because the total length is fixed, a plain hash
+ * of key and position is a pseudorandom function.
  */
 const SALT_INPUT_BYTES = HASH_BYTES + 8;
 
 /**
- * Returns the salt of an entry. Entries have few unknown bits, so a plain hash of one would confirm a guess, such as
- * that a user was held. The salt of one entry reveals nothing about the salts of others.
+ * Returns the salt of an entry. Entries have few unknown bits, so a plain hash of an entry would confirm a guess, for
+ * example that a user was put on hold. The salt of one entry reveals nothing about the salts of others.
  */
 export function saltOf(key: Buffer, position: bigint): Buffer {
   const bytes = Buffer.allocUnsafe(SALT_INPUT_BYTES);
@@ -107,7 +111,7 @@ export function saltOf(key: Buffer, position: bigint): Buffer {
   return digest('sha256', bytes, 'buffer');
 }
 
-/** Returns the leaf of an entry (RFC 6962), which hashes the salt and the entry's own hash. */
+/** Returns the leaf of an entry (RFC 6962): a hash of the salt and the entry's own hash. */
 export function hashTreeLeaf(key: Buffer, position: bigint, leafHash: Buffer): Buffer {
   return digest('sha256', Buffer.concat([LEAF_PREFIX, saltOf(key, position), leafHash]), 'buffer');
 }

@@ -129,7 +129,7 @@ async function* readClaims(
   yield* outside;
 }
 
-/** Returns what is wrong with an entry that should follow the entry `before`, or null. */
+/** Returns what is wrong with an entry that should follow the entry `before`, or null if nothing is wrong. */
 export function findProblem(entry: SealedEntry, before: bigint, chain: Buffer): string | null {
   const { position, leaf_hash, chain_hash } = entry;
   if (position !== before + 1n) return `entry ${before + 1n} is missing`;

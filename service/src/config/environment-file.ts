@@ -1,7 +1,10 @@
 import { PLACEHOLDER } from './placeholder.ts';
 import { SETTING_GROUPS, type Setting, type SettingName } from './settings.ts';
 
-/** The lines of a production environment that are not comments. The placeholder marks what only an operator knows. */
+/**
+ * The settings that the environment file sets; it lists all others as comments. The placeholder marks values that only
+ * an operator knows.
+ */
 const VALUES: Partial<Record<SettingName, string>> = {
   CAUSEWAY_PROFILE: 'production',
   PUBLIC_URL: `https://${PLACEHOLDER}`,

@@ -5,7 +5,7 @@ import { type Parser, privateKey, solanaKey } from './parsers.ts';
 import { readPolicyFile } from './policy-file.ts';
 import type { Source } from './read.ts';
 
-/** Reads `OPERATOR_KEY`, `OPERATOR_KEY_FILE` or `OPERATOR_KMS_KEY` with its policy; null if none is set. */
+/** Reads `OPERATOR_KEY`, `OPERATOR_KEY_FILE` or `OPERATOR_KMS_KEY`; null if none is set. */
 export function readOperatorKey(source: Source): OperatorKey | null {
   return withLimits(source, readKey(source));
 }
@@ -84,10 +84,7 @@ function readRetired(source: Source, text: string): OperatorKey {
   return readKmsKey(source, text);
 }
 
-/**
- * Adds the limits that apply to every key: the policy, and the folder in which the amounts signed with the
- * key are counted.
- */
+/** Adds the settings that all keys share: the policy, and the folder with the record of what the keys have signed. */
 export function withLimits(source: Source, key: OperatorKey | null): OperatorKey | null {
   if (key === null) return null;
   return { ...key, policy: readPolicyFile(source), spendFolder: source.read('OPERATOR_SPEND_DIR') };

@@ -9,9 +9,9 @@ import type { Source } from './read.ts';
 const SETTING = 'OPERATOR_KEYS_FILE';
 
 /**
- * Reads `OPERATOR_KEYS_FILE`: a JSON object whose members are roles, which apply to all EVM chains, or chains that
- * contain roles. It names files, KMS keys and, for keys of other nodes, addresses, and holds no secret itself. If the
- * file does not parse, the process does not start.
+ * Reads `OPERATOR_KEYS_FILE`, a JSON object. Each member is a role, which applies to all EVM chains, or a chain that
+ * contains roles. Each role names a key file, a KMS key or, if only other nodes have the key, its address. The JSON
+ * file itself holds no secret. If it does not parse, the process does not start.
  */
 export function readRoleKeys(source: Source): RoleKey[] {
   const file = source.read(SETTING);

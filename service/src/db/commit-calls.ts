@@ -7,8 +7,8 @@ type CommittingConnection = DatabaseConnection & { commitCalls?: string[] };
 
 /**
  * Calls a procedure with one JSON argument at the end of the transaction, in the same round trip as the commit. Outside
- * a transaction, calls it immediately. No other statement of the transaction sees its effect. If the call fails, the
- * commit fails too.
+ * a transaction, calls it immediately. No other statement of the transaction sees the effect of the call. If the call
+ * fails, the commit fails too.
  */
 export async function callAtCommit(
   db: Kysely<Database>,

@@ -50,7 +50,7 @@ export async function locateBinaries({ user, native, copyTo }: BinaryOptions): P
   );
 }
 
-/** Folders owned by root, where nobody else can plant a binary. The last folder is recreated after a reboot. */
+/** Folders owned by root, where nobody else can plant a binary. The last one is temporary: a reboot may delete it. */
 export function sharedFolders(): string[] {
   return ['/var/cache/causeway', '/var/lib/causeway', join(tmpdir(), 'causeway-root')];
 }

@@ -16,9 +16,9 @@ export interface Cluster {
 }
 
 /**
- * Returns the path by which the server refers to its data folder. If this process is root, the server runs as
- * a user who may not be able to enter the parent folders (root's home). The server then starts inside the
- * folder and refers to it as its working directory.
+ * Returns the path by which the server refers to its data folder. If this process is root, the server runs as a user
+ * who may not be able to enter the parent folders, such as root's home. On Linux, the server then starts inside the
+ * data folder and refers to it as its working directory.
  */
 export function ownFolder(cluster: Cluster): string {
   return cluster.user && process.platform === 'linux' ? '/proc/self/cwd' : cluster.dir;

@@ -39,7 +39,9 @@ const START_TIMEOUT_MS = 300_000;
 const MAX_LOG_BYTES = 10_000_000;
 const FORCE_STOP_MS = 7_000;
 
-/** Starts the server once. Returns it when it accepts connections, or the reason why it did not start. */
+/**
+ * Tries once to start the server. Returns the server when it accepts connections, or the reason why it did not start.
+ */
 export async function launchServer(
   cluster: Cluster,
   log: (message: string) => void,

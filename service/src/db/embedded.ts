@@ -77,8 +77,8 @@ async function startServer(cluster: Cluster, log: (message: string) => void): Pr
     await releaseCluster(cluster.dir, log);
     const result = await launchServer(cluster, log);
     if ('server' in result) return result.server;
-    // Either another process is starting the server, and the next attempt will report that, or processes of a killed
-    // server still hold its shared memory and are about to exit.
+    // Two failures are worth another attempt. Another process may be starting the server: the next attempt will report
+    // that. Or processes of a killed server still hold its shared memory: they are about to exit.
     const isHeld = /lock file "[^"]*" (already exists|is empty)|pre-existing shared memory/.test(
       result.failure,
     );

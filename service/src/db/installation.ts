@@ -82,8 +82,8 @@ export const MISSING_SECRET =
   'lacks a secret that data in this database is still sealed with; list it again after the current one, and run `causeway keys rotate` before you remove it';
 
 /**
- * How secrets relate to those that the nodes seal with. `incomplete`: one is in use, but another one that data may
- * still be sealed with is not listed.
+ * How the configured secrets relate to those that the nodes seal with. `incomplete`: a configured secret is in use, but
+ * data may still be sealed with another secret, which is not configured.
  */
 export type SecretStanding = 'in use' | 'incomplete' | 'unknown' | 'not used yet';
 

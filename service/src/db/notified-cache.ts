@@ -8,7 +8,7 @@ export type NotifiedCache<V> = {
   get(key: string): V | undefined;
   /**
    * Reads a value and caches it. Concurrent loads of a key share one read. A value is not cached if it is null or
-   * undefined, or if an invalidation arrived during the read, which may have returned stale data.
+   * undefined. A value is also not cached if an invalidation arrived during the read, because the value may be stale.
    */
   load<R extends V | null | undefined>(key: string, read: () => Promise<R>): Promise<R>;
   delete(key: string): void;

@@ -40,7 +40,7 @@ export interface OpenPool {
   db: Db;
   /** Runs hand-written statements. */
   statements: Queryable;
-  /** Returns the same database, whose transactions carry these tags for the audit log. */
+  /** Returns the same database, but its transactions carry these tags for the audit log. */
   tagged(tags: TransactionTags): Db;
   /** Returns the database for one partner or network. Lanes take turns when all connections are in use. */
   laneOf(lane: string): Lane;

@@ -28,7 +28,7 @@ export interface Events {
   /** Read as an object, written as JSON text. */
   data: ColumnType<Record<string, unknown>, string, string>;
   inserted_at: string;
-  /** The event's sequence number among the partner's events; assigned with `position`. */
+  /** The event's sequence number among the partner's events; assigned together with `position`. */
   sequence: Generated<bigint | null>;
   request_id: string | null;
   changes: ColumnType<Record<string, unknown> | null, string | null, never>;

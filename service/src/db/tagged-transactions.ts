@@ -6,8 +6,8 @@ import { wrapDriver } from './wrap-driver.ts';
 export type TransactionTags = { requestId: string; actor: { object: string; id: string } | null };
 
 /**
- * Returns the dialect with transactions that carry the tags as settings, which triggers read. The settings are sent
- * together with `begin`, so a tagged transaction costs no further round trip.
+ * Returns a dialect whose transactions carry the tags as settings. Triggers read these settings. They are sent together
+ * with `begin`, so a tagged transaction costs no further round trip.
  */
 export function tagTransactions(dialect: Dialect, { requestId, actor }: TransactionTags): Dialect {
   const begin = [

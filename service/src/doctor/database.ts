@@ -57,7 +57,7 @@ export function judgeServer(facts: ServerFacts, { databasePool }: Pick<Config, '
   const version = `PostgreSQL ${major}.${facts.version % 10_000}`;
   const offset = `the clocks of this machine and of the database differ by ${(Math.abs(clockOffsetMs) / 1000).toFixed(1)} s`;
   const clockRemedy = 'Run NTP (chrony or systemd-timesyncd) on both machines.';
-  // Each node also holds a connection for notifications.
+  // Besides its pool, each node holds one connection for notifications.
   const needed = Math.max(nodes, 1) * ((databasePool ?? 10) + 1);
   const room = `${nodes} running, up to ${needed} connections for them; ${connections.used} of ${connections.max} are in use`;
   return [
@@ -96,7 +96,7 @@ async function findPending({ pool }: OpenPool): Promise<Finding> {
   return warning('migrations', count, 'Run causeway migrate, or start a node, which applies them.');
 }
 
-/** Returns the checks that need a database that responds. */
+/** Returns the checks that need a responding database. */
 export function databaseChecks(config: Config, { url, pool, db, isMigrated }: DoctorDatabase): Check[] {
   return [
     {

@@ -20,8 +20,8 @@ export type SubmissionRequest = {
 };
 
 /**
- * The step that this caller alone takes. `wait` means that it sends nothing, because the previous attempt began less
- * than a minute ago.
+ * The step that only this caller may take. In the step `wait`, the caller sends nothing, because the previous attempt
+ * began less than a minute ago.
  */
 export type Claim = { step: 'create' | 'resend' | 'wait'; row: SubmissionRow; previousClaim: string };
 

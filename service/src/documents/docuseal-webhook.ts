@@ -57,7 +57,10 @@ export function readDocusealWebhook(
   };
 }
 
-/** If a secret is configured, only the signature counts, so that nobody can bypass it with the plain header. */
+/**
+ * If a secret is configured, only the signature counts. The plain header counts only if there is no secret, so that
+ * nobody can use it to bypass the signature.
+ */
 function isAuthentic(
   { webhookSecrets, webhookHeader }: Pick<DocumentSettings, 'webhookSecrets' | 'webhookHeader'>,
   headers: WebhookHeaders,

@@ -105,7 +105,10 @@ export async function advanceSubmission(
   return db.selectFrom('document_submissions').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Finds the row of an event by the provider's id, or by our id if the row or the event has no provider id. */
+/**
+ * Finds the row of an event by the provider's id. If the row or the event has no provider id, our id identifies the
+ * row.
+ */
 export async function findSubmissionOfEvent(
   db: Db,
   submissionId: number | null,

@@ -38,8 +38,8 @@ export async function decideFor(
 }
 
 /**
- * Like `decideFor` for many users, with one round trip to the database, for purposes that do not check the supply. The
- * entry of an unknown user is null.
+ * Like `decideFor`, but for many users with one round trip to the database. Only for purposes that do not check the
+ * supply. The entry of an unknown user is null.
  */
 export async function decideForAll(
   ctx: Context,
@@ -70,7 +70,7 @@ export async function lockEligible(
   const facts = await lockFacts(ctx, tx, userId, ids);
   if (facts === null) throw new ApiError('unauthorized');
   const standing = { facts, isHeld: false, isSanctioned: ctx.sanctions.has(wallet), isProven };
-  // The caller's copies of the options may be a moment old: a change of the offer counts once it is committed.
+  // The caller's copies of the options may be outdated, so the options are read again: a committed change must count.
   const current = await findStoredOptions(tx, ids);
   if (current.length < ids.length) throw new ApiError('not_found');
   const findings = current.flatMap((option) =>
@@ -80,7 +80,7 @@ export async function lockEligible(
   if (refusal !== null) throw recordRefused(ctx, { userId }, offer.id, refusal);
 }
 
-/** Throws the refusal if a check has not passed. Its `errors.checks` lists all failed checks. */
+/** Throws a refusal if a check has not passed. The refusal lists all failed checks in `errors.checks`. */
 export async function assertEligible(
   ctx: Context,
   user: Pick<UserCaller, 'userId' | 'partnerId'>,

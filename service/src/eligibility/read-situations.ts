@@ -64,8 +64,8 @@ export async function readSituations(
 }
 
 /**
- * Like `readSituations` for many users, with one round trip to the database in total. The supply is not read. The entry
- * of an unknown user is null.
+ * Like `readSituations`, but for many users, with one round trip to the database in total. Does not read the supply.
+ * The entry of an unknown user is null.
  */
 export async function readSituationsOfAll(
   ctx: SituationContext,
@@ -153,7 +153,7 @@ function usableOf({ sanctions }: SituationContext, proofs: readonly WalletProof[
   return proofs.filter(({ address }) => !sanctions.has(address));
 }
 
-/** Asks the chain only about a named wallet. Without one, the dry run uses the stored proofs. */
+/** Asks the chain only about a named wallet. If no wallet is named, the stored proofs are enough. */
 async function readProof(
   ctx: SituationContext,
   offer: Offer,

@@ -12,7 +12,10 @@ import type { Situation } from './situation.ts';
 
 type Status = Exclude<RequirementStatus, object>;
 
-/** A check, and the status of its requirement, which a refusal reports in `errors`. */
+/**
+ * The result of a check. If the check belongs to a requirement, `requirement` is the requirement's status, which a
+ * refusal reports in `errors`.
+ */
 export type Finding = {
   check: Check;
   requirement?: Status;

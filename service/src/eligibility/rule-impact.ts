@@ -5,14 +5,14 @@ import { requirementStatus } from '../requirements/status.ts';
 import type { Rules } from './decide-rules.ts';
 
 /**
- * An option before and after a change; null on the side where the option does not exist. A requirement's id serves as
- * its key, and `changed` lists the keys of the changed rules.
+ * An option before and after a change. `before` is null for a new option, `after` for a removed one. `changed` lists
+ * the keys of the changed rules. The key of a requirement is its id.
  */
 export type RuleChange = { before: Rules | null; after: Rules | null; changed: readonly string[] };
 
 export type Gains = { gained: number; lost: number };
 
-/** How a change affects users. Each rule is counted as if it were the only change. */
+/** How a change affects users. `rules` counts each changed rule as if it were the only change. */
 export type RuleImpact = Gains & { before: number; after: number; rules: Map<string, Gains> };
 
 /** Counts how many users would gain or lose eligibility. Streams the users, with one batch in memory at a time. */

@@ -15,13 +15,13 @@ export type NewEvent = {
   type: string;
   /** What the event reports: ids, statuses and amounts, never personal data. */
   data: Record<string, unknown>;
-  /** The previous values of the members of `data` that changed. */
+  /** The members of `data` that changed, with their previous values. */
   changes?: Record<string, unknown>;
   /** The resource to read for details. */
   related?: RelatedResource;
 };
 
-/** Commands append events too. They have no request, and the running nodes find their events by polling. */
+/** Commands append events too, but without a request. The running nodes find such events by polling. */
 export type EventSource = Pick<Kernel, 'clock' | 'random'> &
   Partial<Pick<Kernel, 'eventsAppended' | 'metrics' | 'requestId' | 'requestPartnerId'>>;
 

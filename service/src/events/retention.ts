@@ -11,8 +11,9 @@ import { pruneNodes } from './tree-store.ts';
 const EXPIRED_IDS_RETENTION = '1 year';
 
 /**
- * Deletes events older than `EVENTS_RETENTION_DAYS`. If a partner's Merkle tree is broken, keeps that
- * partner's events, because their proofs would be lost, and throws after deleting the others.
+ * Deletes events older than `EVENTS_RETENTION_DAYS`. If a partner's Merkle tree is broken, keeps the events of that
+ * partner, because deleting them would destroy their proofs. In that case, deletes the events of the other partners and
+ * then throws.
  */
 export async function deleteExpiredEvents(
   ctx: Pick<Context, 'db' | 'log' | 'clock' | 'config'>,

@@ -4,7 +4,7 @@ import { placeEvents } from './event.ts';
 /** How often a node looks for events from other nodes and from commands. */
 const POLL_INTERVAL_MS = 250;
 /**
- * The delays after which the node looks for events that it appended, because their transaction commits a few
+ * When this node has appended events, it looks for them after each of these delays. Their transaction commits a few
  * milliseconds after the append.
  */
 const LOOK_AFTER_MS = [3, 15, 50];

@@ -18,7 +18,7 @@ type EventInsert = Pick<
 
 /**
  * Inserts the rows in the given order, in the same round trip as the transaction's commit. Does not notify:
- * NOTIFY would serialise the commits of all writers.
+ * NOTIFY would serialize the commits of all writers.
  */
 export async function insertEvents(tx: Db, rows: readonly EventInsert[]): Promise<void> {
   await callAtCommit(tx, 'append_events', rows);
@@ -177,9 +177,9 @@ export async function isExpiredEvent(db: Db, { partnerId, userId }: Audience, id
 const EXPIRY_BATCH_SIZE = 5_000;
 
 /**
- * Deletes the oldest events, up to the first one that was inserted at `before` or later, so that the
- * remaining events have no gaps. Stores the ids of the deleted events. Does not delete events of the partners
- * in `kept`. Returns whether there may be more to delete.
+ * Deletes the oldest events, up to but not including the first event that was inserted at `before` or later. This
+ * leaves no gaps between the remaining events. Stores the ids of the deleted events. Does not delete events of the
+ * partners in `kept`. Returns whether there may be more to delete.
  */
 export async function expireEvents(db: Db, before: string, kept: readonly string[]): Promise<boolean> {
   const { numAffectedRows } = await sql`

@@ -14,7 +14,10 @@ import {
 
 /** The event streams that are open on this node. */
 export type EventStreams = {
-  /** Opens a stream of the events after the position that `start` returns. Null means only new events. */
+  /**
+   * Opens a stream of the events after the position that `start` returns. If `start` returns null, the stream contains
+   * only new events.
+   */
   open(caller: Caller, token: string, start: () => Promise<bigint | null>): Promise<Readable>;
   /** Ends all streams and refuses new ones. */
   close(): void;

@@ -65,8 +65,8 @@ const PRUNE_BATCH_SIZE = 5_000;
 const MAX_LEVEL = 62;
 
 /**
- * Deletes nodes that cover only expired events, except the last such node of each level, which appending and the proofs
- * of later events need. Returns whether there may be more to delete.
+ * Deletes nodes that cover only expired events. Keeps the last such node of each level, because appending and the
+ * proofs of later events need it. Returns whether there may be more to delete.
  */
 export async function pruneNodes(db: Db): Promise<boolean> {
   const { numAffectedRows } = await sql`delete from event_tree_nodes where ctid = any(array(
@@ -80,7 +80,7 @@ export async function pruneNodes(db: Db): Promise<boolean> {
   return Number(numAffectedRows ?? 0n) === PRUNE_BATCH_SIZE;
 }
 
-/** Returns the partners that have events which are not in their tree yet. */
+/** Returns the partners whose tree does not contain all of their events yet. */
 export async function listPartnersToHash(db: Db): Promise<string[]> {
   const { rows } = await sql<{ partner_id: string }>`
     select s.partner_id from partner_sequences s left join event_trees t on t.partner_id = s.partner_id

@@ -110,7 +110,7 @@ export function authorize(caller: Caller, who: 'partner' | 'user', scope: Scope)
   }
 }
 
-/** Names the caller in the audit log. */
+/** Returns the caller as the audit log records it. */
 export function actorOf({ clientId, userId }: Caller): { object: string; id: string } {
   return userId === null ? { object: 'client', id: clientId } : { object: 'user', id: userId };
 }

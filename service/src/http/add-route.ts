@@ -72,8 +72,8 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
 }
 
 /**
- * Returns a serializer that caches the text of each reply object. This is safe because it serializes only
- * replies of handlers that return synchronously, and these return cached, immutable objects.
+ * Returns a serializer that caches the text of each reply object. This is safe because it serializes only the replies
+ * of handlers that return synchronously. Such handlers return cached, immutable objects.
  */
 function textCache() {
   const texts = new WeakMap<object, string>();
@@ -192,8 +192,8 @@ function authorizeCaller({ who, scope }: Guarded, caller: Caller, taken: Taken, 
 }
 
 /**
- * Counts the request against the caller's general limit and the route's own limit. Returns the state of the general
- * limit if it is exceeded or the route has no limit, otherwise the state of the route's limit.
+ * Counts the request against the caller's general limit and the route's own limit. Returns the state of the route's
+ * limit. If the general limit is exceeded or the route has no limit, returns the state of the general limit instead.
  */
 function takeLimits({ limiter, config }: Context, { key }: Caller, { limit }: Route): Taken | Promise<Taken> {
   const general = limiter.take(key, config.limits.api);

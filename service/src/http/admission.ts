@@ -8,9 +8,9 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 const MAX_STARTS_PER_TURN = 16;
 const MAX_START_MS_PER_TURN = 1;
 /**
- * How many turns in a row may start nothing because a connection has arrived. Node accepts one connection per turn. If
- * every turn started requests, the other connections would wait in the operating system, where the node cannot see
- * how long they have waited and cannot refuse them.
+ * A turn starts no requests if a connection has arrived, but at most this many turns in a row. Node accepts one
+ * connection per turn. If every turn started requests, the other connections would wait in the operating system, where
+ * the node cannot see how long they have waited and cannot refuse them.
  */
 const MAX_ACCEPT_TURNS = 64;
 const SAMPLE_INTERVAL_MS = 250;
@@ -35,8 +35,9 @@ type Options = {
   maxWaitMs: number;
   /**
    * Returns the id of the request's partner as its lane, or null if the partner is not known. Lanes take turns, so a
-   * partner that floods the node delays only itself. A partner takes two turns in a row. All unknown callers together
-   * take one, because anybody can send such requests, and some of them (token refreshes) are expensive.
+   * partner that floods the node delays only itself. A partner takes two turns in a row. All callers without a known
+   * partner together take one turn, because anybody can be such a caller, and some of their requests (token refreshes)
+   * are expensive.
    */
   laneOf(request: IncomingMessage): string | null;
   /**
@@ -52,8 +53,8 @@ type Admission = {
   admit: RequestListener;
   /**
    * Returns whether the lane has used up its share of the queue. If it has, a request that cannot start at once is
-   * refused. A lane whose requests hardly wait may exceed its share while the other lanes leave room, or by a short
-   * burst.
+   * refused. A lane whose requests hardly wait may exceed its share in two cases: the other lanes leave room, or the
+   * lane queues at most `MAX_BURST` requests.
    */
   isFull(lane: string | null): boolean;
   /** Call it for every new connection. */

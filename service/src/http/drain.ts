@@ -8,7 +8,10 @@ import type { FastifyInstance } from 'fastify';
  * notice.
  */
 const ANNOUNCE_MS = 1_000;
-/** When the remaining connections are closed. The process then has some time left to exit within 5 s. */
+/**
+ * The remaining connections are closed this long after draining began. The process then has some time left to exit
+ * within 5 s.
+ */
 const DRAIN_MS = 4_200;
 /** How long the server waits for all connections, even those without a request, after it has stopped listening. */
 const SILENT_MS = 300;
@@ -40,7 +43,10 @@ export function prepareDrain(app: FastifyInstance, turnReadinessRed: () => void)
   const { server } = app;
   let openRequests = 0;
   let isDraining = false;
-  /** Connections opened while the server drains that have not sent a request. Their clients are about to send one. */
+  /**
+   * Connections that were opened while the server drains and have not sent a request yet. Their clients are about to
+   * send one.
+   */
   const unused = new Set<Socket>();
   server.on('connection', (socket) => {
     if (!isDraining) return;

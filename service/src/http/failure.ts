@@ -87,8 +87,9 @@ export function oauthMembers(error: ApiError) {
 }
 
 /**
- * Converts an error from Node's HTTP parser. If the header buffer overflows, the error blames the URL when the request
- * line is too long or has no end, and the headers otherwise.
+ * Converts an error from Node's HTTP parser. An overflow of the header buffer becomes `uri_too_long` if the request
+ * line is too long or has no end. Otherwise it becomes `payload_too_large`. Every other error becomes
+ * `malformed_request`.
  */
 export function parserError(error: Error): ApiError {
   const { code, rawPacket } = error as { code?: unknown; rawPacket?: Buffer };

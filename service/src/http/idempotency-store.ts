@@ -10,10 +10,9 @@ const KEY_TTL = '24 hours';
 export type Claim = { id: Buffer; node: number };
 
 /**
- * Claims a key for a request and returns true, or returns false if the key is taken. An expired key can be
- * claimed by any request. An unfinished key can be claimed by a retry of the same request (one of
- * `requestTags` matches) if its node is gone or its lease has expired. Stores the first of the tags with the
- * key.
+ * Claims a key for a request and returns true, or returns false if the key is taken. An expired key can be claimed by
+ * any request. An unfinished key can be claimed by a retry of the same request (one of `requestTags` matches), but only
+ * if the node that owns the key is gone or the lease has expired. Stores the first of the tags with the key.
  */
 export async function insertClaim(
   db: Db,

@@ -33,8 +33,8 @@ export type ExtraOperation = {
 };
 
 /**
- * The errors that every route can return: any request can exceed a limit, or have a compressed body or headers that are
- * too large.
+ * The errors that every route can return. Any request can exceed a rate limit, have headers that are too large, or have
+ * a compressed body, which no route accepts.
  */
 const ANY_ROUTE: readonly ErrorCode[] = [
   'malformed_request',

@@ -13,8 +13,8 @@ export const WINDOW_MS = 60_000;
 type Window = { count: number; end: number };
 
 /**
- * Counts in this process, in two generations of keys. The older generation is dropped as a whole: every minute, because
- * all of its windows have ended by then, or earlier if the newer generation reaches `maxKeys`. `now` is monotonic real
+ * Counts in this process, in two generations of keys. The older generation is dropped as a whole every minute, when all
+ * of its windows have ended. It is dropped earlier if the newer generation reaches `maxKeys`. `now` is monotonic real
  * time, independent of the application clock.
  */
 export function memoryLimiter(now: () => number = () => performance.now(), maxKeys = 100_000): Limiter {

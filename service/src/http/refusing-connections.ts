@@ -69,10 +69,11 @@ export function watchRefusals(refuse: (request: WholeRequest) => string | null):
 }
 
 /**
- * Returns whether the parser has read exactly the expected request. If it had been inside another request when the
- * chunk arrived, it would have read a request with another method or another number of headers, or a request inside the
- * body of the expected request. Such an inner request cannot be complete within the chunk: it must have the same
- * content length, so its body would be as long as the body that contains it.
+ * Returns whether the parser has read exactly the expected request. If the parser was inside another request when the
+ * chunk arrived, it has read something else. Either the method or the number of headers differs, or the parser has read
+ * a request inside the body of the expected request. Such an inner request passes this check only if it has the same
+ * content length. But then it cannot be complete within the chunk, because its body would be as long as the body that
+ * contains it.
  */
 function isSame({ method, url, headers, rawHeaders }: IncomingMessage, expected: WholeRequest): boolean {
   return (

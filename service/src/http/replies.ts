@@ -43,8 +43,8 @@ export const EXPOSED_HEADERS =
   'X-Request-Id, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, ETag, Idempotent-Replayed';
 
 /**
- * Sets the CORS headers if the calling partner has registered the origin. While the caller is unknown (preflight,
- * rejected token), it is enough that any partner has registered it. Returns whether the headers were set.
+ * Sets the CORS headers if the calling partner has registered the origin. If the caller is unknown (preflight, rejected
+ * token), an origin that any partner has registered is accepted. Returns whether the headers were set.
  */
 export function setCorsHeaders(
   ctx: Context,

@@ -49,8 +49,8 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
   /** A rate limit in addition to the caller's general rate limit. */
   limit?: LimitName;
   /**
-   * `etag` is for replies that are the same for all users of a partner; other replies are `no-store`. If the handler
-   * returns synchronously, the object must be immutable, because its serialized text is cached.
+   * `etag` is for replies that are the same for all users of a partner. Other replies are `no-store`. If the handler
+   * returns synchronously, the returned object must be immutable, because its serialized text is cached.
    */
   cache?: 'etag';
   /**

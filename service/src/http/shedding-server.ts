@@ -38,7 +38,7 @@ export function createSheddingServer(
     refuse,
   });
   const connections = watchRefusals((request) => {
-    // While the node drains, every reply closes its connection. Only the code behind the parser does that.
+    // While the node drains, every reply must close its connection. A reply from `refusal.write` would keep it open.
     if (isProbe(request.url) || readiness.isDraining()) return null;
     const isRefused = overload.isSaturated() || isFull(laneOf(request.headers.get('authorization')));
     return isRefused ? refusal.write(request) : null;

@@ -4,8 +4,8 @@ import type { Kernel } from '../kernel.ts';
 type Parts = { config: Pick<Kernel['config'], 'profile'>; baseUrl: string };
 
 /**
- * Returns the other address of a sandbox whose public URL is a loopback IP address: `localhost`, on the same port.
- * Passkeys work only there, because WebAuthn requires a domain name. Returns null if there is no such address.
+ * If the public URL of a sandbox is a loopback IP address, returns that URL with `localhost` instead of the IP address.
+ * Passkeys work only on `localhost`, because WebAuthn requires a domain name. Returns null in every other case.
  */
 export function localhostUrl({ config, baseUrl }: Parts): string | null {
   const url = new URL(baseUrl);

@@ -7,7 +7,10 @@ export type WholeRequest = {
 };
 
 const MAX_BYTES = 16 * 1024;
-/** HEAD and OPTIONS are missing, because their replies differ from those of other methods. */
+/**
+ * Matches the request line and the headers. The methods HEAD and OPTIONS do not match, because their replies differ
+ * from those of other methods.
+ */
 const HEAD =
   /^(GET|POST|PATCH|DELETE) (\/[\x21-\x7e]*) HTTP\/1\.1\r\n((?:[\w!#$%&'*+.^`|~-]+:[\t\x20-\x7e\x80-\xff]*\r\n)+)\r\n/;
 const LENGTH = /^\d{1,5}$/;

@@ -91,8 +91,8 @@ export async function saveReview(db: Db, userId: string, review: Review, asOf: s
 }
 
 /**
- * Stores which person the level's approval was given to. Approvals of other levels that have no recorded
- * person (from version 0.1) are assigned to the person `former`.
+ * Stores which person the level's approval was given to. Other levels can have approvals from version 0.1, which have
+ * no recorded person. Assigns these approvals to the person `former`.
  */
 export async function savePerson(
   db: Db,
@@ -159,7 +159,7 @@ export async function postponeCheck(db: Db, userId: string, seconds: number): Pr
 }
 
 /**
- * Makes all applicants due whose case is open or who were never checked. Called when the service starts, because
+ * Makes applicants due if their case is open or if they were never checked. Called when the service starts, because
  * webhooks may have been lost while it was down.
  */
 export async function markOpenCasesDue(db: Db): Promise<void> {

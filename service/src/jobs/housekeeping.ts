@@ -85,7 +85,7 @@ function countSteps({ metrics: { registry }, clock }: Context, steps: readonly s
   const labelNames = ['step'] as const;
   const lastRun = new Gauge({
     name: 'causeway_housekeeping_last_run_timestamp_seconds',
-    help: 'When this node last completed the housekeeping step; before the first time, when the node started.',
+    help: 'When this node last completed the housekeeping step, or started if it has not completed the step yet.',
     ...{ labelNames, registers: [registry] },
   });
   const failures = new Counter({

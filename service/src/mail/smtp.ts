@@ -5,8 +5,9 @@ import type { Mailer } from './mail.ts';
 const TIMEOUT_MS = 10_000;
 
 /**
- * Sends through an SMTP server: `smtp://` or `smtps://`, with the credentials in the URL. Unless `tls` is optional, a
- * server that does not offer STARTTLS is refused, because mails contain secret links, for example to reset a password.
+ * Sends through an SMTP server. The URL starts with `smtp://` or `smtps://` and contains the credentials. If `tls` is
+ * `required`, refuses an `smtp://` server that does not offer STARTTLS, because mails contain secret links, for example
+ * to reset a password.
  */
 export function smtpMailer(url: string, from: string, tls: Config['smtpTls']): Mailer {
   const transport = openTransport(url, tls);

@@ -24,8 +24,8 @@ export function contextsOf(amr: readonly string[]): string[] {
 }
 
 /**
- * Returns the `acr` of an ID token: the requested context that the authentication meets, otherwise the strongest that
- * it meets. Returns undefined if it meets none.
+ * Returns the `acr` of an ID token: the first requested context that the authentication meets. If it meets none of the
+ * requested contexts, returns the strongest context that it meets. Returns undefined if it meets no context at all.
  */
 export function acrFor(amr: readonly string[], requested: readonly string[]): string | undefined {
   const met = contextsOf(amr);
@@ -33,7 +33,8 @@ export function acrFor(amr: readonly string[], requested: readonly string[]): st
 }
 
 /**
- * Reads the parameter `acr_values`. Unknown values are dropped: they are preferences, not demands (Core 1.0 §3.1.2.1).
+ * Reads the parameter `acr_values`. Drops unknown values, because the requested values are preferences, not demands
+ * (Core 1.0 §3.1.2.1).
  */
 export function readAcrValues(parameter: unknown): string[] {
   const requested = typeof parameter === 'string' ? parameter.split(' ') : [];

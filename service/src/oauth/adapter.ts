@@ -136,7 +136,10 @@ function serialize({ jti: _jti, returnTo: _returnTo, session, ...rest }: Adapter
   return JSON.stringify({ ...rest, session: safe });
 }
 
-/** Restores the id and the return URL, which `serialize` removed, from the id that the caller presented. */
+/**
+ * Restores the id and, for interactions, the return URL, which `serialize` removed. Both are derived from the id that
+ * the caller presented.
+ */
 function restoreSecrets(
   { payload, consumed }: artifacts.StoredArtifact,
   kind: string,

@@ -30,7 +30,10 @@ export async function upsertGrant(db: Db, { id, clientId, userId, payload, exp }
       consented_redirect_uris = excluded.consented_redirect_uris, consented_at = now()`.execute(db);
 }
 
-/** Returns the grant without the scopes that its client has lost since the consent, even if it got them back. */
+/**
+ * Returns the grant without the scopes that its client has lost since the consent. A scope that the client lost and got
+ * back is left out too.
+ */
 export async function findGrant(db: Db, id: string): Promise<AdapterPayload | undefined> {
   const { rows } = await sql<{ payload: AdapterPayload; lost: string[] }>`
     select g.payload, array(select r.scope from oauth_removed_scopes r
@@ -144,8 +147,8 @@ export async function listConnectedApps(db: Db, userId: string): Promise<Connect
 }
 
 /**
- * Deletes grants that were revoked more than `retention` ago. Also deletes unused grants, which have no tokens and no
- * artifacts, but only after 15 days, because a browser session (14 days) may still return to them.
+ * Deletes grants that were revoked more than `retention` ago. Also deletes grants that have neither tokens nor
+ * artifacts, but only once they are 15 days old. Until then, a browser session (14 days) may still return to them.
  */
 export async function deleteUnusedGrants(db: Db, retention: string): Promise<void> {
   await deleteInBatches(db, 'oauth_grants', sql`revoked_at < now() - ${retention}::interval`);

@@ -15,10 +15,7 @@ export type TokenReply = {
 
 type TokenRequest = { clientId: string; userId: string; scopes: readonly string[] };
 
-/**
- * Issues the tokens that a completed sign-in would issue, without a browser: creates a grant and valid
- * tokens.
- */
+/** Issues tokens without a browser, as if the user had completed a sign-in. Creates the grant of the tokens too. */
 export async function issueUserTokens(
   { db, oauth }: Pick<Context, 'db' | 'oauth'>,
   { clientId, userId, scopes }: TokenRequest,

@@ -7,8 +7,8 @@ import { consumeArtifact } from './artifact-store.ts';
 const ROTATE_AFTER_PERCENT = 70;
 
 /**
- * How long a rotated refresh token is still accepted, because replies get lost and clients refresh in parallel. A later
- * use counts as theft and revokes the grant.
+ * How long a rotated refresh token is still accepted. This leeway is needed because replies get lost and clients
+ * refresh in parallel. A later use of the token counts as theft and revokes the grant.
  */
 export const REFRESH_LEEWAY_SECONDS = 30;
 

@@ -4,8 +4,8 @@ import type { OAuthHooks } from './hooks.ts';
 
 /**
  * Returns oidc-provider's policy with one more reason to show the sign-in page: the app asked for a stronger sign-in
- * (`acr_values`) than the one in this browser, and the user has a method for it. Users without one continue; the app
- * sees what they used in `acr` and `amr`.
+ * (`acr_values`) than the one in this browser, and the user has a method for it. A user who has no such method
+ * continues without the page. The app sees in `acr` and `amr` how the user signed in.
  */
 export function interactionPolicy(hooks: OAuthHooks) {
   const policy = base();

@@ -28,8 +28,8 @@ export function findUnidentifiedOptions({ slug, open_to_anyone, options }: Offer
 }
 
 /**
- * Reports the `others` whose requirements differ from those of the offer. All of them share an allow-list with it, so a
- * wallet that one of the offers admits could use all of them.
+ * `others` are the offers that share an allow-list with `offer`. Reports those whose requirements differ from the
+ * requirements of `offer`, because a wallet that one of the offers admits could use all of them.
  */
 export function findAllowListConflicts(offer: StoredOffer, others: readonly StoredOffer[]): string[] {
   const rules = admissionRules(offer.type, offer.options);
@@ -44,7 +44,7 @@ export function findAllowListConflicts(offer: StoredOffer, others: readonly Stor
 
 /**
  * Returns a key that is equal for two offers whose options admit the same users to an allow-list. Ignores wallet
- * requirements, and the acknowledgements of a tokenized swap, because every order checks those again.
+ * requirements and, for a tokenized swap, acknowledgements: every order checks both again.
  */
 export function admissionRules(type: OfferFile['type'], options: readonly Option[]): string {
   return stableJson([...new Set(options.map((option) => rulesOf(type, option)))].sort());

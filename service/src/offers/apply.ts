@@ -18,7 +18,7 @@ import { listAllowListSharers, readOfferBySlug } from './store.ts';
 type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'config'>;
 
 type PlanOptions = { sharedAssets?: SharedAssets };
-/** If `reviewed` is given, nothing is applied unless the changes equal that plan. */
+/** `reviewed` are the plans that the user has seen. If the current plans differ from them, nothing is applied. */
 type ApplyOptions = PlanOptions & { reviewed?: readonly OfferPlan[] };
 
 export type OfferPlan = {
@@ -72,8 +72,8 @@ export async function applyOffers(
     return plans;
   });
   return run.catch((error: unknown) => {
-    // Foreign key violation: after the check, a row was added that references a part of the offer that this change
-    // removes.
+    // Foreign key violation. This change removes a part of the offer, and a row that references that part was added
+    // after the check.
     if ((error as { code?: string }).code === '23503')
       throw new OfferRefusedError(['a part of the offer that the file removes has just come into use']);
     throw error;

@@ -88,7 +88,7 @@ export async function runOffer(config: Config, args: string[]): Promise<void> {
   const action = ACTIONS[name];
   if (action === undefined)
     throw new UsageError(
-      `unknown command offer ${name}; use one of ${Object.keys(ACTIONS).join(', ')}, schema`,
+      `unknown command "offer ${name}"; use one of ${Object.keys(ACTIONS).join(', ')}, schema`,
     );
   const unexpected = Object.keys(values).find((option) => !action.allowed.some((each) => each === option));
   if (unexpected !== undefined) throw new UsageError(`offer ${name} does not take --${unexpected}`);
@@ -97,7 +97,7 @@ export async function runOffer(config: Config, args: string[]): Promise<void> {
     throw new UsageError(
       name === 'diff' || name === 'apply'
         ? `offer ${name} requires at least one file`
-        : `offer ${name} requires a slug; causeway offer list shows them`,
+        : `offer ${name} requires a slug; "causeway offer list" shows them`,
     );
   if ((name === 'show' || name === 'refund') && words.length > 1)
     throw new UsageError(`offer ${name} takes a single slug`);
@@ -121,7 +121,7 @@ function readArguments(args: string[]) {
 async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values): Promise<void> {
   const { offerId, count, blocked } = await planRefunds(ctx, slug).catch((error: unknown) => {
     throw error instanceof ApiError && error.code === 'not_found'
-      ? new UsageError(`offer ${slug} does not exist; causeway offer list shows all offers`)
+      ? new UsageError(`offer ${slug} does not exist; "causeway offer list" shows all offers`)
       : error;
   });
   console.log(`${count} participations of ${slug} can be refunded`);
@@ -165,7 +165,7 @@ async function list({ db, clock }: ApplyContext): Promise<void> {
 async function show({ db }: ApplyContext, [slug = '']: string[]): Promise<void> {
   const offer = await readOfferBySlug(db, slug);
   if (offer === null)
-    throw new UsageError(`offer ${slug} does not exist; causeway offer list shows all offers`);
+    throw new UsageError(`offer ${slug} does not exist; "causeway offer list" shows all offers`);
   process.stdout.write(
     stringify(definitionToFile(definitionFromOffer(offer, await listOfferPartners(db, offer.id))), {
       lineWidth: 110,
@@ -186,7 +186,7 @@ async function writeSchema(file: string | undefined): Promise<void> {
   await writeOutput(file, `${JSON.stringify(schema, null, 2)}\n`);
 }
 
-/** Returns the schema for authors: members with a default are optional. */
+/** Returns the schema for authors of offer files, in which members with a default are optional. */
 function toAuthorSchema<T>(schema: T): T {
   if (Array.isArray(schema)) return schema.map(toAuthorSchema) as T;
   if (typeof schema !== 'object' || schema === null) return schema;

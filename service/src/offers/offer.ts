@@ -123,7 +123,7 @@ export async function lockOpenOffer(tx: Db, offerId: string, clock: Clock): Prom
 
 /**
  * Locks a published offer against changes until the transaction ends, and returns its options. Throws if the offer has
- * ended, but not if it has not started: users may prepare before the sale opens.
+ * ended. Users may prepare before the sale opens, so the offer need not have started.
  */
 export async function lockOptions(tx: Db, offerId: string, clock: Clock): Promise<OfferOption[]> {
   assertNotOver(await lockOfferWindow(tx, offerId), clock);

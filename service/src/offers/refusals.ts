@@ -10,8 +10,8 @@ import type { StoredOffer } from './stored-offer.ts';
 const BINDINGS = 'option_addresses';
 
 /**
- * Returns the reasons why a change is unsafe, such as existing rows that reference the offer and whose meaning would
- * change.
+ * Returns the reasons why a change is unsafe. For example, the change would alter the meaning of existing rows that
+ * reference the offer.
  */
 export function findRefusals(
   before: StoredOffer,

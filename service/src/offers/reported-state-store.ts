@@ -13,7 +13,7 @@ export type UnreportedState = Pick<StoredOffer, 'id' | 'slug' | 'type' | 'starts
   actual: ReportedState;
 };
 
-/** Returns the states of one offer, or of all offers, that have not been reported to the partners yet. */
+/** Returns the states that have not been reported to the partners yet, for one offer or for all offers. */
 export async function listUnreportedStates(
   db: Db,
   now: string,

@@ -10,8 +10,8 @@ export type SharedAssets = 'keep' | 'change';
 type ChangedAssets = { changes: Change[]; known: ReadonlyMap<string, StoredAsset>; refusals: string[] };
 
 /**
- * Writes new and changed assets of the file, except changes that are refused. Returns the changes, the refusals, and
- * the assets that the file refers to, with its changes.
+ * Writes the new and changed assets of the file, except changes that are refused. Returns all changes and refusals.
+ * `known` contains the assets that the file refers to, as they would be after all changes.
  */
 export async function changeAssets(
   tx: Db,

@@ -6,7 +6,7 @@ import { landingPage, type SandboxLanding } from '../pages/landing-page.ts';
 import { type Page, renderPage } from '../pages/layout.ts';
 import { messagePage } from '../pages/message-page.ts';
 
-/** Paths that programs call. They get the error object even if they accept HTML. */
+/** Paths that programs call. A request to such a path gets the error object even if it accepts HTML. */
 const API_PATH = /^\/(v1|oauth|webhooks)(\/|$)/;
 
 /** Shows browsers the landing page at `/`, and a page for addresses that do not exist. */

@@ -22,7 +22,7 @@ function registerBuildInfo({ metrics: { registry }, config, sealing }: Context):
     version: VERSION,
     node_version: process.version,
     profile: config.profile,
-    // Does not reveal the secret. Nodes with different fingerprints seal with different secrets.
+    // The fingerprint does not reveal the secret. Nodes with different fingerprints seal with different secrets.
     secret_fingerprint: sealing.fingerprints[0]?.toString('hex').slice(0, 12) ?? '',
   };
   const info = new Gauge({

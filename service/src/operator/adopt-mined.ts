@@ -5,9 +5,9 @@ import type { TransactionKind } from './transaction.ts';
 
 /**
  * Records a final transaction that was signed with our key but is missing from this database. Takes the lease, so that
- * no node sends a transaction that it signed earlier. If this database contains an open transaction with the same
- * nonce, returns that transaction, which can no longer be mined; otherwise returns null. Throws if this database
- * records that its own transaction with the nonce was mined.
+ * no node sends a transaction that it signed earlier. Returns the open transaction in this database that has the same
+ * nonce, because it can no longer be mined. Returns null if there is none. Throws if this database contains a mined
+ * transaction of its own with the same nonce.
  */
 export async function adoptMined(
   tx: Db,

@@ -31,7 +31,7 @@ export class Blocked extends Error {
 }
 
 /**
- * Converts `Blocked` to an error for API callers, which does not show them why the key refused to sign. Rethrows any
+ * Converts `Blocked` to an error for API callers. That error does not say why the key refused to sign. Rethrows any
  * other error.
  */
 export function asUnavailable(error: unknown): never {

@@ -4,9 +4,9 @@ import type { EvmChain } from '../chain/evm/client.ts';
 import type { Finality } from '../chain/evm/finality.ts';
 
 /**
- * The blocks in which mined transactions were found, by transaction id, while the transactions wait for more
- * blocks. On a chain with late finality hundreds wait, and reading all their receipts in every round would
- * cost more than the rest of settlement.
+ * The mined transactions that wait for more blocks, by transaction id, each with the block in which it was found. On a
+ * chain with late finality, hundreds of transactions wait, and reading all their receipts in every round would cost
+ * more than the rest of settlement.
  */
 export type Confirming = Map<string, { blockNumber: bigint; blockHash: Hex }>;
 

@@ -70,8 +70,8 @@ export function isOutbid(
 
 /**
  * Returns fees for a replacement, or null if they would exceed a cap. Some nodes accept a replacement only if both fees
- * grow by an eighth, so the tip may exceed its cap by an eighth: otherwise a transaction whose tip is at the cap could
- * never be replaced when the base fee rises.
+ * grow by an eighth. So the tip may exceed its cap by an eighth. If it could not, a transaction whose tip is at the cap
+ * could never be replaced when the base fee rises.
  */
 export function raiseFees(previous: Fees, proposed: Fees, caps: FeeCaps): Fees | null {
   const raise = (fee: bigint) => fee + fee / 8n + 1n;

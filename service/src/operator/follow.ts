@@ -205,9 +205,9 @@ async function readRevert(
 }
 
 /**
- * Reopens settled transactions whose block is no longer on the chain. If a block is on the chain, so are all
- * blocks below it. So the highest block is checked first, and usually no other block has to be read. Skips
- * blocks above the head, which only show that the node lags behind.
+ * Reopens settled transactions whose block is no longer on the chain. If a block is on the chain, so are all blocks
+ * below it. So the highest block is checked first, and usually no other block has to be read. Skips transactions in
+ * blocks above the head: such blocks only show that the node lags behind.
  */
 async function reopenReorganised(
   account: OperatorAccount,

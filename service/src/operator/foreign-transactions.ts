@@ -4,14 +4,17 @@ import { listForeign, markAdopted } from './watch-store.ts';
 export type ForeignTransaction = { signature: string; address: string; participationId: string | null };
 
 /**
- * Returns transactions that were signed with the funds' keys, that this service did not send and that no
- * operator has adopted.
+ * Returns the foreign transactions: they were signed with the funds' keys, but this service did not send them. Leaves
+ * out foreign transactions that an operator has adopted.
  */
 export function listForeignTransactions(db: Db, chain: string): Promise<ForeignTransaction[]> {
   return listForeign(db, chain);
 }
 
-/** Unblocks the participations that foreign transactions refer to. Returns how many transactions were adopted. */
+/**
+ * Marks the foreign transactions as adopted, which unblocks the participations that they refer to. Returns how many
+ * transactions were adopted.
+ */
 export function adoptForeignTransactions(db: Db, chain: string): Promise<number> {
   return markAdopted(db, chain);
 }

@@ -8,8 +8,9 @@ import type { SolanaAccount } from './solana-account.ts';
 /** The number of blocks after which a signed transaction has certainly expired. */
 const EXPIRY_BLOCKS = 300n;
 /**
- * How many blocks a key may be unused before it has to wait again. Any other key waits longer than this before it
- * signs, so no other key can have signed in the meantime, even if this database has no record of that key.
+ * How many blocks a key may be unused before it has to wait again. A key that takes over a role waits for more blocks
+ * than this before it signs. So if a key was unused for fewer blocks, no other key can have signed in its place, not
+ * even a key that this database has no record of.
  */
 const GRACE_BLOCKS = 150n;
 const HEARTBEAT_INTERVAL_MS = 15_000;
@@ -34,12 +35,12 @@ export async function keepKeyAlive(
 }
 
 /**
- * Throws `Blocked` until every transaction that other keys of the same funds may have signed in this role has expired.
- * A receipt prevents only a second payment by the same key, so a key that takes over a role, for the first time or
- * again, must not send while a transaction of its predecessor can still land. Other keys without lamports do not count,
- * because they cannot have sent anything. Keys in different roles may sign at the same time, because commits and
- * refunds never settle the same thing. `listSigners` must return the keys of all funds, because one wait is recorded
- * for all roles that the key takes over, whatever it signs first.
+ * Other keys of the same funds may have signed transactions in this role. Throws `Blocked` until all of these
+ * transactions have expired. A receipt prevents a second payment only by the same key. So a key that takes over a role
+ * must not send while a transaction of its predecessor can still land, even if the key had the role before. Other keys
+ * without lamports do not count, because they cannot have sent anything. Keys in different roles may sign at the same
+ * time, because commits and refunds never settle the same thing. One wait is recorded for all roles that the key takes
+ * over, whatever it signs first. So `listSigners` must return the keys of all funds.
  */
 export async function assertKeyStarted(
   { db, chain, key, roles }: SolanaAccount,

@@ -38,8 +38,9 @@ export async function startKeyUse(
 }
 
 /**
- * Returns the block height from which a key may sign in a role. It must not sign while a key that was started later in
- * the same role may have transactions in progress, that is, until `expiry` blocks after the last use of that later key.
+ * Returns the block height from which a key may sign in a role. If another key was started later in the same role, the
+ * transactions of that later key may be in progress until `expiry` blocks after its last use. The earlier key must not
+ * sign until then.
  */
 export async function readFirstHeight(
   tx: Db,

@@ -26,7 +26,7 @@ export type OperatorKey = ({ kind: 'local'; privateKey: Buffer } | { kind: 'kms'
   spendFolder?: string | null;
 };
 
-/** Opens a key without its policy. Only `openSigners` may sign with it. */
+/** Opens a key. The returned signer does not enforce the policy of the key, so only `openSigners` may sign with it. */
 export async function openKey(key: OperatorKey, clock: Clock, registry?: Registry): Promise<Signer> {
   return key.kind === 'local' ? localSigner(key.privateKey) : openKmsSigner(key.key, clock, registry);
 }

@@ -38,9 +38,9 @@ export function policyOf<P extends ChainPolicy | undefined>(policy: P, role: Key
 }
 
 /**
- * Returns a signer that signs only what its rules allow, whatever the rest of the service requests, and
- * throws `Blocked` otherwise. It signs two kinds of transactions: calls without value to listed contracts, if
- * the function belongs to a role of the key, and empty transfers to the key itself. For typed data, see
+ * Returns a signer that signs only what its rules allow, whatever the rest of the service requests. It throws `Blocked`
+ * for everything else. It signs two kinds of transactions. The first are calls without value to listed contracts, if
+ * the function belongs to a role of the key. The second are empty transfers to the key itself. For typed data, see
  * `typed-data-policy.ts`. Everything that is signed counts against the daily limits of its role.
  */
 export function withPolicy(signer: Signer, rules: SignerRules): Signer {

@@ -5,8 +5,9 @@ import type { KeyId } from './account.ts';
 export type ClosableReceipt = { id: string; receipt: string };
 
 /**
- * Returns receipts of final transactions whose attempts were all signed more than `days` days ago and have expired at
- * block height `height`, ordered by id. Leaves out the receipts of participations that are still being settled.
+ * Returns the receipts of final transactions, ordered by transaction id. All attempts of these transactions were signed
+ * more than `days` days ago and have expired at block height `height`. Leaves out the receipts of participations that
+ * are still being settled.
  */
 export async function listClosable(
   db: Db,

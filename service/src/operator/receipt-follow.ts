@@ -37,9 +37,9 @@ export type ReceiptTimings = {
 };
 
 /**
- * Advances every open transaction by one step. Only finalized accounts decide the outcome: a receipt account
- * proves that an attempt landed; if it is missing at a height at which every attempt has expired, none can
- * ever land. Transaction statuses never decide the outcome; they only avoid needless resends.
+ * Advances every open transaction by one step. Only finalized accounts decide the outcome. If the receipt account
+ * exists, an attempt has landed. If the receipt account is missing at a height at which every attempt has expired, no
+ * attempt can ever land. Transaction statuses never decide the outcome; they only avoid needless resends.
  */
 export async function followReceipts(
   account: SolanaAccount,

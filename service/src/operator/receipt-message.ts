@@ -36,10 +36,9 @@ export type ReceiptPlan = {
 export type ReceiptFees = { rent: bigint; units: number; price: bigint };
 
 /**
- * Builds the message that settles a participation. The receipt is allocated before the transfer in the same
- * transaction, and allocating an account twice fails, so at most one commit and one refund of a participation by this
- * key ever succeed. `CreateAccountWithSeed` would be shorter, but fails if somebody sends lamports to the address
- * first.
+ * Builds the message that settles a participation. The transaction allocates the receipt before it makes the transfer.
+ * An account cannot be allocated twice, so at most one commit and one refund of a participation by this key ever
+ * succeed. `CreateAccountWithSeed` would be shorter, but fails if somebody sends lamports to the address first.
  */
 export function buildReceiptMessage(
   operator: string,

@@ -27,8 +27,8 @@ export class SigningRefused extends Blocked {
 }
 
 /**
- * What the key may sign for a participation. `vault`, and the fund in `plan`, are the ones recorded when the
- * participation was accepted.
+ * What the key may sign for a participation. `vault` and the fund in `plan` were recorded when the participation was
+ * accepted.
  */
 export type ReceiptPolicy = { plan: ReceiptPlan; vault: string };
 
@@ -42,8 +42,8 @@ const MAX_FEE = 50_000_000n;
 /**
  * Throws `SigningRefused` unless the message is exactly the settlement of the plan. Parses the bytes to be signed, so
  * it does not rely on the code that built them. Tokens may go only to the vault or to the wallet's own associated
- * account. A bounded number of lamports may go only to the receipt, which belongs to the operator, and to fees; a
- * refund also pays the rent of the wallet's account if that does not exist yet.
+ * account. Lamports may go only to the receipt, which belongs to the operator, and to fees. Both amounts are limited. A
+ * refund also pays the rent of the wallet's associated account if that account does not exist yet.
  */
 export function assertReceiptAllowed(operator: string, policy: ReceiptPolicy, message: Uint8Array): void {
   const { plan, vault } = policy;

@@ -23,7 +23,7 @@ import type { SolanaSigner } from './solana-signer.ts';
 const SIMULATED_UNITS = 200_000;
 const UNITS_MARGIN = 1.2;
 const PRICE_PERCENTILE = 0.75;
-/** The price to which a price of 0 is raised, and the factor by which any other price is raised. */
+/** A further attempt raises a price of 0 to `MIN_RAISED_PRICE`, and multiplies any other price by `PRICE_FACTOR`. */
 const MIN_RAISED_PRICE = 1_000n;
 const PRICE_FACTOR = 2n;
 
@@ -70,7 +70,8 @@ export async function sendReceipt(
 }
 
 /**
- * Signs another attempt with a fresh blockhash and a higher price, and sends it unless `mayStore` refuses to store it.
+ * Signs another attempt with a fresh blockhash and a higher price, up to the cap. Stores and sends the attempt if
+ * `mayStore` returns true.
  */
 export async function renewReceipt(
   account: SolanaAccount,
@@ -131,8 +132,8 @@ function readReceiptRent({ chain }: SolanaAccount): Promise<bigint> {
 
 /**
  * Returns the 75th percentile of the prices that recent transactions paid to write to the vault, limited to the cap.
- * Ignores the users' accounts, where users could raise the price. Anybody can raise it at the vault too, so a price
- * above the cap does not block settlement.
+ * Ignores the prices at the users' accounts, because users could raise them. Anybody can raise the price at the vault
+ * too, so a price above the cap does not block settlement.
  */
 async function proposePrice(account: SolanaAccount, vault: string): Promise<bigint> {
   const { chain, maxPrice } = account;

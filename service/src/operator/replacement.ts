@@ -97,8 +97,8 @@ async function filterUnmined(chain: EvmChain, open: readonly OpenTransaction[]):
 }
 
 /**
- * Asks the node that holds the key's lease to replace the transaction. There is no race, because only that
- * node signs: if the transaction is mined first, the request ends without effect.
+ * Asks the node that holds the key's lease to replace the transaction. Only that node signs, so there is no race. If
+ * the transaction is mined first, the request ends without effect.
  */
 export async function requestReplacement(db: Db, { id, nonce, action }: ReplacementPlan): Promise<void> {
   if (!(await insertRequest(db, id, action)))

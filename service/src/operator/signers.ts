@@ -57,9 +57,9 @@ export function findRemoteAddress(
 }
 
 /**
- * Opens all keys with their policy. A key signs only for the roles that it has on a chain; a key with several roles is
- * opened once. Retired keys may still sign replacements of their own transactions, in the roles that they are listed
- * with.
+ * Opens all keys. A key signs only what its policy allows, and only for the roles that it has on a chain. A key with
+ * several roles is opened once. Retired keys may still sign replacements of their own transactions, in the roles that
+ * they are listed with.
  */
 export async function openSigners(keys: SigningKeys, parts: Parts): Promise<Signers> {
   const opened = new Map<OperatorKey, Signer>();

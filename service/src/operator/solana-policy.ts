@@ -33,7 +33,8 @@ export type SolanaRules = {
 };
 
 /**
- * A message, as the rules see it. `created` maps each account that it allocates for the operator to the account's seed.
+ * A message, as the rules see it. `created` contains the accounts that the message allocates for the operator, each
+ * with its seed.
  */
 type Message = {
   operator: string;
@@ -43,10 +44,10 @@ type Message = {
 };
 
 /**
- * Throws `SigningRefused` unless the message does only what settlement does: it creates receipts and funds, closes
- * receipts, and transfers tokens of a fund, each transfer with its own receipt and in one of the key's roles. The
- * policy file, which the database cannot change, must list the fund, and tokens may move only into a listed vault, or
- * from such a vault to the associated token account of a wallet. Throws `Blocked` above a daily limit.
+ * Throws `SigningRefused` unless the message does only what settlement does. A message may create receipts and funds,
+ * close receipts, and transfer tokens of a fund. A transfer needs its own receipt and must be in one of the key's
+ * roles. The policy file, which the database cannot change, must list the fund. Tokens may move only into a listed
+ * vault, or from a listed vault to the associated token account of a wallet. Throws `Blocked` above a daily limit.
  */
 export function assertSolanaPolicy(
   operator: string,
@@ -161,7 +162,10 @@ function roleOf(seed: string): SendingRole {
   return direction === 'c' ? 'commit' : 'refund';
 }
 
-/** Only a refund may pay a wallet's associated account, and it must contain the instruction that names the wallet. */
+/**
+ * A refund must pay the associated account of a wallet and contain the instruction that names this wallet. A commit
+ * must not contain such an instruction.
+ */
 function assertDirection(role: SendingRole, move: WireInstruction, all: WireInstruction[]): void {
   const [, mint = '', to = ''] = move.accounts;
   const creating = all.filter(({ program }) => program === ASSOCIATED_TOKEN_PROGRAM);

@@ -16,7 +16,10 @@ export type SolanaSigner = {
   signTransaction(message: Uint8Array, assertAllowed: (message: Uint8Array) => void): Promise<Buffer>;
 };
 
-/** Opens a key without its policy. Only `openSolanaSigners` may sign with it. */
+/**
+ * Opens a key. The returned signer does not enforce the policy of the key, so only `openSolanaSigners` may sign with
+ * it.
+ */
 export async function openSolanaKey(
   key: OperatorKey,
   clock: Clock,

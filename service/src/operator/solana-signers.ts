@@ -37,8 +37,8 @@ export function solanaKeyFor(
 }
 
 /**
- * Opens the keys of all clusters that have an RPC URL, with their policy. A key signs only in its roles. Throws
- * `ConfigError` if a key could evade its policy by way of another cluster.
+ * Opens the keys of all clusters that have an RPC URL. A key signs only what its policy allows, and only in its roles.
+ * Throws `ConfigError` if a key could evade its policy by way of another cluster.
  */
 export async function openSolanaSigners(keys: SolanaKeys, parts: Parts): Promise<SolanaSignerOf> {
   const held = await holdKeys(keys, parts);
@@ -93,8 +93,8 @@ function guard(held: HeldKey, ledger: SolanaRules['ledger'], { log, registry }: 
 /**
  * Returns what a key may sign. A signed message does not name its cluster: what a key signs for one cluster could be
  * sent to another. So a key that is used on several clusters must have the same roles on all of them, and the policy
- * file may list only one of them, whose policy then applies everywhere. If the file lists none of them, the key may not
- * transfer any tokens.
+ * file may list only one of these clusters. The policy of that cluster then applies on all of them. If the file lists
+ * none of these clusters, the key may not transfer any tokens.
  */
 function rulesOf({ key, signer: { address }, clusters }: HeldKey): Omit<SolanaRules, 'ledger'> {
   const names = [...clusters.keys()];

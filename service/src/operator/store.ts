@@ -16,7 +16,7 @@ import type {
 const toBytes = (hex: Hex) => Buffer.from(hexToBytes(hex));
 
 /**
- * Stores a transaction with its first attempt. The caller must hold the lease and must have reserved the
+ * Stores a transaction with its first attempt. The caller must hold the lease. The caller must also have reserved the
  * nonce, unless the nonce fills a gap.
  */
 export async function insertTransaction(

@@ -27,9 +27,10 @@ export function createBacklog(): Backlog {
 
 /**
  * Records finalized transactions of `signer` that move tokens on the authority of one of the funds and that this
- * service did not send. The records only inform operators, and transactions may be missed: it is the receipts that
- * prevent a second payment. Each call checks a bounded number of transactions, oldest first, and keeps the others in
- * `backlog`. Returns true once `backlog` is empty.
+ * service did not send. A recorded transaction blocks the participation that it names until an operator adopts the
+ * transaction. Transactions may be missed, so safety does not depend on these records: the receipts prevent a second
+ * payment. Each call checks a bounded number of transactions, oldest first, and keeps the others in `backlog`. Returns
+ * true once `backlog` is empty.
  */
 export async function watchSigner(
   account: SolanaAccount,

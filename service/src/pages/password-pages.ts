@@ -35,7 +35,7 @@ export function resetPage({
   email: string;
   /** How many passkeys the account has. */
   passkeys: number;
-  /** Whether the user has chosen to remove them. */
+  /** Whether the user has chosen to remove the passkeys. */
   removesPasskeys?: boolean;
   problem?: string;
 }): Page {

@@ -27,7 +27,8 @@ export function qrCode(text: string): Html {
 /** Returns the modules of the QR code, row by row; true is dark. Throws if the data does not fit into version 20. */
 export function encodeQr(data: Buffer): boolean[][] {
   const version = BLOCKS.findIndex((_, i) => data.length <= capacityOf(i + 1)) + 1;
-  if (version === 0) throw new Error(`${data.length} bytes do not fit into a QR code`);
+  if (version === 0)
+    throw new Error(`${data.length} bytes do not fit into a QR code of version 20, the largest supported`);
   const grid = newGrid(version);
   placeData(grid, addCheckBytes(toCodewords(data, version), version));
   return grid.dark;
@@ -192,7 +193,7 @@ function drawVersion(grid: Grid, version: number): void {
   }
 }
 
-/** Places the bits in zigzag columns (§7.7.3), inverted by mask 0: every module whose row plus column is even. */
+/** Places the bits in zigzag columns (§7.7.3). Mask 0 inverts every module whose row plus column is even. */
 function placeData({ size, dark, isFixed }: Grid, bytes: readonly number[]): void {
   let next = 0;
   for (let right = size - 1; right >= 1; right -= 2) {

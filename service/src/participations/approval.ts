@@ -4,13 +4,16 @@ import { type FundsReader, inspectFunds, type RequiredFunds, type Shortage } fro
 /** The approval that a participation requires: `user` lets `fund` take `amount` of `token`. */
 export type RequiredApproval = RequiredFunds & { approvalHash: string };
 
-/** Why none of the transaction's approvals is the required one: the check that ruled out the last of them. */
+/**
+ * Why the transaction does not contain the required approval. If it contains other approvals, this is the check that
+ * ruled out the last remaining one.
+ */
 export type ApprovalFault = 'reverted' | 'no_approval' | 'token' | 'owner' | 'spender' | 'amount';
 
 /** The state of an approval transaction on the chain. */
 export type Finding =
   /**
-   * `chainTime`: the time of the latest block when the node did not find the transaction, in milliseconds
+   * The node did not find the transaction. `chainTime` is the time of the latest block at that moment, in milliseconds
    * since the epoch.
    */
   | { state: 'unmined'; chainTime: number }
@@ -26,8 +29,8 @@ export type Finding =
 /** Reads approvals and funds from the nodes of one chain. */
 export type ApprovalReader = FundsReader & {
   /**
-   * Judges only the transactions, not the current allowances and balances. Also returns the block height at
-   * which they were read.
+   * Judges only the transactions, not the current allowances and balances. Also returns the block height at which the
+   * transactions were read.
    */
   inspectReceipts(required: readonly RequiredApproval[]): Promise<{ findings: Finding[]; height: bigint }>;
   /** Returns which of these receipt accounts exist. Only Solana settlements create such accounts. */

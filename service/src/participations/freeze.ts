@@ -17,9 +17,9 @@ import { wakeAllSettlement } from './wake.ts';
 type Parts = Pick<Context, 'clock' | 'random'>;
 
 /**
- * Freezes the participations of these wallets because of sanctions, except failed and refunded ones: no
- * commit or refund is sent for them until an operator decides. Their status does not change. Returns the rows
- * that were not frozen before.
+ * Freezes the participations of these wallets because of sanctions, except failed and refunded participations. No
+ * commit or refund is sent for a frozen participation until an operator decides. Its status does not change. Returns
+ * the rows that were not frozen before.
  */
 export function freezeParticipations(tx: Db, wallets: readonly string[]): Promise<FrozenRow[]> {
   return freezeByWallet(tx, wallets, 'sanctions');

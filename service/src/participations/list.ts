@@ -8,7 +8,10 @@ import { listParticipations } from './list-store.ts';
 import { showParticipation } from './participation.ts';
 import { FILTERS, readSelection } from './selection.ts';
 
-/** Lists the participations of the calling user with the partner, or of all users if the partner calls. */
+/**
+ * If a user calls, lists the user's participations with the partner. If the partner calls, lists the participations of
+ * all its users.
+ */
 export async function readParticipations(ctx: Context, caller: Caller, query: PageQuery, raw: Query) {
   const include = readParticipationInclude(caller, raw);
   const filters = readFilters(raw, FILTERS);

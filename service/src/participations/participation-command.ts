@@ -84,7 +84,7 @@ export async function runParticipation(config: Config, args: string[]): Promise<
   const action = change === undefined ? ACTIONS[name] : changeEach(name, change, operator);
   if (action === undefined)
     throw new UsageError(
-      `unknown command participation ${name}; use one of ${[...Object.keys(ACTIONS), ...Object.keys(CHANGES)].join(', ')}`,
+      `unknown command "participation ${name}"; use one of ${[...Object.keys(ACTIONS), ...Object.keys(CHANGES)].join(', ')}`,
     );
   const takesIds = name === 'show' || name === 'confirm' || name in CHANGES;
   if (takesIds && ids.length === 0)
@@ -100,7 +100,7 @@ export async function runParticipation(config: Config, args: string[]): Promise<
   if (values.status !== undefined && !STATUSES.some((status) => status === values.status))
     throw new UsageError(`--status must be one of ${STATUSES.join(', ')}`);
   if (values.partner !== undefined && !isId(values.partner))
-    throw new UsageError('--partner must be a partner id; causeway partner list shows them');
+    throw new UsageError('--partner must be a partner id; "causeway partner list" shows them');
   await runCommand(config, (ctx) => action(ctx, ids, values));
 }
 
@@ -111,7 +111,7 @@ function readArguments(args: string[]) {
 async function readFilter({ db }: CommandContext, { partner, offer, status }: Values): Promise<ReportFilter> {
   const offerId = offer === undefined ? null : await findOfferId(db, offer);
   if (offer !== undefined && offerId === null)
-    throw new UsageError(`--offer ${offer} does not exist; causeway offer list shows all offers`);
+    throw new UsageError(`--offer ${offer} does not exist; "causeway offer list" shows all offers`);
   return { partnerId: partner ?? null, offerId, status: status ?? null };
 }
 

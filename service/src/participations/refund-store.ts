@@ -82,8 +82,8 @@ export async function findRefundRequest(db: Db, id: string): Promise<RefundReque
 }
 
 /**
- * Confirms another operator's request. From now on, it counts towards that operator's limit. Returns false if the
- * request does not await confirmation.
+ * Confirms another operator's request. From now on, the request counts towards the limit of the operator who made it.
+ * Returns false if the request does not await confirmation.
  */
 export async function confirmRequest(tx: Db, id: string, by: string): Promise<boolean> {
   const { numUpdatedRows } = await tx

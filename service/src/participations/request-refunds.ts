@@ -30,7 +30,8 @@ export type RefundOperator = { name: string; limitUsd: number | null };
 const BATCH_ROWS = 500;
 
 /**
- * Records the limit that this node was started with. It then applies to every command; see `refund_limits`.
+ * Records the limit that this node was started with. The limit then applies to every command; see the table
+ * `refund_limits`.
  */
 export async function recordRefundLimit(db: Db, limitUsd: number | null): Promise<void> {
   await insertRefundLimit(db, limitUsd);
@@ -48,9 +49,10 @@ export type RefundDecision = {
 
 /**
  * Requests refunds of completed participations, and retries failed refunds. This is the only way to request a refund.
- * Skips participations that are frozen, and freezes those whose user is on hold: request their refunds again once an
- * operator has released them. If the request exceeds the operator's daily limit, stores it, so that another person can
- * confirm it with `confirmRefunds`, and throws `validation_failed`. Returns how many refunds were requested.
+ * Skips frozen participations, and freezes participations whose user is on hold. After an operator has released these
+ * participations, their refunds must be requested again. If the request exceeds the operator's daily limit, only stores
+ * it and throws `validation_failed`. Another person can then confirm it with `confirmRefunds`. Returns how many refunds
+ * were requested.
  */
 export async function requestRefunds(
   ctx: Parts,
@@ -62,8 +64,8 @@ export async function requestRefunds(
   if (refusal !== null)
     throw invalidField('amount', `${refusal}; another person has to confirm request ${id}`);
   const counted = new Set(ids);
-  // Records why the others are not refunded. Their amounts were not checked against the limit, so they stay unpaid even
-  // if a hold has just ended.
+  // Freezes those of the others whose user is on hold, which records why they are not refunded. None of the others is
+  // refunded, even if a hold has just ended, because their amounts were not checked against the limit.
   const others = participationIds.filter((each) => !counted.has(each));
   if (others.length > 0) await ctx.db.transaction().execute((tx) => freezeHeld(tx, others));
   return changeAll(ctx, ids, onProgress);

@@ -9,8 +9,8 @@ import type { ApprovalFault, ApprovalReader, Finding, RequiredApproval } from '.
 import type { AvailableFunds, RequiredFunds } from './funds.ts';
 
 /**
- * Judges approvals by the instructions that the transaction executed, and the token account by its current
- * state, because an approval may have been revoked in the same transaction. Everything is read at
+ * Judges an approval by the instructions that its transaction executed. Also judges the token account by its current
+ * state, because the same transaction may have revoked the approval. Everything is read at the commitment level
  * `confirmed`.
  */
 export function solanaApprovalReader(chain: SolanaChain): ApprovalReader {
@@ -86,7 +86,7 @@ async function judgeTransaction(chain: SolanaChain, required: RequiredApproval):
 
 /**
  * Returns the last matching approval, which is the one in force. If none matches, returns the check that ruled out the
- * last of them.
+ * last remaining approval.
  */
 function findApproval(
   { isFailed, instructions }: ExecutedTransaction,

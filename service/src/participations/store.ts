@@ -182,8 +182,7 @@ export async function resetCheck(tx: Db, id: string): Promise<void> {
 export type FrozenRow = { subject_id: string; address: string; user_id: string; partner_id: string };
 
 /**
- * Freezes the rows of these wallets that are not frozen yet, except failed and refunded rows. Returns the
- * changed rows.
+ * Freezes the rows of these wallets, except rows that are already frozen, failed or refunded. Returns the changed rows.
  */
 export async function freezeByWallet(
   tx: Db,

@@ -13,9 +13,9 @@ type Capped = Pick<OfferOption, 'price_usd' | 'total_token_supply'>;
 type Fraction = { value: bigint; scale: number };
 
 /**
- * Returns how much of the option can still be bought, in the smallest unit of a funding asset with `digits`
- * decimals, or null if the supply is unlimited. Funding assets are worth one dollar each. Amounts reserved at
- * the current price are subtracted without rounding.
+ * Returns how much of the option can still be bought, in the smallest unit of a funding asset with `digits` decimals.
+ * Returns null if the supply is unlimited. Funding assets are worth one dollar each. Amounts reserved at the current
+ * price are subtracted without rounding.
  */
 export function remainingSupply(
   option: Capped,

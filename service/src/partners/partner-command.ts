@@ -118,14 +118,14 @@ export async function runPartner(config: Config, args: string[]): Promise<void> 
   const [name = '', ...words] = positionals;
   const action = ACTIONS[name];
   if (action === undefined)
-    throw new UsageError(`unknown command partner ${name}; use one of ${Object.keys(ACTIONS).join(', ')}`);
+    throw new UsageError(`unknown command "partner ${name}"; use one of ${Object.keys(ACTIONS).join(', ')}`);
   const unexpected = Object.keys(values).find((option) => !action.allowed.some((each) => each === option));
   if (unexpected !== undefined) throw new UsageError(`partner ${name} does not take --${unexpected}`);
   const [clientId = '', ...rest] = words;
   if (action.takes === 'nothing' && words.length > 0)
     throw new UsageError(`partner ${name} takes no arguments besides options`);
   if (action.takes !== 'nothing' && clientId === '')
-    throw new UsageError(`partner ${name} requires a client id; causeway partner list shows them`);
+    throw new UsageError(`partner ${name} requires a client id; "causeway partner list" shows them`);
   if (action.takes === 'client' && rest.length > 0)
     throw new UsageError(`partner ${name} takes a single client id`);
   const result = await runCommand(config, (ctx) => action.run(ctx, { clientId, rest, values }));

@@ -11,7 +11,7 @@ type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 export type NewPartner = {
   name: string;
   redirectUris: readonly string[];
-  /** URIs to which the app may redirect browsers after sign-out. */
+  /** URIs to which the service may return the browser after sign-out. */
   postLogoutRedirectUris?: readonly string[];
   /** Default: all scopes. */
   scopes?: readonly string[];

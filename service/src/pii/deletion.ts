@@ -14,8 +14,8 @@ export function findDeletionBlock(ctx: Context, userId: string): Promise<Erasure
 }
 
 /**
- * Deletes the account at its user's request and confirms the deletion by mail. Returns why it cannot be deleted now,
- * for example because money may still move for it, or null if it was deleted.
+ * Deletes the account at its user's request and confirms the deletion by mail. Returns null if the account was deleted.
+ * If not, returns why it cannot be deleted now, for example because money may still move for it.
  */
 export async function deleteAccount(
   ctx: Context,

@@ -80,9 +80,9 @@ export type SavedData = { persons: Persons; move: Move | null };
 const MAX_FORMER_PLACES = 20;
 
 /**
- * Stores the identity provider's data as of `asOf`, unless newer data is stored. Replaces all fields: a field
- * that the provider no longer has becomes null. Returns null for an unknown or erased user and for empty
- * data.
+ * Stores the identity provider's data as of `asOf`, unless newer data is stored. Replaces all fields: a field that the
+ * provider no longer has becomes null. Returns null in three cases: the user is unknown or erased, there is no data at
+ * all, or newer data from version 0.1 is stored.
  */
 export async function savePersonalData(
   ctx: Context,

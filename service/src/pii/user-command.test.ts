@@ -63,7 +63,7 @@ test('hold and release require a reason, and every command requires an existing 
     await expect(run(command, 'nobody@user.test', ...more(command), '--reason', 'x')).rejects.toThrow(
       'User nobody@user.test not found.',
     );
-  await expect(run('jail', email)).rejects.toThrow('unknown command user jail');
+  await expect(run('jail', email)).rejects.toThrow('unknown command "user jail"');
   await expect(run('show')).rejects.toThrow('one email address or user id');
   await expect(run('show', email, email)).rejects.toThrow('one email address or user id');
 });

@@ -80,7 +80,7 @@ export async function runUser(config: Config, args: string[]): Promise<void> {
     }
     default:
       throw new UsageError(
-        `unknown command user ${command}; use erase, hold, release, show, explain, reset-second-factor, country-changes or approve-country`,
+        `unknown command "user ${command}"; use erase, hold, release, show, explain, reset-second-factor, country-changes or approve-country`,
       );
   }
 }

@@ -3,8 +3,8 @@ import type { Db } from '../db/pool.ts';
 import type { ReportedStatuses } from '../db/reported-tables.ts';
 
 /**
- * Serialises the reports about a user until the transaction ends. Statements after this lock see everything
- * that earlier reports' transactions committed, so the last report covers all facts.
+ * Serialises the reports about a user until the transaction ends. After taking this lock, a report sees everything that
+ * the transactions of earlier reports have committed, so the last report covers all facts.
  */
 export async function lockReports(tx: Db, userId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('requirement reports'), hashtext(${userId}))`.execute(tx);

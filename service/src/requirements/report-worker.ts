@@ -48,8 +48,8 @@ async function checkUser(ctx: Context, userId: string): Promise<boolean> {
 }
 
 /**
- * Returns the next time at which a status may change on its own, in epoch milliseconds: when an accreditation, a form
- * or the link to a form expires. Returns `Infinity` if there is none.
+ * Returns the next time at which a status may change on its own, because an accreditation, a form or the link to a form
+ * expires. The time is in epoch milliseconds, or `Infinity` if there is none.
  */
 function nextLapse({ facts, options }: NonNullable<Report>, now: number): number {
   if (facts === null) return Infinity;

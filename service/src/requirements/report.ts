@@ -13,14 +13,14 @@ export const STATUS_CHANGED = 'requirement.status_changed';
 
 export type ReportedOption = { partnerId: string; offer: Offer; option: OfferOption };
 
-/** The facts and options that a report covered; null if the worker must make the report. */
+/** The facts and options that a report covered; null if no report was made, because an offer was not cached. */
 export type Report = { facts: UserFacts | null; options: ReportedOption[] } | null;
 
 /**
- * Appends `requirement.status_changed` for every requirement status that differs from the last one reported
- * to a partner. Call it last in the transaction that changed the facts. If an offer is not cached, the call
- * reports nothing and the worker makes the report after the commit. It does not load the offer, because using
- * a second connection inside a transaction could exhaust the pool.
+ * Appends `requirement.status_changed` for every requirement status that differs from the last one reported to a
+ * partner. Call it last in the transaction that changed the facts. If an offer is not cached, the call reports nothing,
+ * and the worker makes the report after the commit. The call does not load the offer, because using a second connection
+ * inside a transaction could exhaust the pool.
  */
 export async function reportStatuses(ctx: Context, tx: Db, ...userIds: readonly string[]): Promise<void> {
   // Report the users in a fixed order, so that two transactions about the same users do not deadlock.

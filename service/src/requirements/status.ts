@@ -30,7 +30,8 @@ export type ReviewFacts = {
   rejectType: 'RETRY' | 'FINAL' | null;
   reviewedAt: number | null;
   /**
-   * A hash of who was approved: `''` until that is known, null without an approval and for approvals by Causeway 0.1.
+   * A hash of the person who was approved. It is `''` while the person is unknown. It is null if there is no approval,
+   * or if Causeway 0.1 recorded the approval.
    */
   person: string | null;
 };
@@ -81,7 +82,7 @@ export function requirementStatus(
   }
 }
 
-/** Returns whether the identity provider has deactivated the applicant or permanently rejected it, on any level. */
+/** Returns whether the identity provider has deactivated the applicant, or permanently rejected it on any level. */
 export function isFinallyRejected({ isActive, reviews }: UserFacts): boolean {
   if (!isActive) return true;
   for (const level in reviews) if (reviews[level as Level]?.rejectType === 'FINAL') return true;

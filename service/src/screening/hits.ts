@@ -29,9 +29,9 @@ export function logHits({ log }: Parts, hits: readonly Finding[]): void {
 }
 
 /**
- * Clears the hits of an address, as an operator has decided, and unfreezes its participations. Returns how
- * many hits were open. Throws `validation_failed` while the address is on the accepted list, because the next
- * screening would find it again.
+ * Carries out an operator's decision to clear an address: clears its open hits and unfreezes their participations.
+ * Returns how many hits were open. Throws `validation_failed` while the address is on the accepted list, because the
+ * next screening would find the address again.
  */
 export async function clearAddress(
   ctx: Pick<Context, 'db' | 'clock' | 'random'>,

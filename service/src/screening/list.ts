@@ -76,7 +76,7 @@ async function versionOf(file: string): Promise<string> {
   );
 }
 
-/** Returns the last accepted list, which the nodes use. For commands, which run in their own process. */
+/** Reads the last accepted list from the database. Used by commands, which do not run inside a node. */
 export async function readAcceptedSanctions(db: Kernel['db']): Promise<Pick<Sanctions, 'has'>> {
   const accepted = await readAcceptedList(db);
   return { has: (address) => accepted?.addresses.has(toListed(address)) ?? false };

@@ -29,9 +29,7 @@ export async function abandonTransaction(
   await (kind === 'commit' ? abandonCommit : abandonRefund)(parts, tx, rows);
 }
 
-/**
- * Returns submitted rows to `pending`. Fails rows that were already due for a refund instead of committing them again.
- */
+/** Returns submitted rows to `pending`. Rows that were already due for a refund fail, and are not committed again. */
 async function abandonCommit(parts: Parts, tx: Db, rows: readonly SettlementRow[]): Promise<void> {
   const ids = rows.map(({ id }) => id);
   await changeStatus(parts, tx, { ids, from: ['submitted'], to: 'pending', commitId: null });

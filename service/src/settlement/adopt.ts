@@ -8,7 +8,7 @@ import { planReconcile } from './reconcile-plan.ts';
 type Parts = Pick<Context, 'clock' | 'random'>;
 
 /**
- * Thrown if the events of the funds and the participations differ. The message is meant for the operator who ran the
+ * Thrown if the participations and the events of the funds differ. The message is meant for the operator who ran the
  * command.
  */
 export class NotReconciled extends Error {

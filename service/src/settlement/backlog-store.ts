@@ -12,8 +12,8 @@ export type Backlog = {
 
 /**
  * Counts the rows of one offer, or of all offers, that settlement has yet to finish, per chain and status.
- * `oldest_seconds` is the time since the last change of the row that has been unchanged longest. Uses one subquery per
- * status, because each status has its own index, so the cost grows with the backlog and not with the table.
+ * `oldest_seconds` is the longest time that one of these rows has gone without a change. Uses one subquery per status,
+ * because each status has its own index. The cost therefore grows with the backlog and not with the table.
  */
 export async function listBacklog(db: Db, offerId: string | null = null): Promise<Backlog[]> {
   const statuses = ['prepared', 'pending', 'submitted', 'remit_submitted'] as const;

@@ -12,9 +12,9 @@ const UNREADABLE_DELAY_SECONDS = 60;
 
 /**
  * Checks allowances and balances just before a commit is signed, so that no gas is spent on rows whose user has
- * withdrawn the allowance or the money, or on a token that burns all gas in a failed transfer. Fails rows that are
- * short. Postpones rows that could not be checked, and rows that are short only because other rows of the same wallet
- * and token come first. Returns the rows that can be committed.
+ * withdrawn the allowance or the money. (Some tokens burn all gas when a transfer fails.) Fails rows that are short.
+ * Postpones rows that could not be checked or cannot fail yet. Also postpones rows that are short only because other
+ * rows of the same wallet and token come first. Returns the rows that can be committed.
  */
 export async function keepFunded(
   worker: SettlementWorker,

@@ -3,8 +3,7 @@ import { bytesToHex, type Hex } from 'viem';
 import type { Db } from '../db/pool.ts';
 
 /**
- * Returns the block of each commit that another key has sent for one of the rows and that a reorganisation
- * could still undo.
+ * Returns the block of each row's commit, if another key has sent the commit and a reorganisation could still undo it.
  */
 export async function listCommitBlocks(
   db: Db,

@@ -56,8 +56,8 @@ async function failEnding(worker: SettlementWorker): Promise<number> {
 }
 
 /**
- * Returns the rows that may fail. Leaves out rows that are committed or may still be committed by a transaction that
- * this database does not know, for example after a restore from a backup.
+ * Returns the rows that may fail. Leaves out rows that a transaction unknown to this database has committed or may
+ * still commit. Such a transaction may exist after a restore from a backup, for example.
  */
 async function keepWithoutCommit<R extends SettlementRow>(worker: SettlementWorker, rows: R[]): Promise<R[]> {
   const failing = new Set<SettlementRow>();

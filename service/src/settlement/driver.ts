@@ -39,13 +39,13 @@ export type SettlementDriver = {
    */
   revokeNext(): Promise<number>;
   /**
-   * Returns the rows that the chain has not committed yet. Other rows were committed by a transaction that
-   * this database does not know: on Solana they are completed, on EVM chains their offers are paused.
+   * Returns the rows that the chain has not committed yet. The other rows were committed by a transaction that this
+   * database does not know. On Solana, such rows are completed. On EVM chains, their offers are paused.
    */
   skipCommitted(rows: SettlementRow[]): Promise<SettlementRow[]>;
   /**
-   * Returns the rows that are not committed and that no transaction signed so far can still commit. This also holds
-   * for signed transactions that a restored database no longer contains.
+   * Returns the rows that are not committed and that no transaction signed so far can still commit. Signed transactions
+   * count even if a restored database no longer contains them.
    */
   keepExcluded(rows: SettlementRow[]): Promise<SettlementRow[]>;
   /** Commits rows of one fund that passed all checks. Returns how many rows changed. */

@@ -11,8 +11,8 @@ import { failRefused } from './refused-transfer.ts';
 import type { SettlementRow } from './store.ts';
 
 /**
- * A row that writes only new storage slots costs about 90,000 gas. A fund may hold back 400,000 gas while it
- * processes a row.
+ * A row that writes only new storage slots costs about 90,000 gas. The base covers the gas that some funds require to
+ * be left before each row of a batch, about 430,000.
  */
 const GAS_PER_ROW = 200_000n;
 const BATCH_BASE_GAS = 500_000n;
@@ -32,7 +32,7 @@ type CommitPlan = { call: OperatorCall; rows: EvmRow[] };
 /**
  * Plans a batch of these rows. If the simulation of the batch fails, tries its first half, and so on. Rows fail
  * individually within a batch, so a batch reverts only for a reason that concerns all rows. If even a single row
- * reverts, returns null, after failing the row if its token refuses the transfer and postponing it otherwise.
+ * reverts, the row fails if its token refuses the transfer, and is postponed otherwise. In both cases, returns null.
  */
 async function planCommit(worker: EvmParts, rows: EvmRow[]): Promise<CommitPlan | null> {
   const [first] = rows;

@@ -85,12 +85,12 @@ function createEvmDriver(parts: EvmParts, roles: readonly SendingRole[]): Settle
     // Funds that do not store participation ids cannot tell which rows are committed. For those funds, a lost
     // commit is noticed by its nonce, which blocks the key.
     skipCommitted: (rows) => keepUncommitted(parts, toEvmRows(rows)),
-    // If this database had lost a commit, its nonce would be used on the chain, and `follow` would have
+    // If this database had lost a commit, the commit's nonce would be used on the chain, and `follow` would have
     // thrown.
     keepExcluded: async (rows) => (isKeyOurs ? rows : []),
     sendCommits: (rows) => sendCommit(parts, rows),
-    // Depths count from the head that this round has checked, because a reorganisation after that may have
-    // replaced a commit.
+    // Depths count from the head that this round has checked, because a later reorganisation may have replaced a
+    // commit.
     refundableBlocks: () =>
       state.head && { committedBelow: state.head.final + 1n, releasedBelow: state.head.released + 1n },
     sendRefunds: (rows) => sendBatchOrFirst(parts, rows),

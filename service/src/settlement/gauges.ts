@@ -44,7 +44,7 @@ export function registerSettlementGauges(
     registry,
     {
       name: 'causeway_settlement_oldest_seconds',
-      help: 'Seconds since the last change of the unfinished participation that has been unchanged longest.',
+      help: 'The longest time that an unfinished participation has gone without a change, in seconds.',
       labels: ['chain', 'status'],
     },
     async () =>

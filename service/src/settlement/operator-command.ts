@@ -116,7 +116,7 @@ export async function runOperator(config: Config, args: string[]): Promise<void>
   const [name = '', chain, ...more] = positionals;
   const action = ACTIONS[name];
   if (action === undefined)
-    throw new UsageError(`unknown command operator ${name}; use one of ${Object.keys(ACTIONS).join(', ')}`);
+    throw new UsageError(`unknown command "operator ${name}"; use one of ${Object.keys(ACTIONS).join(', ')}`);
   const unexpected = Object.keys(values).find((option) => !action.allowed.some((each) => each === option));
   if (unexpected !== undefined) throw new UsageError(`operator ${name} does not take --${unexpected}`);
   const { argument } = action;

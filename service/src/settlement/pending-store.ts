@@ -18,8 +18,8 @@ const expiryOf = ({ clock, defaultHours }: ExpiryLimits, hours: RawBuilder<unkno
   sql`${lifetimeNow(clock)} - make_interval(hours => coalesce(${hours}, ${defaultHours}::int))`;
 
 /**
- * Returns due pending rows of one fund that have not expired, oldest first. Chooses the fund with the oldest such row,
- * except the funds in `skipped`.
+ * Returns due pending rows of one fund that have not expired, oldest first. Ignores the funds in `skipped`, and chooses
+ * the fund with the oldest such row.
  */
 export async function listPending(
   db: Db,

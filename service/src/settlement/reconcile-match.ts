@@ -136,8 +136,8 @@ function listRecorded(rows: readonly BookedRow[]): { id: string; row: BookedRow 
 }
 
 /**
- * An event that no row records, from a transaction of our keys. `transactionId` is null if the database does
- * not know the transaction.
+ * An event that no row records, although one of our keys sent its transaction. `transactionId` is null if the database
+ * does not know this transaction.
  */
 type Orphan = { event: MinedFundEvent; kind: Kind; transactionId: string | null; problem: string };
 type Taken = Record<Kind, ReadonlySet<string>>;
@@ -215,8 +215,8 @@ function describeEvent({ hash, name, amount, token, user }: MinedFundEvent): str
 }
 
 /**
- * Returns every row that records a commit or refund without an event on the chain. Leaves out rows whose
- * recorded block was not compared.
+ * Returns the recorded commits and refunds that have no event on the chain. Leaves out those whose recorded block was
+ * not compared.
  */
 function findUnproven({ rows, from, to }: Books, taken: Taken): Unproven[] {
   const isCompared = (block: bigint | null) => block === null || (block >= from && block <= to);
@@ -246,8 +246,8 @@ function findProblem({ signers }: Books, event: MinedFundEvent, found?: MinedTra
 }
 
 /**
- * Returns whether the lost transaction may have settled the row. Returns false if another transaction for the row can
- * still be mined, unless both have the same nonce.
+ * Returns whether the lost transaction may have settled the row. If another transaction for the row can still be mined,
+ * returns false unless the two transactions have the same nonce.
  */
 function isCandidate(row: BookedRow, kind: Kind, { nonce }: MinedTransaction, adopted: Set<string>): boolean {
   if (kind === 'commit')

@@ -37,9 +37,9 @@ export async function finishPass(
 }
 
 /**
- * Stores new differences. Deletes accepted differences that were not found again, if the pass compared their
- * participations (`looked`; null = all participations). Returns all differences that no operator has
- * accepted.
+ * Stores new differences. Deletes accepted differences that were not found again, if the pass compared one of their
+ * participations. `looked` contains the compared participations; null means all. Returns all differences that no
+ * operator has accepted.
  */
 export async function replaceDifferences(
   tx: Db,

@@ -79,8 +79,8 @@ export function reconcileReceipts(ctx: Parts, chain: SolanaChain, options: PassO
 type PassOptions = { seconds: number; delayMs?: number; alerts?: Alerts | undefined };
 
 /**
- * Runs a pass, unless one has started recently on any node. Then raises an alert if differences are known, so that all
- * nodes show the same alert, no matter which node found the differences.
+ * Runs a pass, unless any node has started one recently. In both cases, an alert is then raised if differences are
+ * known. All nodes thus show the same alert, no matter which node found the differences.
  */
 async function runPass<Chain extends { name: string }>(
   ctx: Parts,
@@ -154,8 +154,8 @@ function toLook(plan: ReconcilePlan, totals: readonly StoredDifference[]): Look 
 }
 
 /**
- * Compares the counters of all funds, except funds with open transactions, because the database does not know
- * their outcome yet.
+ * Compares the counters of all funds that have no open transactions. While a transaction is open, the database does not
+ * know its outcome.
  */
 async function findWrongTotals(db: Db, chain: EvmChain, plan: ReconcilePlan): Promise<StoredDifference[]> {
   const busy = await listOpenTargets(db, chain.name);

@@ -53,10 +53,10 @@ const OVERLAP_BLOCKS = 256n;
 const DEFAULT_BLOCKS = 50_000n;
 
 /**
- * Compares the final events of every fund on the chain with the rows, and plans what to adopt: only transactions of our
- * own keys, and only for existing rows that no other transaction has settled. Changes nothing. By default, starts
- * shortly before our last transaction. `first` compares everything since our first transaction; reading a public chain
- * from its first block would take hours.
+ * Compares the final events of every fund on the chain with the rows, and plans which transactions to adopt: only
+ * transactions of our own keys, and only for existing rows that no other transaction has settled. Changes nothing
+ * itself. By default, the comparison starts shortly before our last transaction. If `fromBlock` is `first`, it starts
+ * shortly before our first transaction. Reading a public chain from its first block would take hours.
  */
 export async function planReconcile(
   db: Db,

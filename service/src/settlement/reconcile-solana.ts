@@ -88,9 +88,9 @@ async function findMissingRows(db: Db, chain: string): Promise<ReceiptDifference
 }
 
 /**
- * Returns a difference for every transaction by the funds' keys that this service did not send. Only the
- * report includes these: in the background, `watchFunds` raises its own alert about them, which `solana
- * adopt` ends.
+ * Returns a difference for every transaction by the funds' keys that this service did not send. Only the report
+ * includes these differences. In the background, `watchFunds` raises its own alert about such transactions, and
+ * `solana adopt` ends that alert.
  */
 async function findForeign(db: Db, chain: string): Promise<ReportedDifference[]> {
   return (await listForeignTransactions(db, chain)).map(({ signature, address, participationId }) => ({

@@ -6,9 +6,8 @@ import { isSanctioned } from '../wallets/sanctions.ts';
 import { listUsersOf, lockOwnersOf } from './owners-store.ts';
 
 /**
- * Returns whether a transaction may be signed again. It may not if one of its rows is frozen or has a user
- * who is on hold or a wallet that is sanctioned. Blocks holds and freezes until the database transaction
- * ends.
+ * Returns whether a transaction may be signed again. It may not if one of its rows is frozen, if the user of a row is
+ * on hold, or if the wallet of a row is sanctioned. Blocks holds and freezes until the database transaction ends.
  */
 export async function maySign(
   { sanctions }: Pick<Context, 'sanctions'>,

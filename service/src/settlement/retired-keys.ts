@@ -10,10 +10,10 @@ import { createSolanaWorker } from './solana-driver.ts';
 import type { SettlementWorker } from './worker.ts';
 
 /**
- * Returns one worker for each chain and replaced key with transactions left to follow. Throws `ConfigError` if such a
- * key is neither configured here nor, according to `OPERATOR_KEYS_FILE`, held by another node, because then nobody
- * would resend its transactions or notice their outcome. Also throws for a current key that has lost a role, because it
- * could no longer replace the transactions that it has sent in that role.
+ * Returns one worker for each replaced key and each chain on which the key has transactions left to follow. Throws
+ * `ConfigError` if such a key is not configured here and `OPERATOR_KEYS_FILE` does not assign it to another node.
+ * Nobody would then resend the key's transactions or notice their outcome. Also throws if a current key has lost a role
+ * in which it sent such transactions, because it could no longer replace them.
  */
 export async function listRetiredWorkers(
   ctx: Context,
@@ -42,10 +42,10 @@ export async function listRetiredWorkers(
 }
 
 /**
- * Returns one worker for each cluster and replaced Solana key with open transactions. The stored transactions can be
- * resent and followed without the key. If all attempts of a transaction expire, the current key of the role settles its
- * row, after looking for a receipt of the replaced key. A current key that has lost a role has a worker already, which
- * signs nothing more in that role.
+ * Returns one worker for each replaced Solana key and each cluster on which the key has open transactions. The stored
+ * transactions can be resent and followed without the key. If all attempts of a transaction expire, the current key of
+ * the role settles the row, after looking for a receipt of the replaced key. A current key that has lost a role has a
+ * worker already, which signs nothing more in that role.
  */
 export async function listRetiredSolanaWorkers(
   ctx: Context,

@@ -61,8 +61,8 @@ export async function followRetired(worker: SettlementWorker): Promise<Round> {
 }
 
 /**
- * Follows like `followRetired`, without the key. Then releases the lease, because another node may have the key,
- * and only that node can settle with it.
+ * Like `followRetired`, but for a key that this process does not have. Then releases the lease, because another node
+ * may have the key, and only that node can settle with it.
  */
 export async function followWithoutKey(worker: SettlementWorker): Promise<Round> {
   const round = await followRetired(worker);
@@ -118,7 +118,7 @@ const STEPS: Readonly<Record<SendingRole, readonly Step[]>> = {
 };
 
 /**
- * Runs the steps in turn, so that no kind of step starves another, until the budget is used up or no step has
+ * Runs the steps in turn, so that no kind of step starves another. Stops when the budget is used up or no step has
  * anything left to do. A blocked step does not stop the others. Returns how many rows changed.
  */
 async function takeSteps(worker: SettlementWorker, steps: readonly Step[], budget: number): Promise<number> {

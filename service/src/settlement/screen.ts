@@ -13,9 +13,9 @@ import type { SettlementWorker } from './worker.ts';
 const UNREADABLE_ROW_DELAY_SECONDS = 15;
 
 /**
- * Returns the rows that may be sent. Freezes rows whose user is on hold or whose wallet is sanctioned, fails rows whose
- * user no longer meets a requirement or has lost the proof of the wallet, and postpones rows that could not be checked
- * or cannot fail yet.
+ * Returns the rows that may be sent. Freezes rows whose user is on hold or whose wallet is sanctioned. Fails rows whose
+ * user no longer meets a requirement or has lost the proof of the wallet. Postpones rows that could not be checked or
+ * cannot fail yet.
  */
 export async function screenRows(
   worker: SettlementWorker,

@@ -69,8 +69,8 @@ export async function startSettlement(
 }
 
 /**
- * Returns the chains on which at least one role, commit or refund, has a key neither in this process nor on another
- * node. A replaced key sends nothing new, so its worker does not count.
+ * Returns the chains on which the commit role or the refund role has no key, neither in this process nor on another
+ * node. A replaced key sends nothing new, so it does not count.
  */
 function listUnserved({ chains, signerOf, solanaSignerOf, config }: Context): string[] {
   const lackKey =

@@ -222,8 +222,8 @@ async function withChain(
 }
 
 /**
- * Returns the address of an offer's fund, which derives from the first signer, and whether the fund exists. Throws
- * `UsageError` if the fund has other signers.
+ * Returns the address of an offer's fund, and whether the fund exists. The address derives from the first signer and
+ * the slug. Throws `UsageError` if the fund has other signers.
  */
 async function findFund(
   chain: SolanaChain,
@@ -241,8 +241,8 @@ async function findFund(
 }
 
 /**
- * Creates the fund account unless it exists: `signer` and each of the others can sign for it. Returns its address once
- * the account is final.
+ * Creates the fund account, unless it exists. `signer` and each address in `others` can sign for the fund. Returns the
+ * fund's address once the account is final.
  */
 export async function createFund(
   chain: SolanaChain,

@@ -16,10 +16,10 @@ import { assignRefund, postponeRows, type SettlementRow } from './store.ts';
 const DISPUTED_ROW_DELAY_SECONDS = 15;
 
 /**
- * Returns the rows that no key of their fund has committed or, for `remit`, refunded yet, and records the
- * others as settled. Looks up the receipts of every key that can sign for the fund, because this database may
- * have been restored and the current key may be new. If only one provider shows the receipt of a row with a
- * large amount, the row is neither returned nor recorded, but waits.
+ * Returns the rows that no key of their fund has settled yet, and records the others as settled. If `kind` is `remit`,
+ * settled means refunded; otherwise it means committed. Looks up the receipts of every key that can sign for the fund,
+ * because this database may have been restored and the current key may be new. If only one provider shows the receipt
+ * of a row with a large amount, the row is neither returned nor recorded, but waits.
  */
 export async function skipLanded(
   parts: SolanaParts,

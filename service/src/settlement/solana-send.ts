@@ -24,8 +24,8 @@ const FAILING_ROW_DELAY_SECONDS = 15;
 const BLOCKED_REFUND_DELAY_SECONDS = 15;
 const FOREIGN_ROW_DELAY_SECONDS = 30;
 /**
- * If none of at least this many rows can be sent, their fund is skipped for some seconds. Thousands of such rows would
- * otherwise be tried again and again, before newer rows of other funds.
+ * If at least this many rows are tried and none can be sent, their fund is skipped for some seconds. Otherwise
+ * thousands of such rows would be tried again and again, before newer rows of other funds.
  */
 const FAILING_BATCH_ROWS = 8;
 

@@ -156,14 +156,15 @@ export async function postponeRows(db: Db, ids: readonly string[], seconds: numb
 }
 
 /**
- * Commits below block `committedBelow` can be refunded. Refunds that failed below block `releasedBelow` can
- * be sent again. For transactions in state `final`, the block does not matter.
+ * A commit can be refunded if its block is below `committedBelow`. A refund that failed can be sent again if the block
+ * of its failed transaction is below `releasedBelow`. A transaction in state `final` meets these conditions in any
+ * block.
  */
 export type RefundableBlocks = { committedBelow: bigint; releasedBelow: bigint };
 
 /**
- * Returns unsent refunds of one fund, option and token whose commit is below block `committedBelow`. Leaves
- * out the funds in `skipped`. A refund that an earlier transaction failed to pay is due again once that
+ * Returns due refunds of one fund, option and token. Ignores the funds in `skipped`. A refund is due only if its commit
+ * is below block `committedBelow`. A refund that an earlier transaction failed to pay is due again once that
  * transaction is below block `releasedBelow`, where it can no longer be undone.
  */
 export async function listToRemit(

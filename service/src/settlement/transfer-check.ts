@@ -13,9 +13,10 @@ import type { EvmRow } from './evm-parts.ts';
 const ALERT_SECONDS = 3_600;
 
 /**
- * Compares the amounts that the token reports as transferred with those that the fund reports as committed. They can
- * differ, because third-party funds credit the requested amount even if the token charges a fee. If they do, completes
- * the row with a reason that says so, and raises an alert, because the fund owes more than it holds.
+ * Compares, for each row, the amount that the token reports as transferred with the amount that the fund reports as
+ * committed. The amounts can differ, because third-party funds credit the requested amount even if the token charges a
+ * fee. If the amounts of a row differ, completes the row with a reason that says so. Also raises an alert, because the
+ * fund owes more than it holds.
  */
 export async function noteDifferences(
   { ctx, alerts }: { ctx: Pick<Context, 'clock' | 'random' | 'log'>; alerts: Alerts },

@@ -20,7 +20,7 @@ export async function assertMayTrade(
 }
 
 /**
- * Like `assertMayTrade`, but without reading the chain, and in the database transaction that issues the calldata. Locks
+ * Like `assertMayTrade`, but does not read the chain. Runs in the database transaction that issues the calldata. Locks
  * the offer, which may have been closed since the request arrived.
  */
 export async function lockMayTrade(

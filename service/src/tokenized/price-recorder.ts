@@ -7,7 +7,7 @@ import { hasPrice, hasPrices, insertPrices, type RecordedPrice } from './price-s
 import { VenueRefusal } from './provider.ts';
 
 const PRICE_STEP_MS = 5 * 60_000;
-/** Shorter than the step between prices, so that a failed attempt is repeated soon. */
+/** How often the recorder runs. Shorter than the step between prices, so that a failed attempt is repeated soon. */
 const CHECK_INTERVAL_MS = 60_000;
 
 /** For each asset symbol: the last time step in which the venue refused to quote the asset. */

@@ -63,7 +63,7 @@ export async function findPreviousClose(db: Db, symbol: string, now: string): Pr
   return rows[0]?.price ?? null;
 }
 
-/** Deletes prices recorded before `before`: the hourly ones if `isKept` is true, otherwise all others. */
+/** Deletes either the hourly prices (`isKept`) or the other prices, if they were recorded before `before`. */
 export async function deletePrices(
   db: Db,
   { isKept, before }: { isKept: boolean; before: string },

@@ -33,8 +33,8 @@ const MAX_RANGES = 10;
 const OVERLAP_BLOCKS = 64n;
 
 /**
- * Reads the outcome of issued calldata from the chains, for all orders of a contract together, and ends
- * expired orders whose calldata was never issued. Safe to run on any number of nodes.
+ * Reads the outcome of issued calldata from the chains, for all orders of a contract together. Also ends expired orders
+ * whose calldata was never issued. Safe to run on any number of nodes.
  */
 export async function settleOrders(ctx: Context): Promise<void> {
   const open = await takeOpen(ctx.db, BATCH_SIZE, LEASE_SECONDS);

@@ -60,8 +60,8 @@ export async function checkAllowed(ctx: Context): Promise<void> {
 async function check(ctx: Context, row: Verification, leaseUntil: string): Promise<void> {
   const standing = await readStanding(ctx, row);
   if (standing === 'lost') return revoke(ctx, row);
-  // If the proof ends while the permission is unused, the permission is not revoked: it expires within
-  // minutes, and otherwise anyone could make the operator pay for revocations.
+  // If the proof ends while the permission is unused, the permission is not revoked, because it expires within minutes.
+  // If it were revoked, anyone could make the operator pay for revocations.
   if (standing === 'unproven' && row.state === 'allowed') return revokeUnproven(ctx, row);
   await setNextCheck(ctx.db, row.id, { leaseUntil, next: iso(ctx.clock.now() + NEXT_CHECK_MS[standing]) });
 }

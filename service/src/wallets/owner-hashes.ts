@@ -8,7 +8,7 @@ const KEY_PURPOSE = 'wallet owner key';
 
 type Parts = Pick<Context, 'sealing'>;
 
-/** Stores a keyed hash of the wallet, which is kept after its bindings and the account are deleted. */
+/** Stores a keyed hash of the wallet. The hash is kept after the wallet's bindings and the account are deleted. */
 export async function rememberOwner(
   { sealing }: Parts,
   tx: Db,
@@ -18,9 +18,7 @@ export async function rememberOwner(
   await putOwner(tx, sealing.tag(PURPOSE, address), userId);
 }
 
-/**
- * Returns every hash of the wallet that `rememberOwner` may have stored, with the current and former secrets.
- */
+/** Returns every hash of the wallet that `rememberOwner` may have stored: one for each current or former secret. */
 export async function ownerHashes({ sealing }: Parts, tx: Db, address: string): Promise<Buffer[]> {
   const former = (await listOwnerKeys(tx)).map(({ fingerprint, sealed }) =>
     sealing.open(KEY_PURPOSE, sealed, fingerprint.toString('hex')),

@@ -3,8 +3,8 @@ import type { Db } from '../db/pool.ts';
 
 const DEFAULT = 'webhook_attempts_default';
 /**
- * While our statement waits for its lock, others on the table queue behind it, so it gives up quickly. Housekeeping
- * tries again later.
+ * While a statement of ours waits for its lock, other statements on the table queue behind it. The wait therefore ends
+ * quickly, and housekeeping tries again later.
  */
 const LOCK_TIMEOUT = sql.raw("set local lock_timeout = '2s'");
 

@@ -41,7 +41,8 @@ export async function listDeliveries(
   keyset: Keyset,
 ): Promise<DeliveryRow[]> {
   const conditions = filters.map(({ field, isExcluding, values }) => {
-    // Compares as UUIDs, which are indexed. Drops other texts, which match no event.
+    // Compares event ids as UUIDs, because these are indexed. Drops values that are not UUIDs, because they match no
+    // event.
     const matches =
       field === 'event_id'
         ? sql`d.event_id = any(${values.filter(isId)}::uuid[])`

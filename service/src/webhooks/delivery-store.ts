@@ -92,8 +92,8 @@ type EndpointWithWork = { id: string; partner_id: string; has_due: boolean; has_
 
 /**
  * Returns the endpoints with due deliveries or requested resends, except `busy` ones. The `order by` in the subquery
- * makes PostgreSQL use the index of heads. With `exists`, it would expect to find a row soon, and read the whole table
- * if there is none.
+ * makes PostgreSQL use the index of heads. With `exists`, PostgreSQL would expect to find a row soon, and would read
+ * the whole table if there is no such row.
  */
 export async function listEndpointsWithWork(db: Db, busy: readonly string[]): Promise<EndpointWithWork[]> {
   const { rows } = await sql<EndpointWithWork>`
@@ -130,7 +130,7 @@ const CLAIMED = sql`d.id as delivery_id, d.endpoint_id, d.attempts, d.step, d.re
 
 /**
  * How many candidates a claim selects. A claim selects more than it takes, because another node may be claiming some of
- * them. This limit is part of the text: as a parameter, it would make PostgreSQL plan the statement again for every
+ * them. This limit is part of the SQL text. As a parameter, it would make PostgreSQL plan the statement again for every
  * claim, which takes longer than the claim itself.
  */
 const MAX_FOUND = sql.raw('32');
@@ -206,7 +206,7 @@ export async function planRetry(
   return rows[0]?.state === 'failed';
 }
 
-/** Ends a resend. If another one was requested in the meantime, it is due now. */
+/** Ends a resend. If another resend was requested in the meantime, that one is due now. */
 export async function finishResend(tx: Db, delivery: ClaimedDelivery): Promise<void> {
   await sql`update webhook_deliveries set resend_requested = resend_again, resend_again = false, resend_lease_until = null
     where id = ${delivery.delivery_id} and resend_lease_until = ${delivery.resend_lease_until}`.execute(tx);

@@ -92,8 +92,8 @@ export async function markProblem(
 }
 
 /**
- * Returns the number of pending deliveries to endpoints that are not disabled, counting at most `MAX_COUNTED` per
- * endpoint, and the age of the oldest one.
+ * Returns the number of pending deliveries to endpoints that are not disabled, and the age of the oldest one. Counts at
+ * most `MAX_COUNTED` deliveries per endpoint.
  */
 export async function measureDeliveries(db: Db): Promise<QueueState> {
   const { rows } = await sql<QueueState>`

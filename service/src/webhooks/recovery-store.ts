@@ -15,15 +15,15 @@ type Range = {
   until: string;
   firstId: string;
   lastId: string;
-  /** The deliveries of all events from this time on still exist. */
+  /** No delivery of an event since this time has been deleted. */
   loggedSince: string;
 };
 
 /**
- * Returns events in the range, up to the endpoint's cursor, that the endpoint subscribes to and whose delivery failed,
- * was skipped or never existed. Leaves out an event without a delivery if it is so old that its delivery may have been
- * deleted: the event may have been delivered. The range is also given as ids, because ids begin with the time and are
- * indexed.
+ * Returns the events in the range that the endpoint subscribes to and has missed: the delivery failed, was skipped or
+ * never existed. Ignores events after the endpoint's cursor. Also ignores an event without a delivery if it is older
+ * than `loggedSince`, because it may have had a delivery that succeeded and was deleted. The range is also given as
+ * ids, because ids begin with the time and are indexed.
  */
 export async function listMissedEvents(
   tx: Db,

@@ -19,7 +19,7 @@ const CLOCK_TOLERANCE_MS = 10_000;
 
 /**
  * Resends the events of a time range that the endpoint missed. Leaves out events that were delivered or are waiting for
- * delivery, and events older than the delivery log, unless the log still has their failed or skipped delivery.
+ * delivery. Events older than the delivery log are resent only if the log still has their failed or skipped delivery.
  */
 export async function recoverDeliveries(
   ctx: EndpointContext,

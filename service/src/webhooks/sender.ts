@@ -43,7 +43,7 @@ export type WebhookSender = {
   checkUrl: UrlRules['check'];
   /** Posts the body once. Does not follow redirects and never rejects. */
   send(url: string, headers: Record<string, string>, body: string): Promise<SendResult>;
-  /** Sends a HEAD request under the same rules. Returns why no response arrived, or null. Never rejects. */
+  /** Sends a HEAD request under the same rules. Returns why no response arrived, or null if one did. Never rejects. */
   probe(url: string): Promise<SendError | null>;
   /** Ends all requests. A `send` in progress then returns the error `stopped`. */
   close(): Promise<void>;

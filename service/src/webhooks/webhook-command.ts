@@ -102,14 +102,16 @@ export async function runWebhook(config: Config, args: string[]): Promise<void> 
   const [name = '', clientId = '', id = '', ...rest] = positionals;
   const action = ACTIONS[name];
   if (action === undefined)
-    throw new UsageError(`unknown command webhook ${name}; use one of ${Object.keys(ACTIONS).join(', ')}`);
+    throw new UsageError(`unknown command "webhook ${name}"; use one of ${Object.keys(ACTIONS).join(', ')}`);
   const unexpected = Object.keys(values).find((option) => !action.allowed.some((each) => each === option));
   if (unexpected !== undefined) throw new UsageError(`webhook ${name} does not take --${unexpected}`);
   const takesId = name !== 'list' && name !== 'create';
   if (clientId === '')
-    throw new UsageError(`webhook ${name} requires a client id; causeway partner list shows them`);
+    throw new UsageError(`webhook ${name} requires a client id; "causeway partner list" shows them`);
   if ((id !== '') !== takesId || rest.length > 0)
-    throw new UsageError(`webhook ${name} takes a client id${takesId ? ' and one id' : ''}`);
+    throw new UsageError(
+      `webhook ${name} takes a client id${takesId ? ' and the id of an endpoint or delivery' : ' only'}`,
+    );
   const sender = openWebhookSender({
     allowCidrs: config.webhookAllowCidrs ?? (config.profile === 'sandbox' ? ['127.0.0.0/8', '::1/128'] : []),
     baseUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
@@ -119,7 +121,7 @@ export async function runWebhook(config: Config, args: string[]): Promise<void> 
       const commitReply = <T>(work: (tx: Db) => Promise<T>) => command.db.transaction().execute(work);
       const partner = (await listPartners(command)).find(({ client_id }) => client_id === clientId);
       if (partner === undefined)
-        throw new UsageError(`${clientId} is not registered; causeway partner list shows all`);
+        throw new UsageError(`${clientId} is not registered; "causeway partner list" shows all`);
       const caller = { partnerId: partner.partner_id };
       return action.run({ ...command, commitReply, webhooks: sender }, { caller, id, values });
     });

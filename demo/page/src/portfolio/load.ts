@@ -88,7 +88,7 @@ async function readHolding(client: Causeway, source: Source): Promise<Holding | 
   return { offer, chain, quantity, cost, value, gain };
 }
 
-/** Adds up the estimates: until the issuer delivers the tokens of a sale, only the payments are known. */
+/** Adds up the estimated quantities. Until the issuer delivers the tokens of a sale, only the payments are exact. */
 function sumReceived(entries: readonly Entry[], { asset }: OfferDetails): Holding['quantity'] {
   const units = entries.reduce((sum, { received }) => sum + (received?.units ?? 0n), 0n);
   return { units, decimals: 18, code: asset.code, isEstimate: true };

@@ -128,7 +128,7 @@ function Side({ offer, selected }: { offer: OfferDetails; selected: OfferOption 
             offer={offer}
             optionId={selected.id}
             startSignal={starts}
-            // A user who has clicked "Start" wants to invest.
+            // Continues to the purchase only if the user has clicked "Start".
             onCompleted={() => starts > 0 && state === 'open' && navigate(investPath)}
           />
         </div>

@@ -47,6 +47,6 @@ export function useChecksum(address: string): string {
       isUnmounted = true;
     };
   }, [address]);
-  // An address that has just changed has no checksum yet.
+  // Just after `address` has changed, `checksummed` still holds the previous address.
   return checksummed.toLowerCase() === address.toLowerCase() ? checksummed : address;
 }

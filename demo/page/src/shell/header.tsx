@@ -27,8 +27,8 @@ export function Header() {
 }
 
 /**
- * The links to the main pages: in the header or, on phones, at the bottom of the screen. The page of an offer or an
- * order marks the link it belongs to as current.
+ * The links to the main pages: in the header or, on phones, at the bottom of the screen. On the page of an offer, the
+ * link to the offers is marked as current. On the page of an order, the link to the portfolio is.
  */
 function Navigation() {
   const { path } = useLocation();

@@ -14,8 +14,8 @@ const MAX_BODY_BYTES = 1_048_576;
 const MAX_BATCH_SIZE = 1000;
 const MAX_CALL_GAS = 10_000_000;
 const METERED_METHODS = new Set(['eth_call', 'eth_estimateGas']);
-// Methods that need keys, which the node does not hold; subscriptions, which need a lasting connection; and methods
-// that change time or state, which are reserved for the sandbox's controls.
+// Three kinds of methods are forbidden: those that need keys, which the node does not hold; subscriptions, which need a
+// lasting connection; and those that change time or state, which are reserved for the sandbox's controls.
 const FORBIDDEN_METHODS = /^(?!eth_|net_|web3_)|^eth_(sign|sendTransaction|subscribe|unsubscribe)/;
 
 const CORS = {

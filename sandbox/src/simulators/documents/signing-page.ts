@@ -9,8 +9,7 @@ const MAX_FORM_BYTES = 65_536;
 const MAX_LISTED_MAILS = 50;
 
 /**
- * The page titles for closed submissions. A submission that is closed while its status is still pending was
- * archived.
+ * The page titles for closed submissions, by status. A closed submission whose status is still `pending` was archived.
  */
 const CLOSED_TITLES: Record<ReturnType<typeof submissionStatus>, string> = {
   completed: 'This form has been signed',

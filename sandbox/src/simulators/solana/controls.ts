@@ -15,7 +15,10 @@ export type SolanaControls = {
   'solana/reorg': { input: { depth: number; transactions?: 'return' | 'drop' }; output: Height };
   'solana/interval': { input: { milliseconds: number }; output: Height };
   'solana/fault': { input: { mode: FaultMode; for_seconds?: number }; output: Record<string, never> };
-  /** Sets faults in the service's node; `solana/fault` sets faults in the network in front of it. */
+  /**
+   * Sets faults of the service's node itself. The control `solana/fault` sets faults of the network in front of that
+   * node.
+   */
   'solana/node': { input: Partial<NodeFaults>; output: Record<string, never> };
 };
 

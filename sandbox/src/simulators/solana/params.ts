@@ -77,7 +77,7 @@ export function decodeText(value: unknown, encoding: unknown): Buffer {
 }
 
 function decodeBase58(value: unknown): Uint8Array | undefined {
-  // Limits the length, because decoding takes quadratic time. No key, signature or transaction is longer.
+  // Limits the length, because decoding takes quadratic time. No key, signature or transaction exceeds the limit.
   if (typeof value !== 'string' || value.length > 1_700) return undefined;
   try {
     return base58.decode(value);

@@ -23,7 +23,7 @@ export type VenueSetting = {
 };
 
 /**
- * The venue's settings. With a null `session`, the market follows the calendar; `attestations` counts all attestations
+ * The venue's settings. If `session` is null, the market follows the calendar. `attestations` counts all attestations
  * ever issued.
  */
 export type VenueView = {
@@ -34,7 +34,7 @@ export type VenueView = {
 
 export type VenueControls = {
   'venue/set': { input: VenueSetting; output: VenueView };
-  /** Makes the market follow the calendar from now on, unless the session was set. */
+  /** Makes the market follow the calendar from now on. Does nothing if `venue/set` has set the session. */
   'venue/calendar': { input: Record<string, never>; output: Record<string, never> };
   /** Returns prices of the last year, for a service that has recorded none yet. */
   'venue/history': { input: Record<string, never>; output: { prices: PastPrice[] } };
@@ -51,7 +51,10 @@ type Parts = {
   fault: Fault;
   symbols: string[];
   readPast(): PastPrice[];
-  /** Posts a price to the oracle contract, which rejects quotes far from it. Null posts the venue's own price. */
+  /**
+   * Posts a price to the oracle contract, which then rejects quotes far from that price. Null posts the venue's own
+   * price.
+   */
   postPrice(symbol: string, price: bigint | null): Promise<void>;
 };
 

@@ -13,7 +13,7 @@ const OCTAVES = [
   { periodMs: 14_400_000, amplitude: 0.015 },
 ] as const;
 
-/** Slower waves, applied only to past prices: the live price stays close to the reference. */
+/** Slower waves. They apply only to past prices, so that the live price stays close to the reference. */
 const PAST_OCTAVES = [
   { periodMs: 259_200_000, amplitude: 0.02 },
   { periodMs: 2_592_000_000, amplitude: 0.06 },
@@ -25,7 +25,10 @@ export function midPrice(seed: string, symbol: string, reference: bigint, now: n
   return applyDrift(reference, sumWaves(OCTAVES, seed, symbol, now));
 }
 
-/** Returns a past mid price: the same walk, plus trends that end at the price of `now`. */
+/**
+ * Returns a past mid price: the same walk plus a trend. The trend is zero at `now`, so that past prices lead up to the
+ * live price.
+ */
 export function pastMidPrice(
   seed: string,
   symbol: string,

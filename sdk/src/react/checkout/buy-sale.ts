@@ -36,8 +36,8 @@ type Sale = {
   /** Called if the service has already used the approval of the purchase. */
   onApprovalUsed(purchase: UnfinishedSale): void;
   /**
-   * Called instead of starting a new purchase if an approved one must be finished or discarded first. Resets the flow
-   * to `idle`, in which the checkout shows that purchase.
+   * Called if a purchase that is already approved must be finished or discarded before a new one can start. Resets the
+   * flow to `idle`, in which the checkout shows the approved purchase.
    */
   reset(): void;
 };
@@ -156,8 +156,8 @@ function startFlow(
 }
 
 /**
- * Forgets a purchase, after running `work` if given. If the service already has the participation, because only its
- * reply was lost, returns the participation and skips `work`, which may revoke the approval that the participation
+ * Forgets a purchase, after running `work` if given. If the service already has the participation and only its reply
+ * was lost, returns the participation and does not run `work`: `work` may revoke the approval that the participation
  * needs.
  */
 export function discardSale(

@@ -11,7 +11,7 @@ import { useUi } from '../ui/ui.tsx';
 const STATUS_INTERVAL_MS = 10_000;
 const QUOTE_INTERVAL_MS = 3_000;
 
-/** Codes that mean the market is closed or paused, rather than unreachable. */
+/** Codes that say why nothing can be bought. Other codes, such as `network_error`, do not. */
 const CLOSED_CODES = new Set([
   'market_closed',
   'market_paused',

@@ -6,8 +6,8 @@ import { useUi } from '../ui/ui.tsx';
 import type { Limits } from './use-amount.ts';
 
 /**
- * Whether the sheet is open, and the facts that it shows: live until the user confirms, then as confirmed. The sheet
- * stays open while the flow runs, and closes when the flow returns to idle.
+ * Returns whether the review sheet is open, and the facts that it shows. The facts are live until the user confirms,
+ * then stay as confirmed. The sheet stays open while the flow runs, and closes when the flow returns to idle.
  */
 export function useReview(step: 'idle' | 'running' | 'failed' | 'done', live: readonly Fact[]) {
   const [isOpen, setIsOpen] = useState(false);
@@ -28,7 +28,8 @@ export function useReview(step: 'idle' | 'running' | 'failed' | 'done', live: re
 }
 
 /**
- * The form of an order, which opens the sheet instead of being submitted. The form stays if the sheet does not load.
+ * The form of an order. Submitting it opens the review sheet. If the sheet cannot be loaded, the form stays and shows
+ * the error.
  */
 export function OrderForm({ onReview, children }: { onReview(): void; children: ReactNode }) {
   const [error, setError] = useState<unknown>(null);
@@ -47,7 +48,7 @@ export function OrderForm({ onReview, children }: { onReview(): void; children: 
   );
 }
 
-/** Opens the sheet. On phones the button stays in view, with the amount above it. */
+/** Opens the review sheet. On phones the button stays in view, with the amount above it. */
 export function ReviewButton(props: { units: bigint | null; limits: Limits; canReview: boolean }) {
   const { cx, format, t } = useUi();
   const { units, limits, canReview } = props;

@@ -31,7 +31,7 @@ function useTradeFacts({ offer, deployment, purchase }: Props): readonly Fact[] 
       {t('{price} per {asset}', { price: format.usd(truncatePrice(price)), asset: code })}
     </span>
   );
-  // The flow checks these decimals on chain, and refuses a quote or an order with different ones.
+  // The flow checks these decimals on chain, and refuses a quote or an order with different decimals.
   const paid = { code: deployment?.code ?? '', decimals: deployment?.decimals ?? 0 };
   const received = { code, decimals: fractional_digits };
   // An order from an earlier purchase does not apply to the next one.

@@ -13,7 +13,7 @@ export type OpenApproval = {
 
 /**
  * Reads the allowances of the offer's contracts. Leaves out an allowance if an unsettled participation still needs any
- * part of it: a revocation or a new approval would replace all of it.
+ * part of it, because a revocation or a new approval would replace the whole allowance.
  */
 export async function readOpenApprovals(
   client: Causeway,

@@ -14,7 +14,7 @@ export function RevokeButton(props: {
   offer: OfferDetails;
   approval: Omit<OpenApproval, 'amount'>;
   wallet: Wallet | undefined;
-  /** Runs the revocation, unless a purchase needs the approval after all. */
+  /** Runs the revocation. May skip it if a purchase turns out to need the approval. */
   run(revoke: () => Promise<unknown>): Promise<void>;
 }) {
   const { cx, t } = useUi();

@@ -58,7 +58,7 @@ export function SaleSummary(props: {
   );
 }
 
-/** Returns the order as the review sheet shows it; nothing until it is complete. */
+/** Returns the order as the review sheet shows it, or an empty list until the order is complete. */
 export function useSaleFacts(props: {
   offer: OfferDetails;
   option: OfferDetails['options'][number];
@@ -88,7 +88,7 @@ export function useSaleFacts(props: {
 
 const DECIMALS = 18;
 
-/** Estimates the tokens bought, rounded down; a unit of the funding asset counts as one dollar. */
+/** Estimates how many tokens are bought, rounded down. One whole unit of the funding asset counts as one dollar. */
 export function estimateTokens(
   paid: { units: bigint; decimals: number },
   price: string | null,

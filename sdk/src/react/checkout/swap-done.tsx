@@ -11,7 +11,10 @@ import { type OrderEvent, OrderTimeline } from './order-timeline.tsx';
 
 type Unit = { code: string; decimals: number };
 
-/** The order page of a swap: its result, taken from the events of its transaction, and its transactions. */
+/**
+ * The order page of a swap. It shows the result, which comes from the events of the swap's transaction, and links to
+ * the transactions.
+ */
 export function SwapDone(props: {
   result: SwapResult;
   paid: Unit & { chain: Chain };

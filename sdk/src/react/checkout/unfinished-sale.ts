@@ -8,7 +8,7 @@ import { readItems, writeItem } from '../hooks/local-storage.ts';
 import { useSession } from '../hooks/use-session.ts';
 import type { OpenApproval } from './read-open-approvals.ts';
 
-/** A purchase that was started, and whose participation the service has not recorded yet; it survives reloads. */
+/** A purchase that was started and, as far as this browser knows, has no participation yet. It survives reloads. */
 export type UnfinishedSale = {
   /** Distinguishes this purchase from those that other pages have started. */
   id: string;
@@ -63,8 +63,8 @@ export function useUnfinishedSales(offerId: string) {
     dispatchEvent(new Event(CHANGED));
   };
   const record = (sale: UnfinishedSale) => {
-    // A new approval replaces the allowance of earlier ones. Purchases from the same allowance whose approval is not
-    // known can therefore no longer be resumed.
+    // A new approval replaces the earlier allowance. A purchase that relied on that allowance, and whose approval is
+    // not known, can no longer be resumed.
     if (sale.approvalHash !== null)
       for (const one of read())
         if (one.approvalHash === null && isSameAccount(one, sale)) write(one.id, null);
@@ -104,8 +104,8 @@ export function findApproved(recorded: readonly UnfinishedSale[]): UnfinishedSal
 }
 
 /**
- * Returns the record of a purchase, or the page's own copy if only that has the approval. Returns undefined if there is
- * no record and the page's copy has no approval.
+ * Returns the record of a purchase, or the page's own copy if only the copy has the approval. Returns undefined if
+ * there is no record and the page's copy has no approval.
  */
 export function findLatest(
   recorded: readonly UnfinishedSale[],

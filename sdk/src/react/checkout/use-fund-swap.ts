@@ -31,13 +31,15 @@ export type UseFundSwapOptions = {
 type SwapTerms = { amount: bigint; slippageBps: number; minReceive: bigint };
 
 export type FundSwapState = FlowView<FundSwapPhase, SwapResult> & {
-  /** The networks and payment assets; its `deployment` is undefined if the fund has none that this SDK supports. */
+  /**
+   * The networks and payment assets to choose from. `choice.deployment` is undefined if this SDK supports none of them.
+   */
   choice: DeploymentChoice;
   wallet: EvmWallet | undefined;
   status: QueryResult<SwapStatus>;
   /** Whether the fund has stopped swaps on this network, undefined until that is known. */
   isStopped: boolean | undefined;
-  /** Whether the fund's allow-list has the wallet. Add it with `useAllowWallet`. */
+  /** Whether the wallet is on the fund's allow-list. If not, add it with `useAllowWallet`. */
   authorization: QueryResult<WalletAuthorization>;
   /** What stops the user from swapping with this wallet. */
   blockers: readonly Check[];
@@ -64,9 +66,9 @@ export type FundSwapState = FlowView<FundSwapPhase, SwapResult> & {
 };
 
 /**
- * Runs a swap into a fund, and leaves the rendering to you: network, asset, allow-list, amount with a live preview,
- * slippage, approval and swap. `FundSwapCheckout` is built on it. The service checks the user's requirements; show them
- * with `RequirementsChecklist` or `useEligibility`.
+ * Runs a swap into a fund: network, asset, allow-list, amount with a live preview, slippage, approval and swap. Leaves
+ * the rendering to you. `FundSwapCheckout` is built on it. The service checks the user's requirements; show them with
+ * `RequirementsChecklist` or `useEligibility`.
  *
  * @example
  * ```tsx
@@ -99,7 +101,8 @@ export function useFundSwap({ offer, onDone }: UseFundSwapOptions): FundSwapStat
   );
   const blockers = useWalletBlockers(offer.id, offer.options[0]?.id, deployment?.chain, wallet);
   const { amount, limits, preview, output: published } = useFundPreview(deployment, wallet?.address);
-  // The flow checks on chain that the asset has the offer's decimals, so amounts are never shown with different ones.
+  // Ignores a published token whose decimals are not the offer's, because the flow checks on chain that the asset has
+  // the offer's decimals.
   const output = published?.decimals === offer.asset.fractional_digits ? published : undefined;
   const [slippageBps, setSlippageBps] = useState(DEFAULT_SLIPPAGE_BPS);
   const [allowPartial, setAllowPartial] = useState(false);
@@ -121,7 +124,8 @@ export function useFundSwap({ offer, onDone }: UseFundSwapOptions): FundSwapStat
   const canSwap = isAllowed && isPriced && wallet !== undefined && state.step === 'idle';
   const lastTerms = useRef<SwapTerms | undefined>(undefined);
   const swap = () => {
-    // Signs what the page shows: a partial swap pays the part shown, even if the fund could take more or less by now.
+    // Signs what the page shows: a partial swap is for exactly the part shown, even if the fund could take more or less
+    // by now.
     const shown = canSwap && { amount: isPartial ? pays : units, slippageBps, minReceive };
     // A retry keeps the terms that the user saw, because the screen shows no newer preview.
     const terms = canRetry ? lastTerms.current : shown || undefined;

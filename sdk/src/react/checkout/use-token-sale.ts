@@ -35,7 +35,9 @@ export type UseTokenSaleOptions = {
 
 export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
   option: TokenSaleOffer['options'][number] | undefined;
-  /** The networks and payment assets; its `deployment` is undefined if the sale has none that this SDK supports. */
+  /**
+   * The networks and payment assets to choose from. `choice.deployment` is undefined if this SDK supports none of them.
+   */
   choice: DeploymentChoice<Chain>;
   /** The protocol of the wallet to connect with `useWallet`. */
   protocol: Protocol;
@@ -80,9 +82,9 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
 };
 
 /**
- * Runs a purchase in a token sale, and leaves the rendering to you: network, asset, amount, approval, and the
- * participation with its live status. `TokenSaleCheckout` is built on it. The service checks the user's requirements;
- * show them with `RequirementsChecklist` or `useEligibility`.
+ * Runs a purchase in a token sale: network, asset, amount, approval, and the participation with its live status. Leaves
+ * the rendering to you. `TokenSaleCheckout` is built on it. The service checks the user's requirements; show them with
+ * `RequirementsChecklist` or `useEligibility`.
  *
  * @example
  * ```tsx

@@ -61,8 +61,8 @@ export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) 
         notify(onDone, result);
         return result;
       } catch (error) {
-        // Forgets the order only in the phase `confirming`, when it is known to be sent. Any other order is reused,
-        // because the service rejects a second one until the first expires.
+        // Forgets the order only in the phase `confirming`, when it is known to be sent. Otherwise the next attempt
+        // reuses the order, because the service rejects a second one until the first expires.
         if ((error as { phase?: unknown }).phase === 'confirming') openOrder.current = null;
         throw error;
       }

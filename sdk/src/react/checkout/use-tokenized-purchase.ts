@@ -23,7 +23,7 @@ export type UseTokenizedPurchaseOptions = {
 };
 
 export type TokenizedPurchaseState = FlowView<TokenizedPhase, SwapResult> & {
-  /** The networks; its `deployment` is undefined if the asset has none that this SDK supports. */
+  /** The networks to choose from. `choice.deployment` is undefined if this SDK supports none of them. */
   choice: DeploymentChoice;
   wallet: EvmWallet | undefined;
   /** What stops the user from buying with this wallet. */
@@ -48,8 +48,8 @@ export type TokenizedPurchaseState = FlowView<TokenizedPhase, SwapResult> & {
 };
 
 /**
- * Runs a purchase of a tokenized asset, and leaves the rendering to you: market status and limits, live price, amount,
- * approval, and an order that is verified before the wallet sends it. `TokenizedCheckout` is built on it. The service
+ * Runs a purchase of a tokenized asset: market status and limits, live price, amount, approval, and an order that is
+ * verified before the wallet sends it. Leaves the rendering to you. `TokenizedCheckout` is built on it. The service
  * checks the user's requirements; show them with `RequirementsChecklist` or `useEligibility`.
  *
  * @example

@@ -30,7 +30,7 @@ export type QueryCache = {
   /** Loads missing or stale data, then polls. Both stop when the last subscriber leaves. */
   subscribe(query: Query<unknown>, pollIntervalMs: number | undefined, notify: () => void): () => void;
   refresh(query: Query<unknown>): Promise<void>;
-  /** Reloads the matching queries that have subscribers now; the others reload on their next use. */
+  /** Reloads the matching queries: those with subscribers at once, the others on their next use. */
   invalidate(matches: (key: string) => boolean): void;
   /**
    * Sets whether the event stream is live. While it is, queries whose changes are reported by events are polled rarely.
@@ -48,7 +48,7 @@ export const IDLE: QueryState<never> = { data: undefined, error: undefined, isLo
 export const LOADING: QueryState<never> = { data: undefined, error: undefined, isLoading: true };
 /** Data younger than this is not reloaded when a component mounts or the window regains focus. */
 export const STALE_AFTER_MS = 5_000;
-/** The minimum poll interval, while events arrive, for queries whose changes they report. */
+/** While events arrive, the minimum poll interval of queries whose changes are all reported by events. */
 const LIVE_POLL_INTERVAL_MS = 30_000;
 const MAX_ENTRIES = 200;
 

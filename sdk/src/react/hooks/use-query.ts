@@ -9,8 +9,9 @@ import { useLastDefined } from './use-last-defined.ts';
 
 export type HookOptions<Data = never> = {
   /**
-   * Reloads the data this often while the page is visible. Default: never. Participations, wallets and requirement
-   * statuses also reload when an event reports a change; while events arrive, they are polled less often.
+   * Reloads the data this often while the page is visible. Default: never. If an interval is set, participations,
+   * wallets and requirement statuses also reload when an event reports a change, and are polled less often while events
+   * arrive.
    */
   pollIntervalMs?: number | undefined;
   /** @deprecated Use `pollIntervalMs`. */

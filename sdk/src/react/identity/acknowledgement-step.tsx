@@ -12,11 +12,11 @@ type Props = {
   onProgress(): void;
 };
 
-/** Links to a document, and records that the user has read the shown version when the user checks the box. */
+/** Links to a document. When the user checks the box, records that they have read the version shown. */
 export function AcknowledgementStep({ offerId, details, onStart, onProgress }: Props) {
   const { cx, rich } = useUi();
   const { requirements } = useCauseway();
-  // The version that the user has checked, so that the box of a new version is unchecked.
+  // The version whose box the user has checked. The box of a newer version starts unchecked.
   const [checked, setChecked] = useState<string | null>(null);
   const [error, setError] = useState<unknown>(null);
   const { name, url, version, sha256 } = details;

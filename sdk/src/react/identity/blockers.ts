@@ -24,7 +24,7 @@ function isBlocking({ code, status, requirement_id }: Check): boolean {
   return requirement_id === null && code !== 'offer_window';
 }
 
-/** Returns true if nothing that the user can do resolves the blockers. */
+/** Returns true if the user cannot resolve the blockers. */
 export function isFinal(blockers: readonly Check[]): boolean {
   return blockers.some(({ status }) => status === 'rejected');
 }

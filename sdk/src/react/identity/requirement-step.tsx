@@ -12,9 +12,7 @@ export type StepProps = {
   row: RequirementRow;
   guide: StepGuide;
   isNext: boolean;
-  /**
-   * True if the option keeps a list of registered wallets, so that a new wallet does not replace the last one.
-   */
+  /** True if the option keeps a list of registered wallets, so that a new wallet does not replace the previous one. */
   registersWallets: boolean;
   expectChange(): void;
 };

@@ -56,8 +56,8 @@ export function RequirementsChecklist(props: RequirementsChecklistProps) {
   const registersWallets =
     rows?.some(({ requirement }) => requirement.type === 'whitelisted_wallet') ?? false;
   const isBlocked = isFinal(blockers);
-  // Each rejected requirement shows its reason below. The notice therefore shows the blockers without a
-  // requirement or, if there are none, only the first blocker.
+  // Each rejected requirement shows its reason below. The notice therefore shows only the blockers that belong to no
+  // requirement. If there are none, it shows the first blocker.
   const general = blockers.filter(({ requirement_id }) => requirement_id === null);
   const shown = general.length > 0 ? general : blockers.slice(0, 1);
   const groups = groupsOf(rows ?? []);
@@ -111,7 +111,10 @@ function groupsOf(rows: readonly RequirementRow[]) {
     .toSorted((a, b) => Math.min(...a.members.map(rank)) - Math.min(...b.members.map(rank)));
 }
 
-/** Returns whether a row has something to show when it opens. A bound wallet can be changed. */
+/**
+ * Returns whether a row has something to show when it opens. A completed wallet step does, because the wallet can be
+ * changed.
+ */
 function isOpenable(row: RequirementRow): boolean {
   const { requirement, status } = row;
   return isOpenStep(row) || (status.status === 'completed' && requirement.type.endsWith('_wallet'));
@@ -166,7 +169,7 @@ type RowProps = StepProps & {
   /** Whether this is the open row. One row is open at a time. */
   isOpen: boolean;
   onOpen(): void;
-  /** True if nothing that the user can do resolves what blocks them. No step is offered in that case. */
+  /** True if the user cannot resolve the blockers. No step is offered in that case. */
   isBlocked: boolean;
 };
 

@@ -24,7 +24,7 @@ type GuideOptions = {
   rows: readonly RequirementRow[] | undefined;
   /** The next step that the user may take. */
   next: RequirementRow | undefined;
-  /** Starts the next step whenever it changes, as soon as the rows are loaded. */
+  /** When this number changes, the next step starts as soon as the rows are loaded. */
   startSignal: number;
   /** Called before the next step starts. */
   onNext(): void;

@@ -1,6 +1,6 @@
 /**
- * The parts of the components that accept the host's classes. Each part also has a class of the SDK: `cw-` and its
- * name.
+ * The parts of the components that accept the host's classes. Each part also has a class of the SDK, which is `cw-`
+ * followed by the part's name.
  */
 export type AppearancePart =
   | (
@@ -51,7 +51,7 @@ export type BlockProps = {
   className?: string | undefined;
 };
 
-/** Joins the SDK's classes with those of the host, which come last. */
+/** Joins the SDK's classes in `own`, the host's classes for the parts that `own` names, and `added`. */
 export function joinClasses(own: string, classNames: ClassNames, added?: string | undefined): string {
   const ofParts = own.split(' ').map((name) => classNames[name.replace(/^cw-/, '') as AppearancePart]);
   return [own, ...ofParts, added].filter((name) => name).join(' ');

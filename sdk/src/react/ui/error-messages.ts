@@ -5,7 +5,8 @@ import type { ErrorCode } from '../../wire.ts';
 export type ErrorDescription = { title: string; advice: string; needsSignIn: boolean };
 
 /**
- * Codes that no component causes. For these, the error's own message is shown, or its fields for `validation_failed`.
+ * Codes that no component causes, so they have no texts here. The error's own message is shown; for
+ * `validation_failed`, the invalid fields are shown instead.
  */
 type Unexpected =
   | 'malformed_request'

@@ -52,7 +52,7 @@ export const REQUIREMENT_GROUPS = [
   { name: 'Documents', types: ['acknowledgement'] },
 ] as const satisfies readonly Group[];
 
-/** About how long each step takes a user. A step that another one completes takes no extra time. */
+/** About how long each step takes a user. A step that is completed along with another one takes no extra time. */
 export const STEP_SECONDS: Readonly<Record<Requirement['type'], number>> = {
   identity_verification: 60,
   kyc_approved: 60,

@@ -3,7 +3,7 @@ import type { ErrorMessage } from './error-messages.ts';
 import type { LabelMessage } from './labels.ts';
 
 /**
- * Every text of the components, in English, which is also the key of its translation. Placeholders such as `{name}` are
+ * Every text of the components. The English text is also the key of its translation. Placeholders such as `{name}` are
  * filled in.
  */
 export type Message = ErrorMessage | LabelMessage | ComponentMessage;
@@ -15,8 +15,8 @@ export type Message = ErrorMessage | LabelMessage | ComponentMessage;
 export type Messages = Readonly<Partial<Record<Message | `check:${Check['code']}`, string>>>;
 
 /**
- * The texts that are not in a table. The compiler rejects any other text, and a test rejects texts that no component
- * uses.
+ * The texts that are not in the tables of `error-messages.ts` and `labels.ts`. The compiler rejects unlisted texts, and
+ * a test rejects texts that no component uses.
  */
 type ComponentMessage =
   | 'About {minutes} min left.'

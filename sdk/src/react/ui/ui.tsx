@@ -16,7 +16,7 @@ export type Ui = {
   /** Returns the host's text for a failed check, or else the service's own. */
   check(code: Check['code'], text: string): string;
   format: Formats;
-  /** Returns the SDK's classes, followed by those that the host has given to the same parts. */
+  /** Returns the SDK's classes in `own`, then the host's classes for the parts that `own` names, then `added`. */
   cx(own: string, added?: string | undefined): string;
 };
 

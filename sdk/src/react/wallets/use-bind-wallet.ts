@@ -60,8 +60,8 @@ export function useBindWallet({ offer, optionId, onDone }: UseBindWalletOptions)
 }
 
 /**
- * Returns the chain for the ownership proof: the offer's first chain of the protocol. If the offer has none,
- * returns the protocol's mainnet or test network, whichever matches the offer's first chain.
+ * Returns the chain for the ownership proof: the offer's first chain of the protocol. If the offer has none, returns
+ * the protocol's test network if the offer's first chain is a test network, otherwise the protocol's mainnet.
  */
 function chainFor({ contracts }: OfferDetails, protocol: Protocol): Chain {
   const chains = contracts.map(({ chain }): Chain => chain);

@@ -4,7 +4,7 @@ import { callNode } from './node-call.ts';
 /** How the code of an EOA that has delegated to a contract starts (EIP-7702). */
 const DELEGATION_PREFIX = '0xef0100';
 
-/** Returns whether a contract is deployed at the address. An EOA with a delegation counts as `none`. */
+/** Returns `contract` if a contract is deployed at the address. Returns `none` for an EOA, even with a delegation. */
 export async function readCode(chain: EvmChain, address: string): Promise<'none' | 'contract'> {
   const code = await callNode(chain, 'eth_getCode', [address, 'latest']);
   return code === '0x' || String(code).startsWith(DELEGATION_PREFIX) ? 'none' : 'contract';

@@ -8,13 +8,13 @@ import type { EvmChain } from './client.ts';
  */
 export type Finality = { confirmed: bigint; final: bigint; released: bigint };
 
-/** The minimum depth of `released` where finality tags are missing, as on test chains, whose other depths are 1. */
+/** The minimum depth of `released` where finality tags are missing. Test chains need it: their other depths are 1. */
 const RELEASE_BLOCKS = 64;
 
 /**
- * Reads which blocks below `head` are settled. On chains that support them, the node's `safe` and `finalized`
- * tags determine this: a block count says nothing about a roll-up, whose blocks are settled by its parent
- * chain. For a node without the tags, the depths in `chains.ts` apply.
+ * Reads which blocks below `head` are settled. On chains with finality tags, the node's `safe` and `finalized` blocks
+ * determine this: a block count says nothing about a roll-up, whose blocks are settled by its parent chain. On other
+ * chains, and for nodes without the tags, the depths in `chains.ts` apply.
  */
 export async function readFinality(
   { rpc, facts: { confirmations, refundDepth, finalityTags } }: EvmChain,

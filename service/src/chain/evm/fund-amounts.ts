@@ -5,7 +5,7 @@ import { decodeFunctionData, encodeFunctionData, toFunctionSelector } from 'viem
 
 type Identified = { token: Hex; amount: bigint };
 
-/** A commit or refund call: its function and the amount that it moves of each token, by lower-case token address. */
+/** A commit or refund call. `amounts` maps the lower-case address of each token to the amount that the call moves. */
 export type FundCall = { functionName: 'commit' | 'remit'; amounts: Map<string, bigint> };
 
 const FUNCTIONS: ReadonlyMap<string, AbiFunction> = new Map(
@@ -17,8 +17,8 @@ const FUNCTIONS: ReadonlyMap<string, AbiFunction> = new Map(
 );
 
 /**
- * Decodes a commit or a refund. Returns null for any other call, if an amount cannot be determined, or if the
- * data is not in canonical ABI encoding, because other decoders could read other amounts from it.
+ * Decodes a commit or a refund. Returns null for any other call, or if an amount cannot be determined. Also returns
+ * null if the data is not in canonical ABI encoding: other decoders could read other amounts from it.
  */
 export function readFundCall(data: Hex): FundCall | null {
   const item = FUNCTIONS.get(data.slice(0, 10).toLowerCase());
@@ -49,9 +49,9 @@ function decode(item: AbiFunction, data: Hex): readonly unknown[] | null {
 }
 
 /**
- * Reads the token and amount of each row. The second generation takes one row or a list of rows, and for refunds the
- * amounts as a second argument. The first generation takes tokens and amounts as separate arguments, each a value or a
- * list.
+ * Reads the token and amount of each row. In the second generation, a call takes one row or a list of rows. A refund
+ * also takes the amounts, as its second argument. In the first generation, a call takes tokens and amounts as separate
+ * arguments. Each is a value or a list.
  */
 function listRows([first, second, tokens, amounts]: readonly unknown[]): Identified[] {
   if (typeof first === 'object' && first !== null && !Array.isArray(first)) {

@@ -33,9 +33,9 @@ export function readAuthorized({ reader }: EvmChain, swap: Hex, wallet: Hex): Pr
 
 /**
  * Reads the stop mask of any contract generation. In the first generation, `stopped()` returns the mask. In newer ones,
- * `paused()` returns the mask and `stopped()` a bool. `status()` adds the state of the market behind the contract, but
- * its words come in either order and repeat the contract's own flags, so they count only while `stopped()` and
- * `paused()` are clear.
+ * `paused()` returns the mask, and `stopped()` returns a bool. `status()` adds the state of the market behind the
+ * contract. But the words of `status()` come in either order, and they repeat the contract's own flags. Therefore they
+ * count only while `stopped()` and `paused()` are clear.
  */
 export async function readSwapStatus({ reader }: EvmChain, swap: Hex): Promise<SwapStatus> {
   const [stopped, swapLevel, paused, words] = await Promise.all([

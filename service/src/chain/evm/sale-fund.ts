@@ -23,7 +23,7 @@ const abiV2 = saleFundV2.abi;
 /** One user's part of a commit or a remit. Funds of the second generation accept each `commitment` id once. */
 export type FundRow = { commitment: Hex; user: Hex; optionId: string; token: Hex; amount: bigint };
 
-/** Funds of generation 2 have an id per commitment. */
+/** The generation of a fund contract. Only funds of the second generation use commitment ids. */
 export type FundGeneration = 1 | 2;
 
 const TOTALS_ABI = parseAbi([
@@ -57,7 +57,7 @@ export async function readFundGeneration({ reader }: EvmChain, fund: Hex): Promi
   }
 }
 
-/** Returns the rows that a fund of the second generation has committed (`isCommitted`) or refunded (`isRemitted`). */
+/** Returns those rows that a fund of the second generation has committed or refunded, depending on `state`. */
 export function readIdState<Row extends FundRow>(
   { reader }: EvmChain,
   fund: Hex,

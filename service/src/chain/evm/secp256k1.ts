@@ -9,8 +9,8 @@ const ORDER = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25
 /** Half the order of secp256k1. EIP-2, and contracts that verify signatures, reject any `s` above it. */
 const HALF_ORDER = Buffer.from('7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0', 'hex');
 /**
- * libsecp256k1, called directly. The `recover` function of `tiny-secp256k1` first decompresses the point of r itself,
- * which libsecp256k1 does anyway.
+ * libsecp256k1, called directly. The `recover` function of `tiny-secp256k1` does extra work: it decompresses the point
+ * of r, and then libsecp256k1 does so again.
  */
 const secp256k1 = await loadSecp256k1();
 const MESSAGE_PREFIX = '\x19Ethereum Signed Message:\n';

@@ -18,8 +18,9 @@ const PAUSE_BUY = 4n;
 const PAUSE_SELL = 8n;
 
 /**
- * Reads which sides can be traded now. The contract's status includes the venue's own pauses. A status of two words
- * holds the state and the flags of both sides; a status of three words holds the flags and one state per side.
+ * Reads which sides (buy, sell) can be traded now. The contract's status includes the venue's own pauses. A status of
+ * two words holds a state and flags, both shared by the two sides. A status of three words holds shared flags and one
+ * state per side.
  */
 export async function readTokenizedStatus(
   { reader }: EvmChain,

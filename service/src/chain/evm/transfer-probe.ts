@@ -37,8 +37,8 @@ const REBASING_VIEWS = parseAbi([
 const FEE_VIEWS = parseAbi(['function basisPointsRate() view returns (uint256)']);
 
 /**
- * Returns why transfers of the token do not move exact amounts. Returns null if they do, or if the probe cannot find
- * out.
+ * Returns the reason if transfers of the token do not move exact amounts. Returns null if transfers are exact, or if
+ * the probe cannot find out.
  */
 export async function findInexactTransfers(chain: EvmChain, token: Hex, to: Hex): Promise<string | null> {
   const { reader } = chain;

@@ -6,9 +6,9 @@ import type { EventLog } from './receipts.ts';
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
 /**
- * Returns, for each row, the amount of the row's token that the row's user has sent to `to`, read from the token's
- * `Transfer` events. Returns null for a row without an event. Rows of the same user and token consume the events in
- * order.
+ * Returns one amount per row: how much of the row's token the row's user has sent to `to`. The amounts come from the
+ * token's `Transfer` events. The amount is null for a row without an event. Rows of the same user and token consume the
+ * events in order.
  */
 export function readTransfers(
   to: Hex,

@@ -88,8 +88,8 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
   async function post(calls: RpcCall[], timeoutMs: number, lane: string): Promise<RpcReply[]> {
     const deadline = performance.now() + timeoutMs;
     const leave = await connections.take(lane, timeoutMs).catch((error: unknown) => {
-      // Finding no free connection says nothing about the endpoint. While the circuit is open, however, this
-      // call may be its probe, and other calls wait for the result.
+      // Finding no free connection says nothing about the endpoint. While the circuit is open, however, this call may
+      // be its probe. Other calls wait for the result of the probe, so it counts as failed.
       if (!circuit.isClosed()) circuit.fail();
       throw error;
     });

@@ -29,7 +29,7 @@ export type Rpc = {
   inLane(lane: string): Rpc;
   /** Returns one `Rpc` per provider, so that answers from independent sources can be compared. */
   providers(): Rpc[];
-  /** The number of HTTP requests sent so far, without those of surveys. */
+  /** The number of HTTP requests sent so far, not counting surveys. */
   sent(): number;
   /** Returns how many HTTP requests to each endpoint had each outcome, in the configured order. */
   outcomes(): { provider: string; outcomes: Endpoint['outcomes'] }[];

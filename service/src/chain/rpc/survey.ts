@@ -39,8 +39,9 @@ const MAX_FUTURE_SECONDS = 60;
 
 /**
  * Asks every endpoint for its chain and head. Demotes endpoints that lag behind, and stops using endpoints of another
- * chain. Compares timestamps instead of block numbers: a lying endpoint can report any number, but no time later than
- * now, and the head of an honest endpoint is close to now too. Returns the heads of the endpoints that answered.
+ * chain. Compares timestamps instead of block numbers, because a lying endpoint could report any block number. A false
+ * timestamp gains nothing: the heads of honest endpoints are close to the current time, and heads too far in the future
+ * do not count. Returns the heads of the endpoints that answered.
  */
 export async function surveyEndpoints(
   endpoints: readonly Endpoint[],

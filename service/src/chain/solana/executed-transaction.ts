@@ -27,9 +27,9 @@ type Reply = { slot?: unknown; transaction?: unknown; meta?: Meta | null };
 const UNSUPPORTED_VERSION = -32015;
 
 /**
- * Reads a transaction at `confirmed`. Returns null if the node does not know it; it may still exist. Throws
- * `MalformedTransaction` if its version is unknown. A node that does not record inner instructions could hide an
- * approval, so another node is asked instead.
+ * Reads a transaction with the commitment level `confirmed`. Returns null if the node does not know the transaction,
+ * which may exist nevertheless. Throws `MalformedTransaction` if its version is unknown. A node that does not record
+ * inner instructions could hide an approval, so another node is asked instead.
  */
 export async function readTransaction(
   { rpc }: SolanaChain,

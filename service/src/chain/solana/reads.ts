@@ -82,7 +82,10 @@ export async function readChainTime(chain: SolanaChain): Promise<number> {
 
 export type Blockhash = { hash: string; lastValidHeight: bigint };
 
-/** Reads a confirmed blockhash and, from the same reply, how long it is valid: that limit may change. */
+/**
+ * Reads a confirmed blockhash and the last block height at which it is valid. The node reports this height, so the
+ * service does not depend on the lifetime of blockhashes, which may change.
+ */
 export async function readBlockhash(chain: SolanaChain): Promise<Blockhash> {
   const reply = await call(chain, 'getLatestBlockhash', [{ commitment: 'confirmed' }]);
   const { blockhash, lastValidBlockHeight } =
