@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import type { Config } from '../config.ts';
-import { type CommandHelp, UsageError } from '../operations/command.ts';
+import { type CommandHelp, UsageError, unknownCommand } from '../operations/command.ts';
 import { runCommand } from '../operations/run-command.ts';
 import { createCheckpointKeys, originOf, verifierKey } from './checkpoint.ts';
 import { findTreeCheckpoint, listSealedEntries } from './store.ts';
@@ -34,7 +34,7 @@ export async function runAudit(config: Config, args: string[]): Promise<void> {
   if (values.checkpoint !== undefined) throw new UsageError('only audit verify takes --checkpoint');
   if (action === 'export') return exportEntries(config);
   if (action === 'checkpoint') return printCheckpoint(config);
-  throw new UsageError(`unknown command "audit ${action}"; use one of verify, export, checkpoint`);
+  throw unknownCommand('audit', action, ['verify', 'export', 'checkpoint']);
 }
 
 async function verify(config: Config, files: readonly string[]): Promise<void> {

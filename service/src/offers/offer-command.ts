@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
 import type { Config } from '../config.ts';
 import { ApiError } from '../errors.ts';
-import { type CommandHelp, UsageError } from '../operations/command.ts';
+import { type CommandHelp, UsageError, unknownCommand } from '../operations/command.ts';
 import { confirm } from '../operations/confirm.ts';
 import { runCommand } from '../operations/run-command.ts';
 import { writeOutput } from '../operations/write-output.ts';
@@ -86,10 +86,7 @@ export async function runOffer(config: Config, args: string[]): Promise<void> {
   const [name = '', ...words] = positionals;
   if (name === 'schema') return writeSchema(values.write);
   const action = ACTIONS[name];
-  if (action === undefined)
-    throw new UsageError(
-      `unknown command "offer ${name}"; use one of ${Object.keys(ACTIONS).join(', ')}, schema`,
-    );
+  if (action === undefined) throw unknownCommand('offer', name, [...Object.keys(ACTIONS), 'schema']);
   const unexpected = Object.keys(values).find((option) => !action.allowed.some((each) => each === option));
   if (unexpected !== undefined) throw new UsageError(`offer ${name} does not take --${unexpected}`);
   if (name === 'list' && words.length > 0) throw new UsageError('offer list takes no arguments');

@@ -20,6 +20,12 @@ export class UsageError extends Error {
   }
 }
 
+/** Returns the error for a command that is not one of the `group`. `name` is empty if the user typed none. */
+export function unknownCommand(group: string, name: string, known: readonly string[]): UsageError {
+  const problem = name === '' ? `${group} requires a command` : `unknown command "${group} ${name}"`;
+  return new UsageError(`${problem}; use one of ${known.join(', ')}`);
+}
+
 const WIDTH = 100;
 
 export function formatHelp({ usage, description, options = {}, examples }: CommandHelp): string {

@@ -6,7 +6,7 @@ import { chainFacts } from '../chain/chains.ts';
 import type { Config } from '../config.ts';
 import { rehearse } from '../db/rehearse.ts';
 import { isId } from '../http/ids.ts';
-import { type CommandHelp, UsageError } from '../operations/command.ts';
+import { type CommandHelp, UsageError, unknownCommand } from '../operations/command.ts';
 import { type CommandContext, runCommand } from '../operations/run-command.ts';
 import { cancelParticipation, retryParticipation } from './cancel.ts';
 import { remitParticipations } from './remit.ts';
@@ -83,9 +83,7 @@ export async function runParticipation(config: Config, args: string[]): Promise<
   const operator = { name: userInfo().username, limitUsd: config.refundDailyLimitUsd };
   const action = change === undefined ? ACTIONS[name] : changeEach(name, change, operator);
   if (action === undefined)
-    throw new UsageError(
-      `unknown command "participation ${name}"; use one of ${[...Object.keys(ACTIONS), ...Object.keys(CHANGES)].join(', ')}`,
-    );
+    throw unknownCommand('participation', name, [...Object.keys(ACTIONS), ...Object.keys(CHANGES)]);
   const takesIds = name === 'show' || name === 'confirm' || name in CHANGES;
   if (takesIds && ids.length === 0)
     throw new UsageError(

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Config } from '../config.ts';
-import { type CommandHelp, UsageError } from '../operations/command.ts';
+import { type CommandHelp, UsageError, unknownCommand } from '../operations/command.ts';
 import { type CommandContext, runCommand } from '../operations/run-command.ts';
 import {
   createPartner,
@@ -117,8 +117,7 @@ export async function runPartner(config: Config, args: string[]): Promise<void> 
   const { values, positionals } = readArguments(args);
   const [name = '', ...words] = positionals;
   const action = ACTIONS[name];
-  if (action === undefined)
-    throw new UsageError(`unknown command "partner ${name}"; use one of ${Object.keys(ACTIONS).join(', ')}`);
+  if (action === undefined) throw unknownCommand('partner', name, Object.keys(ACTIONS));
   const unexpected = Object.keys(values).find((option) => !action.allowed.some((each) => each === option));
   if (unexpected !== undefined) throw new UsageError(`partner ${name} does not take --${unexpected}`);
   const [clientId = '', ...rest] = words;

@@ -8,7 +8,7 @@ import type { Config } from '../config.ts';
 import type { Db } from '../db/pool.ts';
 import { createLog } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
-import { type CommandHelp, UsageError } from '../operations/command.ts';
+import { type CommandHelp, UsageError, unknownCommand } from '../operations/command.ts';
 import { runCommand } from '../operations/run-command.ts';
 import { NotDeepEnough } from '../operator/adopt.ts';
 import { SENDING_ROLES } from '../operator/role.ts';
@@ -115,8 +115,7 @@ export async function runOperator(config: Config, args: string[]): Promise<void>
   const { values, positionals } = readArguments(args);
   const [name = '', chain, ...more] = positionals;
   const action = ACTIONS[name];
-  if (action === undefined)
-    throw new UsageError(`unknown command "operator ${name}"; use one of ${Object.keys(ACTIONS).join(', ')}`);
+  if (action === undefined) throw unknownCommand('operator', name, Object.keys(ACTIONS));
   const unexpected = Object.keys(values).find((option) => !action.allowed.some((each) => each === option));
   if (unexpected !== undefined) throw new UsageError(`operator ${name} does not take --${unexpected}`);
   const { argument } = action;

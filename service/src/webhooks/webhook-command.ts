@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/pool.ts';
-import { type CommandHelp, UsageError } from '../operations/command.ts';
+import { type CommandHelp, UsageError, unknownCommand } from '../operations/command.ts';
 import { runCommand } from '../operations/run-command.ts';
 import { listPartners } from '../partners/partner.ts';
 import { listAttempts, listDeliveries, resendDelivery } from './delivery-log.ts';
@@ -101,8 +101,7 @@ export async function runWebhook(config: Config, args: string[]): Promise<void> 
   const { values, positionals } = readArguments(args);
   const [name = '', clientId = '', id = '', ...rest] = positionals;
   const action = ACTIONS[name];
-  if (action === undefined)
-    throw new UsageError(`unknown command "webhook ${name}"; use one of ${Object.keys(ACTIONS).join(', ')}`);
+  if (action === undefined) throw unknownCommand('webhook', name, Object.keys(ACTIONS));
   const unexpected = Object.keys(values).find((option) => !action.allowed.some((each) => each === option));
   if (unexpected !== undefined) throw new UsageError(`webhook ${name} does not take --${unexpected}`);
   const takesId = name !== 'list' && name !== 'create';
