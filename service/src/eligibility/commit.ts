@@ -5,6 +5,7 @@ import type { Db } from '../db/pool.ts';
 import { findOfferById, findStoredOptions } from '../offers/offer.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
 import { lockApplicants, readFactsOfAllIn } from '../requirements/facts.ts';
+import { isKnownType } from '../requirements/known-types.ts';
 import type { UserFacts } from '../requirements/status.ts';
 import { lockProofsOfAll } from '../wallets/proof.ts';
 import { decideRules } from './decide-rules.ts';
@@ -49,11 +50,13 @@ export async function decideCommits(ctx: Context, rows: readonly CommitRow[]): P
   return subjects.map((subject) => toDecision(subject === null ? null : (findings.shift() ?? null)));
 }
 
-/** Returns null if the offer is not published, or the option is gone. */
+/** Returns null if the offer is not published, or the option is gone or has a requirement of a newer release. */
 async function findSubject(ctx: Context, row: CommitRow): Promise<Subject | null> {
   const { userId, partnerId, chain, user: wallet } = row;
   const offer = await findOfferById(ctx, partnerId, row.offerId);
-  const options = offer?.options.filter(({ id }) => id === row.optionId) ?? [];
+  const options =
+    offer?.options.filter(({ id, requirements }) => id === row.optionId && requirements.every(isKnownType)) ??
+    [];
   if (offer === undefined || options.length === 0) return null;
   return { user: { userId, partnerId }, offer, options, target: { wallet, chain: chain as ChainName } };
 }

@@ -1,4 +1,5 @@
 import type { Level } from '../identity/provider.ts';
+import { assertKnownType } from '../requirements/known-types.ts';
 import {
   REQUIREMENT_TYPES,
   type Requirement,
@@ -89,7 +90,9 @@ function messagesOf(type: RequirementType): Messages {
   };
 }
 
+/** Throws `unavailable` for a requirement type of a newer release. */
 export function decideRequirement(requirement: Requirement, situation: Situation): Finding {
+  assertKnownType(requirement);
   const { option, user, now, wallet } = situation;
   const computed = requirementStatus(requirement, option, user, now);
   const status = typeof computed === 'string' ? computed : computed.status;

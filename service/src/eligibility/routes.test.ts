@@ -10,6 +10,7 @@ import { isValid } from '../http/validation.ts';
 import type { Offer } from '../offers/catalogue.ts';
 import { eraseUser } from '../pii/erasure.ts';
 import { releaseHold } from './account.ts';
+import { decideCommits } from './commit.ts';
 import { lockEligible } from './gate.ts';
 import { type Check, Eligibility } from './schema.ts';
 
@@ -254,4 +255,37 @@ test('a refusal in the transaction of the result is in the audit log, although t
       reason: expect.stringMatching(/^[a-z_]+$/),
     });
   await expectAudited(app.ctx, 'eligibility.refused');
+});
+
+test('a node that does not know a requirement type of a newer release answers 503 until a newer node is asked', async () => {
+  const options = [{ slug: 'only', requirements: [{ type: 'kyc_approved' }] }] as never;
+  const newer = await makeOffer(app.ctx, saleFile({ slug: 'newer', options }));
+  const id = newer.options[0]?.id ?? '';
+  const { db } = app.ctx;
+  await sql`alter table requirements drop constraint requirements_type_check`.execute(db);
+  await sql`update requirements set type = 'questionnaire' where option_id = ${id}`.execute(db);
+  const headers = { authorization: `Bearer ${await app.tokenFor()}` };
+  const get = (path: string) => app.app.inject({ url: `/v1/offers/${newer.id}${path}`, headers });
+  // The notification about the change may take a moment.
+  await expect.poll(async () => (await get('/requirements')).statusCode).toBe(503);
+  for (const reply of [await get('/requirements'), await get('/eligibility')]) {
+    expect([reply.statusCode, reply.json().code]).toEqual([503, 'unavailable']);
+    expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
+  }
+  const mine = evmWallet('newer');
+  const caller = { userId: USER, partnerId: partnerOf('partner-one') };
+  const input = { offer: newer, options: newer.options, wallet: mine.address };
+  const gate = db.transaction().execute((tx) => lockEligible(app.ctx, tx, caller, 'participate', input));
+  await expect(gate).rejects.toMatchObject({ code: 'unavailable' });
+  expect(Object.values((await get('/requirements/statuses')).json().statuses)).toEqual(['action_needed']);
+  expect((await get('')).statusCode).toBe(200);
+  const commit = {
+    id: '',
+    ...caller,
+    offerId: newer.id,
+    optionId: id,
+    chain: mine.chain,
+    user: mine.address,
+  };
+  expect(await decideCommits(app.ctx, [commit])).toEqual([{ to: 'wait' }]);
 });

@@ -6,6 +6,7 @@ import { ApiError } from '../errors.ts';
 import type { Caller } from '../http/access.ts';
 import { isId } from '../http/ids.ts';
 import { type Keyset, type PageQuery, readPage } from '../http/paging.ts';
+import { assertKnownType } from '../requirements/known-types.ts';
 import type { OfferRequirements } from '../requirements/schema.ts';
 import { type Offer, type PartnerOffers, toOffer } from './catalogue.ts';
 import type { OfferDetails, OfferList } from './schema.ts';
@@ -178,8 +179,14 @@ export function readRequirements(
   idOrSlug: string,
 ): OfferRequirements | Promise<OfferRequirements> {
   const found = ctx.offers.of(caller.partnerId);
-  if (found instanceof Promise) return found.then((offers) => pick(offers, idOrSlug).requirements);
-  return pick(found, idOrSlug).requirements;
+  if (found instanceof Promise) return found.then((offers) => pickRequirements(offers, idOrSlug));
+  return pickRequirements(found, idOrSlug);
+}
+
+function pickRequirements(offers: PartnerOffers, idOrSlug: string): OfferRequirements {
+  const { options, requirements } = pick(offers, idOrSlug);
+  for (const option of options) option.requirements.forEach(assertKnownType);
+  return requirements;
 }
 
 function pick({ byKey }: PartnerOffers, idOrSlug: string): Offer {
