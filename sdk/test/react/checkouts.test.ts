@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { installPackages } from '../../../service/test/support/packages.ts';
-import { createSolanaTestWallet } from '../../src/testing/index.ts';
+import { createSolanaTestWallet, createTestWallet } from '../../src/testing/index.ts';
 import { startPageServer } from './page-server.ts';
 import {
   confirmOrder,
@@ -14,6 +15,7 @@ import {
   type TestApp,
   verifyIdentity,
 } from './test-app.ts';
+import { installWalletConnect, startRelay, startWalletApp } from './walletconnect.ts';
 
 const SOLANA = 'solana_devnet';
 /** The version of the repository, and the oldest that the package accepts. */
@@ -36,7 +38,11 @@ async function startWithWagmi(version: string) {
   // With the oldest viem that the SDK accepts; otherwise npm picks the one of a wallet SDK.
   const packages = [`wagmi@${version}`, 'viem@2.23.0'];
   const folder = await installPackages('wagmi', packages, { '@wagmi/connectors': connectors });
-  return startPageServer(app.sandbox.url, folder);
+  return startPageServer(app.sandbox.url, {
+    wagmi: join(folder, 'node_modules/wagmi'),
+    // The page uses only `injected` of this version, which is in the core. The connectors load SDKs of wallets.
+    '@wagmi/connectors': join(folder, 'node_modules/@wagmi/core'),
+  });
 }
 
 describe('a wallet that the host connected', () => {
@@ -88,6 +94,39 @@ describe('a wallet that the host connected', () => {
       expect(asked).not.toContain('eth_sendTransaction');
     });
   }, 120_000);
+
+  test('through WalletConnect pays for an investment from a wallet on another device', async () => {
+    const packages = await installWalletConnect();
+    const provider = '@walletconnect/ethereum-provider';
+    const relay = await startRelay(packages);
+    const other = await startPageServer(app.sandbox.url, {
+      [provider]: join(packages, 'node_modules', provider),
+    });
+    let phone: Awaited<ReturnType<typeof startWalletApp>> | undefined;
+    try {
+      await app.visit('?view=sign-in', async ({ page, context, config }) => {
+        // Services of WalletConnect that the connection works without.
+        await context.route(/walletconnect\.(org|com)/, (route) => route.abort());
+        const wallet = createTestWallet({ privateKey: config.evmKey, rpcUrls: config.rpcUrls });
+        phone = await startWalletApp(packages, relay.url, wallet);
+        await page.goto(`${other.url}/${PATH}&host=wagmi&relay=${relay.url}`);
+        await page.getByRole('button', { name: 'Connect wallet' }).first().click();
+        await page.getByRole('button', { name: 'WalletConnect' }).click();
+        const uri = await page.waitForFunction(() => (window as unknown as { uri?: string }).uri);
+        await phone.pair((await uri.jsonValue()) ?? '');
+        await invest(page);
+        await page.getByText('20 USDC in Harbour Quarter').waitFor();
+        const on = 'on eip155:11155111';
+        expect(phone.asked).toEqual([`personal_sign ${on}`, `eth_sendTransaction ${on}`]);
+        await page.locator('#account').click();
+        await expect.poll(() => page.locator('#account').innerText()).toBe('not connected');
+      });
+    } finally {
+      await phone?.close();
+      await other.close();
+      relay.close();
+    }
+  }, 300_000);
 
   test("opens the app's own dialog instead of the SDK's", async () => {
     await app.visit(`${PATH}&host=app`, async ({ page }) => {

@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -20,10 +19,13 @@ body { margin: 0; padding: 1rem; background: var(--cw-surface-sunken); font: 16p
 export type PageServer = { url: string; sizes: Record<string, number>; close(): Promise<void> };
 
 /**
- * Serves a page with the components, and proxies the service under the same origin. `packages` is a folder whose packages
- * replace those of the repository, to test other versions.
+ * Serves a page with the components, and proxies the service under the same origin. `alias` maps packages to folders, to test
+ * packages that the repository does not have.
  */
-export async function startPageServer(service: string, packages?: string): Promise<PageServer> {
+export async function startPageServer(
+  service: string,
+  alias: Record<string, string> = {},
+): Promise<PageServer> {
   const { outputFiles } = await build({
     entryPoints: { page: ENTRY, styles: STYLES },
     bundle: true,
@@ -36,15 +38,11 @@ export async function startPageServer(service: string, packages?: string): Promi
     jsx: 'automatic',
     define: { 'process.env.NODE_ENV': '"development"' },
     logLevel: 'error',
-    ...(packages !== undefined && {
-      alias: {
-        wagmi: join(packages, 'node_modules/wagmi'),
-        // The page uses only `injected`, which is in the core. The connectors load SDKs of wallets.
-        '@wagmi/connectors': join(packages, 'node_modules/@wagmi/core'),
-      },
-      // The packages in that folder find their peer dependencies in the repository.
-      nodePaths: [fileURLToPath(new URL('../../../node_modules', import.meta.url))],
-    }),
+    alias,
+    // The dialog of WalletConnect, which the page does not show.
+    external: ['@reown/appkit'],
+    // The packages in other folders find their peer dependencies in the repository.
+    nodePaths: [fileURLToPath(new URL('../../../node_modules', import.meta.url))],
   });
   const files = new Map<string, { type: string; body: Uint8Array | string }>();
   for (const { path, contents } of outputFiles) {

@@ -7,7 +7,14 @@ import { type Sandbox, startSandbox } from '../flows/sandbox.ts';
 import type { PageConfig } from './page.tsx';
 import { type PageServer, startPageServer } from './page-server.ts';
 
-export type Visit = { page: Page; context: BrowserContext; userId: string; email: string; wallet: string };
+export type Visit = {
+  page: Page;
+  context: BrowserContext;
+  userId: string;
+  email: string;
+  wallet: string;
+  config: PageConfig;
+};
 export type TestApp = {
   sandbox: Sandbox;
   server: PageServer;
@@ -39,7 +46,7 @@ export async function startTestApp(): Promise<TestApp> {
   };
 }
 
-type User = Omit<Visit, 'page' | 'context'> & { config: PageConfig };
+type User = Omit<Visit, 'page' | 'context'>;
 type Backend = { sandbox: Sandbox; server: PageServer; browser: Browser };
 
 async function visit(
@@ -60,7 +67,7 @@ async function visit(
   page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
   try {
     if (path !== null) await page.goto(`${server.url}/${path}`);
-    await run({ page, context, userId, email, wallet }).catch((error: unknown) => {
+    await run({ page, context, userId, email, wallet, config }).catch((error: unknown) => {
       if (errors.length > 0) console.error(`errors of the page: ${errors.join('; ')}`);
       throw error;
     });

@@ -2,7 +2,8 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { createConfig, http, version, WagmiProvider } from 'wagmi';
 import { baseSepolia, sepolia } from 'wagmi/chains';
-import { injected } from 'wagmi/connectors';
+// The older version of wagmi in the tests has no `walletConnect`, which an import by name would require.
+import * as connectors from 'wagmi/connectors';
 import { CausewayProvider, type CausewayProviderProps, useWallet } from '../../src/react/index.ts';
 import type { TestWallet } from '../../src/testing/index.ts';
 import { useWagmiWallet } from '../../src/wagmi/index.ts';
@@ -37,17 +38,29 @@ function extensionOf({ provider }: TestWallet) {
 
 type Props = CausewayProviderProps & { evm: TestWallet; rpcUrls: Record<number, string> };
 
-/** A host app on wagmi, whose connection the components use. */
+/** A host app on wagmi, whose connection the components use: an extension or, with `?relay=`, WalletConnect. */
 export function createWagmiHost({ evm, rpcUrls, children, ...props }: Props) {
   const provider = extensionOf(evm);
+  const relayUrl = new URLSearchParams(location.search).get('relay');
   const config = createConfig({
     chains: [sepolia, baseSepolia],
     transports: { [sepolia.id]: http(rpcUrls[sepolia.id]), [baseSepolia.id]: http(rpcUrls[baseSepolia.id]) },
     connectors: [
-      injected({ target: () => ({ id: 'host', name: 'Host wallet', provider: provider as never }) }),
+      relayUrl === null
+        ? connectors.injected({
+            target: () => ({ id: 'host', name: 'Host wallet', provider: provider as never }),
+          })
+        : connectors.walletConnect({
+            projectId: '0'.repeat(32),
+            relayUrl,
+            showQrModal: false,
+            telemetryEnabled: false,
+          }),
     ],
     multiInjectedProviderDiscovery: false,
   });
+  // A test gives the URI, which users scan, to its wallet.
+  config.connectors[0]?.emitter.on('message', ({ data }) => Object.assign(window, { uri: data }));
   const queries = new QueryClient();
   Object.assign(window, { wagmi: `wagmi@${version}` });
   const Investments = () => (
