@@ -174,7 +174,7 @@ function failovers(cluster: Cluster, stream: Stream): Record<string, (primary: S
       primary.signal('SIGKILL');
       primary.start();
     },
-    // Nobody tells this PostgreSQL to stop, and nodes that name all hosts stay connected to it. It must confirm nothing.
+    // Nobody tells this PostgreSQL to stop, and nodes that name all hosts may still be connected to it. It must confirm nothing.
     'resumed primary without Patroni': async (primary) => {
       primary.signal('SIGSTOP');
       await cluster.waitForPrimary(primary);
