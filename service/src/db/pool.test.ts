@@ -1,6 +1,8 @@
+import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type pg from 'pg';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/setup/database.ts';
 import { parseTimestamp } from './column-types.ts';
 import { type OpenPool, openPool } from './pool.ts';
@@ -149,6 +151,57 @@ test('replaces a connection whose cached plan a migration invalidated, after one
   await one.pool.query('alter table changing add column more text');
   await expect(query()).rejects.toThrow('cached plan');
   await expect(query()).resolves.toMatchObject({ rows: [] });
+  await one.close();
+});
+
+test('reads the rows of a prepared statement like the first time, whatever it returns', async () => {
+  const one = openPool(database.url, { max: 1 });
+  await one.pool.query('create table repeated (id int primary key, at timestamptz, tags text[])');
+  const at = '2026-01-02T03:04:05.678901Z';
+  const insert = (id: number) =>
+    sql`insert into repeated values (${id}, ${at}, ${['a', null]})`.execute(one.db);
+  const returning = (id: number) =>
+    sql`insert into repeated values (${id}, ${at}, ${['a', null]}) returning at, tags`.execute(one.db);
+  const select = (id: number) => sql`select * from repeated where id = ${id}`.execute(one.db);
+  for (const id of [1, 2, 3]) {
+    expect(await insert(id)).toMatchObject({ rows: [], numAffectedRows: 1n });
+    expect((await returning(id + 10)).rows).toEqual([{ at, tags: ['a', null] }]);
+    expect((await select(id)).rows).toEqual([{ id, at, tags: ['a', null] }]);
+    expect((await select(99)).rows).toEqual([]);
+    const { rows } = await one.statements.query({ name: 'tags', text: 'select tags from repeated' });
+    expect(rows).toHaveLength(2 * id);
+    expect(rows[0]).toEqual({ tags: ['a', null] });
+  }
+  await expect(insert(1)).rejects.toMatchObject({ code: '23505' });
+  await expect(insert(4)).resolves.toBeDefined();
+  // `pg` cannot send this value, so it never reaches the server. The connection stays usable.
+  const bad = { toPostgres: () => assert.fail('not a value') };
+  await expect(sql`select * from repeated where id = ${bad}`.execute(one.db)).rejects.toThrow('not a value');
+  expect((await select(4)).rows).toHaveLength(1);
+  await one.close();
+});
+
+test('asks the server to describe the rows of a statement once per connection', async () => {
+  const one = openPool(database.url, { max: 1 });
+  const client = await one.pool.connect();
+  const described = vi.spyOn((client as unknown as { connection: pg.Connection }).connection, 'describe');
+  client.release();
+  for (let i = 0; i < 5; i++) await sql`select ${i}::int as i`.execute(one.db);
+  expect(described).toHaveBeenCalledTimes(1);
+  await one.close();
+});
+
+test('refuses the rows of a statement that a connection pooler has prepared again after a migration', async () => {
+  const one = openPool(database.url, { max: 1 });
+  await one.pool.query('create table pooled (id int)');
+  await one.pool.query('insert into pooled values (1)');
+  const query = () => sql`select * from pooled`.execute(one.db);
+  for (let i = 0; i < 2; i++) expect((await query()).rows).toEqual([{ id: 1 }]);
+  const { rows } = await one.pool.query<{ name: string }>('select name from pg_prepared_statements');
+  await one.pool.query(`alter table pooled add column more text; deallocate "${rows[0]?.name}"`);
+  await one.pool.query(`prepare "${rows[0]?.name}" as select * from pooled`);
+  await expect(query()).rejects.toThrow('cached plan');
+  expect((await query()).rows).toEqual([{ id: 1, more: null }]);
   await one.close();
 });
 

@@ -1,13 +1,79 @@
 import pg from 'pg';
+import { serialize } from 'pg-protocol';
 
 /** A hand-written statement. It takes no other `pg` options, because `newQuery` would ignore them. */
 export type Statement = Pick<pg.QueryConfig, 'name' | 'text' | 'values'>;
+
+type DataRow = { fields: unknown[] };
+/** How `pg` reads the rows of a statement. */
+type RowReader = { fields: pg.FieldDef[]; _parsers: unknown; _prebuiltEmptyResultObject: unknown };
+type Connection = pg.Connection & {
+  parsedStatements: Partial<Record<string, string>>;
+  _send(messages: Buffer): void;
+};
+
+/** What `pg.Query` has besides its types. */
+type BaseQuery = {
+  name: string;
+  text: string;
+  values: unknown[];
+  _result: RowReader;
+  _accumulateRows: boolean;
+  _canceledDueToError: Error | false;
+  submit(connection: Connection): Error | null;
+  handleDataRow(message: DataRow): void;
+  handleCommandComplete(message: unknown, connection: Connection): void;
+};
+
+const BaseQuery = pg.Query as unknown as new (text: string, values: unknown[] | undefined) => BaseQuery;
+const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): unknown } }).utils;
+const EXECUTE_AND_SYNC = Buffer.concat([serialize.execute(), serialize.sync()]);
+
+/** By connection and name of the statement. */
+const rowReaders = new WeakMap<Connection, Map<string, RowReader>>();
+
+/**
+ * A query that asks the server to describe the rows of a prepared statement only once per connection, and sends its
+ * messages in one piece. `pg` asks every time, and sends four messages. The server never changes the rows of a prepared
+ * statement: after a migration, it refuses to run it.
+ */
+class NamedQuery extends BaseQuery {
+  override submit(connection: Connection): Error | null {
+    const reader = rowReaders.get(connection)?.get(this.name);
+    if (reader === undefined || connection.parsedStatements[this.name] !== this.text)
+      return super.submit(connection);
+    Object.assign(this._result, reader);
+    this._accumulateRows = true;
+    try {
+      const bind = serialize.bind({ statement: this.name, values: this.values, valueMapper: prepareValue });
+      connection._send(Buffer.concat([bind, EXECUTE_AND_SYNC]));
+      return null;
+    } catch (error) {
+      return error as Error;
+    }
+  }
+
+  override handleDataRow(message: DataRow): void {
+    // PgBouncer may have prepared the statement again, on another connection to the server.
+    if (message.fields.length === this._result.fields.length) super.handleDataRow(message);
+    else this._canceledDueToError = new Error('cached plan must not change result type');
+  }
+
+  override handleCommandComplete(message: unknown, connection: Connection): void {
+    super.handleCommandComplete(message, connection);
+    const readers = rowReaders.get(connection) ?? new Map<string, RowReader>();
+    rowReaders.set(connection, readers);
+    if (readers.has(this.name)) return;
+    const { fields, _parsers, _prebuiltEmptyResultObject } = this._result;
+    readers.set(this.name, { fields, _parsers, _prebuiltEmptyResultObject });
+  }
+}
 
 /**
  * Makes a query from its parts. Given an object, `pg` would copy it with all property descriptors, which costs more
  * than everything else that it does to start a query.
  */
 export function newQuery({ name, text, values }: Statement): pg.Submittable & pg.QueryConfig {
-  const query = Object.assign(new pg.Query(text, values), { text });
-  return name === undefined ? query : Object.assign(query, { name });
+  if (name === undefined) return Object.assign(new pg.Query(text, values), { text });
+  return Object.assign(new NamedQuery(text, values), { name, text }) as unknown as pg.Query & pg.QueryConfig;
 }
