@@ -81,9 +81,11 @@ export async function mixWorld(ctx: Context, outside: Outside) {
     return { userId, partnerId, clientId, clientSecret, token, refreshTokens };
   };
   const numbers = Array.from({ length: USERS_PER_PARTNER }, (_, n) => n);
-  const users: MixUser[] = [];
+  const byPartner: MixUser[][] = [];
   for (const { partner_id, client_id, client_secret } of partners)
-    users.push(...(await inBatches(numbers, (n) => addUser(partner_id, client_id, client_secret, n))));
+    byPartner.push(await inBatches(numbers, (n) => addUser(partner_id, client_id, client_secret, n)));
+  // Neighbours belong to different partners, so that requests of all partners arrive at any time.
+  const users = numbers.flatMap((n) => byPartner.map((each) => each[n] as MixUser));
   return { users, offers: await Promise.all(['open', 'gated'].map((slug) => optionOf(ctx, slug))) };
 }
 

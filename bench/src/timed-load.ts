@@ -75,7 +75,9 @@ export function pickFrom(mix: Mix): () => Planned {
     const left = unused.get(kind) as string[];
     const { status = 200, substitute } = mix[kind] as Kind;
     if (substitute === undefined) {
-      const text = left[count % left.length] as string;
+      // Without the shift in every round, a kind of request would always come from users of the same partner.
+      const round = Math.floor(count / turns.length);
+      const text = left[(count + round) % left.length] as string;
       return { kind, status, text: text.replace('{n}', String(count)) };
     }
     const text = left.pop();
