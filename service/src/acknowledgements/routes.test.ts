@@ -171,24 +171,6 @@ describe('a new version', () => {
     expect((body.data as { version: string }[]).map(({ version }) => version)).toEqual(['2', '1']);
   });
 
-  test('is reported to partners for users who have acknowledged the earlier one, also by a node that has it in its cache', async () => {
-    const before = await makeOffer(app.ctx, fileWith(V1, 'reported'));
-    const { id, person: reader } = await newUser();
-    await acknowledge(reader, V1, before.id);
-    await reportDueStatuses(app.ctx);
-    const cached = await app.ctx.offers.of(partnerOf('partner-one'));
-    await applyOffers(app.ctx, [fileWith(V2, 'reported')]);
-    await reportDueStatuses({ ...app.ctx, offers: { of: () => cached } });
-    await reportDueStatuses(app.ctx);
-    const { rows } = await sql<{ before: string; after: string }>`
-      select changes ->> 'status' as before, data ->> 'status' as after from events
-      where user_id = ${id} and type = 'requirement.status_changed' order by written`.execute(app.ctx.db);
-    expect(rows.map(({ before, after }) => `${before} → ${after}`)).toEqual([
-      ...Array(2).fill('not_started → completed'),
-      ...Array(2).fill('completed → action_needed'),
-    ]);
-  });
-
   test('is required if the text changes', async () => {
     const { id } = await makeOffer(app.ctx, fileWith(V1, 'rewritten'));
     await acknowledge((await newUser()).person, V1, id);

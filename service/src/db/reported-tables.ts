@@ -1,5 +1,3 @@
-import type { Generated } from 'kysely';
-
 /** The tables that hold the computed states last reported to partners; see `tables.ts`. */
 export interface ReportedTables {
   reported_statuses: ReportedStatuses;
@@ -19,8 +17,6 @@ export interface StatusChecks {
   user_id: string;
   /** `-infinity` after a fact has changed, so that the check is due immediately. */
   due_at: string;
-  /** Whether an offer has changed, so that the check must not use a cached one. */
-  has_new_offers: Generated<boolean>;
 }
 
 export interface ReportedOffers {

@@ -1,5 +1,4 @@
 import { createNotifiedCache } from '../db/notified-cache.ts';
-import type { Db } from '../db/pool.ts';
 import type { Kernel } from '../kernel.ts';
 import type { OfferRequirements } from '../requirements/schema.ts';
 import type { OfferDetails, OfferList, OfferSummary } from './schema.ts';
@@ -42,13 +41,6 @@ export async function createCatalogue({ db, listener }: Pick<Kernel, 'db' | 'lis
       partners.get(partnerId) ??
       partners.load(partnerId, async () => toPartnerOffers(await listPublished(db, partnerId))),
   };
-}
-
-/** Reads the offers of these partners as the transaction sees them, bypassing the cache. */
-export async function readCatalogue(tx: Db, partnerIds: readonly string[]): Promise<Catalogue> {
-  const found = new Map<string, PartnerOffers>();
-  for (const id of partnerIds) found.set(id, toPartnerOffers(await listPublished(tx, id)));
-  return { of: (partnerId) => found.get(partnerId) ?? toPartnerOffers([]) };
 }
 
 function toPartnerOffers(stored: readonly StoredOffer[]): PartnerOffers {

@@ -36,19 +36,13 @@ export async function listDueChecks(db: Db, now: string, limit: number): Promise
 }
 
 /**
- * Locks the user's check and returns it if it is still due. A change of facts or offers then waits for the lock, and
+ * Locks the user's check and returns true if it is still due. A change of facts then waits for the lock, and
  * makes the check due again.
  */
-export async function lockDueCheck(
-  tx: Db,
-  userId: string,
-  now: string,
-): Promise<{ hasNewOffers: boolean } | null> {
-  const { rows } = await sql<{
-    hasNewOffers: boolean;
-  }>`select has_new_offers as "hasNewOffers" from status_checks
+export async function lockDueCheck(tx: Db, userId: string, now: string): Promise<boolean> {
+  const { rows } = await sql`select from status_checks
     where user_id = ${userId} and due_at <= ${now}::timestamptz for update`.execute(tx);
-  return rows[0] ?? null;
+  return rows.length === 1;
 }
 
 /**
@@ -58,6 +52,6 @@ export async function lockDueCheck(
 export async function planCheck(tx: Db, userId: string, dueAt: string | null): Promise<void> {
   await (dueAt === null
     ? sql`delete from status_checks where user_id = ${userId}`
-    : sql`update status_checks set due_at = ${dueAt}::timestamptz, has_new_offers = false where user_id = ${userId}`
+    : sql`update status_checks set due_at = ${dueAt}::timestamptz where user_id = ${userId}`
   ).execute(tx);
 }

@@ -3,7 +3,6 @@ import { validUntil } from '../documents/validity.ts';
 import { listEventReaders } from '../events/event.ts';
 import { toTimestamp } from '../http/wire.ts';
 import { startInterval } from '../jobs/interval.ts';
-import { readCatalogue } from '../offers/catalogue.ts';
 import { type Report, reportUser, STATUS_CHANGED } from './report.ts';
 import { listDueChecks, lockDueCheck, lockReports, planCheck } from './report-store.ts';
 import type { UserFacts } from './status.ts';
@@ -34,15 +33,13 @@ export async function reportDueStatuses(ctx: Context): Promise<void> {
  */
 async function checkUser(ctx: Context, userId: string): Promise<boolean> {
   // Fills the cache of offers, which the report reads inside its transaction.
-  const partnerIds = await listEventReaders(ctx.db, userId, STATUS_CHANGED);
-  for (const partnerId of partnerIds) await ctx.offers.of(partnerId);
+  for (const partnerId of await listEventReaders(ctx.db, userId, STATUS_CHANGED))
+    await ctx.offers.of(partnerId);
   return ctx.db.transaction().execute(async (tx) => {
     // Takes the locks in the same order as `reportStatuses` and the trigger.
     await lockReports(tx, userId);
-    const check = await lockDueCheck(tx, userId, toTimestamp(ctx.clock.micros()));
-    if (check === null) return true;
-    const current = check.hasNewOffers ? { ...ctx, offers: await readCatalogue(tx, partnerIds) } : ctx;
-    const report = await reportUser(current, tx, userId);
+    if (!(await lockDueCheck(tx, userId, toTimestamp(ctx.clock.micros())))) return true;
+    const report = await reportUser(ctx, tx, userId);
     if (report === null) return false;
     const lapse = nextLapse(report, ctx.clock.now());
     await planCheck(tx, userId, Number.isFinite(lapse) ? toTimestamp(Math.ceil(lapse) * 1000) : null);

@@ -201,22 +201,6 @@ describe('requirement.status_changed', () => {
     ]);
   });
 
-  test('is written by the worker if an offer accepts accreditations for a shorter time', async () => {
-    await review('Sorting_KYC_Level', { answer: 'GREEN' })();
-    await review('AccreditationIndividual_FullVerification', { answer: 'GREEN' })();
-    await world.advance(10 * 86_400);
-    await reportDueStatuses(world.ctx);
-    await newEvents();
-    const accept = (days: number) =>
-      sql`update offer_options set accreditation_days = ${days}`.execute(world.ctx.db);
-    const [{ accreditation_days: days = 0 } = {}] = offer.options;
-    const report = () => reportDueStatuses(world.ctx);
-    await accept(5);
-    expect(await changesBy(report)).toEqual(['accreditation completed → action_needed']);
-    await accept(days);
-    expect(await changesBy(report)).toEqual(['accreditation action_needed → completed']);
-  });
-
   test('goes only to partners that may read it', async () => {
     const other = await world.tokenFor({ clientId: 'partner-two', userId: null });
     await world.tokenFor({ clientId: 'partner-two', userId: user.userId, scopes: new Set(['offers:read']) });
