@@ -64,10 +64,10 @@ test('a start refuses while an unlisted replaced key has unfinished transactions
   await expect(startSettlement(rotated([]))).rejects.toThrow(
     /OPERATOR_RETIRED_KEYS: must list the replaced operator key 0x[0-9a-f]{40}, which has 1 unfinished transaction \(commit\) on ethereum_sepolia/,
   );
-  // A node without any EVM key would strand it just the same.
-  await expect(startSettlement({ ...rotated([]), signerOf: () => null })).rejects.toThrow(
-    'must list the replaced operator key',
-  );
+  // A node without any EVM key settles nothing, and the key may be the current one of another node.
+  const keyless = { ...rotated([]), signerOf: () => null };
+  await (await startSettlement(keyless)).stop();
+  expect(sale.app.logged()).toContain('another node must finish the transactions of an operator key');
   // If the old key were listed for refunds only, it could not replace its commit.
   await expect(startSettlement(rotated([{ signer: oldKey, roles: ['refund'] }]))).rejects.toThrow(
     'must list the replaced operator key',

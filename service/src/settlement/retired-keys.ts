@@ -12,7 +12,8 @@ import type { SettlementWorker } from './worker.ts';
 /**
  * Returns one worker for each replaced key and each chain on which the key has transactions left to follow. Throws
  * `ConfigError` if such a key is not configured here and `OPERATOR_KEYS_FILE` does not assign it to another node.
- * Nobody would then resend the key's transactions or notice their outcome. Also throws if a current key has lost a role
+ * Nobody would then resend the key's transactions or notice their outcome. A node without any current EVM key only logs
+ * it, because other nodes settle, and the key may be the current one of those nodes. Also throws if a current key has lost a role
  * in which it sent such transactions, because it could no longer replace them.
  */
 export async function listRetiredWorkers(
@@ -21,6 +22,7 @@ export async function listRetiredWorkers(
   timings: FollowTimings,
 ): Promise<SettlementWorker[]> {
   const workers: SettlementWorker[] = [];
+  const hasCurrentKey = ctx.chains.all().some(({ name }) => listSenders(ctx.signerOf, name).length > 0);
   for (const { chain, address, count, kinds } of await listUnfinishedKeys(ctx.db)) {
     const evm = ctx.chains.all().find(({ name }) => name === chain);
     const isElsewhere = SENDING_ROLES.some((role) => findRemoteAddress(ctx.config, role, chain) === address);
@@ -31,6 +33,10 @@ export async function listRetiredWorkers(
     const used = kinds.flatMap((kind) => ROLE_OF_KIND[kind] ?? []);
     const isHeld = (role: SendingRole) => held.some(({ roles }) => roles.includes(role));
     const [key] = held;
+    if (key === undefined && !hasCurrentKey) {
+      ctx.log.warn({ chain, address, count }, 'another node must finish the transactions of an operator key');
+      continue;
+    }
     if (key === undefined || !used.every(isHeld))
       throw new ConfigError([
         `OPERATOR_RETIRED_KEYS: must list the replaced operator key ${address}, which has ${count} unfinished transaction${count === 1 ? '' : 's'} (${kinds.join(', ')}) on ${chain}; add its private key or KMS key id, restore its roles, or name its address in OPERATOR_KEYS_FILE if only other nodes have it`,
