@@ -32,13 +32,12 @@ export async function callSolana(
     try {
       return await request(url, { method, params }, signal);
     } catch (error) {
+      // Before the check for an abort: a node that failed earlier may have sent the transaction.
+      if (error instanceof FlowFailure) error.info.cause = unclear;
       if (signal?.aborted) throw error;
       if (error instanceof TurnedAway) refusal = error;
-      else if (!(error instanceof FlowFailure)) unclear = error;
-      else {
-        error.info.cause = unclear;
-        throw error;
-      }
+      else if (error instanceof FlowFailure) throw error;
+      else unclear = error;
     }
   }
   throw (
@@ -50,7 +49,7 @@ export async function callSolana(
 
 /** The failure of a node that has not processed the call, for example because of a wrong key or a rate limit. */
 class TurnedAway extends FlowFailure {}
-type Reply = { result?: unknown; error?: { code: number; message: string } };
+type Reply = { result?: unknown; error?: { code: number; message: string } | null };
 
 async function request(
   url: string,
@@ -70,10 +69,10 @@ async function request(
   const message = `The Solana node responded with ${status}.`;
   // 408 is a timeout, also of a proxy that may have passed the call on.
   if (!ok && (status < 400 || status > 499 || status === 408)) throw new Error(message);
-  // Some nodes reject a call with status 400 and a JSON-RPC error.
+  // Some nodes reject a call with status 400 and a JSON-RPC error. Gateways send other errors with it.
   const reply: Reply = ok || status === 400 ? await readReply(response) : {};
   const { error } = reply;
-  if (error !== undefined)
+  if (error && (ok || typeof error.code === 'number'))
     throw new FlowFailure('wallet_error', `The Solana node refused ${call.method}: ${error.message}`, {
       details: { rpc_code: error.code },
     });
