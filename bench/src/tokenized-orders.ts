@@ -136,8 +136,8 @@ export type Stats = {
   cpu: number;
   at: number;
   /**
-   * CPU milliseconds of each transaction since statistics were last read, counted from the end of the
-   * previous transaction.
+   * One entry for each transaction since the statistics were last read: the CPU milliseconds between the end of the
+   * previous transaction and its own end.
    */
   orders: number[];
   served: number;

@@ -105,7 +105,7 @@ export async function signOutEverywhere(
   await db.transaction().execute(async (tx) => {
     await lockAccount(tx, userId);
     await endSessionsOf(tx, userId);
-    // Someone else may have requested a new address from one of these sessions.
+    // An intruder in one of these sessions may have requested a change of the email address.
     await deleteLinksOf(tx, userId, 'change_email');
     await recordDecision(tx, {
       ...{ actor: { object: 'user', id: userId }, requestId },

@@ -48,7 +48,7 @@ export async function insertSubmission(
     .executeTakeFirstOrThrow();
 }
 
-/** Deletes a submission that the provider did not create. */
+/** Deletes a submission that we stored, but that could not be created at the provider. */
 export async function withdrawSubmission(db: Db, id: string): Promise<void> {
   await db
     .deleteFrom('document_submissions')

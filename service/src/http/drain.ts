@@ -13,7 +13,10 @@ const ANNOUNCE_MS = 1_000;
  * within 5 s.
  */
 const DRAIN_MS = 4_200;
-/** How long the server waits for all connections, even those without a request, after it has stopped listening. */
+/**
+ * After the server has stopped listening, it keeps connections without a request open for this long, because a
+ * request may be on its way.
+ */
 const SILENT_MS = 300;
 const CHECK_INTERVAL_MS = 20;
 

@@ -34,7 +34,7 @@ export function parametersOf(
     in: location,
     ...(property.description && { description: property.description }),
     ...(required.includes(name) && { required: true, example: exampleOf(property, {}, name) }),
-    // Describes a parameter that takes one name, or several names separated by commas.
+    // An array is sent as one value, in which commas separate the elements.
     ...(Array.isArray(property.type) && property.type.includes('array')
       ? { style: 'form', explode: false, schema: { type: 'array', items: property.items } }
       : { schema: components.request(property) }),

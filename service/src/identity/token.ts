@@ -26,8 +26,8 @@ export async function createKycToken(
   const token = await ctx.identity.createToken({ userId, level, email: user.email });
   return ctx.commitReply(async (tx) => {
     await expectApplicant(tx, userId);
-    // The applicant's row is locked now: a final rejection is either visible here, or it is stored after this
-    // transaction.
+    // The applicant's row is locked now. An earlier final rejection is visible here, and a later one waits for the
+    // commit.
     await assertNotFinallyRejected(tx, userId);
     return { object: 'kyc_token' as const, token };
   });

@@ -53,7 +53,7 @@ async function readKeys({ db, sealing }: Dependencies): Promise<JWK[]> {
   return keys.map(({ kid, sealed }) => JSON.parse(sealing.open('jwks', sealed, kid).toString()));
 }
 
-/** RS256 is the one algorithm that every OpenID Connect client has to support (Core 1.0 §15.1). */
+/** RS256, because every OpenID provider has to support it (Core 1.0 §15.1), so all client libraries do. */
 async function generateKey({ sealing, random }: Dependencies): Promise<store.SealedKey> {
   const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
   const kid = random(12).toString('base64url');

@@ -121,7 +121,10 @@ export async function followTransactions(
   return { unmined: unmined.length, confirming: confirming.size + undecided };
 }
 
-/** Returns how many blocks have passed since the latest attempt of this transaction was first seen unmined. */
+/**
+ * Returns how many blocks have passed since we first saw that the latest attempt of this transaction was not mined. If
+ * there is no transaction, resets the count and returns 0.
+ */
 function countBlocksSince(state: FollowState, first: OpenTransaction | undefined, head: bigint): bigint {
   if (first === undefined) {
     state.unmined = null;

@@ -90,8 +90,8 @@ export async function raiseSeenNonce(tx: Db, { chain, address }: KeyId, count: b
 }
 
 /**
- * Takes the lease from its holder and raises the next nonce to at least `nonce`. Discards higher counts that RPC nodes
- * have reported. Returns the next nonce, or null for an unknown key.
+ * Takes the lease from its holder and raises the next nonce to at least `nonce`. Forgets the highest
+ * transaction count that RPC nodes have reported. Returns the next nonce, or null for an unknown key.
  */
 export async function revokeLease(tx: Db, { chain, address }: KeyId, nonce: bigint): Promise<bigint | null> {
   const { rows } = await sql<{ next_nonce: bigint }>`

@@ -10,7 +10,10 @@ const ENTRIES = new Map<string, Entry[]>();
 const PARENTS = new Map<string, string>();
 readRegions();
 
-/** Folded names and codes of one country's regions. In `stripped`, a key that two regions share maps to null. */
+/**
+ * Folded names and codes of one country's regions. In `stripped`, names have lost words such as "state"; a name that
+ * two regions share then maps to null.
+ */
 type Index = { exact: ReadonlyMap<string, string>; stripped: ReadonlyMap<string, string | null> };
 const INDEXES = new Map<string, Index>();
 

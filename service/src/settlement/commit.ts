@@ -34,8 +34,8 @@ export async function commitNext(worker: SettlementWorker): Promise<number> {
 }
 
 /**
- * Fails rows that have waited so long that the user may no longer want them. Returns how many rows failed. Rows that
- * cannot fail yet are not sent meanwhile.
+ * Fails rows that have waited so long that the user may no longer want them. Returns how many rows failed. A row that
+ * may have been committed does not fail yet, but is not sent any more either.
  */
 async function expirePending(worker: SettlementWorker, limits: ExpiryLimits): Promise<number> {
   const { ctx, driver } = worker;
@@ -44,7 +44,10 @@ async function expirePending(worker: SettlementWorker, limits: ExpiryLimits): Pr
   return failing.length === 0 ? 0 : failPending(ctx, failing, 'expired');
 }
 
-/** Fails rows that were ended outside of settlement, for example by an operator. Returns how many rows failed. */
+/**
+ * Fails rows that an operator or another part of the service has asked to end. Returns how many rows failed. A row that
+ * may have been committed does not fail yet.
+ */
 async function failEnding(worker: SettlementWorker): Promise<number> {
   const { ctx, driver } = worker;
   const listed = await listEnding(ctx.db, driver.key.chain, MAX_EXPIRED_ROWS);

@@ -62,7 +62,7 @@ export function skipFunds(
   for (const { fund } of rows) skippedFunds[role].set(fund, until);
 }
 
-/** Stops skipping the funds whose time is over. Called when a round begins. */
+/** Stops skipping the funds that have been skipped for long enough. Called when a round begins. */
 export function resumeSkippedFunds(skipped: SkippedFunds): void {
   const now = performance.now();
   for (const funds of Object.values(skipped))

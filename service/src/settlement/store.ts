@@ -119,8 +119,9 @@ export const IS_NOT_PAUSED = sql`not exists (
   select from settlement_pauses s where s.subject in ('*', p.chain, p.offer_id::text))`;
 
 /**
- * Locks the rows and returns whether any of them is frozen, paused or about to fail. New pauses wait until the
- * transaction ends: once a pause is confirmed, no transaction is stored for the paused chain or offer any more.
+ * Locks the rows and returns whether any of them is frozen, paused or about to fail. New pauses wait until
+ * the database transaction ends. So once a pause is confirmed, no chain transaction is stored for the paused chain or
+ * offer any more.
  */
 export async function lockStopped(tx: Db, ids: readonly string[]): Promise<boolean> {
   await sql`lock table settlement_pauses in share mode`.execute(tx);

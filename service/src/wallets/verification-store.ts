@@ -138,7 +138,7 @@ export async function hasRevoking(tx: Db, userId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Moves every verification that justifies the entry to `revoking`. Returns how many there were. */
+/** Sets every verification that justifies this allow-list entry to `revoking`. Returns how many it changed. */
 export async function startRevoking(tx: Db, entry: Entry, time: string): Promise<number> {
   const { numAffectedRows } = await sql`
     update allow_verifications set state = 'revoking', updated_at = ${time} where ${isOf(entry)} and ${STANDING}`.execute(

@@ -9,8 +9,8 @@ import type { LabelMessage } from './labels.ts';
 export type Message = ErrorMessage | LabelMessage | ComponentMessage;
 
 /**
- * Translations by English text. `check:` followed by a code translates a failed check, which the service describes in
- * English.
+ * Translations. The key is the English text. For a failed check, which the service describes in English, the key is
+ * `check:` followed by its code.
  */
 export type Messages = Readonly<Partial<Record<Message | `check:${Check['code']}`, string>>>;
 

@@ -48,8 +48,8 @@ type PendingRead = {
 const BATCH_WINDOW_MS = 2;
 const MAX_BATCH_READS = 100;
 /**
- * Leaves some connections to the node free for calls other than reads. Reads that find all batches in use wait, and are
- * then sent together.
+ * How many batches of reads may be open at once, so that some connections to the node stay free for other calls.
+ * Further reads wait, and are then sent together.
  */
 const MAX_OPEN_BATCHES = 8;
 const MAX_PENDING_READS = 5_000;
