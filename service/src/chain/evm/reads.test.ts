@@ -119,6 +119,8 @@ it('returns the same values as direct calls, for generated states', async () => 
   );
   await write(fund_swap.address, fundSwap.abi, 'pause', [0]);
   await write(fund_swap.market, fixedPriceMarket.abi, 'setPrice', [usdc(), 10_000_000n]);
+  // Later tests raise this allowance, which may be the largest one now.
+  await write(usdc(), tokenArtifact.abi, 'approve', [unusedAddress, 0n]);
 });
 
 it('shares one RPC call among identical reads in flight', async () => {
