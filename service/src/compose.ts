@@ -77,7 +77,8 @@ export async function buildContext({
   random = randomBytes,
 }: ContextOptions): Promise<ComposedContext> {
   const warn = (message: string) => log.warn(message);
-  const database = openPool(databaseUrl, { max: config.databasePool, log: warn });
+  const isPooled = config.databaseListenUrl !== null;
+  const database = openPool(databaseUrl, { max: config.databasePool, isPooled, log: warn });
   const { pool, db, tagged } = database;
   const deadlines = createDeadlines();
   const node = randomBytes(4).readInt32BE() & 0x7fffffff;

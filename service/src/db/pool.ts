@@ -6,7 +6,7 @@ import { columnTypes } from './column-types.ts';
 import { commitWithCalls } from './commit-calls.ts';
 import { followPrimary, openHosts, retryOnOtherHosts } from './hosts.ts';
 import { createNotifier, notifyOnCommit } from './notify.ts';
-import { newQuery, type Statement } from './query.ts';
+import { describeOnce, newQuery, type Statement } from './query.ts';
 import { summarizeStatement } from './statement-summary.ts';
 import { nameStatements } from './statements.ts';
 import type { Database } from './tables.ts';
@@ -21,6 +21,8 @@ export interface PoolOptions {
   statementTimeoutMs?: number;
   /** Time limit for getting a connection, including the wait in the pool's queue. Default: 5,000. */
   connectionTimeoutMs?: number;
+  /** Whether the URL leads to a connection pooler such as PgBouncer. Default: false. */
+  isPooled?: boolean;
   log?: (message: string) => void;
 }
 
@@ -83,6 +85,7 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
   // Likewise, losing a connection between two statements of a transaction must not end the process. The next
   // statement reports the error.
   pool.on('connect', (client) => void client.on('error', () => undefined));
+  if (options.isPooled !== true) pool.on('connect', describeOnce);
   const queue = createFairQueue({
     concurrency: max,
     maxWaitMs: connectionTimeout,

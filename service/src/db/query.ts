@@ -4,7 +4,6 @@ import { serialize } from 'pg-protocol';
 /** A hand-written statement. It takes no other `pg` options, because `newQuery` would ignore them. */
 export type Statement = Pick<pg.QueryConfig, 'name' | 'text' | 'values'>;
 
-type DataRow = { fields: unknown[] };
 /** How `pg` reads the rows of a statement. */
 type RowReader = { fields: pg.FieldDef[]; _parsers: unknown; _prebuiltEmptyResultObject: unknown };
 type Connection = pg.Connection & {
@@ -19,9 +18,7 @@ type BaseQuery = {
   values: unknown[];
   _result: RowReader;
   _accumulateRows: boolean;
-  _canceledDueToError: Error | false;
   submit(connection: Connection): Error | null;
-  handleDataRow(message: DataRow): void;
   handleCommandComplete(message: unknown, connection: Connection): void;
 };
 
@@ -33,10 +30,15 @@ const EXECUTE_AND_SYNC = Buffer.concat([serialize.execute(), serialize.sync()]);
 const rowReaders = new WeakMap<Connection, Map<string, RowReader>>();
 
 /**
- * A query that asks the server to describe the rows of a prepared statement only once per connection, and sends its
- * messages in one piece. `pg` asks every time, and sends four messages. The server never changes the rows of a prepared
- * statement: after a migration, it refuses to run it.
+ * Makes the statements of this connection ask the server only once how their rows look. The server never changes the
+ * rows of a prepared statement: after a migration, it refuses to run it. Do not call it for a connection to a pooler,
+ * which may prepare the statement again on another connection to the server.
  */
+export function describeOnce(client: pg.ClientBase): void {
+  rowReaders.set((client as unknown as { connection: Connection }).connection, new Map());
+}
+
+/** A query that sends its messages in one piece once its rows are known. `pg` always sends four messages. */
 class NamedQuery extends BaseQuery {
   override submit(connection: Connection): Error | null {
     const reader = rowReaders.get(connection)?.get(this.name);
@@ -53,17 +55,10 @@ class NamedQuery extends BaseQuery {
     }
   }
 
-  override handleDataRow(message: DataRow): void {
-    // PgBouncer may have prepared the statement again, on another connection to the server.
-    if (message.fields.length === this._result.fields.length) super.handleDataRow(message);
-    else this._canceledDueToError = new Error('cached plan must not change result type');
-  }
-
   override handleCommandComplete(message: unknown, connection: Connection): void {
     super.handleCommandComplete(message, connection);
-    const readers = rowReaders.get(connection) ?? new Map<string, RowReader>();
-    rowReaders.set(connection, readers);
-    if (readers.has(this.name)) return;
+    const readers = rowReaders.get(connection);
+    if (readers === undefined || readers.has(this.name)) return;
     const { fields, _parsers, _prebuiltEmptyResultObject } = this._result;
     readers.set(this.name, { fields, _parsers, _prebuiltEmptyResultObject });
   }

@@ -23,7 +23,8 @@ export async function runCommand<T>(config: Config, work: (ctx: CommandContext) 
     throw new ConfigError([
       `DATABASE_URL: is not set, and there is no database in ${config.dataDir}; start one with causeway serve, or point CAUSEWAY_DATA to its data directory`,
     ]);
-  const { pool, db, close } = openPool(url, { max: 2, applicationName: 'causeway-command' });
+  const isPooled = config.databaseListenUrl !== null;
+  const { pool, db, close } = openPool(url, { max: 2, isPooled, applicationName: 'causeway-command' });
   try {
     await assertMigrated(pool, config);
     if (config.commandName !== undefined) await recordCommand(db, config.commandName);
