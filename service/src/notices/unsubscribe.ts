@@ -1,12 +1,11 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { Context } from '../context.ts';
-import type { Db } from '../db/pool.ts';
+import { formerTags, sealTagKeys } from '../former-tag-keys.ts';
 import { isId } from '../http/ids.ts';
 import { TOPICS, type Topic } from './notice.ts';
 import { insertOptOut, listUnsubscribeKeys, putUnsubscribeKey } from './store.ts';
 
 const PURPOSE = 'unsubscribe';
-const KEY_PURPOSE = 'unsubscribe key';
 
 export type Subscription = { userId: string; topic: Topic };
 
@@ -30,41 +29,25 @@ export async function readUnsubscribeToken(
   if (!isId(userId) || topic === undefined) return null;
   const data = `${userId} ${topic}`;
   const tag = Buffer.from(text, 'base64url');
-  const isOurs = sealing.verifyTag(PURPOSE, data, tag) || (await isFormerTag({ sealing }, db, data, tag));
+  const isOurs = sealing.verifyTag(PURPOSE, data, tag) || (await isFormerTag({ db, sealing }, data, tag));
   return isOurs ? { userId, topic } : null;
 }
 
 /** Returns whether the tag was made with a secret that has been removed since then. */
 async function isFormerTag(
-  parts: Pick<Context, 'sealing'>,
-  db: Db,
+  { db, sealing }: Pick<Context, 'db' | 'sealing'>,
   data: string,
   tag: Buffer,
 ): Promise<boolean> {
-  return (await readFormerKeys(parts, db)).some(({ key }) => {
-    const expected = createHmac('sha256', key).update(data).digest();
-    return expected.length === tag.length && timingSafeEqual(expected, tag);
-  });
+  const former = formerTags(sealing, PURPOSE, await listUnsubscribeKeys(db), data);
+  return former.some((expected) => expected.length === tag.length && timingSafeEqual(expected, tag));
 }
 
-async function readFormerKeys({ sealing }: Pick<Context, 'sealing'>, db: Db) {
-  return (await listUnsubscribeKeys(db)).map(({ fingerprint, sealed }) => ({
-    fingerprint,
-    key: sealing.open(KEY_PURPOSE, sealed, fingerprint.toString('hex')),
-  }));
-}
-
-/**
- * Stores the keys that all older secrets make links with, sealed with the newest secret, so that the links work after
- * the older secrets are removed.
- */
+/** Keeps the keys with which all older secrets make links, so that the links work after those secrets are removed. */
 export async function keepUnsubscribeKeys({ db, sealing }: Pick<Context, 'db' | 'sealing'>): Promise<void> {
-  const [, ...older] = sealing
-    .tagKeys(PURPOSE)
-    .map((key, index) => ({ key, fingerprint: sealing.fingerprints[index] ?? Buffer.alloc(0) }));
   await db.transaction().execute(async (tx) => {
-    for (const { key, fingerprint } of [...older, ...(await readFormerKeys({ sealing }, tx))])
-      await putUnsubscribeKey(tx, fingerprint, sealing.seal(KEY_PURPOSE, key, fingerprint.toString('hex')));
+    for (const { fingerprint, sealed } of sealTagKeys(sealing, PURPOSE, await listUnsubscribeKeys(tx)))
+      await putUnsubscribeKey(tx, fingerprint, sealed);
   });
 }
 

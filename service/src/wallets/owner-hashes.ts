@@ -1,10 +1,9 @@
-import { createHmac } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
+import { formerTags, sealTagKeys } from '../former-tag-keys.ts';
 import { listOwnerKeys, putOwner, putOwnerKey } from './proof-store.ts';
 
 const PURPOSE = 'wallet owner';
-const KEY_PURPOSE = 'wallet owner key';
 
 type Parts = Pick<Context, 'sealing'>;
 
@@ -20,31 +19,15 @@ export async function rememberOwner(
 
 /** Returns every hash of the wallet that `rememberOwner` may have stored: one for each current or former secret. */
 export async function ownerHashes({ sealing }: Parts, tx: Db, address: string): Promise<Buffer[]> {
-  const former = (await listOwnerKeys(tx)).map(({ fingerprint, sealed }) =>
-    sealing.open(KEY_PURPOSE, sealed, fingerprint.toString('hex')),
-  );
-  return [
-    ...sealing.tags(PURPOSE, address),
-    ...former.map((key) => createHmac('sha256', key).update(address).digest()),
-  ];
+  const former = formerTags(sealing, PURPOSE, await listOwnerKeys(tx), address);
+  return [...sealing.tags(PURPOSE, address), ...former];
 }
 
-/**
- * Stores the hash keys of all older secrets, sealed with the newest secret, so that the older secrets can be
- * removed. Returns how many keys it sealed.
- */
+/** Keeps the hash keys of all older secrets, so that the older secrets can be removed. Returns how many keys it kept. */
 export async function keepOwnerKeys({ db, sealing }: Parts & Pick<Context, 'db'>): Promise<number> {
   return db.transaction().execute(async (tx) => {
-    const older = sealing
-      .tagKeys(PURPOSE)
-      .map((key, index) => ({ key, fingerprint: sealing.fingerprints[index] }));
-    const kept = (await listOwnerKeys(tx)).map(({ fingerprint, sealed }) => ({
-      key: sealing.open(KEY_PURPOSE, sealed, fingerprint.toString('hex')),
-      fingerprint,
-    }));
-    const keys = [...older.slice(1), ...kept];
-    for (const { key, fingerprint = Buffer.alloc(0) } of keys)
-      await putOwnerKey(tx, fingerprint, sealing.seal(KEY_PURPOSE, key, fingerprint.toString('hex')));
+    const keys = sealTagKeys(sealing, PURPOSE, await listOwnerKeys(tx));
+    for (const { fingerprint, sealed } of keys) await putOwnerKey(tx, fingerprint, sealed);
     return keys.length;
   });
 }
