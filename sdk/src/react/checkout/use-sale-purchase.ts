@@ -69,6 +69,8 @@ export function useSalePurchase(input: Input) {
     state.step === 'failed' &&
     codeOf(state.error) === 'purchase_elsewhere' &&
     attempt?.wasRecorded === true &&
+    // The records of another wallet may be hidden.
+    isOwn(attempt.purchase) &&
     !recorded.sales.some(({ id }) => id === attempt.purchase.id);
   // Finishing a purchase with its approval cannot buy twice. A new approval is for what the page shows, or refused.
   const canRetry = failed?.approvalHash
