@@ -212,4 +212,23 @@ describe('requirement.status_changed', () => {
     expect(await newEvents()).toEqual([]);
     expect((await get('/v1/events', other)).data).toEqual([]);
   });
+
+  test('says nothing about a requirement type of a newer release', async () => {
+    const { db } = world.ctx;
+    await sql`alter table requirements drop constraint requirements_type_check`.execute(db);
+    await sql`update requirements set type = 'questionnaire'
+      where option_id = ${offer.options[0]?.id} and type = 'accreditation'`.execute(db);
+    const requirements = () =>
+      world.app.inject({
+        url: `/v1/offers/${offer.id}/requirements`,
+        headers: { authorization: `Bearer ${user.token}` },
+      });
+    // The notification about the change may take a moment.
+    await expect.poll(async () => (await requirements()).statusCode).toBe(503);
+    expect(await changesBy(review('Sorting_KYC_Level', { answer: 'GREEN' }))).toEqual([
+      'identity_verification in_progress → completed',
+      'identity_verification not_started → in_progress',
+      'jurisdiction action_needed → completed',
+    ]);
+  });
 });

@@ -5,6 +5,7 @@ import { appendEvents, listEventReaders, type NewEvent } from '../events/event.t
 import type { Offer, PartnerOffers } from '../offers/catalogue.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
 import { readFactsIn } from './facts.ts';
+import { isKnownType } from './known-types.ts';
 import { lockReports, readReportedStatuses, saveReportedStatuses } from './report-store.ts';
 import type { Requirement, RequirementStatus } from './schema.ts';
 import { requirementStatus, type UserFacts } from './status.ts';
@@ -64,8 +65,9 @@ async function reportChanges(
   const now = ctx.clock.now();
   const rows: ReportedStatuses[] = [];
   const events: NewEvent[] = [];
+  // During an upgrade, nodes of the newer release report on the types that this node does not know.
   for (const { partnerId, offer, option } of options)
-    for (const requirement of option.requirements) {
+    for (const requirement of option.requirements.filter(isKnownType)) {
       const current = partsOf(requirementStatus(requirement, option, facts, now));
       const before = reported.get(`${partnerId} ${requirement.id}`) ?? initialStatus(requirement);
       if (before.status === current.status && before.action === current.action) continue;
