@@ -10,12 +10,12 @@ export default defineConfig({
     reporters: ['default', summaryReporter()],
     pool: 'forks',
     maxWorkers: 2,
-    // Loading the service takes two seconds, so the files of a worker share its modules. Therefore no module
-    // may have state, and a test file must close what it opens and restore what it replaces, even if a test
-    // fails.
+    // Loading the service takes two seconds, so all test files that run in the same worker share its loaded modules.
+    // Therefore no module may have state, and a test file must close what it opens and restore what it replaces, even
+    // if a test fails.
     isolate: false,
     sequence: { sequencer: SlowestFirst },
-    // On a busy machine, tests of processes and timeouts can fail once. The reporter prints which tests were
+    // On a busy machine, tests of processes and timeouts occasionally fail. The reporter prints which tests were
     // retried.
     retry: process.env.CI ? 1 : 0,
     testTimeout: 60_000,

@@ -26,7 +26,7 @@ function generateTokens(css: string): string {
   return `${HEADER}:root {\n  color-scheme: light dark;\n${light.join('')}}\n\n@media (prefers-color-scheme: dark) {\n  :root {\n${darkLines}  }\n}\n`;
 }
 
-/** Replaces every `light-dark(a, b)` in the value with one of the two. */
+/** Replaces every `light-dark(a, b)` in the value with the variant for `theme`. */
 function choose(value: string, theme: 'light' | 'dark'): string {
   const start = value.indexOf(LIGHT_DARK);
   if (start === -1) return value;

@@ -17,7 +17,10 @@ export type CommitFigures = {
   /** Throughput with an event divided by throughput without one. One value per round. */
   ratios: number[];
   wakingRatios: number[];
-  /** CPU time without an event divided by CPU time with one, per round. Other processes hardly affect it. */
+  /**
+   * CPU time without an event divided by CPU time with one. One value per round. Other processes hardly affect this
+   * ratio.
+   */
   cpuRatios: number[];
   /** Like `ratios`, but for a tiny change: a locking read and two inserts of a narrow row. */
   tinyRatios: number[];
@@ -30,10 +33,10 @@ const ROUNDS = 15;
 
 /**
  * Compares three kinds of commits: those that append an event, those that wake settlement, and those that do neither.
- * All three make the change that the service makes most often: the outcome of a participation, with its audit entry and
- * its notice. `tinyRatios` compare commits with and without an event for a change that costs almost nothing. The runs
- * alternate, so that load on the machine affects all of them alike. An event gets its position later, in another
- * transaction. The `deliveries` part measures the cost of that transaction.
+ * All three make the change that the service makes most often: they record the outcome of a participation, with its
+ * audit entry and its notice. `tinyRatios` compare commits with and without an event for a change that costs almost
+ * nothing. The runs alternate, so that load on the machine affects all of them alike. An event gets its position later,
+ * in another transaction. The `deliveries` part measures the cost of that transaction.
  */
 export async function measureCommits(
   context: Context,
@@ -44,7 +47,10 @@ export async function measureCommits(
   const databasePid = await readDatabasePid(context.db);
   let used = 0;
 
-  /** Makes `commits` commits, two per participation. Each run takes the next participations in turn. */
+  /**
+   * Makes `commits` commits, two per participation. Each run continues with the participation after the last one of the
+   * previous run.
+   */
   const run = async (commitTwice: (id: string) => Promise<void>): Promise<Run> => {
     const cpuStart = process.cpuUsage();
     const databaseStart = readCpuMs(databasePid);

@@ -74,7 +74,7 @@ function eventsOf(partnerId: string, from: number, count: number): NewEvent[] {
   }));
 }
 
-/** An event of one user, with the time at which it was appended. */
+/** Returns an event of one user, to append now: `appended_at` is the current time. */
 function boundWallet(partnerId: string, userId: string): NewEvent {
   return {
     partnerId,
@@ -134,9 +134,9 @@ async function measureDeliveries(context: Context, size: number): Promise<EventF
 }
 
 /**
- * Measures how much a hanging endpoint delays deliveries to the other endpoints. Rounds in which the hanging endpoint
- * is enabled and has `size` deliveries queued alternate with rounds in which it is disabled. In each round, `size / 5`
- * events are appended for the healthy endpoints, and the time until their first delivery attempt is measured.
+ * Measures how much a hanging endpoint delays deliveries to the other endpoints. Two kinds of rounds alternate. In one
+ * kind, the hanging endpoint is enabled and has `size` deliveries queued. In the other kind, it is disabled. Each round
+ * appends `size / 5` events for the healthy endpoints and measures the time until their first delivery attempt.
  */
 async function measureHanging(context: Context, size: number): Promise<EventFigures['hanging']> {
   const { url, stop } = await startDelivering(context);
@@ -228,7 +228,7 @@ async function measureFirstAttempts(
     );
     if (Number(found[0]?.n) >= count) return { p99Ms: found[0]?.p99 ?? Infinity, eventsPerSecond };
   }
-  throw new Error(`some of ${count} events were not attempted within ${MAX_WAIT_MS} ms`);
+  throw new Error(`not all of ${count} events had a delivery attempt within ${MAX_WAIT_MS} ms`);
 }
 
 /**

@@ -5,8 +5,8 @@ import { startTarget } from './target.ts';
 /**
  * The size of each part: events to deliver, deliveries queued for the hanging endpoint, streams, commits per run,
  * events in the log, audit entries. With `--part`, `--rows` sets the size of that part. Without `--part`, `--rows` sets
- * the number of events in the log. The acceptance criteria require 10,000,000 events in the log, but seeding that many
- * takes most of the run.
+ * the number of events in the log. The acceptance criteria require 10,000,000 events in the log. The default is lower,
+ * because seeding that many events takes most of the run.
  */
 const SIZES: Record<EventPart, number> = {
   ...{

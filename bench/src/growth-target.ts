@@ -29,7 +29,7 @@ const PARTS: Record<string, () => Promise<Record<string, Target>>> = {
   events,
   eligibility,
 };
-/** How many different users send the requests, so that no single row stays hot. */
+/** The number of users who send the requests in turn. With only one user, the same rows would stay hot. */
 const CALLERS = 50;
 
 process.send?.(await (PARTS[part] as (typeof PARTS)[string])());

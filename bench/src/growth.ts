@@ -8,7 +8,10 @@ import { type Started, startTarget, type Target } from './target.ts';
 /** CPU microseconds per operation, by size: one value per round. Includes the service and its database. */
 type Costs = Record<number, number[]>;
 
-/** One growth curve. The cost must not grow with the size (`flat`), or at most in proportion to it (`linear`). */
+/**
+ * One growth curve. If `flat` is expected, the cost must not grow with the size. If `linear` is expected, the cost may
+ * grow at most in proportion to the size.
+ */
 export type Curve = {
   per: string;
   by: string;
@@ -26,8 +29,8 @@ type Part = {
 };
 
 /**
- * The highest exponents that still count as flat and as linear. At an exponent of 0.1, a hundred times the size costs
- * 1.6 times as much, because an index is one level deeper and less of it is cached.
+ * The highest exponents that still count as flat and as linear. An exponent of 0.1 means 1.6 times the cost at a
+ * hundred times the size. `flat` allows this, because a larger index may be one level deeper and less of it is cached.
  */
 const MAX_EXPONENT = { flat: 0.1, linear: 1.05 };
 const ROUND_SECONDS = 2;
@@ -59,9 +62,10 @@ const PARTS: Record<string, Part> = {
 };
 
 /**
- * Measures how the CPU time per operation grows with rows, users, connections or offers. Each size has its own process
- * and database, and the sizes take turns. The exponent is the slope of the cost over the size on logarithmic scales, at
- * the largest sizes. `--rows` sets the largest of three sizes.
+ * Measures how the CPU time per operation grows with a size: the number of rows, users, streams, offers or options.
+ * Each part measures several sizes in turn, and each size has its own process and database. The exponent is the slope
+ * of the cost over the size on logarithmic scales, at the largest sizes. `--rows` replaces the sizes with 1%, 10% and
+ * 100% of its value.
  */
 export async function run({ part: only, large = false, rows }: Options): Promise<Result> {
   if (only !== undefined && PARTS[only] === undefined)

@@ -27,8 +27,8 @@ const wallets: WalletTarget = {
 process.send?.({ url, mix: await buildMix(), wallets, databaseUrl, dataDir });
 
 /**
- * Calls from partners whose users browse, check their progress and invest: mostly reads, about one write in ten
- * requests, and the mistakes that integrations make.
+ * Builds the requests of partners whose users browse, check their progress and invest. Most requests are reads, and
+ * about one in ten is a write. Some requests contain the mistakes that integrations make.
  */
 async function buildMix(): Promise<Mix> {
   const each = (of: (user: MixUser) => string): string[] => users.map(of);

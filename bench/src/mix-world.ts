@@ -84,7 +84,7 @@ export async function mixWorld(ctx: Context, outside: Outside) {
   const byPartner: MixUser[][] = [];
   for (const { partner_id, client_id, client_secret } of partners)
     byPartner.push(await inBatches(numbers, (n) => addUser(partner_id, client_id, client_secret, n)));
-  // Neighbours belong to different partners, so that requests of all partners arrive at any time.
+  // Interleaves the users of all partners, so that consecutive requests come from different partners.
   const users = numbers.flatMap((n) => byPartner.map((each) => each[n] as MixUser));
   return { users, offers: await Promise.all(['open', 'gated'].map((slug) => optionOf(ctx, slug))) };
 }

@@ -46,8 +46,8 @@ export async function seedParticipations(ctx: Context, clientId: string, rows: n
     'status !=': filter('status', '!=', 'completed'),
     'user_email ==': filter('user_email', '==', 'user291@bench.test'),
   };
-  // One page plus one row, so that `readPage` returns a cursor. The cursor points to the 21st row from the end, so the
-  // last 20 rows follow it.
+  // One page (20 rows) plus one row, so that `readPage` returns a cursor. The cursor points to the last row of that
+  // page, which is the 21st row from the end of the list. The last 20 rows of the list follow the cursor.
   return { partnerId, queries, deepest: deepest.slice(19, 40).reverse() };
 }
 

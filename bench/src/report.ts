@@ -128,8 +128,8 @@ function limitOf(bar: Bar): string {
 }
 
 /**
- * Returns a row of the plot for each bar. Where less is better, the row is inverted, so that more is always better.
- * Skips growth exponents, results without a date, and bars with values that are not positive.
+ * Returns a row of the plot for each bar. If less is better, mirrors the values at the limit, so that more is better in
+ * every row. Skips growth exponents, results without a date, and bars whose limit or rounds are not positive.
  */
 function ratioRows(results: readonly Stored[]): RatioRow[] {
   return results

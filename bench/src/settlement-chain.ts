@@ -30,8 +30,8 @@ export type SettlementChain = {
 };
 
 /**
- * Funds wallets and has them approve the fund, a hundred per block: one transaction per block would take too
- * long.
+ * Sends gas and dollars to new wallets and has each wallet approve the fund. Mines the transactions of a hundred
+ * wallets together, because a block for each transaction would take too long.
  */
 async function approveAll(
   chain: TestChain,
@@ -98,8 +98,8 @@ const [count = 1_000, units = 1, generation = 1, blockMs = 0] = process.argv.sli
 const chain = await startTestChain();
 const node = await chain.addNode();
 const { open, other } = chain.deployment.sale_funds;
-// The single commits go to a fund of their own. In the fund that the service settles, the service would assume that it
-// has lost the records of these commits, and would pause the offer.
+// The single commits go to a separate fund. If they went to the fund that the service settles, the service would assume
+// that it has lost the records of these commits, and would pause the offer.
 const [fund, singleFund] =
   generation === 2 ? [await makeFundV2(chain), await makeFundV2(chain)] : [open, other];
 const usdc = chain.deployment.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address ?? '0x';

@@ -5,7 +5,10 @@ import { startTarget } from './target.ts';
 const ROWS = 10_000;
 /** Ethereum's timing: a block every 12 s, and 32 blocks until a block is safe. */
 const MAINNET = { blockMs: 12_000, confirmations: 32 };
-/** Rows to measure on the second-generation fund (with ids), whose gas does not depend on block timing. */
+/**
+ * Rows to settle on the second-generation fund, the fund with ids. Only their gas has a limit, and gas does not depend
+ * on block timing, so these blocks are mined on demand.
+ */
 const GAS_ROWS = 500;
 /** Rows to settle out of backlogs of different sizes, and the wallets that own them. */
 const FLAT_ROWS = 900;

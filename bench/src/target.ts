@@ -30,7 +30,8 @@ function bundleTarget(file: string): Promise<string> {
   const known = bundled.get(file);
   if (known !== undefined) return known;
   const bundle = async () => {
-    // A computed specifier, so that targets which start other targets do not include the bundler in their own bundle.
+    // Imports the bundler with a computed specifier. With a literal specifier, a target that starts other targets would
+    // include the bundler in its own bundle.
     const bundler = new URL('../../service/bin/bundle.mjs', import.meta.url).href;
     const { bundleFile } = (await import(bundler)) as typeof import('../../service/bin/bundle.mjs');
     const path = await bundleFile(fileURLToPath(new URL(file, import.meta.url)));

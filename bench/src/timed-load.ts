@@ -12,8 +12,8 @@ export type Kind = {
   /** The status of an accepted request. Default: 200. */
   status?: number;
   /**
-   * The name of another kind. Set if each request is valid only once, for example because it spends a refresh token.
-   * When all requests of this kind are used up, requests of the other kind are sent instead.
+   * Set if each request of this kind is valid only once, for example because it spends a refresh token. When all
+   * requests of this kind are used up, requests of the kind named here are sent instead.
    */
   substitute?: string;
 };
@@ -75,7 +75,7 @@ export function pickFrom(mix: Mix): () => Planned {
     const left = unused.get(kind) as string[];
     const { status = 200, substitute } = mix[kind] as Kind;
     if (substitute === undefined) {
-      // Without the shift in every round, a kind of request would always come from users of the same partner.
+      // Adds `round`, because a kind of request would otherwise always come from users of the same partner.
       const round = Math.floor(count / turns.length);
       const text = left[(count + round) % left.length] as string;
       return { kind, status, text: text.replace('{n}', String(count)) };

@@ -9,10 +9,10 @@ import { percentile } from './statistics.ts';
 export type Measured = { url: string; headers: Record<string, string>; statsUrl: string };
 
 /**
- * CPU milliseconds of the service process per transaction. `oneByOne` and `atOnce` are means, one per part: `oneByOne`
- * of transactions sent one at a time, `atOnce` of transactions sent twenty at a time. `p50` and `p95` refer to
- * transactions sent one at a time. `idle` is the cost of an idle process over the same time. It is already subtracted
- * from `oneByOne`, `p50` and `p95`, but not from `atOnce`.
+ * CPU milliseconds of the service process per transaction. `oneByOne` is the mean cost of transactions sent one at a
+ * time. `atOnce` is the mean cost of transactions sent twenty at a time. Both have one value per part. `p50` and `p95`
+ * refer to transactions sent one at a time. `idle` is the cost of an idle process over the same time. It is already
+ * subtracted from `oneByOne`, `p50` and `p95`, but not from `atOnce`.
  */
 export type TransactionCost = {
   oneByOne: number[];

@@ -12,7 +12,7 @@ import type { Stats } from './tokenized-orders.ts';
 
 const [, , venueUrl = '', apiKey = '', rpcUrl = '', offer = ''] = process.argv;
 const real = realClock();
-/** How far the clock of the simulators is ahead of the machine. The service follows it. */
+/** How far the simulators' clock is ahead of the real clock. The service's clock is ahead by the same time. */
 let aheadMs = 0;
 const clock: Clock = {
   now: () => real.now() + aheadMs,

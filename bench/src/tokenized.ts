@@ -16,7 +16,8 @@ const CPU_BUDGET_MS = { max: 5, goal: 4 };
 const ROUND_TRIP_MS = 50;
 
 /**
- * Compares polled quotes with routes that call the venue for every request, and measures the CPU cost of a transaction.
+ * Compares the service's quotes, which clients poll, with the quotes of bare routes that call the venue for every
+ * request. Also measures the CPU time per transaction.
  */
 export async function run(): Promise<Result> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-simulators-'));

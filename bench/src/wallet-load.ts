@@ -4,7 +4,7 @@ import { Pool } from 'undici';
 import { type Hex, hashMessage } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
-/** Where users connect wallets, and their tokens. */
+/** The service and the option for which users connect wallets. `tokens` has one access token per user. */
 export type WalletTarget = { url: string; tokens: string[]; offerId: string; optionId: string };
 
 type Wallet = { key: Hex; address: string };

@@ -39,7 +39,10 @@ export type QuoteTuple = {
   additionalData: Hex;
 };
 
-/** The request that the operator signs: allows `sender` one trade of `amount` for this pair until `expiry`. */
+/**
+ * The request that the operator signs. It allows `sender` to trade this pair of tokens once, for `amount`, until
+ * `expiry`.
+ */
 export type VerifyRequest = {
   side: number;
   inputToken: Hex;

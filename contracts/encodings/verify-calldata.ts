@@ -73,8 +73,8 @@ const LOOSE = { strict: false };
 const MAX_DATE_S = 8_640_000_000_000n;
 
 /**
- * Checks tokenized-asset calldata against the chain: who signed it, for which wallet, its cost, its output and its
- * expiry. Needs viem and an EIP-1193 node only, so it runs anywhere. Throws only if the node fails.
+ * Checks tokenized-asset calldata against the chain: its signers, the wallet that it is for, its cost, its output and
+ * its expiry. Needs only viem and an EIP-1193 node, so it runs anywhere. Throws only if the node fails.
  */
 export async function verifyCalldata(node: NodeConnection, claim: CalldataClaim): Promise<Verdict> {
   const findings: Finding[] = [];

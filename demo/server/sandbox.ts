@@ -83,7 +83,8 @@ function moveClock(url: string, text: string): Promise<Response> {
       now?: string;
     };
     const { advance_seconds } = JSON.parse(text) as { advance_seconds: number };
-    // Without `now`, the first call has failed. The second call then returns the error to the visitor.
+    // If `now` is missing, the first call failed. The move normally fails in the same way, and the visitor gets its
+    // error.
     if (
       now === undefined ||
       Date.parse(now) + advance_seconds * 1000 <= Date.now() + MAX_ADVANCE_SECONDS * 1000
@@ -112,7 +113,7 @@ function isSmallAdvance(text: string): boolean {
   }
 }
 
-/** Sets the control's user to the signed-in one. The sandbox rejects a body that is not an object. */
+/** Sets the control's user to the signed-in user. Leaves invalid JSON as it is, because the sandbox rejects it. */
 function withEmail(text: string, email: string | undefined): string {
   try {
     return JSON.stringify({ ...(JSON.parse(text) as object), email });

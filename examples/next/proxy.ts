@@ -1,2 +1,2 @@
-/** Renews sessions before pages render. Only `cookieSessions` needs it; it is here to show how. */
+/** Renews sessions before pages render. Only apps with `cookieSessions` need this file. It is here as an example. */
 export { proxy } from './causeway';

@@ -24,8 +24,9 @@ const MAX_RESTART_DELAY_MS = 30_000;
 const USUAL_PORT = 3000;
 
 /**
- * Starts the demo, a partner's app, in a child process that ends with this one. If the child exits, it is restarted
- * with exponential backoff. The app keeps its port across restarts of the sandbox if the port is free.
+ * Starts the demo, a partner's app, in a child process, which exits when this process exits. If the child exits
+ * earlier, it is restarted with exponential backoff. The app keeps its port across restarts of the sandbox if the port
+ * is free.
  */
 export async function startDemo(config: Settings, print: (text: string) => void): Promise<Demo> {
   const host = isLoopback(config.host) ? 'localhost' : config.host;

@@ -52,7 +52,7 @@ export async function startSandbox(config: Config, clock: Clock, print: Print): 
     startSimulators({ dataDir: config.dataDir, clock: setting }),
     startOptionalDemo(config, print),
   ]);
-  // Prepared now, because this process would otherwise only wait for the simulators.
+  // Prepares the files while the simulators and the demo start in child processes.
   prepareOfferFiles();
   const [simulators, demo] = await starting;
   return {

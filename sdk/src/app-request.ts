@@ -9,7 +9,7 @@ type AppRequest = {
   fetch?: typeof fetch | undefined;
 };
 
-/** Calls a route of the app's own server that `createHandler` serves. */
+/** Calls a route that `createHandler` serves on the app's own server. */
 export async function fetchFromApp(request: AppRequest): Promise<Response> {
   const { url, endpoint, timeoutMs, signal } = request;
   const timeout = AbortSignal.timeout(timeoutMs);

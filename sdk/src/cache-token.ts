@@ -6,8 +6,9 @@ type IssuedToken = { token: string; expiresInS: number };
 const EXPIRY_MARGIN_S = 30;
 
 /**
- * Caches a token until shortly before it expires. Concurrent callers share one request. `refresh` bypasses the cache, and any
- * request that may return the rejected token.
+ * Caches a token until shortly before it expires. Concurrent callers share one request. A caller passes `refresh` if
+ * the service rejected the current token. Such a call bypasses the cache and does not share a request that may return
+ * the rejected token.
  */
 export function cacheToken(
   requestToken: (refresh: boolean) => Promise<IssuedToken>,
@@ -21,7 +22,8 @@ export function cacheToken(
       refresh,
       token: requestToken(refresh)
         .then(({ token, expiresInS }) => {
-          // A request that was overtaken by a refresh may return the rejected token.
+          // Does not cache the token if a refresh started after this request, because the token may be the rejected
+          // one.
           if (latest === request)
             cached = { token, validUntil: performance.now() + (expiresInS - EXPIRY_MARGIN_S) * 1000 };
           return token;

@@ -13,7 +13,7 @@ type Upstream = {
   upstream?: string;
 };
 
-/** The `errors` of a failed call, for each code that has details of its own. Amounts are in the smallest unit. */
+/** The type of `errors` for each code that has specific details. Amounts are in the smallest unit. */
 export type ErrorDetails = {
   /** Messages per field. */
   validation_failed: Record<string, string[]>;

@@ -86,7 +86,10 @@ export function isCausewayError(error: unknown, code?: CausewayErrorCode): boole
   return is && (code === undefined || (error as CausewayError).code === code);
 }
 
-/** Builds the error for an HTTP response: from the API's error object, or `unexpected_reply` if the body has none. */
+/**
+ * Builds the error for an HTTP response from the API's error object. If the body contains none, the code is
+ * `unexpected_reply`.
+ */
 export function errorOfReply(
   status: number,
   body: unknown,

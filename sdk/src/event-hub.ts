@@ -75,8 +75,8 @@ export function createEventHub(client: Causeway): EventHub {
       start();
       return () => {
         listeners.delete(listener);
-        // Waits before it checks for other listeners: in strict mode, and when components move, hooks
-        // resubscribe immediately and can keep the stream.
+        // Hooks may resubscribe immediately, in React's strict mode or when components move. The timeout lets them keep
+        // the stream.
         setTimeout(() => {
           if (listeners.size > 0) return;
           stopWatchingPage?.();

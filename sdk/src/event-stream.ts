@@ -22,8 +22,8 @@ type Frame = { id?: string; event?: string; data?: string };
  */
 const SILENCE_TIMEOUT_MS = 45_000;
 /**
- * The maximum number of past events to read after connecting if there is no event id to resume from. That is the case
- * if the log was empty when the stream was opened.
+ * If the log was empty when the stream was opened, there is no event id to resume from. After connecting, the stream
+ * then reads at most this many past events.
  */
 const MAX_FIRST_EVENTS = 100;
 const RECONNECT_MS = 250;

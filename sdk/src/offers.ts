@@ -36,7 +36,7 @@ export function offersOf(send: Send): Offers {
     get: async (id, { include, ...options } = {}) => {
       const path = `/v1/offers/${encodeURIComponent(id)}`;
       const offer = await send<OfferDetails>({ method: 'GET', path, query: { include } }, options);
-      // A page that asks for one offer must not sell another.
+      // Rejects any other offer, so that a page never sells a different offer from the one it requested.
       if ([offer.id, offer.slug].some((known) => known.toLowerCase() === id.toLowerCase())) return offer;
       throw new CausewayError({
         status: 0,

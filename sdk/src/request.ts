@@ -4,7 +4,7 @@ import { redact, redactPath } from './redact.ts';
 import { sleep } from './sleep.ts';
 
 /**
- * An access token, or a function that returns one. After the service rejected a token, the function is called
+ * An access token, or a function that returns one. When the service has rejected a token, the client calls the function
  * with `refresh: true`.
  */
 export type TokenSource = string | ((options: { refresh: boolean }) => string | Promise<string>);
@@ -25,7 +25,7 @@ export type Call = {
 };
 
 export type CausewayOptions = {
-  /** The URL of the service, without a path: `https://…`. */
+  /** The URL of the service without `/v1`, such as `https://causeway.example`. */
   baseUrl: string;
   accessToken: TokenSource;
   fetch?: typeof fetch | undefined;
@@ -62,8 +62,8 @@ const DEFAULT_RETRIES = 3;
 const INITIAL_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 8_000;
 /**
- * The longest `Retry-After` that the client waits for. If the service sends a longer one, the call fails and
- * the caller decides.
+ * The longest `Retry-After` that the client waits for. If the service sends a longer one, the call fails without a
+ * retry.
  */
 const MAX_RETRY_AFTER_S = 30;
 
@@ -183,7 +183,7 @@ export function assertNotRedirected(reply: Response): void {
   throw new CausewayError({
     status: reply.status,
     code: 'unexpected_reply',
-    message: 'The server redirects to another URL, which the client does not follow. Check baseUrl.',
+    message: 'The server responded with a redirect, which the client does not follow. Check baseUrl.',
   });
 }
 

@@ -15,9 +15,9 @@ export type TradingStatusQuery = Operations['getTokenizedTradingStatus']['query'
 export type TokenizedOrder = Operations['encodeTokenizedSwap']['body'];
 
 export type Tokenized = {
-  /** Returns an indicative price. Free to poll. */
+  /** Returns an indicative price. Safe to poll, because it places no order. */
   quote(query: QuoteQuery, options?: RequestOptions): Promise<TokenizedSwapQuote>;
-  /** Returns whether the asset can be traded now, and its maximum order size. Free to poll. */
+  /** Returns whether the asset can be traded now, and its maximum order size. Safe to poll. */
   tradingStatus(query: TradingStatusQuery, options?: RequestOptions): Promise<TokenizedSwapTradingStatus>;
   /** Returns the trading hours, the previous close and the recorded prices of a day, week, month or year. */
   market(query: MarketQuery, options?: RequestOptions): Promise<TokenizedSwapMarket>;

@@ -94,7 +94,7 @@ export type CheckNext = {
 
 export type ClientCredentialsGrant = {
   grant_type: 'client_credentials';
-  /** Separated by spaces: offers:read, requirements:read, participations:read, participations:write, wallets:read, wallets:write, identity:write, pii:read, documents:write, swaps:read, swaps:write, events:read, webhooks:write, openid, email, offline_access. */
+  /** One or more of these scopes, separated by spaces: offers:read, requirements:read, participations:read, participations:write, wallets:read, wallets:write, identity:write, pii:read, documents:write, swaps:read, swaps:write, events:read, webhooks:write, openid, email, offline_access. */
   scope?: string | undefined;
   /** Unless sent as HTTP Basic. */
   client_id?: string | undefined;
@@ -464,7 +464,7 @@ export type Participations = {
 
 export type Readiness = {
   object: 'readiness';
-  /** `degraded` if a dependency that this node can do without is unavailable. */
+  /** `degraded` if the node is ready although one of its dependencies is unavailable. */
   status: 'ok' | 'degraded';
   parts: Record<string, 'ok' | 'unavailable'>;
 };
@@ -472,7 +472,7 @@ export type Readiness = {
 export type RefreshTokenGrant = {
   grant_type: 'refresh_token';
   refresh_token: string;
-  /** Separated by spaces: offers:read, requirements:read, participations:read, participations:write, wallets:read, wallets:write, identity:write, pii:read, documents:write, swaps:read, swaps:write, events:read, webhooks:write, openid, email, offline_access. */
+  /** One or more of these scopes, separated by spaces: offers:read, requirements:read, participations:read, participations:write, wallets:read, wallets:write, identity:write, pii:read, documents:write, swaps:read, swaps:write, events:read, webhooks:write, openid, email, offline_access. */
   scope?: string | undefined;
   /** Unless sent as HTTP Basic. */
   client_id?: string | undefined;

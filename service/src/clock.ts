@@ -7,8 +7,8 @@ export type Clock = {
   /** Microseconds since the epoch; strictly increasing within a process, so that rows sort in insertion order. */
   micros(): number;
   /**
-   * The current time for lifetimes stored in the database. Null means the database's own clock: all nodes share that
-   * clock, so a jump of one node's clock expires nothing.
+   * The current time for lifetimes stored in the database. Null means the database's own clock. All nodes share that
+   * clock, so nothing expires early if the clock of one node jumps.
    */
   lifetime(): string | null;
 };

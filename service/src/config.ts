@@ -81,7 +81,7 @@ export type Config = {
   webhookAllowCidrs: string[] | null;
   /** The URL of the proxy that webhooks pass through. Null = none. */
   webhookProxy: string | null;
-  /** The running command as the audit log records it: its words, option names and ids, without other values. */
+  /** The command line in the audit log: its first two arguments, option names and ids. Other arguments become `…`. */
   commandName?: string;
   rateLimits: 'memory' | 'postgres' | 'redis';
   redisUrl: string | null;
@@ -106,13 +106,13 @@ export type Config = {
   /** The key that signs allow-list permissions where `roleKeys` has no `supplier` key. Null = no such key. */
   supplierKey: OperatorKey | null;
   /**
-   * The key of every EVM role that has no key in `roleKeys`. The `supplier` role never uses it. Null = on EVM chains,
-   * this process acts only in roles that have a separate key.
+   * The key of every EVM role that has no key in `roleKeys`, except the `supplier` role. Null = this process does not
+   * act in such roles.
    */
   operatorKey: OperatorKey | null;
   /** The key of every Solana role that has no key in `roleKeys`. Null = this process does not act in such roles. */
   solanaKey: OperatorKey | null;
-  /** The keys of roles that do not use the operator key, each for all EVM chains or for one chain. */
+  /** Separate keys of roles, each for one chain or for all EVM chains. */
   roleKeys: RoleKey[];
   /** Replaced operator keys whose transactions are still tracked. */
   retiredKeys: RetiredKey[];
@@ -139,7 +139,7 @@ export type Config = {
    * limit.
    */
   refundDailyLimitUsd: number | null;
-  /** Ending a participation larger than this requires two RPC providers to agree, if the chain has two. */
+  /** A participation above this amount ends only if two RPC providers agree, or if the chain has only one. */
   settlementQuorumUsd: number;
   reconcileMinutes: number;
   /** Warnings about the environment that do not prevent startup. */
@@ -155,7 +155,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads the configuration of a node. Throws `ConfigError`. Only this file reads settings from the environment. */
+/** Reads a node's configuration or throws `ConfigError`. Only this file reads settings from the environment. */
 export function loadConfig(env: Environment = process.env): Config {
   const { config, problems } = inspectConfig(env);
   if (problems.length > 0) throw new ConfigError(problems);

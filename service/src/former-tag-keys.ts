@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import type { Sealing } from './sealing.ts';
 
-/** The key with which an older secret made tags, sealed with a newer secret. */
+/** A tag key derived from an older secret, sealed with a newer secret. */
 export type FormerTagKey = { fingerprint: Buffer; sealed: Buffer };
 
-/** Returns the tags that removed secrets made of `data`. `stored` are the keys that were kept of those secrets. */
+/** Returns the tags of `data` under the keys in `stored`, which were derived from older secrets. */
 export function formerTags(
   sealing: Sealing,
   purpose: string,
@@ -15,8 +15,9 @@ export function formerTags(
 }
 
 /**
- * Returns the keys to keep, so that the tags of all older secrets are still known after those secrets are removed: the
- * keys of the older secrets that are listed, and those already stored, all sealed with the newest secret.
+ * Returns the tag keys to store, so that tags made under older secrets can still be found after those secrets are
+ * removed. These are the keys of the older secrets that are still configured, and the keys in `stored`. All of them are
+ * sealed with the newest secret.
  */
 export function sealTagKeys(
   sealing: Sealing,

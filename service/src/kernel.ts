@@ -37,7 +37,7 @@ export type Kernel = {
   db: Db;
   /** Runs hand-written SQL statements. */
   statements: Queryable;
-  /** Returns the same database, but its transactions record in the audit log who caused them. */
+  /** Returns the same database, but its transactions pass the tags to the audit log. */
   taggedDb(tags: TransactionTags): Db;
   /**
    * Returns the database for queries that wait in one lane: the lane of a partner, of a network, or of an

@@ -4,8 +4,9 @@ import pretty from 'pino-pretty';
 import { VERSION } from './version.ts';
 
 /**
- * A logger that redacts secrets and personal data. `request` takes a finished line of JSON and writes lines in batches:
- * building a log record for every request would cost more than the request itself.
+ * A logger that redacts secrets and personal data. Only `request` does not redact: it takes a finished line of JSON,
+ * because building a log record for every request would cost more than the request itself. It writes the lines in
+ * batches.
  */
 export type Log = Logger & {
   request(line: string): void;
@@ -98,7 +99,9 @@ export function redactText(text: string): string {
   return result;
 }
 
-/** Returns a copy without secrets and personal data, recognized by member name and by the shape of any text. */
+/**
+ * Returns a copy without secrets and personal data. Recognizes them by the names of members and by patterns in texts.
+ */
 export function redact(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return redactText(value);
   if (typeof value === 'bigint') return value.toString();

@@ -25,7 +25,7 @@ const COMMANDS: Record<string, Entry> = {
       const { DOCTOR_HELP, runDoctor } = await import('./doctor/doctor-command.ts');
       const run = async (args: string[]) => {
         await runDoctor(inspectConfig(), args);
-        // A check that timed out may still hold a connection.
+        // Ends the process even if a check that timed out still holds a connection.
         setTimeout(() => process.exit(), 500).unref();
       };
       return { help: DOCTOR_HELP, run };
@@ -46,7 +46,7 @@ const COMMANDS: Record<string, Entry> = {
     },
   },
   webhook: {
-    summary: "Manage partners' webhook endpoints, resend and recover deliveries",
+    summary: "Manage partners' webhook endpoints; resend and recover deliveries",
     load: async () => {
       const { WEBHOOK_HELP, runWebhook } = await import('./webhooks/webhook-command.ts');
       return { help: WEBHOOK_HELP, run: (args) => runWebhook(commandConfig(), args) };
@@ -83,14 +83,14 @@ const COMMANDS: Record<string, Entry> = {
     },
   },
   settlement: {
-    summary: 'Show what is waiting, pause and resume the settlement of a chain or an offer',
+    summary: 'Show the state of settlement, and pause or resume it',
     load: async () => {
       const { SETTLEMENT_HELP, runSettlement } = await import('./settlement/settlement-command.ts');
       return { help: SETTLEMENT_HELP, run: (args) => runSettlement(commandConfig(), args) };
     },
   },
   solana: {
-    summary: 'Create the fund account of an offer on Solana, or adopt foreign transactions',
+    summary: 'Create fund accounts on Solana, adopt foreign transactions, close receipts, compare vaults',
     load: async () => {
       const { SOLANA_HELP, runSolana } = await import('./settlement/solana-command.ts');
       return { help: SOLANA_HELP, run: (args) => runSolana(commandConfig(), args) };
@@ -189,8 +189,8 @@ function isUsageError(error: unknown): error is Error {
 }
 
 /**
- * Returns the settings of a command and the command line as the audit log records it. The first two arguments, option
- * names and ids are recorded. Every other argument becomes `…`.
+ * Returns the settings of a command, together with its command line for the audit log. That command line shows option
+ * names, ids and the first two arguments. Every other argument becomes `…`.
  */
 function commandConfig(): Config {
   const isPlain = (arg: string, index: number) => index < 2 || /^(--?[a-z-]+|[0-9a-f-]{36})$/.test(arg);

@@ -4,8 +4,8 @@ import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
 const BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000];
 
 /**
- * The request durations of one route by status class, counted in plain arrays because this runs for every
- * request.
+ * Measures the request durations of one route, by status class. `observe` runs for every request, so it only updates
+ * plain numbers.
  */
 export type RouteTimes = { observe(status: number, milliseconds: number): void };
 
@@ -15,9 +15,12 @@ export type Metrics = {
   passwordChecks: Counter;
   /** Counts requests that a rate limit refused. */
   rateLimited: Counter<'limit'>;
-  /** Counts attempts to deliver a webhook by status class or, if there was no response, by the reason. */
+  /**
+   * Counts webhook delivery attempts. `outcome` is the status class of the response. If there was no response,
+   * `outcome` is the reason.
+   */
   webhookAttempts: Counter<'outcome'>;
-  /** Counts appended events, such as the final statuses of participations. */
+  /** Counts appended events by type, for example `participation.completed`. */
   events: Counter<'type'>;
   route(method: string, path: string): RouteTimes;
   render(): Promise<string>;

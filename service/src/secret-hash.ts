@@ -6,7 +6,10 @@ export function newSecret(random: Random): string {
   return random(32).toString('base64url');
 }
 
-/** Checks the format of a secret made by `newSecret`, so that garbage never reaches the database. */
+/**
+ * Returns whether the text has the format of a secret from `newSecret`. Callers check this first, so that garbage never
+ * reaches the database.
+ */
 export function isSecret(text: string): boolean {
   return /^[A-Za-z0-9_-]{43}$/.test(text);
 }

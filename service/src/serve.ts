@@ -131,7 +131,8 @@ async function start(
     webhooks: measureDeliveries,
   });
   const controls = (await sandbox?.attach(ctx)) ?? null;
-  // The workers and the server begin to stop at the same time. The server finishes open requests first.
+  // On shutdown, the workers and the server start to stop at the same time. The server finishes its open requests
+  // before it closes.
   const running: Started = [];
   started.push(() => stopTogether(running));
   running.push(
@@ -185,7 +186,7 @@ async function start(
   return readyBlock(baseUrl, metrics.url, describeOperators(ctx), controls?.readyLines ?? []);
 }
 
-/** Loads the sandbox package, which no other profile may import. */
+/** Loads the sandbox package. Only the sandbox profile may load it. */
 async function startSandbox(config: Config, clock: Clock, print: (text: string) => void, started: Started) {
   const sandbox = await (await import('@causeway/sandbox/start.ts')).startSandbox(config, clock, print);
   started.push(sandbox.stop);
@@ -274,7 +275,7 @@ async function stopAll(started: Started): Promise<void> {
   for (const stop of started.reverse()) await stopTogether([stop]);
 }
 
-/** If a part fails to stop, this is logged, and the other parts are still stopped. */
+/** Stops all parts at the same time. If a part fails to stop, logs the error and still stops the other parts. */
 async function stopTogether(parts: Started): Promise<void> {
   await Promise.all(parts.map((stop) => stop().catch((error: unknown) => console.error(error))));
 }

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Random } from './http/ids.ts';
 
-/** A span in the terms of OpenTelemetry. Times are in milliseconds since the epoch. */
+/** A span as OpenTelemetry defines it. Times are in milliseconds since the epoch. */
 export type Span = {
   traceId: string;
   id: string;

@@ -92,7 +92,7 @@ test.each([
   [[], 'listen requires --forward'],
   [['--forward', 'nonsense'], 'listen requires --forward'],
   [['--forward', 'http://127.0.0.1:1/', '--replay', 'long'], '--replay must be a duration'],
-  [['--forward', 'http://127.0.0.1:1/', '--client-id', 'x'], 'together'],
+  [['--forward', 'http://127.0.0.1:1/', '--client-id', 'x'], 'listen requires both --client-id'],
   [['--forward', 'http://127.0.0.1:1/', '--service', 'http://127.0.0.1:9'], 'does not answer'],
 ])('%j is refused with a message', async (args, message) => {
   const { code, text } = await runCauseway(['listen', ...args], { CAUSEWAY_DATA: folder });

@@ -73,7 +73,7 @@ function Redirect({ to }: { to: string }) {
   return null;
 }
 
-/** Opens the mailbox, for links from other pages such as "Check your email". */
+/** Opens the mailbox. The service's pages link here, for example the page "Check your email". */
 function MailLink() {
   useEffect(() => {
     openPanel();

@@ -18,7 +18,7 @@ export function faultRoute(targets: FaultTargets) {
     method: 'POST',
     path: '/sandbox/faults',
     operationId: 'setFault',
-    summary: 'Make a provider or chain fail for the service',
+    summary: "Make the service's calls to a provider or chain fail",
     body: SetFault,
     reply: Closed({ object: ObjectName('fault'), target: Type.String(), mode: Type.String() }),
     errors: ['validation_failed'],

@@ -61,7 +61,10 @@ export function mailControls(ctx: Context, mailServer: MailServer, simulators: S
   };
 }
 
-/** The service sends mail after it replies. Waiting lets a script list the mail it has just caused. */
+/**
+ * Waits until no mail is queued, for at most three seconds. The service sends mail after it replies, so a script could
+ * otherwise miss the mail that it has just caused.
+ */
 async function waitForDelivery({ db }: Context): Promise<void> {
   for (const deadline = Date.now() + DELIVERY_TIMEOUT_MS; Date.now() < deadline; await sleep(20))
     if (!(await hasQueuedMail(db))) return;

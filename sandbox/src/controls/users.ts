@@ -42,7 +42,7 @@ export function userControls(
         errors: ['validation_failed'],
         handle: async (ctx, _caller, { body: { country, ...input } }) => {
           const user = await createUser(ctx, input);
-          // The identity provider verifies a made-up person from this country.
+          // Sets the country of the made-up person that the identity provider uses for this user.
           if (country !== undefined) await control.call('identity/country', { user_id: user.id, country });
           return { object: 'user' as const, ...user };
         },

@@ -34,7 +34,7 @@ export type Control = {
   instance: string;
 };
 
-/** Creates a server that handles `POST /{name}` with the secret as bearer token. */
+/** Creates a server that handles `POST /{name}`. Callers must send the secret as the bearer token. */
 export function createControl(secret: string): Control {
   const handlers = new Map<string, Handler>();
   const instance = randomUUID();

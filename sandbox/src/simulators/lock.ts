@@ -9,9 +9,10 @@ const POLL_INTERVAL_MS = 50;
 const PROBE_TIMEOUT_MS = 2_000;
 
 /**
- * Keeps two processes from using the same data folder, and returns a function that releases the lock. The holder counts
- * as alive while its control server responds; a process id is not enough, because ids are reused after a reboot. If the
- * previous holder's parent was killed, waits until that holder has noticed and exited.
+ * Keeps two processes from using the same data folder. Returns a function that releases the lock. The holder counts as
+ * alive while its control server responds. A process id would not be enough, because ids are reused after a reboot.
+ * Waits up to ten seconds for a live holder to exit, then throws: a holder whose parent was killed needs time to
+ * notice.
  */
 export async function takeLock(path: string, { url, instance }: LockHolder): Promise<() => Promise<void>> {
   const deadline = performance.now() + LOCK_TIMEOUT_MS;

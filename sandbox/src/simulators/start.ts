@@ -48,7 +48,7 @@ const STOP_TIMEOUT_MS = 5_000;
 const CALL_TIMEOUT_MS = 60_000;
 const ENTRY = fileURLToPath(new URL('../../bin/simulators.mjs', import.meta.url));
 
-/** Starts all simulators in a child process that ends with this one. */
+/** Starts all simulators in a child process, which exits when this process exits. */
 export async function startSimulators({ dataDir, clock }: SimulatorsOptions): Promise<Simulators> {
   const secret = randomBytes(32).toString('base64url');
   const child = fork(ENTRY, [], { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });

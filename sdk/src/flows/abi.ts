@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import { keccak256, parseAbi, stringToHex } from 'viem/utils';
 
-// Fragments instead of the compiled ABIs, which would multiply the bundle size. A test compares them with
+// Declares only fragments, because the compiled ABIs would multiply the bundle size. A test compares the fragments with
 // contracts/abi.
 
 /** Declared without a return value, because USDT returns none. */

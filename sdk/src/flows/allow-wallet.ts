@@ -33,8 +33,8 @@ export type AllowWalletResult = { allowed: true; transactionHash: Hex | null };
 export type WalletIsAllowed = AllowWalletResult;
 
 /**
- * Adds a wallet to the allow-list of a swap offer: the owner signs a proof of ownership, and the wallet broadcasts the
- * permission.
+ * Adds a wallet to the allow-list of a swap offer: the owner signs a proof of ownership, and the wallet then sends the
+ * transaction that adds it to the list.
  *
  * @example
  * ```ts
@@ -110,8 +110,8 @@ async function waitUntilAllowed(session: Session, swap: Hex, transactionHash: He
 }
 
 /**
- * Checks that the call cannot move money. On the published allow-list, `allow` for this wallet is accepted. On a
- * supplier contract that the host trusts, any call that does not spend tokens is accepted.
+ * Throws `calldata_refused` if the call could move money. Accepts two kinds of calls: `allow` for this wallet, to the
+ * allow-list that the offer publishes; and calls that spend no tokens, to supplier contracts that the host trusts.
  */
 function checkPermission(
   { to, data }: AllowWalletTransaction,

@@ -123,7 +123,7 @@ export function assertApproved(receipt: Receipt, owner: Hex, wanted: Allowance):
   if (approved < wanted.amount) throw tooLow(wanted, approved, receipt.transactionHash);
 }
 
-/** The error for an approval below the amount: wallets let their owners edit the amount. */
+/** The error for an approval below the amount. Owners can lower the amount in their wallets. */
 export function tooLow(
   { token, spender, amount }: Allowance,
   approved: bigint,

@@ -7,8 +7,8 @@ import type { Call } from './transaction.ts';
 import { hasCode } from './wallet-error.ts';
 
 /**
- * Error codes that mean that the wallet has sent nothing and cannot send this batch: codes of EIP-5792, and
- * codes for unknown methods.
+ * Error codes of wallets that have sent nothing and cannot send this batch: the codes of EIP-5792, and those for
+ * unknown methods.
  */
 const REFUSED_BATCH = [5700, 5710, 5740, 5750, 5760, 4200, -32601];
 const MAX_FAILED_POLLS = 5;

@@ -38,7 +38,10 @@ export async function ensureWalletProven(
   });
 }
 
-/** Also returns true if the access token's scope does not permit this check, because the service checks again later. */
+/**
+ * Returns true if the service requires no proof from this wallet. Also returns true if the access token's scope does
+ * not permit this check, because the service checks again later.
+ */
 async function isProven(
   { causeway, chain, address, signal }: WalletSession,
   offerId: string,

@@ -58,7 +58,7 @@ export type FlowCode =
   | 'message_refused'
   /** The calldata does not match the order, so it was not sent. `details.findings` lists the differences. */
   | 'calldata_refused'
-  /** The transaction was mined, but its result does not show on chain; or it is unclear whether the wallet sent it. */
+  /** The transaction was mined, but did not have the expected result; or it is unclear whether the wallet sent it. */
   | 'outcome_unknown'
   /** The flow's input is invalid. */
   | 'invalid_input';
@@ -71,8 +71,8 @@ export type SentTransaction<Phase extends string> = {
 };
 
 /**
- * The contracts that the host application trusts, per chain, so that a compromised service cannot name others.
- * Tokenized purchases on networks with real money require `contracts`.
+ * The contracts that the host application trusts, per chain. They protect against a compromised service that names
+ * other contracts. Tokenized purchases on networks with real money require `contracts`.
  *
  * @example
  * ```ts
@@ -89,7 +89,7 @@ export type TrustedContracts = Partial<
     {
       /**
        * The funds and swap contracts. If given, flows approve and call no other contracts on this chain. Flows then
-       * also refuse every other network with real money, unless it has `contracts` of its own.
+       * also refuse all networks with real money for which `contracts` is not given.
        */
       contracts?: readonly string[] | undefined;
       /**
@@ -155,8 +155,8 @@ export type FlowOptions<Phase extends string> = {
   /** The contracts to trust, if you do not want to rely on the service alone. */
   trusted?: TrustedContracts | undefined;
   /**
-   * Reads EVM chains through your own node: a viem public client, or a function that returns the client for a
-   * chain id. Default: the wallet's node.
+   * The viem public client through which the flow reads EVM chains, or a function that returns the client for a chain
+   * id. Default: the wallet's node.
    */
   publicClient?: PublicClient | undefined;
   /**

@@ -39,8 +39,8 @@ export type FundSwapInput = {
   /** The minimum to receive regardless of the preview, for example the amount that the user was shown. */
   minReceive?: string | bigint | undefined;
   /**
-   * Whether to swap a part if the fund cannot accept the whole amount. Default: false; the flow then fails with
-   * `supply_short`.
+   * Whether to swap only part of the amount if the fund cannot accept all of it. Default: false, which makes the flow
+   * fail with `supply_short`.
    */
   allowPartial?: boolean | undefined;
 };
@@ -102,9 +102,9 @@ export async function swapFund(
 }
 
 /**
- * Sends the approval and the swap as one atomic batch. Returns null if the wallet cannot send such a batch, or if the
- * allowance already covers the amount. The swap cannot be simulated before its approval. If the swap fails, the batch
- * leaves no allowance behind.
+ * Sends the approval and the swap as one atomic batch, so that no allowance remains if the swap fails. Does not
+ * simulate the swap, because a simulation would fail without the approval. Returns null if the wallet cannot send such
+ * a batch, or if the allowance already covers the amount.
  */
 async function sendTogether(
   session: Session,
@@ -137,7 +137,9 @@ async function sendApart(
   return sent;
 }
 
-/** Throws if swaps are stopped or the wallet is not allowed. The `swap_level` bit of `stopped` stops swaps. */
+/**
+ * Throws if the wallet is not allowed or if swaps are stopped, that is, if the `swap_level` bit is set in `stopped`.
+ */
 async function assertOpen(
   { causeway, address, chain, signal }: Session,
   deployment: Deployment,

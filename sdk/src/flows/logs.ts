@@ -12,7 +12,7 @@ export function findApproval(
   return last === undefined ? null : wordAt(last, 0);
 }
 
-/** Adds up the transfers of a token in a transaction, from and/or to a wallet. */
+/** Adds up the transfers of a token in a transaction. `ends` limits them to a sender, a recipient or both. */
 export function sumTransfers({ logs }: Receipt, token: Hex, ends: { from?: Hex; to?: Hex }): bigint {
   return logs
     .filter((log) => isEvent(log, token, EVENT_TOPICS.transfer, [ends.from, ends.to]))

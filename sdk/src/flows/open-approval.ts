@@ -26,7 +26,8 @@ export type OpenApprovalInput = {
 
 /**
  * Revokes an approval that no purchase needs: sets the allowance of the offer's contract to zero. Returns the hash of
- * the transaction. Throws `approval_not_found` if there is nothing to revoke on chain, whatever the service says.
+ * the transaction. Throws `approval_not_found` if the allowance on chain is already zero, even if the service reports
+ * an approval.
  *
  * @example
  * ```ts
@@ -58,7 +59,7 @@ export async function revokeApproval(
     const sent = await sendTransaction(session, call);
     enter('confirming');
     const { transactionHash } = await waitForReceipt(session, sent);
-    // Wallets let their owners edit the amount, and another approval may have followed.
+    // The allowance is not zero if the owner edited the amount in the wallet, or if another approval followed.
     if ((await readAllowanceOnChain(session, approval)) > 0n)
       throw new FlowFailure('approval_failed', 'The allowance is not zero.', {
         transactionHash,
@@ -102,7 +103,7 @@ export async function findOpenApproval(
     const approval = await connectTo(session, input);
     const allowance = await readAllowanceOnChain(session, approval);
     if (allowance < amount) throw tooLow({ ...approval, amount }, allowance);
-    // The search only saves the user an approval, so the flow continues if the node refuses the search.
+    // Ignores a failed search: without the hash, the user only has to approve again.
     const logs = await searchApprovals(session, approval).catch(() => []);
     const last = logs.at(-1);
     return last && BigInt(last.data) > 0n ? last.transactionHash : null;

@@ -8,12 +8,12 @@ import { FlowFailure } from './flow.ts';
 import { promptOwner, type Session } from './session.ts';
 import type { SolanaWallet } from './wallet.ts';
 
-/** The first line of a sign-in message, anywhere in the text. */
+/** Matches the first line of a sign-in message, wherever it is in the text. */
 const SIGN_IN = /wants you to sign in with your/i;
 
 /**
- * The fields of an ERC-4361 message that the app chooses. `domain` and `uri` must be registered for the partner; the
- * optional `statement` follows the service's own sentence.
+ * The fields of an ERC-4361 message that the app chooses. `domain` and `uri` must be registered for the partner. The
+ * service adds the optional `statement` after its own sentence in the message.
  */
 export type SiweFields = { domain: string; uri: string; statement?: string };
 
@@ -40,9 +40,9 @@ export async function requestChallenge(
 }
 
 /**
- * Returns whether a message is plain text that names this wallet and does not sign the user in to another site. A
- * sign-in message (ERC-4361) is accepted only for the page that asked for one. On Solana every challenge is a sign-in
- * message, whose domain the wallet compares with the page.
+ * Returns whether a message is plain text that names this wallet and does not sign the user in to another site. On EVM
+ * chains, a sign-in message (ERC-4361) is accepted only if `siwe` requested one, and only with the requested domain and
+ * URI. On Solana, every challenge is a sign-in message, and the wallet compares its domain with the page.
  */
 function isProofOf(message: string, { address, chain, siwe }: ChallengeRequest): boolean {
   const lines = message.split('\n');

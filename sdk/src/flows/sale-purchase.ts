@@ -46,7 +46,10 @@ export type TokenSaleInput = {
   onApproved?: ((hash: Hex) => void) | undefined;
 };
 
-/** The flow behind `buyTokenSale`. The components run it without permits, so that their pages never load that code. */
+/**
+ * The flow behind `buyTokenSale`. The React components call it directly and without permits, so that their pages do not
+ * load the code for permits.
+ */
 export async function runTokenSale(
   causeway: Causeway,
   input: TokenSaleInput,

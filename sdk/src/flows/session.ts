@@ -150,7 +150,9 @@ export async function promptOwner(
 const isSend = (method: string) => /_send/.test(method);
 
 /**
- * A wallet whose connection or node fails may have sent the transaction nonetheless, so a retry could send it twice.
+ * Replaces an error with `outcome_unknown` if the wallet may have sent the transaction, for example because its
+ * connection failed after the request. A retry could then send the transaction twice. Keeps the error of an aborted
+ * flow.
  */
 export function clarifyFailure<Answer>(
   signal: AbortSignal | undefined,

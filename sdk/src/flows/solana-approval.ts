@@ -41,8 +41,8 @@ export async function assertMint(session: SolanaSession, { mint, decimals }: Sol
 }
 
 /**
- * Finds the wallet's token account that can pay. Throws `insufficient_balance` if none can, or if the wallet
- * cannot pay the transaction fee.
+ * Returns the wallet's token account with the highest balance, leaving out frozen accounts. Throws
+ * `insufficient_balance` if the balance does not cover the amount, or if the wallet cannot pay the transaction fee.
  */
 export async function findPayingAccount(
   session: SolanaSession,
@@ -163,8 +163,8 @@ export async function waitForSolanaApproval(
 }
 
 /**
- * Throws `approval_failed` unless the account lets the fund take the amount. Wallets let their owners change
- * approvals.
+ * Throws `approval_failed` unless the account lets the fund take the amount. Owners can change an approval in their
+ * wallets before they sign it.
  */
 export async function assertSolanaApproved(
   session: SolanaSession,

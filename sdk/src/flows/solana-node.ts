@@ -18,8 +18,10 @@ export type SolanaTokenAccount = {
 };
 
 /**
- * Calls the chain's nodes in turn until one processes the call. Throws `FlowFailure` if that node rejects it, or if all nodes turn it
- * away; `info.cause` is then the failure of a node that may have processed it, if any.
+ * Calls the chain's nodes in turn until one processes the call. Throws `FlowFailure` if that node rejects the call, or
+ * if every node turns the call away. A node that fails in any other way may have processed the call. The error of that
+ * node becomes the `info.cause` of a later `FlowFailure`, or is thrown itself if no later node processes or rejects the
+ * call.
  */
 export async function callSolana(
   { rpcUrls, signal }: Pick<WalletSession, 'rpcUrls' | 'signal'>,
@@ -32,7 +34,7 @@ export async function callSolana(
     try {
       return await request(url, { method, params }, signal);
     } catch (error) {
-      // Before the check for an abort: a node that failed earlier may have sent the transaction.
+      // Sets the cause even if the flow was aborted, because a node that failed earlier may have sent the transaction.
       if (error instanceof FlowFailure) error.info.cause = unclear;
       if (signal?.aborted) throw error;
       if (error instanceof TurnedAway) refusal = error;
@@ -67,9 +69,11 @@ async function request(
   );
   const { ok, status } = response;
   const message = `The Solana node responded with ${status}.`;
-  // 408 is a timeout, also of a proxy that may have passed the call on.
+  // After a status outside 4xx, or after a timeout (408), the node may have processed the call: a proxy may have
+  // forwarded it.
   if (!ok && (status < 400 || status > 499 || status === 408)) throw new Error(message);
-  // Some nodes reject a call with status 400 and a JSON-RPC error. Gateways send other errors with it.
+  // Some nodes reject a call with status 400 and a JSON-RPC error, which has a numeric code. Gateways use status 400
+  // for other errors.
   const reply: Reply = ok || status === 400 ? await readReply(response) : {};
   const { error } = reply;
   if (error && (ok || typeof error.code === 'number'))
@@ -80,7 +84,9 @@ async function request(
   return reply.result;
 }
 
-/** Returns an empty reply for an error page, but throws if a reply that should be JSON is not. */
+/**
+ * Parses a reply as JSON. If that fails, returns an empty reply for an error status, and throws for a success status.
+ */
 async function readReply(response: Response): Promise<Reply> {
   try {
     return await response.json();

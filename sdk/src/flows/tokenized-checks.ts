@@ -41,7 +41,7 @@ export async function assertTradable(
       });
 }
 
-/** Requests a quote only for its error, because the trading status does not include a reason. */
+/** Requests a quote, because its error contains the reason for the halt, which the trading status does not include. */
 async function findHaltReason({ causeway, signal }: Session, symbol: string): Promise<unknown> {
   const query = { symbol, side: 'buy', notional_value: '100' } as const;
   const error = await causeway.tokenized.quote(query, { signal }).then(

@@ -11,9 +11,9 @@ const VENUE_MANAGERS: TrustedContracts = {
 type Published = { address: string; token?: { asset_id: string; address: string } };
 
 /**
- * Throws if the host has named trusted contracts for the chain, but not the service's contract. Does the same for
- * tokens. If the host has named contracts for any chain, all other networks with real money are refused: otherwise the
- * service could move the offer to a chain that the host does not use.
+ * Throws `contract_not_trusted` if the host lists contracts for the chain and `address` is not one of them. Checks the
+ * token in the same way. If the host lists contracts for any chain, all networks with real money that have no list are
+ * refused. Otherwise, the service could move the offer to a chain that the host does not use.
  */
 export function assertTrusted(
   trusted: TrustedContracts | undefined,

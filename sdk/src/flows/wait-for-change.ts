@@ -3,7 +3,7 @@ import { sleep } from '../sleep.ts';
 import type { Event } from '../wire.ts';
 import type { WalletSession } from './session.ts';
 
-/** While events arrive, polls are only a fallback: their interval is this many times as long. */
+/** While events arrive, polling is only a fallback, so the poll interval is multiplied by this factor. */
 const LIVE_INTERVAL_FACTOR = 15;
 
 type Change = {

@@ -49,7 +49,7 @@ export function isRejected(error: unknown): boolean {
   return hasCode(error, USER_REJECTED, 'ACTION_REJECTED');
 }
 
-/** What wallets say if a request to send ended without an answer, or if the node has the transaction already. */
+/** Matches the errors of wallets that got no response to a send request, or whose node already has the transaction. */
 const UNCLEAR = /already known|expired|closed|connection|socket|gateway|status code/i;
 
 /** Returns true if a wallet that was asked to send may have done so in spite of the error. */

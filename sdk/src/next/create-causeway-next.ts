@@ -71,14 +71,14 @@ export function createCausewayNext(configure: () => CausewayNextOptions): Causew
     const request = { headers: await headers() };
     const { options, signIn } = setUp();
     const found = await userClient(signIn, request, { baseUrl: options.baseUrl });
-    // Does not save a renewed session in a cookie, because server components cannot set cookies. Only `cookieSessions`
-    // needs that, and `proxy` does it before the page is rendered.
+    // Does not set the cookies of a renewed session, because server components cannot set cookies. Only
+    // `cookieSessions` keeps sessions in cookies, and `proxy` renews those before the page is rendered.
     return found && { user: found.session.user, scope: found.session.scope, causeway: found.causeway };
   };
   const proxy = async (request: Request): Promise<Response> => {
     const { NextResponse } = await import('next/server.js');
     const { options, signIn } = setUp();
-    // While the service is unavailable, the page decides what to show.
+    // If the renewal fails, for example because the service is unavailable, the page is rendered with the old session.
     const renewed = await renewSession(signIn, request).catch((error) => void options.onError?.(error));
     if (!renewed) return NextResponse.next();
     const headers = new Headers(request.headers);

@@ -14,7 +14,9 @@ export type Appearance = {
   theme?: 'light' | 'dark' | undefined;
   /** CSS values, for example `{ accent: 'light-dark(#0a6a3c, #6fdba1)', radius: '4px' }`. */
   variables?: Readonly<Partial<Record<AppearanceVariable, string>>> | undefined;
-  /** Classes for the parts of all components, such as `{ button: 'btn' }`. Define them outside your components. */
+  /**
+   * Classes for the parts of all components, such as `{ button: 'btn' }`. Define the object outside your components.
+   */
   classNames?: ClassNames | undefined;
 };
 

@@ -19,7 +19,7 @@ export type CausewayContext = {
   identity: IdentityLauncher;
   /** The prefix of the SDK's routes on the app's own server. */
   prefix: string;
-  /** The id of the user that this page last saw, shared by all uses of `useSession`. */
+  /** The id of the user whom `useSession` last returned on this page. All uses of `useSession` share it. */
   lastUser: { current: string | undefined };
   signInUrl: string;
   appearance: Appearance | undefined;

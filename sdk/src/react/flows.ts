@@ -1,5 +1,5 @@
-// The flows that the components run. They are not imported from `@causeway/sdk/flows`, because a bundler cannot drop
-// the unused parts of a module that is imported dynamically.
+// The flows that the components run. The components import this file dynamically instead of `@causeway/sdk/flows`,
+// because bundlers keep every export of a module that is imported dynamically.
 export { allowWallet } from '../flows/allow-wallet.ts';
 export { proveAndBindWallet } from '../flows/bind-wallet.ts';
 export { swapFund } from '../flows/fund-swap.ts';

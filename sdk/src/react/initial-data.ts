@@ -9,8 +9,8 @@ export type InitialDataProps = {
 };
 
 /**
- * Gives the components of one page the data that the server has preloaded for it, so that the provider can stay in the
- * layout. Data that the browser has already loaded stays.
+ * Gives the components of one page the data that the server has preloaded for that page. Use it if `CausewayProvider`
+ * is in a layout that several pages share. Data that the browser has already loaded stays.
  *
  * @example
  * ```tsx

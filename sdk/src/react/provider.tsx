@@ -30,8 +30,8 @@ export type CausewayProviderProps = {
   /** The result of `preload` on the server. For the data of a single page, use `InitialData`. */
   initial?: Preloaded | undefined;
   /**
-   * Where to keep query results: `queryClientCache(queryClient)` of `@causeway/sdk/tanstack`. Default: the SDK's own
-   * cache.
+   * The cache for query results. Default: the SDK's own cache. To use TanStack Query, pass
+   * `queryClientCache(queryClient)` of `@causeway/sdk/tanstack`.
    */
   cache?: ((client: Causeway) => QueryCache) | undefined;
   /** The prefix of the routes that `createHandler` serves on your server. Default: `/causeway`. */
@@ -42,7 +42,10 @@ export type CausewayProviderProps = {
   supportUrl?: string | undefined;
   /** RPC URLs by chain, for wallets that do not know a chain yet and for reading Solana. */
   rpcUrls?: RpcUrls | undefined;
-  /** The contracts to trust, so that a compromised service cannot name others. Define it outside your components. */
+  /**
+   * The contracts that you trust, so that a compromised service cannot make users approve or call others. Define it
+   * outside your components.
+   */
   trusted?: TrustedContracts | undefined;
   /** Reads EVM chains through your own nodes. Default: the wallet's node. Define it outside your components. */
   publicClient?: PublicClient | undefined;

@@ -166,7 +166,7 @@ export function toFastify(handler: Handler): (app: FastifyLike) => Promise<void>
       try {
         app.route({ method, url: other, handler: answer });
       } catch (error) {
-        // With `ignoreTrailingSlash`, both are one route.
+        // With `ignoreTrailingSlash`, the paths with and without a trailing slash are the same route.
         if ((error as { code?: unknown }).code !== 'FST_ERR_DUPLICATED_ROUTE') throw error;
       }
     }

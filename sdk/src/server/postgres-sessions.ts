@@ -6,7 +6,10 @@ export type PostgresClient = {
 };
 
 export type PostgresSessionsOptions = {
-  /** The table, created if it does not exist; a schema may precede its name. Default: `causeway_sessions`. */
+  /**
+   * The name of the table, optionally with its schema: `app.sessions`. The table is created if it does not exist.
+   * Default: `causeway_sessions`.
+   */
   table?: string | undefined;
 };
 
@@ -79,7 +82,10 @@ export function postgresSessions(
   };
 }
 
-/** If the table already exists, the statement needs no right to create tables. */
+/**
+ * Returns a statement that creates the table if it does not exist. If the table exists, the statement does not need the
+ * privilege to create tables.
+ */
 function createTable(table: string): string {
   return `do $$ begin
     perform pg_advisory_xact_lock(${CREATE_LOCK});

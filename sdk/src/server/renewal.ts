@@ -2,7 +2,10 @@ import type { Session } from './session.ts';
 import { SignInError } from './sign-in-error.ts';
 
 export type Renewal = {
-  /** Returns the session with a token that does not expire soon. `force` renews a token that the service rejected. */
+  /**
+   * Returns the session with a token that does not expire soon. Use `force` when the service has rejected the token: it
+   * renews the token even if it does not expire soon, but at most once per `MIN_FORCED_INTERVAL_MS`.
+   */
   fresh(session: Session, force?: boolean): Promise<Session>;
   /**
    * Returns the newest version of the session that this process knows. The browser may hold an older one if a
@@ -22,9 +25,8 @@ const MIN_FORCED_INTERVAL_MS = 10_000;
 const MAX_REMEMBERED_SESSIONS = 10_000;
 
 /**
- * Runs one renewal at a time per session in this process. Several processes may renew concurrently: the
- * service replaces a refresh token only after 70% of its lifetime, and accepts the previous one for 30 more
- * seconds.
+ * Runs one renewal at a time per session in this process. Several processes can safely renew concurrently, because the
+ * service replaces a refresh token only after 70% of its lifetime, and accepts the previous one for 30 more seconds.
  */
 export function createRenewal(now: () => number, renew: (session: Session) => Promise<Session>): Renewal {
   const inFlight = new Map<string, Promise<Session>>();

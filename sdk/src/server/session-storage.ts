@@ -14,7 +14,7 @@ export type SessionStorage = {
 };
 
 export type MemorySessionsOptions = {
-  /** The oldest sessions are dropped above this number. Default: 10,000. */
+  /** The maximum number of sessions. Beyond it, the oldest session is dropped. Default: 10,000. */
   maxSessions?: number | undefined;
   now?: (() => number) | undefined;
 };

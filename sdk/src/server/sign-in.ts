@@ -16,7 +16,9 @@ export type SignInOptions = ClientCredentials & {
    * cookies are `Secure`.
    */
   redirectUri: string;
-  /** At least 32 random characters that encrypt the cookies. Pass an array to rotate secrets, newest first. */
+  /**
+   * The secret that encrypts the cookies: at least 32 random characters. Pass an array to rotate secrets, newest first.
+   */
   cookieSecret: string | readonly string[];
   /** The scopes to request. Default: all scopes that the client is registered for. */
   scope?: string | readonly string[] | undefined;
@@ -49,7 +51,7 @@ export type SignIn = {
   exchange(callback: string | URL | URLSearchParams, pending: Pending | undefined): Promise<Session>;
   /** Returns the session with a token that does not expire soon. Save it if it differs from the one passed in. */
   fresh(session: Session): Promise<Session>;
-  /** Renews the session even if its token has not expired. Use it after the service rejected the token. */
+  /** Renews the session even if its token has not expired. Use it when the service has rejected the token. */
   refresh(session: Session): Promise<Session>;
   /** Returns an access token for the session's user, renewed if necessary. */
   accessToken(session: Session): Promise<string>;

@@ -4,7 +4,7 @@ import { SignInError } from './sign-in-error.ts';
 
 /** The credentials of a confidential OAuth client. */
 export type ClientCredentials = {
-  /** The URL of the service, without a path: `https://…`. */
+  /** The URL of the service without `/v1`, such as `https://causeway.example`. */
   baseUrl: string;
   clientId: string;
   clientSecret: string;
@@ -39,7 +39,10 @@ export async function revokeToken(client: ClientCredentials, token: string): Pro
   await post(client, '/oauth/revoke', { token });
 }
 
-/** Posts a form. Throws `SignInError` with the service's error as its cause, without any request data. */
+/**
+ * Posts a form and returns the parsed response. If the request fails, throws a `SignInError` whose cause is the
+ * service's error or the network error. Neither contains request data.
+ */
 async function post(
   client: ClientCredentials,
   path: string,

@@ -17,7 +17,7 @@ const MESSAGES: Record<WebhookErrorCode, string> = {
 };
 
 /**
- * A webhook that `verifyWebhook` refused. It contains neither the body nor a secret.
+ * The error that `verifyWebhook` throws if it refuses a webhook. The error contains neither the body nor a secret.
  *
  * @example
  * ```ts

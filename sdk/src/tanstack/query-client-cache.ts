@@ -11,14 +11,14 @@ import {
 } from '../react/hooks/query-cache.ts';
 import { fromQueryKey, type QueryScope, toQueryKey, toQueryOptions } from './query-options.ts';
 
-/** The client that each `QueryClient` on a server is used with. */
+/** On a server, the first Causeway client that used each `QueryClient`. */
 const clients = new WeakMap<QueryClient, Causeway>();
 
 /**
  * Keeps the results of the hooks in your app's `QueryClient`: devtools show them, `invalidateQueries` reloads them, and
  * hydration and persistence include them. Pass it to `CausewayProvider` as `cache`. Clear the `QueryClient` on
- * sign-out. On a server, create a `QueryClient` per request or pass `user`. Without `user`, a second client on the same
- * `QueryClient` is refused there, because one user's results could otherwise be shown to another.
+ * sign-out. On a server, create a `QueryClient` per request or pass `user`. If you do neither, the cache throws when a
+ * second client uses the same `QueryClient`, because one user's results could otherwise be shown to another user.
  *
  * @example
  * ```tsx
@@ -41,7 +41,8 @@ export function queryClientCache(
   return (client) => {
     assertOneUser(queryClient, client, scope);
     const keyOf = (key: string) => toQueryKey(key, scope);
-    // Hooks tell from a new object that the data was reloaded, even if it is the same: the countdown to the next price does.
+    // Every reload must produce a new object, even if the data is equal, because a new object restarts the countdown to
+    // the next price.
     const optionsOf = (query: Query<unknown>) => ({
       ...toQueryOptions(client, query, scope),
       structuralSharing: false,

@@ -78,8 +78,9 @@ const TOKEN = /\/token$/;
 const TOKEN_TTL_SECONDS = 900;
 
 /**
- * Creates a service in memory for tests of your own pages: offers, requirements, participations, balances, quotes, and
- * who is signed in. It checks nothing and knows no chain; to test purchases, use a sandbox with `createSandboxClient`.
+ * Creates a service in memory for tests of your own pages. It has a signed-in user, offers, requirements,
+ * participations, balances and quotes. It validates no input and has no chain. To test purchases, use a sandbox with
+ * `createSandboxClient`.
  *
  * @example
  * ```ts

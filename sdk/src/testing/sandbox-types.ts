@@ -9,7 +9,7 @@ export type SandboxPartner = {
 };
 export type SandboxUser = { id: string; email: string; password: string; kind: 'person' | 'company' };
 
-/** What `GET /sandbox` returns: everything that a script needs. */
+/** The response of `GET /sandbox`: the URLs, credentials, test users, chains, wallets and offers of the sandbox. */
 export type SandboxOverview = {
   base_url: string;
   issuer: string;
@@ -38,7 +38,7 @@ export type SandboxOverview = {
 
 export type SandboxReview = {
   email: string;
-  /** `Sorting_KYC_Level`, `BasicKYCLevel` or another level of the offers. */
+  /** `Sorting_KYC_Level`, `BasicKYCLevel` or `AccreditationIndividual_FullVerification`. */
   level_name: string;
   answer: 'GREEN' | 'RED';
   reject_type?: 'RETRY' | 'FINAL';

@@ -19,7 +19,7 @@ export type Browser = {
   session: Session | null;
   csrf: string;
   source: Source;
-  /** The language that the browser prefers for mails. */
+  /** The language for mails to addresses without an account, from `Accept-Language`. New accounts keep it. */
   locale: Locale;
 };
 

@@ -11,7 +11,7 @@ import { findUserByEmail, lockAccount, setEmail, type User } from './store.ts';
 import { type Source, throttleMail } from './throttle.ts';
 import { localeOf } from './user.ts';
 
-/** The PostgreSQL error code if someone else takes the address at the same moment. */
+/** The PostgreSQL error code for a duplicate key. It occurs if another user takes the address at the same moment. */
 const UNIQUE_VIOLATION = '23505';
 
 /**

@@ -38,8 +38,8 @@ export async function showInteraction(
   if (session === null || isStepUp || needsFreshSignIn(interaction, session)) {
     const email = session?.user.email ?? loginHint(interaction);
     const passkeys = supportsPasskeys(ctx);
-    // The cookie of this sign-in is bound to the current host. If passkeys work only on localhost, the app's request
-    // therefore starts again there.
+    // If passkeys work only on localhost, the user can continue there. The app's request must then start again on
+    // localhost, because the cookie of this sign-in is bound to the current host.
     const params = new URLSearchParams(interaction.params as Record<string, string>);
     const elsewhere = passkeyUrl(ctx, `/oauth/authorize?${params}`);
     if (elsewhere !== null && request.query.passkey === 'elsewhere') return { redirect: elsewhere };
@@ -121,8 +121,8 @@ function loginHint({ params }: Interaction): string | undefined {
 }
 
 /**
- * Returns the URL that continues the app's request, on the host that the browser uses: its cookies are bound to that
- * host.
+ * Returns the URL that continues the app's request. The URL has the host that the browser uses now, because the
+ * browser's cookies are bound to that host.
  */
 function resumeUrl({ baseUrl }: Context, { uid }: Interaction): string {
   return `${baseUrl}/oauth/authorize/${uid}`;

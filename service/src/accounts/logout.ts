@@ -63,7 +63,10 @@ function leave({ redirectUri, state }: Logout): PageResponse {
   return { redirect: `${redirectUri}${separator}${new URLSearchParams({ state })}` };
 }
 
-/** Throws `malformed_request` if anything is wrong. In that case the browser is neither signed out nor redirected. */
+/**
+ * Validates the parameters. Throws `malformed_request` if one of them is invalid, so that the browser is neither signed
+ * out nor redirected.
+ */
 async function readLogout(ctx: Context, input: Record<string, unknown>): Promise<Logout> {
   const idToken = readParameter(input, 'id_token_hint');
   const clientId = readParameter(input, 'client_id');

@@ -102,7 +102,7 @@ function sendResponse(ctx: Context, reply: FastifyReply, response: PageResponse)
   return sendPage(reply, response.page, response.status ?? 200, response);
 }
 
-/** Prepares a server scope for pages, in which errors are shown as pages too. */
+/** Sets up a Fastify scope for pages. In this scope, errors are shown as pages too. */
 export function preparePages(app: FastifyInstance, ctx: Context): void {
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);

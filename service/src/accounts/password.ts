@@ -34,7 +34,7 @@ export async function verifyPassword(
   return matches && typeof passwordHash === 'string';
 }
 
-/** Whether the hash was made with parameters other than the current ones. */
+/** Returns whether the hash was made with parameters other than the current ones. */
 export function needsRehash(passwordHash: string): boolean {
   return !passwordHash.startsWith(CURRENT_PREFIX);
 }

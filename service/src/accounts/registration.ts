@@ -21,9 +21,9 @@ export type FormProblems = Partial<Record<'email' | 'password' | 'kind', string>
 export const INVALID_EMAIL = 'Enter a valid email address, such as name@example.com.';
 
 /**
- * Sends a mail, or returns the validation errors. The mail contains a confirmation link or, if the address
- * already has an account, says so. Both cases cost the same work (one password hash and one mail), so that
- * only the owner of the mailbox learns whether the address has an account.
+ * Sends a mail, or returns the validation errors. The mail for a new address contains a confirmation link. The mail for
+ * an address that has an account says that it has one. Both cases cost the same work (one password hash and one mail),
+ * so that only the owner of the mailbox learns whether the address has an account.
  */
 export async function startRegistration(
   ctx: Context,

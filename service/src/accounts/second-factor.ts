@@ -100,7 +100,7 @@ export async function consumeSecondFactor(
 
 type Parts = Pick<Context, 'db' | 'sealing' | 'clock' | 'random'>;
 
-/** Turns the second factor off at its user's request. If it is already off, only deletes an unconfirmed secret. */
+/** Turns the second factor off at the user's request. If it is already off, only deletes an unconfirmed secret. */
 export async function removeSecondFactor(ctx: Context, session: Session): Promise<void> {
   await ctx.db.transaction().execute(async (tx) => {
     await lockSession(tx, session);

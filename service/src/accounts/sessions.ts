@@ -33,8 +33,8 @@ export async function lockSession(tx: Db, { id, user }: Pick<Session, 'id' | 'us
 }
 
 /**
- * Signs a browser in and returns its new cookie. The caller has locked the account. The previous cookie becomes
- * invalid, so a cookie planted by an attacker never turns into a session (session fixation).
+ * Signs a browser in and returns its new cookie. The caller must have locked the account. The previous cookie
+ * becomes invalid, so a cookie planted by an attacker never turns into a session (session fixation).
  */
 export async function startSession(
   { random }: Pick<Context, 'random'>,

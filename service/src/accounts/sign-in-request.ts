@@ -6,7 +6,7 @@ import { interactionUid } from './return-path.ts';
 export type SignInRequest = {
   app: string;
   logoUrl: string | null;
-  /** URIs of the app that a form on the page may redirect to. */
+  /** The app's URIs and origins, to which a form on the page may redirect. */
   formTargets: string[];
 };
 

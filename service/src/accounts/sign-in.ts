@@ -17,7 +17,10 @@ import { throttleAttempt, throttleCode } from './throttle.ts';
 
 type Visitor = Pick<Browser, 'cookie' | 'source'>;
 
-/** The browser's new cookie. With `needs_code` the browser is not signed in until `completeSignIn`. */
+/**
+ * The outcome of the password check, and the browser's new cookie. After `needs_code`, the browser is not signed in
+ * until `completeSignIn` has accepted a code.
+ */
 export type SignIn = { outcome: 'done' | 'needs_code'; cookie: string };
 
 /**

@@ -50,8 +50,8 @@ export async function lockUser(
 }
 
 /**
- * Locks the user's sign-in methods and sessions until the transaction ends. Other tables can still refer to the user.
- * To avoid deadlocks, transactions take this lock before they change passkeys, sessions, links or the second factor.
+ * Locks the user's row until the transaction ends. Other transactions can still insert rows that reference the user. To
+ * avoid deadlocks, transactions take this lock before they change passkeys, sessions, links or the second factor.
  */
 export async function lockAccount(tx: Db, idOrEmail: string) {
   return matchUser(tx, idOrEmail)

@@ -15,7 +15,10 @@ const MAX_MAILS_PER_DAY = 10;
  */
 const MAX_CODES_PER_HOUR = 10;
 
-/** Where a request comes from: the browser's long-lived cookie, its network, and its name, if known. */
+/**
+ * Where a request comes from: the long-lived cookie of the browser (`device`), the network, and the name of the browser
+ * (`browser`), which is null if unknown.
+ */
 export type Source = { device: string; network: string; browser: string | null };
 
 /** Limits forms and passkey calls per network. */

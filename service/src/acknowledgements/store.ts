@@ -3,7 +3,10 @@ import type { Db } from '../db/pool.ts';
 import type { AcknowledgementRow } from '../db/tables.ts';
 import type { Keyset } from '../http/paging.ts';
 
-/** Inserts the row, or returns the earlier one about the same user, partner, offer and text. */
+/**
+ * Inserts the row. If a row with the same user, partner, offer, document, version and hash exists, returns that row
+ * instead.
+ */
 export async function insertOnce(
   tx: Db,
   row: AcknowledgementRow,

@@ -25,16 +25,16 @@ type SigningKey = VerificationKey & { privateKey: KeyObject };
 export type FormerKey = { publicKey: Buffer; end: Checkpoint };
 
 /**
- * `hash` is the root of the tree. Checkpoints that nodes before 0.2 signed, and the start of the log, have the chain
- * hash instead.
+ * `hash` is the root of the tree. It is the chain hash in checkpoints that nodes before 0.2 signed, in the start of the
+ * log, and in the `end` of a key.
  */
 export type Checkpoint = { size: bigint; hash: Buffer };
 
 const ED25519 = 1;
 
 /**
- * The origin of checkpoints with a chain hash, which nodes before 0.2 sign. Checkpoints of the tree need a different
- * origin: two notes with the same origin and size but different hashes prove that a log was forked.
+ * The origin of checkpoints with a chain hash. Only nodes before 0.2 sign such checkpoints. Checkpoints of the tree
+ * need a different origin: two notes with the same origin and size but different hashes prove that a log was forked.
  */
 const CHAIN_ORIGIN = 'causeway/audit';
 
@@ -52,7 +52,7 @@ export function originOf(note: string): string {
   return note.slice(0, note.indexOf('\n'));
 }
 
-/** Returns whether a checkpoint that was stored elsewhere has the root of the tree, not the chain hash. */
+/** Returns whether the checkpoint in the note has the root of the tree, not the chain hash. */
 export function isTreeCheckpoint(note: string): boolean {
   return originOf(note) !== CHAIN_ORIGIN;
 }
@@ -134,8 +134,8 @@ export function openCheckpoint({ origin, all }: CheckpointKeys, note: string): C
 }
 
 /**
- * Returns the tree checkpoint in a note, or null if none of the keys signed it. The base URL may have changed since the
- * note was signed.
+ * Returns the tree checkpoint in a note, or null if none of the keys signed it. Takes the origin from the note, because
+ * the base URL may have changed since the note was signed.
  */
 export function openTreeCheckpoint(keys: CheckpointKeys, note: string): Checkpoint | null {
   const origin = originOf(note);

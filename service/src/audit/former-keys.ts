@@ -26,8 +26,8 @@ export async function loadCheckpointKeys({ db, sealing }: Parts): Promise<Checkp
 
 /**
  * Stores the public keys of all older secrets, tagged with the newest secret, so that the older secrets can be removed.
- * If an older secret is still configured, the `end` of its key becomes the newest entry: from then on, every node also
- * signs with the newest secret.
+ * If an older secret is still configured, the newest entry becomes the `end` of its key. Later checkpoints do not need
+ * that key, because every node also signs them with the newest secret.
  */
 export async function keepCheckpointKeys({ db, sealing }: Parts): Promise<void> {
   await db.transaction().execute(async (tx) => {

@@ -20,8 +20,8 @@ type Parts = Pick<Context, 'db' | 'clock' | 'config' | 'sealing'>;
 /**
  * Deletes entries older than `AUDIT_RETENTION_DAYS`, in steps that each end at a signed checkpoint. Verifies the
  * entries first: entries that someone has changed are evidence, so this throws instead of deleting them. Also throws if
- * a checkpoint claims to be older than one of its entries: the chain proves the entries' times, but not the
- * checkpoint's.
+ * a checkpoint is old enough but one of its entries is not. The chain proves the time of an entry, but nothing proves
+ * the time of a checkpoint.
  */
 export async function deleteOldAuditEntries(ctx: Parts, maxStepEntries = MAX_STEP_ENTRIES): Promise<void> {
   const { clock, config, sealing } = ctx;

@@ -19,8 +19,8 @@ const MAX_BATCHES_AT_STOP = 2;
 /** The newest checkpoint is at most this much older than the newest sealed entry. */
 const CHECKPOINT_INTERVAL_S = 30;
 /**
- * How often a node verifies the newest checkpoint and signs a new one, even if the database says that the newest is
- * recent.
+ * How often a node verifies the newest checkpoint. Before it does, it signs a checkpoint of new entries, even if the
+ * database says that the newest checkpoint is recent.
  */
 const VERIFY_INTERVAL_MS = 60_000;
 
@@ -59,7 +59,7 @@ export function startAuditSealer(
 function countRuns({ metrics: { registry }, clock }: Pick<Context, 'clock' | 'metrics'>) {
   const lastRun = new Gauge({
     name: 'causeway_audit_sealing_last_run_timestamp_seconds',
-    help: 'When this node last sealed the audit log or found nothing to seal. Until then, when it started.',
+    help: 'When this node last sealed the audit log or found nothing to seal. Before the first time, when the node started.',
     registers: [registry],
   });
   const failures = new Counter({

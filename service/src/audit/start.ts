@@ -10,7 +10,8 @@ type Parts = Pick<Context, 'db' | 'sealing'>;
 
 /**
  * Returns the number of deleted entries and the chain hash after them. Returns null if no configured secret signed this
- * start: with the key of a removed secret, someone could shorten the log.
+ * start. Keys of removed secrets do not count: someone who has such a key could otherwise move the start and so hide
+ * that entries are missing.
  */
 export async function readStart({ db, sealing }: Parts): Promise<Checkpoint | null> {
   const start = await findStart(db);

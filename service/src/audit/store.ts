@@ -18,9 +18,9 @@ export async function lockSealing(tx: Db): Promise<void> {
  * Returns whether there are entries to seal and whether a checkpoint is due. A checkpoint can be due only if there are
  * sealed entries that no checkpoint covers. It is due immediately if there are `batchSize` such entries or no
  * checkpoint exists yet, otherwise one interval after the newest checkpoint. It is also due if the newest checkpoint is
- * dated at least one interval in the future: the clock was then set back. An idle sealer runs only this query, so the
- * query must be cheap. It reads the greatest position, which takes one index lookup. A search for any position above
- * `size` would scan the table instead.
+ * dated at least one interval in the future, which means that the clock was set back. An idle sealer runs only this
+ * query, so the query must be cheap. It reads the greatest position, which takes one index lookup. A search for any
+ * position above `size` would scan the table instead.
  */
 export async function findSealingWork(
   db: Db,
@@ -116,7 +116,7 @@ export async function putStart(tx: Db, { size, note }: Checkpoint): Promise<void
     on conflict (only_row) do update set size = excluded.size, note = excluded.note`.execute(tx);
 }
 
-/** Deletes what comes before the start of the log, in batches. */
+/** Deletes the entries and checkpoints before the start of the log, in batches. */
 export async function deleteBeforeStart(db: Db, size: bigint): Promise<void> {
   await deleteInBatches(db, 'audit_entries', sql`position <= ${size}`);
   await deleteInBatches(db, 'audit_checkpoints', sql`size < ${size}`);

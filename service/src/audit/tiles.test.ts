@@ -400,7 +400,7 @@ describe('the sealer signs nothing, and says why,', () => {
     [
       'more leaves than entries',
       ["update audit_tiles set hashes = hashes || sha256('') || sha256('') || sha256('')"],
-      'the tiles have 6 entries, and the log has 5',
+      'the tiles have 6 entries, but the log has only 5',
     ],
     [
       'a tile beyond the others',

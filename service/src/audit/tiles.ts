@@ -61,7 +61,7 @@ export async function extendTree(
 ): Promise<Tree> {
   const [stored, last] = [await readTreeSize(tx), Number((await findLastSealed(tx))?.position ?? 0n)];
   if (Math.max(size, stored) > last)
-    throw new Error(`the tiles have ${Math.max(size, stored)} entries, and the log has ${last}`);
+    throw new Error(`the tiles have ${Math.max(size, stored)} entries, but the log has only ${last}`);
   const key = await findBlindingKey(tx);
   const entries = await listLeafHashes(tx, BigInt(size), limit);
   const tree = { size, peaks: [...peaks] };
@@ -80,7 +80,10 @@ export async function extendTree(
   return tree;
 }
 
-/** Appends the hashes that follow those of a tree with `size` leaves, unless the tiles have them already. */
+/**
+ * Appends the hashes in `parts` to the stored tiles. On each level, `parts` continues the hashes of a tree with `size`
+ * leaves. Skips hashes that the tiles already have. Throws an error if those differ from `parts`.
+ */
 async function addToTiles(tx: Db, size: number, parts: readonly Tile[]): Promise<void> {
   const stored = await readTiles(tx, parts);
   const missing = parts.map((part) => {

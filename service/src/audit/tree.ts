@@ -9,7 +9,10 @@ export const HASH_BYTES = 32;
 /** A Merkle tree (RFC 6962), reduced to the roots of its complete subtrees, largest first. */
 export type Tree = { size: number; peaks: Buffer[] };
 
-/** Receives each hash that belongs in a tile, in the order of the tiles on its level. */
+/**
+ * Receives each hash that belongs in a tile, with the level of the tile. The hashes of a level arrive in the order in
+ * which its tiles hold them.
+ */
 export type OnTileHash = (level: number, hash: Buffer) => void;
 
 export function appendLeaf(tree: Tree, leaf: Buffer, onTileHash: OnTileHash): void {

@@ -60,7 +60,7 @@ export async function createTreeVerifier(db: Db, start: number) {
     append: (position: bigint, leafHash: Buffer) => {
       if (hasTree) appendLeaf(tree, hashTreeLeaf(key, position, leafHash), onTileHash);
     },
-    /** Returns whether this is the root of the tree. */
+    /** Returns whether `hash` is the root of the tree so far. */
     matches: (hash: Buffer): boolean => {
       if (tree.size === 0 || !rootOf(tree).equals(hash)) return false;
       signed = tree.size;
@@ -68,11 +68,11 @@ export async function createTreeVerifier(db: Db, start: number) {
     },
     /** Returns the first difference between the stored tiles and the entries so far. */
     compareTiles: async () => problem ?? (await compareTiles()),
-    /** Compares the remaining tiles. */
+    /** Compares the remaining tiles. Returns the first difference, or null if there is none. */
     end: async (): Promise<string | null> => {
       if (stored > tree.size) return `entry ${tree.size + 1} is missing: the tiles have ${stored} entries`;
       if (stored < signed)
-        return `the tiles have ${stored} entries, and a checkpoint was signed for ${signed}`;
+        return `the tiles have ${stored} entries, but a checkpoint was signed for ${signed}`;
       return compareTiles(true);
     },
   };

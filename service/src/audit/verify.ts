@@ -16,7 +16,7 @@ import { createTreeVerifier } from './verify-tree.ts';
 const BATCH_SIZE = 2_000;
 const UNSIGNED = 'a checkpoint is not signed by this installation';
 
-/** `start`: how many older entries were deleted. `entries`: how many of the others were verified. */
+/** `start`: how many entries were deleted. `entries`: how many of the remaining entries were verified. */
 export type Verification = { start: bigint; entries: bigint; checkpoints: number; problem: string | null };
 
 type Parts = Pick<Context, 'db' | 'sealing'>;

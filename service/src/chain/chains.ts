@@ -9,9 +9,9 @@ export type ChainFacts = {
   /** The number of blocks, including the transaction's own, after which a transaction is settled. */
   confirmations: number;
   /**
-   * The number of blocks after which a commit can be refunded. A fund pays refunds from everything that the user has
-   * committed, so the commit must be safe from reorganisations first. Test chains use 1, because embedded chains mine
-   * only on demand.
+   * The number of blocks after which a commit can be refunded. A fund of the first generation pays refunds from
+   * everything that the user has committed. If a reorganisation undid the commit, its refund would be paid from the
+   * user's other commits. Test chains use 1, because embedded chains mine only on demand.
    */
   refundDepth: number;
   /**

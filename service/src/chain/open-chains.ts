@@ -27,7 +27,10 @@ export type ChainsOptions = {
    * the block time, at most 500.
    */
   freshnessMs?: number | null;
-  /** The clock that the heads of nodes are compared with, in milliseconds since the epoch. Default: real time. */
+  /**
+   * Returns the time that the timestamps of head blocks are compared with, in milliseconds since the epoch. Default:
+   * real time.
+   */
   now?: () => number;
 };
 

@@ -29,7 +29,7 @@ export type Signatures = {
    * owner. Throws an upstream `ApiError` if no RPC node answers.
    */
   check(signed: Signed): Promise<SignerKind | null>;
-  /** Returns the same checks, made through other chain clients, such as those of a partner. */
+  /** Returns a `Signatures` that uses other chain clients, such as those of a partner. */
   on(chains: Chains): Signatures;
 };
 

@@ -15,7 +15,7 @@ export function readRpcUrls(read: Read): Partial<Record<ChainName, string[]>> {
   return Object.fromEntries(urls.filter(([, list]) => list.length > 0));
 }
 
-/** Reads the fee caps of the chains that have their own, in wei. */
+/** Reads the fee caps that are set for single chains, in wei. */
 export function readMaxFees(read: Read): Partial<Record<EvmChainName, bigint>> {
   const fees = EVM_CHAIN_NAMES.map(
     (chain) => [chain, read(settingName('OPERATOR_MAX_FEE_GWEI', chain))] as const,

@@ -6,8 +6,8 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Keeps the sandbox, whose credentials are public, away from the internet and from real users. Returns whether it may
- * be reached from other machines.
+ * Returns whether other machines may reach the sandbox. The credentials of the sandbox are public, so settings that
+ * would expose it to the internet or to real users are reported as problems.
  */
 export function readSandboxExposure({ read, problems, isProduction }: Source): boolean {
   const isPublic = read('CAUSEWAY_SANDBOX_PUBLIC') === 'yes';

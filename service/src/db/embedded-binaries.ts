@@ -24,7 +24,9 @@ interface BinaryOptions {
   user: ServerUser | undefined;
   /** The `native` folder of the npm package. */
   native: string;
-  /** Folders to copy the binaries to, in order, if they cannot run from the package. */
+  /**
+   * If the binaries cannot run from the package, they are copied to these folders, one after the other, until they run.
+   */
   copyTo: string[];
 }
 
@@ -68,7 +70,8 @@ export function findPackage(platform: string = process.platform, arch: string = 
 }
 
 /**
- * Creates the symbolic links that the libraries need. npm packages cannot contain links, but this package lists them.
+ * Creates the symbolic links that the libraries need. npm packages cannot contain links, so `pg-symlinks.json` in the
+ * package lists them.
  */
 async function linkLibraries(native: string, into: string): Promise<void> {
   const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')) as {

@@ -107,9 +107,10 @@ async function stopServer(pid: number, clusterDir: string): Promise<void> {
 }
 
 /**
- * Replaces the unrelated pid in the lock files with ours. PostgreSQL refuses to start while the process with that pid
- * is alive, whatever program it runs, but it ignores the pid of its own parent. The rest of the file is kept, because
- * it tells the new server which shared memory to check for surviving processes.
+ * Replaces the unrelated pid in the lock files with ours. PostgreSQL refuses to start while a process with the pid in
+ * the lock file is alive, even if that process is another program. But PostgreSQL ignores the pid of its own parent
+ * process. The rest of the file is kept, because it tells the new server which shared memory to check for surviving
+ * processes.
  */
 async function takeOverLocks(clusterDir: string, unrelatedPid: number): Promise<void> {
   for (const name of ['postmaster.pid', `${SOCKET_NAME}.lock`]) {

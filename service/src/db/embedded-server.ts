@@ -67,8 +67,8 @@ async function rotateLog(path: string): Promise<number> {
 
 async function spawnServer(cluster: Cluster, logPath: string) {
   const args = ['-D', ownFolder(cluster)];
-  // The first marker tells other processes that want the folder who owns the server. The second shows the folder in
-  // `ps` output. See findHolder.
+  // The first marker names the owner of the server for other processes that need the folder. The second shows the
+  // folder in `ps` output. See findHolder.
   const markers = { 'causeway.owner': String(process.pid), 'causeway.data': cluster.dir };
   for (const [name, value] of Object.entries({ ...markers, ...SETTINGS, ...cluster.settings }))
     args.push('-c', `${name}=${value}`);

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 
-/** The user that the server runs as if this process is root: PostgreSQL refuses to run as root. */
+/** The user that runs the server if this process is root, because PostgreSQL refuses to run as root. */
 export interface ServerUser {
   uid: number;
   gid: number;

@@ -13,12 +13,17 @@ import { chooseServerUser } from './embedded-user.ts';
 export interface EmbeddedOptions {
   dataDir: string;
   log: (message: string) => void;
-  /** Overrides server settings. Only tests use it, because their data need not survive. */
+  /**
+   * Overrides server settings. Only tests use it, for example to turn off `fsync`: test data need not survive a crash.
+   */
   settings?: Readonly<Record<string, string>>;
 }
 
 export interface Embedded {
-  /** A URL for the database `causeway` and its owner. It works in any process of the same user on this machine. */
+  /**
+   * The URL that connects to the database `causeway` as its owner. It works in any process of the same user on this
+   * machine.
+   */
   url: string;
   /** Stops the server and resolves when it has exited. */
   stop(): Promise<void>;
@@ -77,8 +82,8 @@ async function startServer(cluster: Cluster, log: (message: string) => void): Pr
     await releaseCluster(cluster.dir, log);
     const result = await launchServer(cluster, log);
     if ('server' in result) return result.server;
-    // Two failures are worth another attempt. Another process may be starting the server: the next attempt will report
-    // that. Or processes of a killed server still hold its shared memory: they are about to exit.
+    // Two failures are worth another attempt. If another process is starting the server, the next attempt reports that
+    // process. If processes of a killed server still hold its shared memory, they are about to exit.
     const isHeld = /lock file "[^"]*" (already exists|is empty)|pre-existing shared memory/.test(
       result.failure,
     );

@@ -27,7 +27,8 @@ export function openHosts(url: string): Hosts {
     },
     confirm: (client, connectedUrl) => {
       urlOf.set(client, connectedUrl);
-      // A slow connection to a host that has been given up since then does not make it the primary again.
+      // While this client was connecting, `advance` may have moved on to another host. The host of this client must
+      // then not become the primary.
       if (primary === undefined || at(current) === connectedUrl) primary = connectedUrl;
     },
     isCurrent: (client) => urlOf.get(client) === primary,
@@ -80,7 +81,7 @@ type PoolCallback = (error?: Error, client?: pg.PoolClient, release?: (error?: E
 
 /**
  * Makes the pool try the other hosts before a new connection fails. Closes connections to a former primary instead of
- * handing them out: a server that was frozen during the failover keeps them, and would answer with old data.
+ * handing them out: if that server was frozen during the failover, its connections still work but return old data.
  */
 export function retryOnOtherHosts(pool: pg.Pool, hosts: Hosts): void {
   if (hosts.count === 1) return;

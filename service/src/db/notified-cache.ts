@@ -16,7 +16,7 @@ export type NotifiedCache<V> = {
   invalidate(matches?: (value: V) => boolean): void;
 };
 
-/** The oldest value is evicted when there are `maxEntries`. */
+/** The cache holds at most `maxEntries` values. A full cache evicts its oldest value to add a new one. */
 export function createNotifiedCache<V>(listener: Listener, maxEntries: number): NotifiedCache<V> {
   const values = new Map<string, V>();
   const reads = new Map<string, Promise<unknown>>();

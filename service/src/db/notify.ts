@@ -11,9 +11,9 @@ type NotifyingConnection = DatabaseConnection & { notifications?: Map<string, No
 
 /**
  * Notifies the listeners of a channel once the transaction has committed, or immediately outside a transaction. Does
- * not use NOTIFY inside the transaction: such transactions commit one at a time, because PostgreSQL holds a global lock
- * until the commit is written to disk. A crash between the commit and the notification loses the notification, so every
- * listener must poll too.
+ * not use NOTIFY inside the transaction: transactions with NOTIFY commit one at a time, because PostgreSQL holds a
+ * global lock until the commit is written to disk. A crash between the commit and the notification loses the
+ * notification, so every listener must poll too.
  */
 export async function notifyAfterCommit(db: Kysely<Database>, channel: string, payload = ''): Promise<void> {
   await db.getExecutor().provideConnection(async (connection: NotifyingConnection) => {
@@ -32,8 +32,8 @@ type Notifier = {
 };
 
 /**
- * Returns a notifier. Transactions that commit while it is sending share its next statement, so that waking workers
- * costs a busy node little.
+ * Returns a notifier. Transactions that commit while it is sending share its next statement. This keeps notifications
+ * cheap on a busy node.
  */
 export function createNotifier(pool: Pick<pg.Pool, 'query'>): Notifier {
   const waiting = new Map<string, Notification>();

@@ -120,7 +120,7 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
   let closing: Promise<void> | undefined;
   return {
     pool,
-    // This node's own work has a separate lane.
+    // The lane '' is for this node's own work.
     ...laneOf(''),
     laneOf,
     waiting: () => pool.waitingCount + queue.waiting(),

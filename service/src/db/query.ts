@@ -11,7 +11,7 @@ type Connection = pg.Connection & {
   _send(messages: Buffer): void;
 };
 
-/** What `pg.Query` has besides its types. */
+/** The members of `pg.Query` that we use. Its type declaration leaves most of them out. */
 type BaseQuery = {
   name: string;
   text: string;
@@ -30,15 +30,19 @@ const EXECUTE_AND_SYNC = Buffer.concat([serialize.execute(), serialize.sync()]);
 const rowReaders = new WeakMap<Connection, Map<string, RowReader>>();
 
 /**
- * Makes the statements of this connection ask the server only once how their rows look. The server never changes the
- * rows of a prepared statement: after a migration, it refuses to run it. Do not call it for a connection to a pooler,
- * which may prepare the statement again on another connection to the server.
+ * Makes each named statement of this connection ask the server only once for its columns. The columns of a prepared
+ * statement never change: after a migration that would change them, the server refuses to run the statement. Do not
+ * call this function for a connection to a pooler, which may prepare the statement again on another connection to the
+ * server.
  */
 export function describeOnce(client: pg.ClientBase): void {
   rowReaders.set((client as unknown as { connection: Connection }).connection, new Map());
 }
 
-/** A query that sends its messages in one piece once its rows are known. `pg` always sends four messages. */
+/**
+ * A query that sends all of its messages in one write, once the columns of its statement are known. `pg` always sends
+ * four separate messages, one of which asks for the columns.
+ */
 class NamedQuery extends BaseQuery {
   override submit(connection: Connection): Error | null {
     const reader = rowReaders.get(connection)?.get(this.name);

@@ -36,7 +36,7 @@ export async function readServerFacts(pool: pg.Pool): Promise<ServerFacts> {
     );
     const receivedAt = performance.timeOrigin + performance.now();
     const [row] = rows;
-    if (row === undefined) throw new Error('the database did not describe itself');
+    if (row === undefined) throw new Error('the server facts statement returned no row');
     const { version, now_ms, max, used, nodes } = row;
     const clockOffsetMs = now_ms - (sentAt + receivedAt) / 2;
     return { version, clockOffsetMs, connections: { max, used }, nodes, ...describeSocket(client) };

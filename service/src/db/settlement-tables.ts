@@ -190,8 +190,8 @@ export interface ReconcilePasses {
   started_at: string;
   finished_at: Generated<string | null>;
   /**
-   * On Solana, each pass compares a few older participations again. This is the last of them; null starts from the
-   * first.
+   * On Solana, each pass also compares a few older participations again, in the order of their ids. `cursor` is the id
+   * of the last one that was compared. If it is null, the next pass starts with the first participation.
    */
   cursor: Generated<string | null>;
 }

@@ -2,12 +2,12 @@ import { CompiledQuery, type Dialect } from 'kysely';
 import { quoteLiteral } from './quote.ts';
 import { wrapDriver } from './wrap-driver.ts';
 
-/** Names who caused a transaction, for the audit log. */
+/** The request and the actor that caused a transaction, for the audit log. */
 export type TransactionTags = { requestId: string; actor: { object: string; id: string } | null };
 
 /**
- * Returns a dialect whose transactions carry the tags as settings. Triggers read these settings. They are sent together
- * with `begin`, so a tagged transaction costs no further round trip.
+ * Returns a dialect whose transactions carry the tags as settings, which triggers read. The settings are sent together
+ * with `begin`, so the tags cost no extra round trip.
  */
 export function tagTransactions(dialect: Dialect, { requestId, actor }: TransactionTags): Dialect {
   const begin = [

@@ -49,7 +49,7 @@ export interface WebhookDeliveries {
   lease_until: Generated<string | null>;
   resend_requested: Generated<boolean>;
   resend_lease_until: Generated<string | null>;
-  /** Whether another resend was requested while one was being sent. */
+  /** Whether another resend was requested while a resend was in progress. */
   resend_again: Generated<boolean>;
   inserted_at: string;
 }

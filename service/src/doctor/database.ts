@@ -12,8 +12,8 @@ import { type Check, describeError, type Finding, failed, ok, skipped, warning }
 const MIN_VERSION = 15;
 const MAX_OFFSET_MS = 2_000;
 /**
- * A larger clock difference fails the check: providers refuse requests whose timestamp is a minute off, and codes and
- * leases expire too early or too late.
+ * A larger clock difference fails the check, because codes and leases would expire too early or too late. The limit is
+ * well below one minute: providers refuse requests whose timestamp is a minute off.
  */
 const BAD_OFFSET_MS = 20_000;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -21,7 +21,8 @@ const CONNECT_TIMEOUT_MS = 5_000;
 export type DoctorDatabase = OpenPool & { url: string; isMigrated: boolean };
 
 /**
- * Opens the configured database or the embedded one. `database` is null if there is neither, or if it does not answer.
+ * Opens the configured database, or the embedded database if none is configured. `database` is null if there is no
+ * database, or if the database does not answer.
  */
 export async function openDatabase(
   config: Config,

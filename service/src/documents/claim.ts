@@ -20,8 +20,8 @@ export type SubmissionRequest = {
 };
 
 /**
- * The step that only this caller may take. In the step `wait`, the caller sends nothing, because the previous attempt
- * began less than a minute ago.
+ * The step that a caller takes next. After one caller gets `create` or `resend`, the other callers get `wait` for a
+ * minute, unless the first caller releases its claim. In the step `wait`, a caller sends no email.
  */
 export type Claim = { step: 'create' | 'resend' | 'wait'; row: SubmissionRow; previousClaim: string };
 

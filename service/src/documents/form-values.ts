@@ -5,8 +5,8 @@ import type { FormValues } from './provider.ts';
 const COUNTRY_FIELDS = new Set(['country', 'country of citizenship']);
 
 /**
- * The provider fetches a value that is a URL and shows the file. A URL could therefore make the provider read internal
- * addresses.
+ * If a value is a URL, the provider fetches the URL and shows the file. Such a value could therefore make the provider
+ * read internal addresses.
  */
 const URL_VALUE = /^[\s\p{C}]*(?:[a-z][a-z0-9+.-]*:\/\/|\/\/|(?:data|blob|javascript|file|mailto):|www\.)/iu;
 

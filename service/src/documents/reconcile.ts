@@ -15,7 +15,7 @@ const CREATION_TIMEOUT_MS = 10 * 60_000;
 export function startDocumentReconciler(ctx: Context): Promise<QueueWorker> {
   return startQueueWorker(ctx, {
     name: 'documents',
-    // Submissions become due as time passes, never by a change that could notify.
+    // Submissions become due only as time passes, so there is no change to be notified about.
     channel: null,
     intervalMs: POLL_INTERVAL_MS,
     concurrency: 1,

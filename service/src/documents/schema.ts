@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { Closed, ObjectName } from '../http/wire.ts';
 import { FORM_TYPES, type FormValues, SUBMISSION_STATUSES } from './provider.ts';
 
-/** The fields of the forms. Other names are forwarded too. */
+/** The fields of our forms, for the API reference. Fields with other names are forwarded too. */
 const FIELD_NAMES = [
   'City',
   'Country',

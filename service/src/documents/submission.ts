@@ -19,9 +19,10 @@ const LONG_AGO = '2000-01-01T00:00:00.000000Z';
 export const DOCUMENT_TYPES: readonly string[] = ['tax_certification'];
 
 /**
- * Sends the form, resends the link or starts a new form, depending on the state of the latest form. Concurrent callers
- * decide one at a time (`claim.ts`), and at most one email is sent per minute. After a lost response, the submission is
- * looked up by our id before another is created.
+ * Emails the user a link to sign a form. If the latest form is still open, resends its link. Otherwise starts a new
+ * form, unless the latest form is signed and still valid (`document_completed`). A lock makes concurrent callers decide
+ * one at a time (`claim.ts`), and at most one email is sent per minute. If a response was lost, looks the submission up
+ * by our id before it creates another one.
  */
 export async function submitDocument(
   ctx: Context,
@@ -57,7 +58,7 @@ export async function submitDocument(
   throw invalidResponse('documents', 'new form is already closed');
 }
 
-/** Returns null if there is nothing to do: the stored row is the answer. */
+/** Returns null if there is nothing new to store, which happens only in the step `wait`. */
 async function runStep(
   ctx: Context,
   request: SubmissionRequest,

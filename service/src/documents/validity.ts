@@ -14,8 +14,9 @@ export type SignedForm = { formType: FormType; signedAt: number; piiVersion: num
 export type Circumstances = { kind: UserKind; piiVersion: number; now: number };
 
 /**
- * Returns whether a signed form still applies. Any change of the personal data voids the form. So does the arrival of
- * the first personal data, because nobody has compared the form with verified data.
+ * Returns whether a signed form still applies. Any change of the personal data voids the form. A form that was sent
+ * before we had any personal data becomes void when the first data arrives, because the form was never compared with
+ * verified data.
  */
 export function isValidForm(form: SignedForm, { kind, piiVersion, now }: Circumstances): boolean {
   return (

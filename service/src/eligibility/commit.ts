@@ -50,7 +50,10 @@ export async function decideCommits(ctx: Context, rows: readonly CommitRow[]): P
   return subjects.map((subject) => toDecision(subject === null ? null : (findings.shift() ?? null)));
 }
 
-/** Returns null if the offer is not published, or the option is gone or has a requirement of a newer release. */
+/**
+ * Returns null if the offer is not published, if the option no longer exists, or if this release does not know the type
+ * of one of the option's requirements.
+ */
 async function findSubject(ctx: Context, row: CommitRow): Promise<Subject | null> {
   const { userId, partnerId, chain, user: wallet } = row;
   const offer = await findOfferById(ctx, partnerId, row.offerId);
@@ -124,7 +127,7 @@ export async function lockCommits(ctx: Context, tx: Db, rows: readonly CommitRow
     if (!meetsRules(ctx, facts.get(userId), offerId, options.get(optionId))) throw new EligibilityChanged();
 }
 
-/** Like `lockCommits`, but for refunds, which only a hold or a sanction stops. */
+/** Like `lockCommits`, but for refunds. Only a hold or a sanction stops a refund. */
 export async function lockRefunds(
   { sanctions }: Pick<Context, 'sanctions'>,
   tx: Db,

@@ -21,8 +21,8 @@ const MARKS: Record<Check['status'], string> = {
 };
 
 /**
- * Returns, for each partner, what the eligibility endpoint tells the user about an offer, as a tree for
- * operators.
+ * Explains to operators whether a user can invest in an offer. Returns one tree per partner, with the checks that the
+ * eligibility endpoint would return to the user.
  */
 export async function explainUser(
   ctx: CommandContext,

@@ -90,7 +90,7 @@ function messagesOf(type: RequirementType): Messages {
   };
 }
 
-/** Throws `unavailable` for a requirement type of a newer release. */
+/** Throws `unavailable` if this release does not know the type of the requirement. */
 export function decideRequirement(requirement: Requirement, situation: Situation): Finding {
   assertKnownType(requirement);
   const { option, user, now, wallet } = situation;

@@ -12,7 +12,10 @@ export type RuleChange = { before: Rules | null; after: Rules | null; changed: r
 
 export type Gains = { gained: number; lost: number };
 
-/** How a change affects users. `rules` counts each changed rule as if it were the only change. */
+/**
+ * How a change affects users. `rules` counts, for each changed rule, the users who would gain or lose eligibility if
+ * only that rule changed.
+ */
 export type RuleImpact = Gains & { before: number; after: number; rules: Map<string, Gains> };
 
 /** Counts how many users would gain or lose eligibility. Streams the users, with one batch in memory at a time. */

@@ -54,7 +54,7 @@ export type SituationKey = {
   userId: string;
   partnerId: string;
   optionIds: readonly string[];
-  /** The wallet whose proofs are read; null reads the proofs of all wallets. */
+  /** The wallet whose proofs are read. If it is null, the proofs of all wallets are read. */
   wallet: string | null;
   /** The options whose supply is capped. */
   cappedIds: readonly string[];

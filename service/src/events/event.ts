@@ -59,8 +59,9 @@ export async function appendEvents(
 }
 
 /**
- * Assigns a position and a sequence number to every event committed so far. Readers of the log call this first, so that
- * each event appears exactly once, after all events that were readable before it.
+ * Assigns a position and a sequence number to every event committed so far. Readers of the log see only events that
+ * have a position. A new position is always higher than all earlier ones, so a reader that continues after the last
+ * event that it has read misses no event and reads none twice.
  */
 export function placeEvents(db: Db): Promise<void> {
   return assignPositions(db);

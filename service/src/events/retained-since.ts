@@ -4,8 +4,8 @@ import { toTimestamp } from '../http/wire.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * Returns the time since which events are kept. Earlier ones have expired, whether or not housekeeping has deleted
- * them.
+ * Returns the start of the retention period. Events that were inserted earlier have expired, even if housekeeping has
+ * not deleted them yet.
  */
 export function retainedSince({ clock, config }: Pick<Context, 'clock' | 'config'>): string {
   return toTimestamp((Math.floor(clock.now()) - config.eventsRetentionDays * DAY_MS) * 1000);

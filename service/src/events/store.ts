@@ -34,7 +34,7 @@ export async function assignPositions(db: Db): Promise<void> {
   }
 }
 
-/** An event that has a position, as its partner may read it. */
+/** An event that has a position. `renderEvent` redacts it if `visible` is false. */
 export type EventRow = Omit<Selectable<Events>, 'written' | 'position' | 'sequence'> & {
   position: bigint;
   sequence: bigint;
@@ -56,7 +56,7 @@ function visibleTo({ partnerId, userId }: Audience): RawBuilder<unknown> {
   return sql`e.sequence is not null and e.partner_id = ${partnerId} ${own}`;
 }
 
-/** Returns the partners that may read events of the type about the user. */
+/** Returns the partners that may read the user's events of this type. */
 export async function listEventReaders(db: Db, userId: string, type: string): Promise<string[]> {
   const { rows } = await sql<{ partner_id: string }>`
     select distinct c.partner_id from oauth_grants g join oauth_clients c on c.client_id = g.client_id
@@ -73,7 +73,7 @@ export type EventFilter = {
 };
 
 function matching({ field, isExcluding, values }: EventFilter): RawBuilder<unknown> {
-  // Compares as ids, because ids are indexed. Text that is not an id matches no user.
+  // Compares user ids as UUIDs, so that the index can be used. A value that is not a UUID matches no user.
   const equals = {
     type: sql`e.type = any(${values})`,
     user_id: sql`e.user_id = any(${values.filter(isId)}::uuid[])`,

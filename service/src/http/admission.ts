@@ -2,23 +2,23 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 
 /**
  * How many requests may start in one turn of the event loop, and how long starting them may take. The node reads
- * database replies once per turn, and a request needs several. If one turn started every request that has arrived, the
- * requests already running would wait longer for their replies.
+ * database replies once per turn, and a request needs several replies. If one turn started every request that has
+ * arrived, the requests already running would wait longer for their replies.
  */
 const MAX_STARTS_PER_TURN = 16;
 const MAX_START_MS_PER_TURN = 1;
 /**
- * A turn starts no requests if a connection has arrived, but at most this many turns in a row. Node accepts one
- * connection per turn. If every turn started requests, the other connections would wait in the operating system, where
- * the node cannot see how long they have waited and cannot refuse them.
+ * If a connection has arrived, a turn starts no requests. This is the maximum number of such turns in a row. Node
+ * accepts one connection per turn. If every turn started requests, the other connections would wait in the operating
+ * system, where the node cannot see how long they have waited and cannot refuse them.
  */
 const MAX_ACCEPT_TURNS = 64;
 const SAMPLE_INTERVAL_MS = 250;
 /** A longer turn is counted as this long, so that a pause of the process does not lower the measured rate. */
 const MAX_SAMPLED_TURN_MS = 50;
 /**
- * How long a measured rate limits the queue. If a saturated node forgot its rate whenever its queue is empty, it would
- * queue everything until the next measurement and refuse most of it late, which costs much more.
+ * How long the limit of the queue stays in force after the rate was measured. It must outlast an empty queue: otherwise
+ * a saturated node would queue everything until the next measurement and refuse most of it late, which costs much more.
  */
 const RATE_TTL_MS = 1_000;
 const DATABASE_RETRY_MS = 1;
@@ -40,10 +40,7 @@ type Options = {
    * are expensive.
    */
   laneOf(request: IncomingMessage): string | null;
-  /**
-   * Returns whether the database has room for a request of this lane: it has none while too many of the lane's queries
-   * wait.
-   */
+  /** Returns whether the database has room for another request of this lane. */
   mayStart(lane: string | null): boolean;
   start: RequestListener;
   refuse: RequestListener;
@@ -52,9 +49,9 @@ type Options = {
 type Admission = {
   admit: RequestListener;
   /**
-   * Returns whether the lane has used up its share of the queue. If it has, a request that cannot start at once is
-   * refused. A lane whose requests hardly wait may exceed its share in two cases: the other lanes leave room, or the
-   * lane queues at most `MAX_BURST` requests.
+   * Returns whether the lane's queue is full. If it is, a request that cannot start at once is refused. A queue is full
+   * if it exceeds the lane's share. While its oldest request has waited only briefly, a queue may exceed that share if
+   * all queues together are within the limit, or if it holds at most `MAX_BURST` requests.
    */
   isFull(lane: string | null): boolean;
   /** Call it for every new connection. */
@@ -181,8 +178,8 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
     const isYoung = now - first.arrivedAt <= maxWaitMs / 4;
     if (now >= limitedUntil || (isYoung && (waitingCount <= maxWaiting || queue.length <= MAX_BURST)))
       return false;
-    // Extends the limit only if requests have waited for long. Otherwise a low rate, measured while the database
-    // stalled, would stay in force.
+    // Extends the limit only if the oldest request of the lane has waited for a long time. Otherwise a low rate,
+    // measured while the database stalled, would stay in force.
     if (!isYoung) limitedUntil = now + RATE_TTL_MS;
     return true;
   };

@@ -31,7 +31,7 @@ const MAX_ACCEPT_ATTEMPTS = 100;
  * accepts at least one if any waits.
  */
 const IDLE_TURNS = 2;
-/** The backlog while the server stops listening. The system lets one more connection wait. */
+/** The backlog while the server stops listening. The system lets one more connection wait than the backlog says. */
 const LAST_BACKLOG = 1;
 
 /** The parts of Node's internal socket handle that have no public equivalent. They are synchronous system calls. */

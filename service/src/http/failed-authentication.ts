@@ -2,9 +2,9 @@ import { ApiError } from '../errors.ts';
 import { memoryLimiter, WINDOW_MS } from './rate-limits.ts';
 
 /**
- * Limits how often a network may present tokens and client secrets that are not cached, because checking each of them
- * costs a database read. Counts only failures, and only in this process: a shared counter would cost as much as the
- * reads that it prevents.
+ * Limits the failed authentications of a network, because checking an unknown token or client secret costs a database
+ * read. After too many failures, the network may use only cached tokens until the minute ends. Counts failures only in
+ * this process: a shared counter would cost as much as the reads that it prevents.
  */
 export type FailedAuthentication = {
   count(network: string): void;

@@ -10,9 +10,10 @@ const KEY_TTL = '24 hours';
 export type Claim = { id: Buffer; node: number };
 
 /**
- * Claims a key for a request and returns true, or returns false if the key is taken. An expired key can be claimed by
- * any request. An unfinished key can be claimed by a retry of the same request (one of `requestTags` matches), but only
- * if the node that owns the key is gone or the lease has expired. Stores the first of the tags with the key.
+ * Claims a key for a request and returns true, or returns false if the key is taken. Any request can claim an expired
+ * key. While the request that took the key is unfinished, only a retry of that request (one of `requestTags` matches)
+ * can claim the key, and only if the node that owns the key is gone or the lease has expired. Stores the first of the
+ * tags with the key.
  */
 export async function insertClaim(
   db: Db,

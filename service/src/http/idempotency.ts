@@ -53,8 +53,9 @@ export async function runOnce(
 }
 
 /**
- * Returns null if this request now owns the key, or the stored outcome of the first request. Compares the
- * tags under all secrets, because the node that tagged the first request may have used another secret.
+ * Returns null if this request now owns the key. Otherwise returns the stored outcome of the first request. Compares
+ * the stored tag with the tags of this request under all secrets, because the node that tagged the first request may
+ * have used another secret.
  */
 async function claimKey(
   ctx: Context,

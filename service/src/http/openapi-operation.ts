@@ -86,7 +86,7 @@ export function routeOperation(route: Route, components: Components): Json {
 }
 
 /**
- * Returns which tokens may call a route: client credentials cannot hold user scopes, and users cannot grant
+ * Returns the kinds of tokens that a route accepts. Client credentials cannot hold user scopes, and users cannot grant
  * `webhooks:write`.
  */
 function tokensOf(who: 'partner' | 'user', scope: Scope): ('userToken' | 'partnerToken')[] {

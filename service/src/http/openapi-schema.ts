@@ -41,7 +41,10 @@ function openUp(schema: Json): Json {
   return additionalProperties === false && !isEmpty ? rest : schema;
 }
 
-/** Writes a schema the way code generators understand it best. */
+/**
+ * Rewrites a schema for code generators: describes maps by `additionalProperties`, gives enums a type, and gives unions
+ * a discriminator.
+ */
 function complete(schema: Json, schemas: Json): Json {
   const { patternProperties, anyOf, ...rest } = schema;
   // A map with any key.

@@ -27,8 +27,8 @@ const NANOSECONDS_PER_MS = 1e6;
 
 /**
  * Samples the event loop and the pool's queue. The expected wait is the length of the queue divided by the rate at
- * which connections are handed out, so a long queue that moves fast is not an overload. `maxEventLoopLagMs` limits the
- * mean event loop delay over several consecutive samples, so a single long task is not an overload either.
+ * which connections are handed out, so a long queue that moves fast is not an overload. A single long task is not an
+ * overload either: the mean event loop delay must exceed `maxEventLoopLagMs` in several consecutive samples.
  */
 export function watchOverload(
   { pool, waiting, isBusy, isFull }: Pick<OpenPool, 'pool' | 'waiting' | 'isBusy' | 'isFull'>,

@@ -18,8 +18,7 @@ export const PageQuery = Type.Object({
 export type PageQuery = Static<typeof PageQuery>;
 
 /**
- * The schema of a page of `item`. On the first and the last page, the cursor that would lead beyond the list
- * is absent.
+ * The schema of a page of `item`. The first page has no `starting_before`, and the last page has no `starting_after`.
  */
 export function List<T extends TSchema>(item: T, title: string) {
   return Closed(

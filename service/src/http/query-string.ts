@@ -15,8 +15,8 @@ export const MALFORMED = Symbol('malformed');
 export type Query = Record<string, string | string[]> & { [MALFORMED]?: true };
 
 /**
- * Constructs objects that inherit nothing. Used instead of `Object.create(null)`, because the engine makes its result a
- * hash table, which is slower to read.
+ * Constructs objects that inherit nothing. They are faster to read than objects from `Object.create(null)`, which the
+ * engine stores as hash tables.
  */
 function EmptyObject() {}
 EmptyObject.prototype = Object.create(null);

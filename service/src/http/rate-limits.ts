@@ -59,8 +59,8 @@ export function taken(count: number, limit: number, remainingMs: number): Taken 
 }
 
 /**
- * Reports refused requests to `count` with the name of the limit. The first word of a key is the name, except in keys
- * of the general limit, which start with a client id.
+ * Returns a limiter that calls `count` with the name of the limit for each refused request. The first word of a key is
+ * the name, except in keys of the general limit, which start with a client id.
  */
 export function countRefusals(limiter: Limiter, count: (limit: string) => void): Limiter {
   const report = (taken: Taken, key: string): Taken => {

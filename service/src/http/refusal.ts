@@ -11,7 +11,7 @@ import type { WholeRequest } from './whole-request.ts';
 export type Refusal = {
   /** Refuses a parsed request. */
   respond: RequestListener;
-  /** Refuses a request that was not parsed: returns the whole reply, which keeps the connection open. */
+  /** Returns the whole reply that refuses an unparsed request. The reply keeps the connection open. */
   write(request: WholeRequest): string;
 };
 

@@ -19,14 +19,14 @@ export type RefusingConnections = {
 };
 
 /**
- * Once a connection has had a request refused, refuses its further requests before Node parses them, because parsing is
- * more than half of the cost of a refusal. `refuse` returns the text of the reply, or null if the request must be
- * parsed and handled.
+ * After a request of a connection was refused, refuses the next requests of this connection before Node parses them,
+ * because parsing is more than half of the cost of a refusal. `refuse` returns the text of the reply, or null if the
+ * request must be parsed and handled.
  *
  * A chunk is answered here only if it is exactly one request, the parser is between two requests, and every earlier
- * reply has been sent. Otherwise bytes of one request could be taken for another one, or replies could be swapped
- * (request smuggling). All other chunks go to the parser, unchanged and in order. Connections that never had a request
- * refused are not touched.
+ * reply has been sent. Otherwise the bytes of one request could be mistaken for another request, or replies could be
+ * swapped (request smuggling). All other chunks go to the parser, unchanged and in order. Connections on which no
+ * request was refused are not touched.
  */
 export function watchRefusals(refuse: (request: WholeRequest) => string | null): RefusingConnections {
   const connections = new WeakMap<Socket, Connection>();
@@ -69,11 +69,11 @@ export function watchRefusals(refuse: (request: WholeRequest) => string | null):
 }
 
 /**
- * Returns whether the parser has read exactly the expected request. If the parser was inside another request when the
- * chunk arrived, it has read something else. Either the method or the number of headers differs, or the parser has read
- * a request inside the body of the expected request. Such an inner request passes this check only if it has the same
- * content length. But then it cannot be complete within the chunk, because its body would be as long as the body that
- * contains it.
+ * Returns whether the parser has read exactly the expected request. If the parser was still inside an earlier request
+ * when the chunk arrived, it has read a different request. Then either the method or the number of headers differs, or
+ * the different request is part of the body of the expected request. A request inside that body passes this check only
+ * if both have the same content length. But then it never becomes complete, because its own body would have to be as
+ * long as the body that contains it.
  */
 function isSame({ method, url, headers, rawHeaders }: IncomingMessage, expected: WholeRequest): boolean {
   return (

@@ -34,9 +34,9 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
   rawBody?: true;
   reply: R;
   /**
-   * Serializes with `JSON.stringify`. Used for replies whose schema is a union, because the schema's
-   * serializer would try the variants one by one. Undeclared members are not removed, so a test must check
-   * that the handler returns exactly the schema.
+   * Serializes with `JSON.stringify`. Used for replies whose schema is a union, because the schema's serializer would
+   * try the variants one by one. Undeclared members are not removed, so a test must check that replies contain only
+   * declared members.
    */
   plainReply?: true;
   /**

@@ -119,7 +119,7 @@ export async function buildServer(
   return app;
 }
 
-/** Answers the requests that Node would refuse or drop without a body. */
+/** Answers requests that Node itself would refuse without a body (an unsupported `Expect` header) or drop (CONNECT). */
 function answerRawRequests(ctx: Context, app: FastifyInstance): void {
   const answer = (error: ApiError) => rawFailure(ctx.securityHeaders, error, randomUUID());
   app.server.on('checkExpectation', ({ socket }: FastifyRequest['raw']) =>

@@ -10,8 +10,7 @@ const MAX_CHECK_INTERVAL_MS = 1_000;
  */
 export function closeSlowReaders(server: Server, timeoutMs: number): void {
   /**
-   * For each connection with unread data: how many bytes its client has read, and since when this number has not
-   * changed.
+   * For each connection with buffered data: how many bytes have left our buffer, and when this number was first seen.
    */
   const stalled = new Map<Socket, { read: number; since: number }>();
   const sockets = new Set<Socket>();

@@ -29,7 +29,10 @@ function traceparentOf({ headers: { traceparent } }: FastifyRequest): string | u
   return typeof traceparent === 'string' ? traceparent : undefined;
 }
 
-/** Listens to the response itself: oidc-provider writes its replies without Fastify, and a client may hang up. */
+/**
+ * Ends the span when the response finishes or closes. Does not use a Fastify hook, because oidc-provider writes its
+ * replies without Fastify, and a client may hang up before the reply.
+ */
 function endWithReply(
   tracer: Tracer,
   span: Span,

@@ -31,8 +31,8 @@ const SETTLE_TIMEOUT_MS = 8_000;
 const SETTLE_POLL_MS = 20;
 
 /**
- * Starts the worker that rereads applicants: after a webhook, after a long silence and, for open cases, at the start of
- * the service.
+ * Starts the worker that rereads applicants: after a webhook, at regular intervals and, for open cases, when the
+ * service starts.
  */
 export async function startIdentityReconciler(ctx: Context): Promise<QueueWorker> {
   await markOpenCasesDue(ctx.db);

@@ -91,8 +91,8 @@ export async function saveReview(db: Db, userId: string, review: Review, asOf: s
 }
 
 /**
- * Stores which person the level's approval was given to. Other levels can have approvals from version 0.1, which have
- * no recorded person. Assigns these approvals to the person `former`.
+ * Stores `current` as the person who received the approval of `level`. Approvals of other levels that version 0.1
+ * stored have no recorded person. For these approvals, stores the person `former`.
  */
 export async function savePerson(
   db: Db,

@@ -83,7 +83,10 @@ export function toApplicant(applicant: SumsubApplicant): Applicant {
   };
 }
 
-/** Only a completed review has an answer. With any other status, the answer is left over from an earlier review. */
+/**
+ * Ignores the answer unless the review is completed: with any other status, the answer is left over from an earlier
+ * review.
+ */
 export function toReview(
   levelName: string,
   statusText: string | undefined,

@@ -20,7 +20,7 @@ const ALGORITHMS = new Map([
   ['HMAC_SHA512_HEX', 'sha512'],
 ]);
 
-/** Returns whether one of the secrets signed these bytes with an accepted algorithm. */
+/** Returns whether `digest` is the HMAC of the body under one of the secrets, with an accepted algorithm. */
 export function verifyDigest(
   secrets: readonly string[],
   algorithm: string | undefined,

@@ -17,8 +17,8 @@ const TIMEOUT_MS = 8_000;
  */
 const TOKEN_TTL_S = 600;
 /**
- * The call rates of one node. The vendor's limits (300 reads and 50 writes in 5 seconds) apply to all nodes together: if
- * several busy nodes exceed them, `openUpstream` pauses the calls of a node that gets a 429.
+ * The call rates of one node. The vendor's limits (300 reads and 50 writes in 5 seconds) apply to all nodes together,
+ * so several busy nodes can exceed them. `openUpstream` pauses the calls of a node that gets a 429.
  */
 const READ_RATE = { count: 200, windowMs: 5_000 };
 const WRITE_RATE = { count: 40, windowMs: 5_000 };

@@ -18,10 +18,10 @@ import {
 } from './store.ts';
 
 /**
- * Receives one event. Stores the event's review unless a newer review is stored. Reading the applicant later would not
- * be enough, because the provider drops the review of a level once the applicant moves to another level. Also applies
- * activations, deactivations and deletions. The applicant is then read again, so lost, repeated and reordered
- * deliveries converge.
+ * Receives one event. Stores the event's review unless a newer review is stored, and applies activations, deactivations
+ * and deletions. Then makes the applicant due to be read again, so that lost, repeated and reordered deliveries
+ * converge. That read alone would not be enough, because the provider drops the review of a level once the applicant
+ * moves to another level.
  */
 export async function receiveIdentityEvent(ctx: Context, headers: WebhookHeaders, body: Buffer) {
   const event = ctx.identity.readWebhook(headers, body);

@@ -71,8 +71,9 @@ export async function deleteOldNotices({ db, config }: Pick<Context, 'db' | 'con
 const REMINDER_BATCH_SIZE = 1_000;
 
 /**
- * Writes a notice for each accreditation that becomes too old for an open offer of a connected app between `now` and
- * `until`. If several offers are affected, the notice names the earliest time. Returns whether there may be more.
+ * Writes a notice for each accreditation that becomes too old for an offer between `now` and `until`. Considers only
+ * offers that are published, have not ended, and come from the partner of a connected app. If several offers are
+ * affected, the notice names the earliest time. Returns whether there may be more.
  */
 export async function insertAccreditationReminders(db: Db, now: string, until: string): Promise<boolean> {
   const { numAffectedRows } = await sql`

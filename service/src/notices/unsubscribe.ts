@@ -43,7 +43,10 @@ async function isFormerTag(
   return former.some((expected) => expected.length === tag.length && timingSafeEqual(expected, tag));
 }
 
-/** Keeps the keys with which all older secrets make links, so that the links work after those secrets are removed. */
+/**
+ * Stores the key that each older secret uses for unsubscribe links. With these keys, the links still work after the
+ * older secrets are removed.
+ */
 export async function keepUnsubscribeKeys({ db, sealing }: Pick<Context, 'db' | 'sealing'>): Promise<void> {
   await db.transaction().execute(async (tx) => {
     for (const { fingerprint, sealed } of sealTagKeys(sealing, PURPOSE, await listUnsubscribeKeys(tx)))

@@ -28,7 +28,8 @@ export function startNoticeWorker(ctx: Context): () => Promise<void> {
 
 /**
  * Queues the mails in the transaction that marks their notices as handled, so that each mail is queued once. A notice
- * that cannot be rendered waits, for example for a node of a newer version, and does not stop the others.
+ * that cannot be rendered is postponed and does not stop the others: a node of a newer version may be able to render
+ * it.
  */
 export async function sendNotices(ctx: Context): Promise<void> {
   for (let count = BATCH_SIZE; count === BATCH_SIZE; ) {

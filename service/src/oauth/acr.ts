@@ -41,7 +41,7 @@ export function readAcrValues(parameter: unknown): string[] {
   return requested.filter((value) => ACR_VALUES.some((known) => known === value));
 }
 
-/** Returns whether an authentication meets one of the requested contexts. */
+/** Returns whether an authentication meets one of the requested contexts. Returns true if no context was requested. */
 export function meetsAcr(amr: readonly string[], requested: readonly string[]): boolean {
   return requested.length === 0 || contextsOf(amr).some((met) => requested.includes(met));
 }

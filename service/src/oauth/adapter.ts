@@ -8,8 +8,8 @@ import { consumeCode, type Revoker, revokeGrant, revokeToken } from './revocatio
 import { findTokenPayload, insertToken } from './token-store.ts';
 
 /**
- * Marks the id of a session that was found by uid instead of by its secret. Such an id can end the session, but not use
- * it.
+ * Marks the id of a session that was found by uid instead of by its secret. A caller with such an id can end the
+ * session, but cannot use it.
  */
 const UID_PREFIX = 'uid ';
 
@@ -137,8 +137,8 @@ function serialize({ jti: _jti, returnTo: _returnTo, session, ...rest }: Adapter
 }
 
 /**
- * Restores the id and, for interactions, the return URL, which `serialize` removed. Both are derived from the id that
- * the caller presented.
+ * Restores two values that `serialize` removed: the id, and the return URL of an interaction. Both follow from the id
+ * that the caller presented.
  */
 function restoreSecrets(
   { payload, consumed }: artifacts.StoredArtifact,

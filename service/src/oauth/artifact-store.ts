@@ -15,7 +15,10 @@ export type NewArtifact = {
   exp: number | undefined;
 };
 
-/** `consumed` is the Unix time at which the artifact stopped being valid; null while it is valid. */
+/**
+ * `consumed` is the Unix time at which the artifact became invalid: when it was consumed, plus the leeway. Null while
+ * the artifact is valid.
+ */
 export type StoredArtifact = { payload: AdapterPayload; consumed: number | null };
 
 export async function upsertArtifact(db: Db, artifact: NewArtifact): Promise<void> {
@@ -27,7 +30,7 @@ export async function upsertArtifact(db: Db, artifact: NewArtifact): Promise<voi
   );
 }
 
-/** Reads an artifact. For `leewaySeconds` after it was consumed, the artifact still counts as valid. */
+/** Reads an artifact. A consumed artifact stays valid for another `leewaySeconds`. */
 export async function findArtifact(
   db: Db,
   kind: string,

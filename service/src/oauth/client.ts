@@ -42,7 +42,7 @@ export function isPostLogoutRedirect(
   );
 }
 
-/** Our additional client metadata, which oidc-provider carries on its `Client`. */
+/** Our additional client metadata, available on oidc-provider's `Client`. */
 export const EXTRA_METADATA = ['origins', 'secret_hashes', 'any_localhost'] as const;
 
 export type ExtraMetadata = { origins: string[]; secret_hashes: string[]; any_localhost: boolean };

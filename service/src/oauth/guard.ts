@@ -11,8 +11,8 @@ import { type VerifiedToken, verifyToken } from './token-check.ts';
 /** Checks bearer tokens, and answers introspection and client lookups from the same cache. */
 export type TokenGuard = Guard & {
   /**
-   * Applies a database notification. Code on this node also calls it directly, so that the change takes effect before
-   * the reply.
+   * Applies a database notification, for example that a grant was revoked. This node also calls it directly for its own
+   * revocations, so that they take effect before it replies.
    */
   applyNotification(message: string): void;
   /** If the token is not cached, reads it in the database lane of `network`. Default: the node's own lane. */

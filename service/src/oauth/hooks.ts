@@ -9,9 +9,9 @@ export type PageSignIn = {
 /** Callbacks that the hosted pages register with the authorization server. */
 export type OAuthHooks = {
   /**
-   * Returns the sign-in to the hosted pages according to the browser's cookies. If this callback is set,
-   * oidc-provider's session follows the pages: signing out, switching accounts or signing in again there also applies
-   * to oidc-provider.
+   * Reads the user's sign-in to the hosted pages from the browser's cookies. If this callback is set, oidc-provider's
+   * session follows the hosted pages: it ends when the user signs out or switches accounts there, and is updated when
+   * the user signs in again.
    */
   signIn: ((cookies: string | undefined) => Promise<PageSignIn | null>) | null;
   /** Returns whether the user has a sign-in method that meets one of the requested contexts (`acr_values`). */

@@ -15,7 +15,7 @@ export type TokenReply = {
 
 type TokenRequest = { clientId: string; userId: string; scopes: readonly string[] };
 
-/** Issues tokens without a browser, as if the user had completed a sign-in. Creates the grant of the tokens too. */
+/** Issues tokens without a browser, as if the user had completed a sign-in. Also creates a grant for the tokens. */
 export async function issueUserTokens(
   { db, oauth }: Pick<Context, 'db' | 'oauth'>,
   { clientId, userId, scopes }: TokenRequest,

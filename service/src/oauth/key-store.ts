@@ -3,7 +3,7 @@ import type { Db } from '../db/pool.ts';
 
 export type SealedKey = { kid: string; sealed: Buffer };
 
-/** A retired key stays published until the last ID token that it signed has long expired. */
+/** How long a retired key stays published. The ID tokens that it signed expire much earlier. */
 const RETIRED_KEY_TTL = '1 day';
 
 /** Serializes changes to the signing keys until the transaction ends. */

@@ -53,7 +53,10 @@ async function readKeys({ db, sealing }: Dependencies): Promise<JWK[]> {
   return keys.map(({ kid, sealed }) => JSON.parse(sealing.open('jwks', sealed, kid).toString()));
 }
 
-/** RS256, because every OpenID provider has to support it (Core 1.0 §15.1), so all client libraries do. */
+/**
+ * Generates an RS256 key. Every OpenID provider has to support RS256 (Core 1.0 §15.1), so all client libraries support
+ * it too.
+ */
 async function generateKey({ sealing, random }: Dependencies): Promise<store.SealedKey> {
   const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
   const kid = random(12).toString('base64url');

@@ -13,8 +13,9 @@ export function requestFacts(request: IncomingMessage): RequestFacts {
 }
 
 /**
- * Copies the request for oidc-provider. The copy is addressed to our public URL, whatever the proxy in front of us
- * sent, and has a form body, whatever content type the client sent.
+ * Copies the request for oidc-provider. The copy is addressed to our public URL, even if a proxy in front of us changed
+ * the host. If `form` is given, it is the body of the copy, even if the client sent JSON. Otherwise, the copy has no
+ * body.
  */
 export function oidcRequest(request: FastifyRequest, baseUrl: string, form?: string): OidcRequest {
   const { raw } = request;

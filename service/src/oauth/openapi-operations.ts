@@ -13,7 +13,9 @@ const credentials = {
   client_secret: Optional('Unless sent as HTTP Basic.'),
 };
 const scope = Type.Optional(
-  Type.String({ description: `Separated by spaces: ${Object.keys(SCOPES).join(', ')}.` }),
+  Type.String({
+    description: `One or more of these scopes, separated by spaces: ${Object.keys(SCOPES).join(', ')}.`,
+  }),
 );
 
 const TokenRequest = Type.Union(

@@ -18,8 +18,8 @@ export type Revoker = {
 };
 
 /**
- * Revokes a grant with all of its tokens. Tokens that are being issued are covered too, because the check of a token
- * that is not cached reads the grant's row.
+ * Revokes a grant with all of its tokens. This includes tokens that are being issued at the same time: they are not
+ * cached yet, so their first check reads the grant's row.
  */
 export async function revokeGrant({ requestDb, notify }: Revoker, id: string): Promise<void> {
   await requestDb()

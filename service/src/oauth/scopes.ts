@@ -20,7 +20,8 @@ export async function defaultScope(
 /**
  * Refuses scopes that no user can grant. Restores `offline_access`, which oidc-provider drops unless the request has
  * `prompt=consent` (OpenID Connect Core 1.0 §11). Our consent page names this scope, so every user has consented to it.
- * Runs as the check of a made-up parameter, because that is the only hook after oidc-provider has filtered the scopes.
+ * Registered as the check of a parameter that we made up (`offline`), because oidc-provider has no other hook after it
+ * has filtered the scopes.
  */
 export function checkScopes(ctx: KoaContextWithOIDC): void {
   const { params, client } = ctx.oidc;

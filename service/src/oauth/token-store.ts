@@ -64,8 +64,8 @@ export type ActiveToken = {
 };
 
 /**
- * Reads by primary key, in one statement: the token, its client and partner and, for user tokens, the grant and the
- * account.
+ * Reads a token with its client and its partner. For a user token, also reads the grant and the account. Finds all of
+ * these rows by primary key, in one statement.
  */
 const FIND_ACTIVE_TOKEN = {
   name: 'oauth_token_check',

@@ -43,8 +43,9 @@ export function findAllowListConflicts(offer: StoredOffer, others: readonly Stor
 }
 
 /**
- * Returns a key that is equal for two offers whose options admit the same users to an allow-list. Ignores wallet
- * requirements and, for a tokenized swap, acknowledgements: every order checks both again.
+ * Returns a key of the rules by which an offer's options admit users to an allow-list. Offers with the same rules have
+ * the same key. Ignores wallet requirements, because every order checks them again. For the same reason, ignores the
+ * acknowledgements of a tokenized swap.
  */
 export function admissionRules(type: OfferFile['type'], options: readonly Option[]): string {
   return stableJson([...new Set(options.map((option) => rulesOf(type, option)))].sort());

@@ -75,7 +75,9 @@ export async function applyOffers(
     // Foreign key violation. This change removes a part of the offer, and a row that references that part was added
     // after the check.
     if ((error as { code?: string }).code === '23503')
-      throw new OfferRefusedError(['a part of the offer that the file removes has just come into use']);
+      throw new OfferRefusedError([
+        'the file removes a part of the offer that has just come into use; run the command again for details',
+      ]);
     throw error;
   });
 }

@@ -17,15 +17,16 @@ export type UnreadableGauge = Gauge<'offer' | 'chain'>;
 export function createUnreadableGauge({ metrics }: Pick<Context, 'metrics'>): UnreadableGauge {
   return new Gauge({
     name: 'causeway_offer_contract_unreadable',
-    help: 'Offer contracts that cannot be read. Nobody can invest through them meanwhile.',
+    help: 'Offer contracts that cannot be read. Nobody can invest through them until they can be read again.',
     labelNames: ['offer', 'chain'],
     registers: [metrics.registry],
   });
 }
 
 /**
- * Disables the contracts of published offers while they cannot be read. An outage of the RPC node disables
- * nothing, because each call reports the outage itself. Safe to run on any number of nodes.
+ * Disables the contracts of published offers while the contracts cannot be read. An unreachable RPC node disables
+ * nothing: requests that need the RPC node report the outage themselves. Any number of nodes of the service may run
+ * this.
  */
 export async function watchContracts(ctx: Context, gauge: UnreadableGauge): Promise<void> {
   const served = await listServedOffers(ctx);
@@ -64,7 +65,8 @@ async function findProblem(
   deployment: OfferContract,
 ): Promise<ContractProblem | null | 'unreachable'> {
   try {
-    // Throws for a Solana chain, so contracts on Solana are never disabled: settlement checks those funds itself.
+    // Throws for a Solana chain, so contracts on Solana are never disabled. Settlement checks the funds on Solana
+    // itself.
     const chain = ctx.chains.evm(deployment.chain);
     const contract = deployment as EvmContract;
     const [failure] = await readViews(chain, requiredViews(type, contract));

@@ -44,7 +44,7 @@ export async function listOfferPartners(db: Db, offerId: string): Promise<NamedP
     .execute();
 }
 
-/** An asset and how its transfers change amounts. */
+/** An asset as the database stores it. `transfers` says how a transfer changes the amount. */
 export type StoredAsset = Asset & Pick<OfferFile['assets'][string], 'transfers'>;
 
 export async function readAssets(db: Db, ids: readonly string[]): Promise<Map<string, StoredAsset>> {

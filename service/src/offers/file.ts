@@ -51,8 +51,8 @@ export function parseOfferFile(text: string, { name, variables = {} }: FileOptio
 }
 
 /**
- * Makes the YAML parser return numbers as text: as a float, a price would lose digits, and an unquoted
- * address would become a number.
+ * Makes the YAML parser return numbers as text. Otherwise, a price would become a float and lose digits, and an
+ * unquoted address would become a number.
  */
 function keepNumbersAsText(tags: Tags): Tags {
   const isNumber = (tag: Tags[number]) => typeof tag === 'object' && /:(int|float)$/.test(tag.tag);

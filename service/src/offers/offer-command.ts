@@ -183,7 +183,7 @@ async function writeSchema(file: string | undefined): Promise<void> {
   await writeOutput(file, `${JSON.stringify(schema, null, 2)}\n`);
 }
 
-/** Returns the schema for authors of offer files, in which members with a default are optional. */
+/** Returns the schema for authors of offer files. In this schema, members with a default are optional. */
 function toAuthorSchema<T>(schema: T): T {
   if (Array.isArray(schema)) return schema.map(toAuthorSchema) as T;
   if (typeof schema !== 'object' || schema === null) return schema;

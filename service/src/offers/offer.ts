@@ -23,7 +23,7 @@ import type { EvmContract, OfferContract, OfferOption, StoredOffer } from './sto
 
 export type OfferState = 'upcoming' | 'open' | 'ended';
 
-/** Finds an offer of the caller's partner by id or slug. Throws `not_found`. */
+/** Finds an offer of the caller's partner by id or slug. Throws `not_found` if there is none. */
 export async function findOffer(ctx: Context, caller: Caller, idOrSlug: string): Promise<Offer> {
   return pick(await ctx.offers.of(caller.partnerId), idOrSlug);
 }
@@ -37,7 +37,7 @@ export async function findOfferById(
   return (await offers.of(partnerId)).byKey.get(id);
 }
 
-/** Finds an offer by id, even if it is no longer published for the partner. Throws `not_found`. */
+/** Finds an offer by id, even if it is no longer published for the partner. Throws `not_found` if it does not exist. */
 export async function findAnyOffer(
   ctx: Pick<Context, 'offers' | 'db'>,
   partnerId: string,
@@ -50,7 +50,10 @@ export async function findAnyOffer(
   return toOffer(stored);
 }
 
-/** Finds an offer by id or slug, with the partners that may sell it. For operators only. Throws `not_found`. */
+/**
+ * Finds an offer by id or slug, with the partners that may sell it. For operators only. Throws `not_found` if the offer
+ * does not exist.
+ */
 export async function findOfferWithPartners(
   db: Db,
   idOrSlug: string,
@@ -60,7 +63,7 @@ export async function findOfferWithPartners(
   return { offer: toOffer(stored), partners: await listPartnersOf(db, stored.id) };
 }
 
-/** Finds the tokenized swap with this symbol, synchronously if cached. Throws `symbol_not_found`. */
+/** Finds the tokenized swap with this symbol, synchronously if cached. Throws `symbol_not_found` if there is none. */
 export function findOfferBySymbol(ctx: Context, caller: Caller, symbol: string): Offer | Promise<Offer> {
   const found = ctx.offers.of(caller.partnerId);
   const now = ctx.clock.now();
@@ -149,7 +152,7 @@ export function findOptionSupply(db: Db, optionId: string) {
   return readOptionSupply(db, optionId);
 }
 
-/** Lists the published offers that have not ended, for all partners. */
+/** Lists all published offers that have not ended, no matter which partners sell them. */
 export async function listServedOffers({ db, clock }: Pick<Context, 'db' | 'clock'>): Promise<StoredOffer[]> {
   const now = clock.now();
   return (await listAllOffers(db)).filter(

@@ -3,8 +3,8 @@ import type { Db } from '../db/pool.ts';
 import type { AcknowledgementDetails } from '../requirements/schema.ts';
 
 /**
- * `offer`: the tables with rows that reference the offer or one of its options. `options`: the same for each option, by
- * its id.
+ * `offer`: the tables with rows that reference the offer or one of its options. `options`: for each option id, the
+ * tables with rows that reference this option.
  */
 export type OfferReferences = { offer: Set<string>; options: Map<string, Set<string>> };
 

@@ -57,8 +57,8 @@ export function findRefusals(
 }
 
 /**
- * Returns the parts of a document that differ from the stored offer, or from what users have acknowledged, although the
- * version is the same.
+ * Compares a document with the known texts of the same version: the texts in the stored offer, and the texts that users
+ * have acknowledged. Returns the parts that differ from one of them.
  */
 function findRewritten(known: readonly DocumentText[], text: DocumentText): ('sha256' | 'url')[] {
   const same = known.filter(
@@ -78,7 +78,8 @@ function isSameAmount(a: string | null, b: string | null): boolean {
 }
 
 /**
- * Returns the changed paths that decide where payments go and what they buy. Additions are safe, so they are left out.
+ * Returns the paths of the changed values that decide where payments go and what they buy. Leaves out additions,
+ * because they are safe.
  */
 function listPaymentChanges(before: StoredOffer, after: OfferDefinition): string[] {
   const paths: string[] = [];

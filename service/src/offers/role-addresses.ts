@@ -18,9 +18,9 @@ type Parts = Pick<Context, 'db' | 'clock' | 'config'>;
 const NAMED = /^(?:(commit|refund|quote|supplier)=)?(0x[0-9a-fA-F]{40})$/;
 
 /**
- * Finds the address to which contracts must have granted each role. Uses the address that `named` contains for the role
- * (`[ROLE=]ADDRESS`). If there is none, uses the address of the configured key. If no key is configured either, uses
- * the operator address of the nodes that share this database. So no private key is needed.
+ * Finds the address to which the contracts must have granted each role: the address in `named` (`[ROLE=]ADDRESS`), else
+ * the address of the configured key, else the operator address of the nodes that share this database. Works without any
+ * private key.
  */
 export async function findKeyAddresses(
   ctx: Parts,

@@ -53,8 +53,8 @@ function findUnusable(
 }
 
 /**
- * Returns why an asset must not change. All offers share one description of an asset, so a change in one file also
- * changes the other offers.
+ * Returns the reasons why an asset must not change; empty if it may change. All offers share one description of an
+ * asset, so a change in one file also changes the other offers.
  */
 async function refuseChange(
   tx: Db,

@@ -21,7 +21,7 @@ export async function readOfferBySlug(db: Db, slug: string): Promise<StoredOffer
   return (await readOffers(db, sql`o.slug = ${slug}`))[0] ?? null;
 }
 
-/** Lists the options with these ids, whatever their offer. */
+/** Lists the options with these ids. They may belong to different offers. */
 export async function listOptionsById(db: Db, ids: readonly string[]): Promise<OfferOption[]> {
   const { rows } = await sql<{ option: OfferOption }>`
     select ${OPTION} as option from offer_options p where p.id = any(${ids}::uuid[]) order by p.position`.execute(
@@ -133,7 +133,8 @@ export async function setOfferTimeOnce(
 }
 
 /**
- * Records why a contract cannot be read; null records that it can be read. Returns false if this was already recorded.
+ * Records the problem of a contract that cannot be read. If `problem` is null, records that the contract can be read.
+ * Returns false if this was already recorded.
  */
 export async function setContractProblem(
   db: Db,

@@ -25,7 +25,7 @@ export type OfferContract = {
   allow_list: string | null;
   /** The EIP-712 domain name, for contracts without `eip712Domain()`. */
   domain_name: string | null;
-  /** The token account that commits on Solana pay into; null on EVM chains, where the fund holds the tokens. */
+  /** The token account that receives commits on Solana. Null on EVM chains, where the fund itself holds the tokens. */
   vault: string | null;
   funding_tokens: FundingToken[];
   /** Why the contract cannot be read. While this is set, nobody can invest through the contract. */

@@ -9,7 +9,10 @@ const whitelistAbi = parseAbi(['function inputTokens(address token) view returns
 /** The amount of funding tokens, in the smallest unit, that the checks preview. */
 const SAMPLE = 10n ** 12n;
 
-/** Returns the checks for a fund swap: what it pays out, its fee, and that it accepts every funding token. */
+/**
+ * Returns the checks for a fund swap. They compare the output token and the fee with the file, and check that the
+ * contract accepts every funding token.
+ */
 export function swapChecks({ file, contract, chain }: CheckTarget): Check[] {
   const { address, asset_address, funding_tokens } = contract;
   const outputCheck = async () => {

@@ -4,7 +4,7 @@ export type CommandHelp = {
   usage: readonly string[];
   /** One paragraph. */
   description: string;
-  /** An option with its placeholder, such as `--write FILE`, and the meaning of the option. */
+  /** The meaning of each option. A key is the option with its placeholder, such as `--write FILE`. */
   options?: Readonly<Record<string, string>>;
   /** Example command lines without the program name, each with a comment. */
   examples: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export class UsageError extends Error {
   }
 }
 
-/** Returns the error for a command that is not one of the `group`. `name` is empty if the user typed none. */
+/** Returns the error for an unknown command of `group`. `name` is empty if the user typed no command. */
 export function unknownCommand(group: string, name: string, known: readonly string[]): UsageError {
   const problem = name === '' ? `${group} requires a command` : `unknown command "${group} ${name}"`;
   return new UsageError(`${problem}; use one of ${known.join(', ')}`);

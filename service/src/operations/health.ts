@@ -9,7 +9,7 @@ const Readiness = Closed(
   {
     object: ObjectName('readiness'),
     status: Type.Enum(['ok', 'degraded'], {
-      description: '`degraded` if a dependency that this node can do without is unavailable.',
+      description: '`degraded` if the node is ready although one of its dependencies is unavailable.',
     }),
     parts: Type.Record(Type.String(), Type.Enum(['ok', 'unavailable']), {
       examples: [{ database: 'ok', listener: 'ok' }],

@@ -8,7 +8,8 @@ import { VERSION } from '../version.ts';
 export type Queues = Record<string, (db: Db) => Promise<QueueState>>;
 
 /**
- * Registers the metrics of this node that no feature owns: what it runs, its connections, its caches and the queues.
+ * Registers the metrics of this node that no feature owns: build info, database connections, caches, RPC requests and
+ * queues.
  */
 export function registerServiceMetrics(ctx: Context, queues: Queues): void {
   registerBuildInfo(ctx);

@@ -4,10 +4,10 @@ import { findByNonce, insertMined, type MinedCall, markDisplaced } from './store
 import type { TransactionKind } from './transaction.ts';
 
 /**
- * Records a final transaction that was signed with our key but is missing from this database. Takes the lease, so that
- * no node sends a transaction that it signed earlier. Returns the open transaction in this database that has the same
- * nonce, because it can no longer be mined. Returns null if there is none. Throws if this database contains a mined
- * transaction of its own with the same nonce.
+ * Records a final transaction that was signed with our key but is missing from this database. Takes the lease from its
+ * holder, so that the holder cannot send a transaction that it has already signed. If this database has an open
+ * transaction with the same nonce, marks it as displaced and returns it, because it can no longer be mined. Otherwise
+ * returns null. Throws if, according to this database, another transaction of ours was mined with this nonce.
  */
 export async function adoptMined(
   tx: Db,

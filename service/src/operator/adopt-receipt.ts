@@ -4,8 +4,8 @@ import { insertLandedReceipt } from './receipt-store.ts';
 import type { ReceiptTransaction } from './receipt-transaction.ts';
 
 /**
- * Records a finalized receipt whose transaction was sent with another database or key. Returns the id of the
- * recorded transaction.
+ * Records a finalized receipt of a transaction that was sent by another key, or by a service with another database.
+ * Returns the id of the recorded transaction.
  */
 export function adoptReceipt(
   tx: Db,

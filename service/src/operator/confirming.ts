@@ -4,17 +4,18 @@ import type { EvmChain } from '../chain/evm/client.ts';
 import type { Finality } from '../chain/evm/finality.ts';
 
 /**
- * The mined transactions that wait for more blocks, by transaction id, each with the block in which it was found. On a
- * chain with late finality, hundreds of transactions wait, and reading all their receipts in every round would cost
- * more than the rest of settlement.
+ * The mined transactions that wait for more blocks, by transaction id. Each has the block in which it was found. Their
+ * receipts are not read while they wait: on a chain with late finality, hundreds of transactions wait, and reading all
+ * their receipts in every round would cost more than the rest of settlement.
  */
 export type Confirming = Map<string, { blockNumber: bigint; blockHash: Hex }>;
 
 /**
- * Forgets the transactions whose receipts must be read again: those that are confirmed now, and those whose block is no
- * longer on the chain. Stops comparing hashes at the highest block that is still on the chain, because all blocks below
- * that one are on the chain too. If a receipt came from another branch, settlement notices when it compares the
- * transaction's block again.
+ * Removes the transactions whose receipts must be read again: transactions that are confirmed now, and transactions
+ * whose block is no longer on the chain or is above the head. Compares hashes only down to the highest block that is
+ * still on the chain, because all blocks below it are then on the chain too. A transaction below it may still have a
+ * receipt from another branch. Settlement notices this, because it compares the transaction's block again before it
+ * records the outcome.
  */
 export async function forgetConfirmed(
   chain: EvmChain,

@@ -39,8 +39,8 @@ export type OutcomeHandlers = {
 
 export type FollowState = {
   /**
-   * The head at which every settled transaction was last found in its block. While the head stays the same,
-   * settled transactions are not checked again.
+   * The head at which the blocks of all settled transactions were last checked. While the head stays the same, settled
+   * transactions are not checked again.
    */
   head: CheckedHead | null;
   confirming: Confirming;

@@ -8,8 +8,8 @@ import type { SolanaAccount } from './solana-account.ts';
 /** The number of blocks after which a signed transaction has certainly expired. */
 const EXPIRY_BLOCKS = 300n;
 /**
- * How many blocks a key may be unused before it has to wait again. A key that takes over a role waits for more blocks
- * than this before it signs. So if a key was unused for fewer blocks, no other key can have signed in its place, not
+ * A key that was unused for at most this many blocks may sign without waiting again. Any other key would have had to
+ * wait longer than this before it could sign in the same role. So no other key can have signed in the meantime, not
  * even a key that this database has no record of.
  */
 const GRACE_BLOCKS = 150n;
@@ -35,12 +35,14 @@ export async function keepKeyAlive(
 }
 
 /**
- * Other keys of the same funds may have signed transactions in this role. Throws `Blocked` until all of these
- * transactions have expired. A receipt prevents a second payment only by the same key. So a key that takes over a role
- * must not send while a transaction of its predecessor can still land, even if the key had the role before. Other keys
- * without lamports do not count, because they cannot have sent anything. Keys in different roles may sign at the same
- * time, because commits and refunds never settle the same thing. One wait is recorded for all roles that the key takes
- * over, whatever it signs first. So `listSigners` must return the keys of all funds.
+ * Throws `Blocked` while a transaction that another key of the same funds may have signed in this role can still land.
+ * A receipt prevents a second payment only by the same key. So a key that takes over a role must wait for the
+ * transactions of its predecessor to expire, even if the key had the role before.
+ *
+ * Other keys without lamports do not count, because they cannot have sent anything. Keys in different roles may sign at
+ * the same time, because commits and refunds never settle the same thing. The wait is recorded once, for all funds and
+ * for all roles that the key takes over. So `listSigners` must return the keys of all funds, not only of the fund that
+ * is settled first.
  */
 export async function assertKeyStarted(
   { db, chain, key, roles }: SolanaAccount,

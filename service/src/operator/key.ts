@@ -7,8 +7,8 @@ import type { KeyRole, SendingRole } from './role.ts';
 import { localSigner, type Signer } from './signer.ts';
 
 /**
- * The key of one role, on one chain or, if `chain` is null, on all EVM chains. `key` is null if only other nodes have
- * the key.
+ * The key of one role on one chain. If `chain` is null, the key is for all EVM chains. If only other nodes have the
+ * key, `key` is null and `address` is the key's address.
  */
 export type RoleKey = { role: KeyRole; chain: string | null } & (
   | { key: OperatorKey }

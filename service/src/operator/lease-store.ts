@@ -82,7 +82,7 @@ export async function setFirstNonce(tx: Db, { chain, address }: KeyId, nonce: bi
     .execute();
 }
 
-/** Remembers the transaction count that an RPC node has reported. */
+/** Remembers the highest transaction count that an RPC node has reported. */
 export async function raiseSeenNonce(tx: Db, { chain, address }: KeyId, count: bigint): Promise<void> {
   await sql`
     update operator_keys set seen_nonce = greatest(seen_nonce, ${count})
@@ -102,8 +102,9 @@ export async function revokeLease(tx: Db, { chain, address }: KeyId, nonce: bigi
 }
 
 /**
- * Takes the lease from its holder and raises the next nonce to at least `nonce`. Keeps a higher count that an RPC node
- * has reported, because it implies transactions that we do not know about yet.
+ * Takes the lease from its holder and raises the next nonce to at least `nonce`. Keeps the transaction count that RPC
+ * nodes have reported if it exceeds the new next nonce, because there are then transactions that we do not know about
+ * yet.
  */
 export async function advanceKey(tx: Db, { chain, address }: KeyId, nonce: bigint): Promise<void> {
   await sql`

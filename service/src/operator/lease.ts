@@ -38,7 +38,7 @@ export async function takeLease(db: Db, wanted: KeyId & { node: number }): Promi
 
 /**
  * Locks the lease until the transaction ends. Throws `LeaseLost` if another node has taken it. Every transaction in
- * which a worker writes starts with this.
+ * which a worker writes must start with this call.
  */
 export async function holdLease(tx: Db, lease: Lease): Promise<void> {
   if (!(await isLeaseHeld(tx, lease))) throw new LeaseLost();

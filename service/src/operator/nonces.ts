@@ -12,14 +12,15 @@ import { advanceNextNonce, setFirstNonce } from './lease-store.ts';
  * with a reserved nonce are sent.
  */
 
-/** Returns the stored next nonce or, the first time a key is used, the chain's transaction count. */
+/** Returns the stored next nonce. If the key has not been used yet, returns the chain's transaction count. */
 export async function nextNonce(account: OperatorAccount, lease: Lease): Promise<bigint> {
   return lease.nextNonce ?? readNonce(account, 'latest');
 }
 
 /**
- * Stores the transaction count at which this database starts to use a key. Without this, a restored database that has
- * lost the key's first transaction would take that transaction for an earlier use of the key.
+ * Stores the transaction count at which this database starts to use a key. Suppose that a database restored from a
+ * backup lacks the key's first transaction. Without the stored count, the service would believe that this transaction
+ * was sent before the database started to use the key.
  */
 export async function startNonces({ db }: OperatorAccount, lease: Lease, count: bigint): Promise<void> {
   await withLease(db, lease, (tx) => setFirstNonce(tx, lease, count));

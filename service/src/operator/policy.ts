@@ -10,7 +10,7 @@ import { judgePermission, judgeRequest, type TypedDataRules } from './typed-data
 
 /** What one role may sign on one chain. */
 export type RolePolicy = SpendLimits & {
-  /** The contracts that may be called or signed for; on Solana, the funds and vaults. */
+  /** The contracts that the role may call or sign typed data for. On Solana, the funds and vaults. */
   targets: ReadonlySet<string>;
 };
 
@@ -18,8 +18,8 @@ export type RolePolicy = SpendLimits & {
 export type ChainPolicy = RolePolicy & { roles?: ReadonlyMap<KeyRole, RolePolicy> };
 
 /**
- * The policy of each chain, by chain id or, on Solana, by the name of the cluster. Null allows any target on any chain,
- * without limits.
+ * The policy of each chain. EVM chains are listed by chain id, Solana clusters by name. Null allows any target on any
+ * chain, without limits.
  */
 export type SignerPolicy = ReadonlyMap<number | string, ChainPolicy> | null;
 

@@ -30,7 +30,9 @@ export type ResendTimings = {
   bumpBlocks: bigint;
 };
 
-/** Whether the state that an unmined transaction relies on is on the chain (`met`), currently unknown, or gone. */
+/**
+ * Whether the state on which an unmined transaction relies is still on the chain: yes (`met`), unknown, or no (`gone`).
+ */
 export type PrerequisiteState = 'met' | 'unknown' | 'gone';
 
 /**

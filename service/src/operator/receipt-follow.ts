@@ -121,7 +121,10 @@ function describeLanding(
   return { signature, slot: statuses.get(signature ?? '')?.slot ?? slot, fee };
 }
 
-/** While no node has seen any attempt, resends the newest one and, after `renewSeconds`, signs another. */
+/**
+ * Does nothing if a node has seen an attempt. Otherwise, resends the newest attempt at intervals of `resendSeconds`.
+ * Once the newest attempt is older than `renewSeconds`, signs another one.
+ */
 async function advance(
   account: SolanaAccount,
   lease: Lease,

@@ -41,10 +41,10 @@ export class SimulationFailed extends Error {
 export type ReceiptOrder = { plan: ReceiptPlan; vault: string };
 
 /**
- * Simulates and signs the settlement, stores it together with what `apply` writes, and only then sends it. A
- * crash before the database commit leaves nothing behind. After a later crash, `followReceipts` on the node
- * that holds the lease sends the stored bytes. Returns false if the receipt's transaction is already open or
- * has landed. Throws `SimulationFailed`.
+ * Simulates and signs the settlement, stores it together with what `apply` writes, and only then sends it. A crash
+ * before the database commit leaves nothing behind. After a later crash, `followReceipts` on the node that holds the
+ * lease sends the stored bytes. Returns false if the receipt's transaction is already open or has landed. Throws
+ * `SimulationFailed` if the simulation fails.
  */
 export async function sendReceipt(
   account: SolanaAccount,
@@ -131,9 +131,9 @@ function readReceiptRent({ chain }: SolanaAccount): Promise<bigint> {
 }
 
 /**
- * Returns the 75th percentile of the prices that recent transactions paid to write to the vault, limited to the cap.
- * Ignores the prices at the users' accounts, because users could raise them. Anybody can raise the price at the vault
- * too, so a price above the cap does not block settlement.
+ * Returns the 75th percentile of the prices that recent transactions paid to write to the vault. Ignores the prices at
+ * the users' accounts, because users could raise them. If the price exceeds the cap, reports this and returns the cap:
+ * anybody can raise the price at the vault, but must not be able to block settlement.
  */
 async function proposePrice(account: SolanaAccount, vault: string): Promise<bigint> {
   const { chain, maxPrice } = account;

@@ -46,7 +46,10 @@ export async function insertReceiptAttempt(
     .execute();
 }
 
-/** Stores a finalized transaction that was sent with another database or key and is known only by its receipt. */
+/**
+ * Stores a finalized transaction that is known only by its receipt, because it was sent by another key or by a service
+ * with another database.
+ */
 export async function insertLandedReceipt(
   tx: Db,
   { chain, address }: KeyId,
@@ -125,7 +128,7 @@ export async function markLanded(
   return numUpdatedRows === 1n;
 }
 
-/** Returns which of the signatures belong to attempts of this service. */
+/** Returns those of the signatures that belong to attempts of this service. */
 export async function listOwnSignatures(db: Db, signatures: readonly string[]): Promise<Set<string>> {
   const { rows } = await sql<{ hash: Buffer }>`
     select hash from operator_attempts where hash = any(${signatures.map(toBytes)}::bytea[])

@@ -12,7 +12,8 @@ import { listOpen } from './store.ts';
 import { lastAttempt, type OpenTransaction, type ReplacementAction } from './transaction.ts';
 
 /**
- * Which transaction to replace. By default the oldest unmined transaction, if only one key has unmined ones.
+ * The replacement that an operator asks for. Without `nonce`, it replaces the key's oldest unmined transaction. If
+ * several keys have such a transaction, `address` is required.
  */
 export type ReplacementChoice = { action: ReplacementAction; address?: string; nonce?: bigint };
 
@@ -111,7 +112,10 @@ export type ReplacementResult =
   | { outcome: 'refused'; message: string }
   | { outcome: 'mined' | 'waiting' };
 
-/** Waits until a request is carried out, refused, or pointless because the transaction was mined. */
+/**
+ * Waits until a node has carried out or refused the request, or the transaction has been mined. Returns `waiting` if
+ * none of this happens within `timeoutMs`.
+ */
 export async function awaitReplacement(
   db: Db,
   { id }: ReplacementPlan,

@@ -89,8 +89,9 @@ async function assertFunded({ chain, signer }: OperatorAccount, wei: bigint): Pr
 export type Refusal = { rejection: Rejection; message: string };
 
 /**
- * Sends stored bytes to every endpoint; safe to repeat. Returns null if a node has accepted them. If not, returns the
- * reason for the rejection, and the next round decides what to do. Throws `Blocked` only for insufficient funds.
+ * Sends stored bytes to every endpoint; safe to repeat. Returns null if a node has accepted them or already knows them,
+ * or if their nonce has been used. Otherwise, returns the reason for the rejection, and the caller or the next round
+ * decides what to do. Throws `Blocked` only for insufficient funds.
  */
 export async function broadcast({ chain, db, log }: OperatorAccount, raw: Hex): Promise<Refusal | null> {
   const hash = keccak256(raw);

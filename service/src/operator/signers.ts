@@ -46,7 +46,9 @@ export function findRoleKey(roleKeys: readonly RoleKey[], role: KeyRole, chain: 
   return own(chain) ?? (EVM_CHAIN_NAMES.some((name) => name === chain) ? own(null) : undefined);
 }
 
-/** Returns the address of a role's key if, according to `OPERATOR_KEYS_FILE`, only other nodes have that key. */
+/**
+ * Returns the address of a role's key if `OPERATOR_KEYS_FILE` says that only other nodes have the key; otherwise null.
+ */
 export function findRemoteAddress(
   { roleKeys }: Pick<SigningKeys, 'roleKeys'>,
   role: KeyRole,

@@ -15,7 +15,7 @@ export type SolanaAccount = {
   random: Random;
   chain: SolanaChain;
   key: KeyId;
-  /** The signer; null for a replaced key, whose open transactions are followed but which signs nothing. */
+  /** The signer. Null for a replaced key: its open transactions are followed, but it signs nothing. */
   signer: SolanaSigner | null;
   /** The roles in which the key signs. Other keys have the remaining roles. */
   roles: readonly SendingRole[];

@@ -153,8 +153,8 @@ function seedOf(data: Buffer): string {
 }
 
 /**
- * Returns the role of a transfer, which the seed of its receipt contains. The chain derives the receipt from this seed,
- * so a transfer in one role never has a receipt for the other role.
+ * Returns the role of a transfer, read from the seed of its receipt. The chain derives the receipt from this seed, so a
+ * transfer in one role never has a receipt for the other role.
  */
 function roleOf(seed: string): SendingRole {
   const [, direction] = RECEIPT_SEED.exec(seed) ?? [];
@@ -163,8 +163,8 @@ function roleOf(seed: string): SendingRole {
 }
 
 /**
- * A refund must pay the associated account of a wallet and contain the instruction that names this wallet. A commit
- * must not contain such an instruction.
+ * A refund must pay the associated token account of a wallet. The instruction that creates this account names the
+ * wallet, so a refund must contain this instruction. A commit must not contain one.
  */
 function assertDirection(role: SendingRole, move: WireInstruction, all: WireInstruction[]): void {
   const [, mint = '', to = ''] = move.accounts;
@@ -177,7 +177,10 @@ function assertDirection(role: SendingRole, move: WireInstruction, all: WireInst
     throw new SigningRefused(`${to} is not the associated account of a wallet`);
 }
 
-/** Commits go from a wallet into a listed vault, refunds come out of one. */
+/**
+ * The fund must be listed. A commit must go from a wallet into a listed vault. A refund must come out of a listed
+ * vault.
+ */
 function assertListed(role: SendingRole, { targets }: RolePolicy, { accounts }: WireInstruction): void {
   const [from = '', , to = '', fund = ''] = accounts;
   if (!targets.has(fund)) throw new SigningRefused(`OPERATOR_POLICY_FILE does not list the fund ${fund}`);

@@ -15,7 +15,7 @@ import type { Clock } from '../clock.ts';
 import { Blocked } from './blocked.ts';
 
 /**
- * The most that a transaction can move. At most one transaction with this `key` and `id` can ever be
+ * The maximum that a transaction can spend. Of all transactions with the same `key` and `id`, at most one can ever be
  * executed.
  */
 export type Spending = { key: string; id: string; fee: bigint; amounts: ReadonlyMap<string, bigint> };
@@ -25,7 +25,10 @@ export type SpendLimits = { dailyFee: bigint | null; dailyAmounts: ReadonlyMap<s
 
 /** Counts what keys sign. */
 export type SpendLedger = {
-  /** Records the spending before it is signed. Throws `Blocked`, and records nothing, if it would exceed a limit. */
+  /**
+   * Call this before signing. Records the spending, unless there are no limits. Throws `Blocked` if the spending would
+   * exceed a limit. Refused spending does not count.
+   */
   reserve(spending: Spending, limits: SpendLimits): void;
 };
 
@@ -70,8 +73,8 @@ export function openSpendLedger(folder: string | null, clock: Clock): SpendLedge
 }
 
 /**
- * Returns the entries of the last 24 hours that count: those before the entry with this mark, or all of them
- * if the mark is null.
+ * Returns the entries of the last 24 hours that precede the entry with this mark, or all of them if the mark is null.
+ * Leaves out refused entries.
  */
 function listBefore(lines: readonly Line[], mark: string | null, now: number): Entry[] {
   const voided = new Set(lines.flatMap((line) => ('voided' in line ? [line.voided] : [])));
@@ -96,7 +99,7 @@ function keepInMemory(): Lines {
   };
 }
 
-/** Reads only what was appended since the last read. */
+/** Keeps the lines in one file per day. Each read parses only the lines that were appended since the previous read. */
 function openFolder(folder: string): Lines {
   const files = new Map<string, { offset: number; lines: Line[] }>();
   const read = (name: string): Line[] => {
@@ -120,7 +123,8 @@ function openFolder(folder: string): Lines {
 }
 
 /**
- * At most one of several attempts with the same id can be executed, so only the most expensive one counts.
+ * Throws `Blocked` if `spending` and the earlier entries of its key together exceed a limit. Of several attempts with
+ * the same id, at most one can be executed, so only the highest amounts of each id count.
  */
 function assertWithin(entries: readonly Entry[], spending: Spending, limits: SpendLimits): void {
   const byId = new Map<string, { fee: bigint; amounts: Map<string, bigint> }>();
@@ -183,7 +187,10 @@ function readFrom(path: string, offset: number): Buffer {
   }
 }
 
-/** Skips a line that a crash cut off: the service signs only after the whole line is written. */
+/**
+ * Skips a line that a crash cut off. Nothing was signed for such a line, because the service signs only after it has
+ * written the whole line.
+ */
 function parseLine(line: string): Line[] {
   try {
     return line === '' ? [] : [JSON.parse(line) as Line];

@@ -111,7 +111,7 @@ export function listUnfinishedKeys(db: Db): Promise<UnfinishedKey[]> {
   return countUnfinished(db);
 }
 
-/** Lists the operator addresses that the nodes of this database have used, by protocol, most recent first. */
+/** Lists the operator addresses that nodes have used, by protocol, most recently used first. */
 export async function listOperators(db: Db): Promise<{ ethereum: Hex[]; solana: string[] }> {
   const addresses = await listOperatorAddresses(db);
   const isEvm = (address: string): address is Hex => address.startsWith('0x');

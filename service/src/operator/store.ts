@@ -164,8 +164,8 @@ export async function countUnfinished(db: Db): Promise<UnfinishedKey[]> {
 }
 
 /**
- * Records where an open transaction was mined. Returns false if it is no longer open. Transactions in state
- * `final` are not watched for reorganisations.
+ * Records where an open transaction was mined, and moves it to `state`. Returns false if the transaction is no longer
+ * open. The service watches `settled` transactions for reorganisations, but not `final` ones.
  */
 export async function markSettled(
   tx: Db,

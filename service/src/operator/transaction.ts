@@ -1,7 +1,10 @@
 import type { Hex } from 'viem';
 import type { OperatorTransactions } from '../db/settlement-tables.ts';
 
-/** `fill` uses up a nonce. The other kinds matter only to the code that requests the transaction. */
+/**
+ * A `fill` transaction does nothing but use up a nonce. The other kinds matter only to the code that requests the
+ * transaction.
+ */
 export type TransactionKind = OperatorTransactions['kind'];
 
 /** A contract call that the operator signs. */

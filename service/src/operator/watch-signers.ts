@@ -28,9 +28,9 @@ export function createBacklog(): Backlog {
 /**
  * Records finalized transactions of `signer` that move tokens on the authority of one of the funds and that this
  * service did not send. A recorded transaction blocks the participation that it names until an operator adopts the
- * transaction. Transactions may be missed, so safety does not depend on these records: the receipts prevent a second
- * payment. Each call checks a bounded number of transactions, oldest first, and keeps the others in `backlog`. Returns
- * true once `backlog` is empty.
+ * transaction. This check can miss transactions, so safety does not depend on its records: the receipts prevent a
+ * second payment. Each call checks a bounded number of transactions, oldest first, and keeps the others in `backlog`.
+ * Returns true once `backlog` is empty.
  */
 export async function watchSigner(
   account: SolanaAccount,
@@ -63,7 +63,7 @@ export async function watchSigner(
   return entries.length === 0;
 }
 
-/** Adds a page of transactions to `backlog`, back to the last transaction that was checked. */
+/** Adds the next page of unchecked transactions to `backlog`, from newer to older. */
 async function listMore({ db, chain }: SolanaAccount, signer: string, backlog: Backlog): Promise<void> {
   const until = await findLastSeen(db, chain.name, signer);
   const before = backlog.entries.at(-1)?.signature ?? null;
@@ -93,7 +93,10 @@ async function judgeUse(
   }
 }
 
-/** Only a fund that is the authority counts, because the token program ignores additional accounts. */
+/**
+ * Returns whether `signer` moved tokens with a fund as the authority. A fund in another position does not count,
+ * because the token program ignores additional accounts.
+ */
 function usesFund({ data, accounts }: TokenInstruction, signer: string, funds: readonly string[]): boolean {
   const position = AUTHORITY_POSITIONS[data[0] ?? 0];
   if (position === undefined) return false;

@@ -17,8 +17,8 @@ export function createCallQueue(name: string): FairQueue {
 type Call = (...args: unknown[]) => Promise<unknown>;
 
 /**
- * Returns a copy of the provider. Its methods named in `calls` first wait in the queue, in the partner's
- * `lane`.
+ * Returns a copy of the provider. In the copy, each method listed in `calls` waits in the partner's `lane` of the queue
+ * before it calls the provider.
  */
 export function inLane<P extends object>(
   provider: P,

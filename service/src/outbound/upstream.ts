@@ -34,11 +34,11 @@ export type UpstreamRequest = {
   body?: string;
   /** Time limit for all attempts together. Default: `timeoutMs` of the upstream. */
   timeoutMs?: number;
-  /** Whether the request may be sent twice. Default: true for GET. */
+  /** Whether it is safe to send the request more than once. Default: true for GET. */
   isRepeatable?: boolean;
 };
 
-/** A JSON or empty response. Its status is never 429, 502, 503 or 504, because these statuses throw. */
+/** A JSON or empty response. Its status is never 429, 502, 503 or 504, because `request` throws for these statuses. */
 export type UpstreamReply = { status: number; headers: Record<string, string>; body: unknown };
 
 export type UpstreamOptions = {
@@ -129,8 +129,8 @@ async function send(
 }
 
 /**
- * Treats an unreadable body as a failure, because the request may have had an effect. Ignores the body of a
- * 4xx response, whose status alone says that the request was refused.
+ * Parses the body. Throws if the body is not JSON, because the caller then cannot tell what the request has done. For a
+ * 4xx response, returns null instead: the status alone says that the request was refused.
  */
 function parseJson(text: string, status: number): unknown {
   if (text === '') return null;

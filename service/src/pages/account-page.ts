@@ -14,7 +14,7 @@ export type AccountState = {
   apps: readonly ConnectedApp[];
   passkeys: readonly { id: string; name: string; inserted_at: string; last_used_at: string | null }[];
   canAddPasskeys: boolean;
-  /** The URL at which the user can add a passkey, if passkeys do not work at the current URL; null otherwise. */
+  /** The localhost URL of this page if passkeys work only on localhost, otherwise null. */
   passkeyUrl: string | null;
   secondFactor: { isOn: boolean; recoveryCodes: number };
   sessions: readonly {

@@ -45,7 +45,8 @@ const SCOPE_GROUPS: Record<Scope, keyof typeof GROUPS> = {
 };
 
 /**
- * Phones show the sensitive scopes and the buttons without scrolling: the decision stays at the bottom of the screen.
+ * On phones, the sensitive scopes and the buttons are visible without scrolling: the sensitive scopes come first, and
+ * the buttons stay at the bottom of the screen.
  */
 export function consentPage({ csrf, path, partner, email, scopes, redirectHost }: ConsentState): Page {
   return {

@@ -3,7 +3,10 @@ import { html } from './html.ts';
 import { ART } from './icons.ts';
 import type { Page } from './layout.ts';
 
-/** What the user reads if the account cannot be deleted now. A restriction is never explained. */
+/**
+ * The messages that say why the account cannot be deleted now. The message for `restricted` gives no reason, because
+ * users must not learn why they are restricted.
+ */
 const BLOCKS = {
   open_participations:
     'You have an investment or a refund in progress. You can delete your account once it is final. We’ll email you about the outcome.',

@@ -19,8 +19,8 @@ export function renderGuide({ title, nav, current, body }: DocsPage): string {
 }
 
 /**
- * Renders the frame of the API reference, which a script fills. In the sandbox the script also fills in
- * working tokens and ids.
+ * Renders the page of the API reference. A script adds the reference to the page and, in the sandbox, prefills working
+ * tokens and ids.
  */
 export function renderReference(nav: readonly DocsLink[], documentUrl: string, isSandbox: boolean): string {
   return frame(

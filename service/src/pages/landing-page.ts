@@ -4,7 +4,10 @@ import type { Page } from './layout.ts';
 /** What the landing page of a sandbox shows besides the links that every installation has. */
 export type SandboxLanding = {
   demoUrl: string | null;
-  /** Where passkeys work: `localhost` if the base URL is an IP address. */
+  /**
+   * The base URL of the link to the account. It is on `localhost` if the sandbox runs on a loopback IP address, because
+   * passkeys do not work on IP addresses.
+   */
   accountUrl: string;
   users: readonly { email: string; password: string; note: string }[];
 };

@@ -13,11 +13,11 @@ export type SignInState = FormState & {
   problem?: string;
   message?: string;
   passkeys: boolean;
-  /** The URL at which the user can use a passkey, if passkeys do not work at the current URL; null otherwise. */
+  /** A URL that leads to the sign-in on localhost if passkeys work only there, otherwise null. */
   passkeyUrl: string | null;
   /** Whether the user already has a session and is signing in again. */
   isSignedIn?: boolean;
-  /** The stronger sign-in that the app asks for, if the one in this browser is not enough. */
+  /** The stronger sign-in that the app asks for. Set only if the user's current session is not strong enough. */
   stepUp?: 'passkey' | 'two factors';
 };
 

@@ -5,8 +5,8 @@ import { type FundsReader, inspectFunds, type RequiredFunds, type Shortage } fro
 export type RequiredApproval = RequiredFunds & { approvalHash: string };
 
 /**
- * Why the transaction does not contain the required approval. If it contains other approvals, this is the check that
- * ruled out the last remaining one.
+ * Why the transaction does not contain the required approval. The checks `token`, `owner`, `spender` and `amount` run
+ * in this order, and each check drops the approvals that fail it. The fault is the check that leaves no approval.
  */
 export type ApprovalFault = 'reverted' | 'no_approval' | 'token' | 'owner' | 'spender' | 'amount';
 
@@ -23,7 +23,9 @@ export type Finding =
   | { state: 'short'; shortage: Shortage }
   /** The token contract does not behave like a token. New requests are rejected; existing participations wait. */
   | { state: 'unreadable'; error: ApiError }
-  /** `source`: the token account that was approved, on chains where a wallet has several; null otherwise. */
+  /**
+   * `source` is the token account that was approved. It is null on EVM chains, where wallets have no token accounts.
+   */
   | { state: 'good'; source: string | null };
 
 /** Reads approvals and funds from the nodes of one chain. */

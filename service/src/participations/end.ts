@@ -8,10 +8,10 @@ import { wakeSettlement } from './wake.ts';
 type Parts = Pick<Context, 'clock' | 'random'>;
 
 /**
- * Fails prepared and pending participations. On Solana, a commit that was lost in a restore of the database may still
- * land, and only settlement can rule that out. So on Solana the rows are only marked: nothing more is sent for them,
- * and settlement fails them later. On EVM chains, a lost commit is noticed by its nonce, and reconciliation records it
- * in the failed row.
+ * Fails prepared and pending participations. On Solana, only marks them: nothing more is sent for them, and settlement
+ * fails them later. The reason is that a restored database may lack a commit that was already sent. On Solana, such a
+ * commit may still land, and only settlement can rule that out. On EVM chains, such a commit is noticed by its nonce,
+ * and reconciliation records it in the failed row.
  */
 export async function endParticipations(
   parts: Parts,

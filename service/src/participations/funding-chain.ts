@@ -13,7 +13,7 @@ import type { ApprovalReader } from './approval.ts';
 import { evmApprovalReader } from './evm-approval.ts';
 import { solanaApprovalReader } from './solana-approval.ts';
 
-/** The operations on a chain that are needed to create a participation that is paid there. */
+/** The operations on a chain that the service needs to create a participation there. */
 export type FundingChain = {
   reader: ApprovalReader;
   /** Throws `validation_failed` if the fund cannot take this amount from this wallet. */

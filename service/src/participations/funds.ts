@@ -1,7 +1,8 @@
 import { ApiError } from '../errors.ts';
 
 /**
- * The amount that `fund` takes from `user`. `source`: the user's token account, on chains where a wallet has several.
+ * The amount that `fund` takes from `user`. `source` is the user's token account. It is null on EVM chains, and on
+ * Solana until the approval has been found.
  */
 export type RequiredFunds = {
   user: string;

@@ -10,7 +10,10 @@ import type { Participation, ParticipationUser, Transactions } from './schema.ts
 
 export type Include = ReadonlySet<'transactions' | 'user'>;
 
-/** Parses `include`. Only a partner can include the user: a user token belongs to a single user anyway. */
+/**
+ * Parses `include`. Only a partner's own token can include the user. With a user token, all participations belong to
+ * the same user anyway.
+ */
 export function readParticipationInclude({ userId }: Caller, query: Query): Include {
   return readInclude(query, userId === null ? ['transactions', 'user'] : ['transactions']);
 }

@@ -15,8 +15,9 @@ const STATEMENT_LIMITS = [21, 51, 101];
 /**
  * Reads one page in one statement; may return more rows than the limit. Each combination of filter values selects a
  * range of an index. The statement reads at most one page of each range, in list order, and merges the ranges. So the
- * cost of a page depends neither on the length of the list nor on the position of the page. Only the rows of excluded
- * users are read and skipped. Null for `partnerId` means all partners, with one index range per partner.
+ * cost of a page depends neither on the length of the list nor on the position of the page. There is one exception: if
+ * the filter excludes users, the statement also reads the rows of these users and skips them. If `partnerId` is null,
+ * lists the participations of all partners, with one index range per partner.
  */
 export async function listParticipations(
   db: Db,

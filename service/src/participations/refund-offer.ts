@@ -10,7 +10,10 @@ import {
 
 type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 
-/** Returns an offer's id and how many of its participations can be refunded or are blocked. Throws `not_found`. */
+/**
+ * Returns the offer's id, how many of its participations can be refunded, and how many are blocked. Throws `not_found`
+ * if no offer has this slug.
+ */
 export async function planRefunds(
   { db }: Pick<Context, 'db'>,
   slug: string,

@@ -20,7 +20,10 @@ export async function lockOperator(tx: Db, operator: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('refunds'), hashtext(${operator}))`.execute(tx);
 }
 
-/** Returns which of the participations can be refunded, in the order of `ids`, and their sum in US dollars. */
+/**
+ * Returns the participations among `ids` that can be refunded, in the order of `ids`, and the sum of their amounts in
+ * US dollars.
+ */
 export async function sumRefundable(
   tx: Db,
   ids: readonly string[],
@@ -47,9 +50,9 @@ export async function listRefundUsers(
 }
 
 /**
- * Stores a request. It is `allowed` if the operator's requests in the last 24 hours total at most `limitUsd`,
- * counting this request but not the unconfirmed ones. Otherwise it is `unconfirmed`. The caller must have
- * locked the operator.
+ * Stores a request. Adds up its amount and the amounts of the operator's other requests in the last 24 hours, except
+ * unconfirmed requests. The request is `allowed` if the sum is at most `limitUsd` or there is no limit. Otherwise it is
+ * `unconfirmed`. The caller must have locked the operator.
  */
 export async function insertRefundRequest(
   tx: Db,
@@ -82,8 +85,8 @@ export async function findRefundRequest(db: Db, id: string): Promise<RefundReque
 }
 
 /**
- * Confirms another operator's request. From now on, the request counts towards the limit of the operator who made it.
- * Returns false if the request does not await confirmation.
+ * Confirms another operator's request. For the next 24 hours, the request counts towards the limit of the operator who
+ * made it. Returns false if the request does not await confirmation, or if `by` made it.
  */
 export async function confirmRequest(tx: Db, id: string, by: string): Promise<boolean> {
   const { numUpdatedRows } = await tx

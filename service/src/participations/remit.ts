@@ -13,7 +13,7 @@ const REFUNDABLE = ['completed', 'remit_failed', 'remit_submitted', 'remitted'];
 /**
  * Requests the refund of completed participations, or retries failed refunds. Skips participations that are frozen,
  * whose user is on hold, or whose refund is already in progress or paid. Throws, and requests no refund at all, if one
- * of the participations cannot be refunded or the operator's limit is exceeded.
+ * of the participations is not completed yet or has failed, or if the operator's limit is exceeded.
  */
 export async function remitParticipations(
   ctx: Parts,

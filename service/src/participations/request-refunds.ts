@@ -22,8 +22,8 @@ import { wakeAllSettlement } from './wake.ts';
 type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 
 /**
- * The person who requests or confirms refunds, and the amount in US dollars that they may request alone in 24
- * hours; null = no limit.
+ * The person who requests or confirms refunds. `limitUsd` is the amount in US dollars that this person may request in
+ * 24 hours without confirmation by another person; null = no limit.
  */
 export type RefundOperator = { name: string; limitUsd: number | null };
 
@@ -64,8 +64,8 @@ export async function requestRefunds(
   if (refusal !== null)
     throw invalidField('amount', `${refusal}; another person has to confirm request ${id}`);
   const counted = new Set(ids);
-  // Freezes those of the others whose user is on hold, which records why they are not refunded. None of the others is
-  // refunded, even if a hold has just ended, because their amounts were not checked against the limit.
+  // The participations in `others` are not refunded, even if a hold has just ended, because their amounts were not
+  // checked against the limit. Those whose user is on hold are frozen, which records why they are not refunded.
   const others = participationIds.filter((each) => !counted.has(each));
   if (others.length > 0) await ctx.db.transaction().execute((tx) => freezeHeld(tx, others));
   return changeAll(ctx, ids, onProgress);
@@ -81,9 +81,9 @@ export function planRefundRequest(
 }
 
 /**
- * Stores the request and decides whether the operator may make it alone. The stricter of two limits applies:
- * the limit in the command's environment, which the operator can change, and the limit of the nodes, which
- * the operator cannot change.
+ * Stores the request and decides whether another person has to confirm it. The stricter of two limits applies: the
+ * limit in the command's environment, which the operator can change, and the limit of the nodes, which the operator
+ * cannot change.
  */
 async function decide(
   { db, clock, random }: Parts,
@@ -105,7 +105,7 @@ async function decide(
   });
 }
 
-/** Returns a request from the last 24 hours. Throws `not_found`. */
+/** Returns a request from the last 24 hours. Throws `not_found` if there is none with this id. */
 async function readRefundRequest({ db }: Pick<Parts, 'db'>, id: string): Promise<RefundRequest> {
   const found = isId(id) ? await findRefundRequest(db, id) : null;
   if (found === null) throw new ApiError('not_found');
@@ -127,7 +127,7 @@ export async function confirmRefunds(
   return changeAll(ctx, participationIds, onProgress);
 }
 
-/** A request, and those of its participations that can still be refunded, with their sum. */
+/** A request, the participations in it that can still be refunded, and the sum of their amounts. */
 type ConfirmationPlan = { request: RefundRequest; ids: string[]; amountUsd: string };
 
 /** Makes the same checks as `confirmRefunds`, but changes nothing, and locks no participation. */
@@ -152,8 +152,8 @@ async function acceptRequest(ctx: Parts, name: string, id: string): Promise<Refu
 }
 
 /**
- * Freezes the participations of users on hold, and returns the others that are not frozen. No refund is sent for a
- * frozen participation, so its status must not say that one was requested.
+ * Freezes the participations of users on hold. Returns the refundable participations that are not frozen. No refund is
+ * sent for a frozen participation, so its status must not say that one was requested.
  */
 async function freezeHeld(tx: Db, ids: readonly string[]): Promise<string[]> {
   const rows = await listRefundUsers(tx, ids);

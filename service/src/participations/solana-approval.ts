@@ -85,8 +85,8 @@ async function judgeTransaction(chain: SolanaChain, required: RequiredApproval):
 }
 
 /**
- * Returns the last matching approval, which is the one in force. If none matches, returns the check that ruled out the
- * last remaining approval.
+ * Returns the last matching approval, which is the one in force. If none matches, returns the reason; see
+ * `ApprovalFault`.
  */
 function findApproval(
   { isFailed, instructions }: ExecutedTransaction,

@@ -109,7 +109,10 @@ export type StatusChange = {
   reason?: string | null;
   /** Assigns the rows to an operator transaction; null detaches them from their current transaction. */
   commitId?: string | null;
-  /** If set, the time within which the approvals must be mined starts again now, according to this clock. */
+  /**
+   * If set, sets `prepared_at` to the current time (see `lifetimeNow`), so that the time limit for mining the approval
+   * starts again.
+   */
   preparedBy?: Clock;
 };
 
@@ -129,7 +132,7 @@ export async function updateStatus(tx: Db, change: StatusChange, now: string): P
 }
 
 function assignments({ to, commitId, preparedBy }: StatusChange): RawBuilder<unknown> {
-  // A row that leaves `prepared` and `pending` can no longer be ended, so its `ending_reason` is cleared.
+  // Only `prepared` and `pending` rows can be ended, so every other status clears `ending_reason`.
   const ending = to === 'prepared' || to === 'pending' ? sql`` : sql`, ending_reason = null`;
   const commit =
     commitId === null

@@ -128,7 +128,10 @@ function checkRedirect(uri: string): string {
   return uri;
 }
 
-/** The private-use scheme of a mobile app, in reverse domain notation (RFC 8252, section 7.1). */
+/**
+ * Returns whether the URI has the private-use scheme of a mobile app, in reverse domain notation (RFC 8252, section
+ * 7.1).
+ */
 function isAppUri(text: string): boolean {
   return /^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+:[^#*\s\\]+$/.test(text) && URL.canParse(text);
 }

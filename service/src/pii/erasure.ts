@@ -59,9 +59,9 @@ export async function eraseUser(ctx: Parts, emailOrId: string): Promise<Erasure>
 /**
  * Erases a user as far as the law allows, in one transaction. If the account is on hold or money may still move for it,
  * erases nothing and returns the reason. Wallets on allow-lists are revoked first: until the chain has confirmed the
- * revocation, returns `allowed_wallets` and erases nothing. An erased account ends immediately. If records of the user
- * must be retained, the personal data is restricted until retention ends. If there are none, the personal data is
- * deleted now. `confirm` runs in the transaction, before anything is erased.
+ * revocation, returns `allowed_wallets` and erases nothing. The erasure closes the account immediately. If records of
+ * the user must be retained, the personal data is restricted until the retention period ends. Otherwise, the personal
+ * data is deleted now. `confirm` runs in the transaction, before anything is erased.
  */
 export async function tryErasure(
   ctx: Parts,

@@ -13,8 +13,8 @@ const LETTERS: Record<string, string> = {
 };
 
 /**
- * Removes case, diacritics, dots, apostrophes, quotation marks and invisible characters. Any other sequence of
- * separators becomes one space.
+ * Converts text to lower case and removes diacritics, dots, apostrophes, quotation marks and invisible characters.
+ * Replaces every other run of characters that are neither letters nor digits with one space.
  */
 export function foldText(text: string): string {
   return text

@@ -128,7 +128,7 @@ function withPlace(places: readonly FormerPlace[], move: Move | null): FormerPla
   return [...others, move.from].slice(-MAX_FORMER_PLACES);
 }
 
-/** Marks the stored data as no longer confirmed by the identity provider, unless it is newer than `asOf`. */
+/** Marks the stored data as no longer confirmed by the identity provider, unless the data is newer than `asOf`. */
 export function markPersonalDataStale(tx: Db, userId: string, asOf: string): Promise<void> {
   return markPiiStale(tx, userId, asOf);
 }

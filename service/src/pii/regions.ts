@@ -11,8 +11,8 @@ const PARENTS = new Map<string, string>();
 readRegions();
 
 /**
- * Folded names and codes of one country's regions. In `stripped`, names have lost words such as "state"; a name that
- * two regions share then maps to null.
+ * Maps the folded names and codes of one country's regions to ISO 3166-2 codes. The names in `stripped` do not contain
+ * words such as "state". If two regions have the same stripped name, that name maps to null.
  */
 type Index = { exact: ReadonlyMap<string, string>; stripped: ReadonlyMap<string, string | null> };
 const INDEXES = new Map<string, Index>();

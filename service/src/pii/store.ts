@@ -121,7 +121,10 @@ export async function deletePii(db: Db, userId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Makes the data unreadable until it is deleted at `until`. Returns whether data was stored. */
+/**
+ * Restricts the data: the service no longer shows or uses it, and deletes it after `until`. Returns whether data was
+ * stored.
+ */
 export async function restrictPii(db: Db, userId: string, until: string): Promise<boolean> {
   const { rows } = await sql`
     update pii set restricted_until = ${until} where user_id = ${userId} returning 1`.execute(db);
@@ -138,8 +141,8 @@ export async function deletePiiPastRetention(db: Db, now: string): Promise<strin
 const DELETION_BATCH_SIZE = 5_000;
 
 /**
- * Deletes a batch of access records that are older than `before`. Finds the oldest ones by id, so that the time needs
- * no index. Returns whether there may be more to delete.
+ * Deletes a batch of access records that are older than `before`. Finds the oldest records by id, so that the column
+ * `at` needs no index. Returns whether there may be more to delete.
  */
 export async function deleteAccessesBefore(db: Db, before: string): Promise<boolean> {
   const { numAffectedRows } = await sql`delete from pii_audit where id in (

@@ -29,8 +29,7 @@ export async function* readAllFacts(
     const last = rows.at(-1);
     if (last === undefined) return;
     next = read(last.id);
-    // The next iteration awaits this promise. If the promise rejects earlier, this must not become an unhandled
-    // rejection.
+    // The next iteration awaits `next`. If `next` rejects before that, the rejection must not count as unhandled.
     next.catch(() => undefined);
     yield rows.map((row) => ({ isHeld: row.is_held, facts: toFacts(parts, row.id, row) }));
   }

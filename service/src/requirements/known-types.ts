@@ -1,12 +1,18 @@
 import { ApiError } from '../errors.ts';
 import { REQUIREMENT_TYPES, type Requirement } from './schema.ts';
 
-/** Returns whether this release knows the type. During an upgrade, the database may have one of the newer release. */
+/**
+ * Returns whether this release knows the type. During an upgrade, the database may contain types that only the newer
+ * release knows.
+ */
 export function isKnownType({ type }: Pick<Requirement, 'type'>): boolean {
   return REQUIREMENT_TYPES.includes(type);
 }
 
-/** Throws `unavailable` for a type of a newer release: a node of that release can answer the retry. */
+/**
+ * Throws `unavailable` if this release does not know the type. When the client retries, a node of the newer release can
+ * answer.
+ */
 export function assertKnownType(requirement: Pick<Requirement, 'type'>): void {
   if (isKnownType(requirement)) return;
   const cause = new Error(`this release does not know the requirement type ${requirement.type}`);

@@ -36,8 +36,9 @@ export async function listDueChecks(db: Db, now: string, limit: number): Promise
 }
 
 /**
- * Locks the user's check and returns true if it is still due. A change of facts then waits for the lock, and
- * makes the check due again.
+ * Locks the user's check until the transaction ends, and returns whether the check is still due. If a transaction
+ * changes the user's facts meanwhile, it waits for this lock before it makes the check due again, so the change is not
+ * missed.
  */
 export async function lockDueCheck(tx: Db, userId: string, now: string): Promise<boolean> {
   const { rows } = await sql`select from status_checks

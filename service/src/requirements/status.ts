@@ -169,7 +169,10 @@ function isMoveOpen(details: Parameters<typeof checkJurisdiction>[0], pii: UserF
   );
 }
 
-/** The version and the hash must match: a file that changed under the same version is another text. */
+/**
+ * Returns `completed` only if the user has acknowledged a text with this version and this hash. If the file changes but
+ * keeps its version, the user must acknowledge it again.
+ */
 function acknowledgementStatus(
   { document, version, sha256 }: AcknowledgementDetails,
   acknowledged: readonly AcknowledgedText[],

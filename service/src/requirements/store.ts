@@ -35,9 +35,9 @@ const FACTS_TABLES = `users u left join identity_applicants a on a.user_id = u.i
       left join pii p on p.user_id = u.id and p.restricted_until is null`;
 
 /**
- * Returns the statement that reads all facts about a user in one round trip. Wallets and acknowledgements are limited
- * to the options $2. The statement is hand-written for speed, because clients poll the statuses. `user` is the
- * parameter or column that contains the user's id.
+ * Returns the statement that reads all facts about a user in one round trip. It reads only the wallets and
+ * acknowledgements of the options in parameter $2. The statement is hand-written for speed, because clients poll the
+ * statuses. `user` is the parameter or column that contains the user's id.
  */
 export const factsText = (user: string) => `select ${USER_COLUMNS},
     (select json_agg(json_build_array(${REVIEW_COLUMNS}))

@@ -30,7 +30,7 @@ export function logHits({ log }: Parts, hits: readonly Finding[]): void {
 
 /**
  * Carries out an operator's decision to clear an address: clears its open hits and unfreezes their participations.
- * Returns how many hits were open. Throws `validation_failed` while the address is on the accepted list, because the
+ * Returns how many hits were open. Throws `validation_failed` while the address is on the sanctions list, because the
  * next screening would find the address again.
  */
 export async function clearAddress(

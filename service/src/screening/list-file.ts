@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { decodeBase58 } from '../chain/address.ts';
 
-/** A new list may lack at most a fifth (1 / 5) of the previous entries. */
+/** A new list may lack at most 1 / `MAX_LOSS_DIVISOR` of the previous entries. */
 const MAX_LOSS_DIVISOR = 5;
 
 export type AddressList = ReadonlySet<string>;
@@ -26,7 +26,10 @@ export function parseSanctions(text: string): AddressList {
   return list;
 }
 
-/** EVM addresses are case-insensitive, Solana addresses are not. */
+/**
+ * Returns the address in the spelling that the list uses. EVM addresses are case-insensitive and become lower case.
+ * Solana addresses are case-sensitive and stay unchanged.
+ */
 export function toListed(address: string): string {
   return /^0x/i.test(address) ? address.toLowerCase() : address;
 }

@@ -13,10 +13,10 @@ const RELOAD_INTERVAL_MS = 60_000;
 type Parts = Pick<Kernel, 'db' | 'log' | 'clock' | 'listener' | 'metrics'>;
 
 /**
- * Loads the sanctions list and reloads it when the file changes or an operator accepts it. A changed file
- * that is unreadable, empty, or has lost more than a fifth of its entries is refused: the previous list stays
- * in use, and `causeway_sanctions_list_stale` is 1. At start, the previous list is the one that was last
- * accepted, stored in the database. Throws at start if the file is unreadable or empty.
+ * Loads the sanctions list from the file. Reloads it when the file changes, or when an operator accepts a list that was
+ * refused. A changed file is refused if it is unreadable or empty, or if it lacks more than a fifth of the previous
+ * entries. The previous list then stays in use, and `causeway_sanctions_list_stale` is 1. At start, the previous list
+ * is the last accepted list, which is stored in the database. Throws at start if the file is unreadable or empty.
  */
 export async function openSanctions(
   file: string | null,

@@ -4,7 +4,7 @@ import type { Db } from '../db/pool.ts';
 import type { SanctionsHits, SanctionsList } from '../db/screening-tables.ts';
 import type { AddressList } from './list-file.ts';
 
-/** Tells every node to reread its sanctions file. */
+/** The NOTIFY channel that tells every node to reread its sanctions file. */
 export const SANCTIONS_CHANNEL = 'sanctions';
 
 export type AcceptedList = { hash: string; addresses: AddressList; refused_hash: string | null };

@@ -29,7 +29,10 @@ export async function abandonTransaction(
   await (kind === 'commit' ? abandonCommit : abandonRefund)(parts, tx, rows);
 }
 
-/** Returns submitted rows to `pending`. Rows that were already due for a refund fail, and are not committed again. */
+/**
+ * Moves submitted rows back to `pending`. Fails rows whose refund was already requested, so that they are not committed
+ * again.
+ */
 async function abandonCommit(parts: Parts, tx: Db, rows: readonly SettlementRow[]): Promise<void> {
   const ids = rows.map(({ id }) => id);
   await changeStatus(parts, tx, { ids, from: ['submitted'], to: 'pending', commitId: null });

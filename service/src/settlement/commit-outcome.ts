@@ -5,10 +5,7 @@ import { listWithoutOpenRefund, markCommitted, postponeRows, type SettlementRow 
 
 type Parts = Pick<Context, 'clock' | 'random'>;
 
-/**
- * The ids of the rows that a transaction settled or failed. `reason` is null unless the whole transaction
- * failed.
- */
+/** The ids of a transaction's rows, by outcome. `reason` is null unless the whole transaction failed. */
 export type RowOutcome = { succeeded: string[]; failed: string[]; reason: string | null };
 
 /** The reason stored for a row whose commit failed within a successful batch. */
@@ -34,7 +31,8 @@ export async function failUncommitted(parts: Parts, tx: Db, ids: string[], reaso
 }
 
 /**
- * Returns rows to `pending` once their transaction has reverted and is too deep to be mined again with another outcome.
+ * Moves rows back to `pending`. Called after their transaction has reverted or was cancelled, once its block is so deep
+ * that a reorganisation can no longer change this outcome.
  */
 export async function releaseCommit(parts: Parts, tx: Db, rows: readonly SettlementRow[]): Promise<void> {
   const ids = rows.map(({ id }) => id);
@@ -42,7 +40,7 @@ export async function releaseCommit(parts: Parts, tx: Db, rows: readonly Settlem
   await changeStatus(parts, tx, { ids, from: ['submitted'], to: 'pending', commitId: null });
 }
 
-/** Returns rows to `submitted` after a reorganisation undid their commit. */
+/** Moves rows back to `submitted` after a reorganisation has undone their commit. */
 export async function reopenCommit(parts: Parts, tx: Db, ids: readonly string[]): Promise<void> {
   await markCommitted(tx, ids, null);
   await changeStatus(parts, tx, { ids, from: ['completed', 'failed'], to: 'submitted' });

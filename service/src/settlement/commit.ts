@@ -72,8 +72,8 @@ async function keepWithoutCommit<R extends SettlementRow>(worker: SettlementWork
 }
 
 /**
- * Returns rows to `prepared` if their approval is no longer on the chain. Returns the other rows, and the block at
- * which they were checked.
+ * Moves rows back to `prepared` if their approval is no longer mined or no longer confirmed. Returns the other rows,
+ * and the block at which they were checked.
  */
 async function returnUnapproved(
   { ctx, driver }: SettlementWorker,
@@ -91,7 +91,7 @@ async function returnUnapproved(
 }
 
 /**
- * Moves rows to `submitted` in the transaction that stores their signed bytes. Throws if the rows may no
+ * Moves rows to `submitted`, in the database transaction that stores the signed commit. Throws if the rows may no
  * longer be committed.
  */
 export async function submitRows(

@@ -24,7 +24,7 @@ export type SettlementDriver = {
   maxUnmined: number;
   /** Maximum number of transactions that one step (`sendCommits` or `sendRefunds`) sends. */
   transactionsPerStep: number;
-  /** Reads approvals and funds from any node. */
+  /** Returns a reader of approvals and funds that uses any node. */
   reader(): ApprovalReader;
   /** Returns one reader per independent provider. */
   readers(): ApprovalReader[];

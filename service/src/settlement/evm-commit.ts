@@ -11,8 +11,8 @@ import { failRefused } from './refused-transfer.ts';
 import type { SettlementRow } from './store.ts';
 
 /**
- * A row that writes only new storage slots costs about 90,000 gas. The base covers the gas that some funds require to
- * be left before each row of a batch, about 430,000.
+ * A row that writes only new storage slots costs about 90,000 gas. Some funds also revert a batch if less than about
+ * 430,000 gas is left before one of its rows. The base covers this reserve.
  */
 const GAS_PER_ROW = 200_000n;
 const BATCH_BASE_GAS = 500_000n;
@@ -30,9 +30,10 @@ export async function sendCommit(worker: EvmParts, rows: readonly SettlementRow[
 type CommitPlan = { call: OperatorCall; rows: EvmRow[] };
 
 /**
- * Plans a batch of these rows. If the simulation of the batch fails, tries its first half, and so on. Rows fail
- * individually within a batch, so a batch reverts only for a reason that concerns all rows. If even a single row
- * reverts, the row fails if its token refuses the transfer, and is postponed otherwise. In both cases, returns null.
+ * Plans a batch of these rows. If the simulation of the batch fails, tries its first half, and so on. A row that fails
+ * within a batch does not revert the batch, so a batch reverts only for a reason that concerns all rows. If the
+ * simulation fails even for a single row, returns null. That row fails if its token refuses the transfer, and is
+ * postponed otherwise.
  */
 async function planCommit(worker: EvmParts, rows: EvmRow[]): Promise<CommitPlan | null> {
   const [first] = rows;

@@ -58,7 +58,7 @@ export function createEvmWorker(
 
 function createEvmDriver(parts: EvmParts, roles: readonly SendingRole[]): SettlementDriver {
   const { account, state, handlers } = parts;
-  /** Whether `follow` succeeded in this round: it throws if a foreign transaction used the key. */
+  /** Whether `follow` succeeded in this round. `follow` throws if a foreign transaction has used the key. */
   let isKeyOurs = false;
   return {
     key: keyId(account),
@@ -82,15 +82,14 @@ function createEvmDriver(parts: EvmParts, roles: readonly SendingRole[]): Settle
       return progress;
     },
     revokeNext: () => revokeNext(parts),
-    // Funds that do not store participation ids cannot tell which rows are committed. For those funds, a lost
-    // commit is noticed by its nonce, which blocks the key.
+    // Funds that do not store participation ids cannot tell which rows are committed. For those funds, a commit that is
+    // missing in this database is noticed by its nonce, and the key is then blocked.
     skipCommitted: (rows) => keepUncommitted(parts, toEvmRows(rows)),
-    // If this database had lost a commit, the commit's nonce would be used on the chain, and `follow` would have
-    // thrown.
+    // If a commit were missing in this database, its nonce would be used on the chain, and `follow` would have thrown.
     keepExcluded: async (rows) => (isKeyOurs ? rows : []),
     sendCommits: (rows) => sendCommit(parts, rows),
-    // Depths count from the head that this round has checked, because a later reorganisation may have replaced a
-    // commit.
+    // Depths count from the head that this round has checked. Since then, a reorganisation may have replaced a commit,
+    // so the newest head would be wrong.
     refundableBlocks: () =>
       state.head && { committedBelow: state.head.final + 1n, releasedBelow: state.head.released + 1n },
     sendRefunds: (rows) => sendBatchOrFirst(parts, rows),

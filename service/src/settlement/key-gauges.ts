@@ -84,7 +84,7 @@ export function registerKeyGauges({ db, metrics: { registry }, chains, clock, co
     registry,
     {
       name: 'causeway_operator_gas_limit',
-      help: 'The most that a key may spend on transactions in 24 hours, in ether or SOL. If roles have different limits, the lowest.',
+      help: 'The maximum that a key may spend on transactions in 24 hours, in ether or SOL: the lowest of the limits that apply to its chain.',
       labels: ['chain'],
     },
     async () =>
@@ -141,8 +141,8 @@ function listLimits({ operatorKey, roleKeys, solanaKey }: Config, { name, facts:
 }
 
 /**
- * Returns the lowest of these limits: the setting, which applies to EVM chains only, and the limits of the
- * roles in the policy file.
+ * Returns the lowest of the limits on this chain: the limits of the roles in the policy file and, on EVM chains only,
+ * `operatorDailyLimit`.
  */
 function gasLimitOf(config: Config, chain: AnyChain): bigint | null {
   const bySetting = chain.facts.chainId === null ? null : config.operatorDailyLimit;

@@ -4,7 +4,7 @@ import type { SettlementPauses } from '../db/settlement-tables.ts';
 
 export type Pause = { subject: string; reason: SettlementPauses['reason']; message: string; since: string };
 
-/** Pauses a chain or an offer. Returns false if it is paused already, and keeps the first reason. */
+/** Pauses a chain or an offer. If it is already paused, keeps the first reason and returns false. */
 export async function insertPause(
   db: Db,
   { subject, reason, message }: Omit<Pause, 'since'>,

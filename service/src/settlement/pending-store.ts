@@ -10,7 +10,7 @@ import {
   toSettlementRow,
 } from './store.ts';
 
-/** When pending rows expire, unless their offer says otherwise. */
+/** The clock that measures how long rows have been pending, and the time limit for offers that do not set one. */
 export type ExpiryLimits = { clock: Clock; defaultHours: number };
 
 /** Rows that were prepared or resumed before this time have expired. `hours` is the limit that their offer sets. */
@@ -61,7 +61,9 @@ export async function listExpired(
   return rows.map(toSettlementRow);
 }
 
-/** Returns due rows that are about to fail, with the reason. Frozen and paused rows fail, too. */
+/**
+ * Returns due rows that are about to fail, with the reason. Includes frozen rows and rows whose settlement is paused.
+ */
 export async function listEnding(
   db: Db,
   chain: string,

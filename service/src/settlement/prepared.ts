@@ -79,8 +79,8 @@ async function findLostCommit(
 }
 
 /**
- * Returns why the row must fail, or null while it may still succeed. An approval times out only once the time
- * of the latest block is past the deadline too, because a stalled node may not have seen the approval.
+ * Returns why the row must fail, or null while it may still succeed. An approval times out only once both the current
+ * time and the time of the latest block are past the deadline, because a stalled node may not have seen the approval.
  */
 function failureReason(
   { clock }: Context,

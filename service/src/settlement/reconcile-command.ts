@@ -25,8 +25,9 @@ export type ReconcileOptions = {
 };
 
 /**
- * Compares a chain with the database, prints the plan and, once confirmed, writes it. Sets the exit code to 1
- * if there is a difference.
+ * Compares a chain with the database and prints the plan. Applies the plan once the operator has confirmed it. Sets the
+ * exit code to 1 if the plan contains differences. Lost transactions alone do not change the exit code, because the
+ * plan adopts them.
  */
 export async function runReconcile(config: Config, chain: EvmChain, values: ReconcileOptions): Promise<void> {
   const fromBlock = readFromBlock(values);

@@ -45,8 +45,8 @@ const COMMITTED = new Set(['completed', 'remit_submitted', 'remitted', 'remit_fa
 const REFUNDABLE = new Set(['completed', 'remit_submitted', 'remit_failed']);
 
 /**
- * Finds the row for every event, and the event for every row. Matches each row at most once, oldest first, and never
- * creates rows.
+ * Finds the row for every event, and the event for every row. Matches each row with at most one commit and one refund,
+ * oldest row first. Never creates rows.
  */
 export function matchEvents(books: Books): Match {
   const match: Match = { adopted: [], differences: [], inFlight: [] };
@@ -55,7 +55,7 @@ export function matchEvents(books: Books): Match {
   const knownByHash = new Map(
     books.known.filter(({ state }) => state !== 'displaced').map((known) => [known.hash, known]),
   );
-  // Groups rows by the fields that the events of every fund contain.
+  // Groups rows by fields that the events of all fund generations contain. The commitment is not one of them.
   const options = new Map(
     [...new Set(books.rows.map(({ optionId }) => optionId))].map((id) => [id, hashOption(id)]),
   );

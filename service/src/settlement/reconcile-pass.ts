@@ -42,7 +42,10 @@ const LOOK_BACK_ROWS = 2_000;
 /** How far below the last compared block a pass starts. */
 const OVERLAP_BLOCKS = 256n;
 
-/** Compares every chain with the database in the background, one node at a time. Returns a function that stops it. */
+/**
+ * Compares every chain with the database in the background. If several nodes run, only one of them runs each pass.
+ * Returns a function that stops the comparisons.
+ */
 export function startReconciling(ctx: Context, gauges: AlertGauges): () => Promise<void> {
   const seconds = ctx.config.reconcileMinutes * 60;
   const evm = ctx.chains.all().map((chain) => ({ chain, look: lookAtFunds }));
@@ -79,8 +82,8 @@ export function reconcileReceipts(ctx: Parts, chain: SolanaChain, options: PassO
 type PassOptions = { seconds: number; delayMs?: number; alerts?: Alerts | undefined };
 
 /**
- * Runs a pass, unless any node has started one recently. In both cases, an alert is then raised if differences are
- * known. All nodes thus show the same alert, no matter which node found the differences.
+ * Runs a pass, unless a node has started one recently. Then raises an alert if there are differences that no operator
+ * has accepted, even if another node ran the pass. All nodes therefore show the same alert.
  */
 async function runPass<Chain extends { name: string }>(
   ctx: Parts,
@@ -127,8 +130,8 @@ async function compare(
 }
 
 /**
- * Compares the final events since the last pass and the counters of every fund. If counters differ, compares
- * everything since our first transaction, to find the rows concerned.
+ * Compares the database with the events in the final blocks since the last pass, and with the counters of the funds. If
+ * a counter differs, compares everything since our first transaction, to find the rows concerned.
  */
 async function lookAtFunds(db: Db, chain: EvmChain, { toBlock: after }: LastPass): Promise<Look> {
   const from = after === null || after < OVERLAP_BLOCKS ? 'first' : after - OVERLAP_BLOCKS;
@@ -172,9 +175,9 @@ async function findWrongTotals(db: Db, chain: EvmChain, plan: ReconcilePlan): Pr
 }
 
 /**
- * Compares what has changed since the last pass. Also rechecks the next `LOOK_BACK_ROWS` participations, in a
- * cycle over all of them, because a row that was tampered with does not show that it changed. The first pass
- * compares everything.
+ * Compares the participations that have changed since the last pass. Also rechecks the next `LOOK_BACK_ROWS`
+ * participations, because tampering with a row does not mark the row as changed. After enough passes, every
+ * participation has been rechecked. The first pass compares all participations.
  */
 async function lookAtReceipts(db: Db, chain: SolanaChain, { finishedAt, cursor }: LastPass): Promise<Look> {
   const chosen =

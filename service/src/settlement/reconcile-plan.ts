@@ -45,18 +45,17 @@ export type ReconcilePlan = {
   funds: FundOffers[];
 };
 
-/**
- * How far below the block of our first or last known transaction the search starts, and how far back it goes
- * if no such block is known.
- */
+/** How far below the block of our first or last known transaction the comparison starts. */
 const OVERLAP_BLOCKS = 256n;
+/** How many blocks are compared if the database has no mined transaction of ours. */
 const DEFAULT_BLOCKS = 50_000n;
 
 /**
- * Compares the final events of every fund on the chain with the rows, and plans which transactions to adopt: only
- * transactions of our own keys, and only for existing rows that no other transaction has settled. Changes nothing
- * itself. By default, the comparison starts shortly before our last transaction. If `fromBlock` is `first`, it starts
- * shortly before our first transaction. Reading a public chain from its first block would take hours.
+ * Compares the rows with the events of every fund on the chain, in final blocks only. Plans which transactions to
+ * adopt, but changes nothing. A transaction is adopted only if one of our own keys sent it, and only for existing rows
+ * that no other transaction has settled. By default, the comparison starts shortly before our last transaction. If
+ * `fromBlock` is `first`, it starts shortly before our first transaction, because reading a public chain from its first
+ * block would take hours.
  */
 export async function planReconcile(
   db: Db,

@@ -34,7 +34,7 @@ export type ChainReport = {
   agrees: boolean;
 };
 
-/** Compares events and totals of every fund with the rows, from block `fromBlock` to the last final block. */
+/** Compares every fund with the rows: its totals, and its events from block `fromBlock` to the latest final block. */
 export async function buildReport(
   db: Db,
   chain: EvmChain,

@@ -88,9 +88,9 @@ async function findMissingRows(db: Db, chain: string): Promise<ReceiptDifference
 }
 
 /**
- * Returns a difference for every transaction by the funds' keys that this service did not send. Only the report
- * includes these differences. In the background, `watchFunds` raises its own alert about such transactions, and
- * `solana adopt` ends that alert.
+ * Returns a difference for every foreign transaction. Such a transaction was signed with a fund's key, but this service
+ * did not send it. Only the report includes these differences. The background comparison leaves them out, because
+ * `watchFunds` raises its own alert about foreign transactions. The command `solana adopt` ends that alert.
  */
 async function findForeign(db: Db, chain: string): Promise<ReportedDifference[]> {
   return (await listForeignTransactions(db, chain)).map(({ signature, address, participationId }) => ({

@@ -153,7 +153,10 @@ export async function attachRefund(tx: Db, transactionId: string, ids: readonly 
 /** The totals of the rows for one fund and token, and the slugs of their offers. */
 export type BookedTotals = { fund: Hex; token: Hex; offers: string[]; totals: FundTotals };
 
-/** Adds up the commits and refunds that rows record up to block `to`. */
+/**
+ * Adds up the recorded commits and refunds of each fund and token. Counts only those that were mined in block `to` or
+ * earlier.
+ */
 export async function listBookedTotals(db: Db, chain: string, to: bigint): Promise<BookedTotals[]> {
   const { rows } = await sql<{ fund: Hex; token: Hex; offers: string[] } & Record<keyof FundTotals, string>>`
     select p.fund_address as fund, p.token_address as token, array_agg(distinct o.slug) as offers,

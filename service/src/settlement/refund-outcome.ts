@@ -16,9 +16,9 @@ export async function readRefundPrerequisite(db: Db, transactionId: string): Pro
 }
 
 /**
- * Settles refunds whose transaction was cancelled. If the commits are still on the chain, a hold, a sanction
- * or an operator caused the cancellation. The refunds then keep their status, and are due again once this
- * transaction is too deep to be undone and nothing stops them.
+ * Settles refunds whose transaction was cancelled. If the commits are still on the chain, a hold, a sanction or an
+ * operator caused the cancellation. The refunds then keep their status. They are due again once a reorganisation can no
+ * longer undo the cancellation and nothing else stops them.
  */
 export async function settleCancelledRefund(
   parts: Pick<Context, 'clock' | 'random' | 'log'>,

@@ -10,9 +10,9 @@ const REASON = 'transfer_refused';
 
 /**
  * Fails a row if its token refuses to transfer the amount to the fund, although allowance and balance have just been
- * found sufficient. The transfer is simulated with the gas limit of a real commit. If the token burns all gas, a fund
- * without a gas cap per row can never commit the row. The simulated call comes from the address of the fund, so a fault
- * in the fund itself does not fail the row. Returns whether the row has failed.
+ * found sufficient. Simulates the transfer with the gas limit of a real commit. A token that burns all of this gas
+ * counts as refusing, because a fund without a gas cap per row can never commit the row. The simulated call comes from
+ * the address of the fund, so a fault in the fund itself does not fail the row. Returns whether the row has failed.
  */
 export async function failRefused(worker: EvmParts, row: EvmRow, gas: bigint): Promise<boolean> {
   const { ctx, account } = worker;

@@ -10,11 +10,11 @@ import { createSolanaWorker } from './solana-driver.ts';
 import type { SettlementWorker } from './worker.ts';
 
 /**
- * Returns one worker for each replaced key and each chain on which the key has transactions left to follow. Throws
- * `ConfigError` if such a key is not configured here and `OPERATOR_KEYS_FILE` does not assign it to another node.
- * Nobody would then resend the key's transactions or notice their outcome. A node without any current EVM key only logs
- * it, because other nodes settle, and the key may be the current one of those nodes. Also throws if a current key has lost a role
- * in which it sent such transactions, because it could no longer replace them.
+ * Returns one worker for each replaced key and each chain on which the key has unfinished transactions. Throws
+ * `ConfigError` if such a key is not configured here and `OPERATOR_KEYS_FILE` does not assign it to another node,
+ * because nobody would resend the key's transactions or notice their outcome. A node without any current EVM key only
+ * logs a warning, because other nodes settle, and one of them may have the key. Also throws `ConfigError` if a key no
+ * longer has a role in which it sent unfinished transactions, because it could not replace them.
  */
 export async function listRetiredWorkers(
   ctx: Context,

@@ -14,8 +14,8 @@ import type { EvmParts } from './evm-parts.ts';
 
 const BLOCKED_DELAY_SECONDS = 30;
 /**
- * The alert stays raised for this much longer than the revocation is postponed, so that it does not flicker
- * between two attempts.
+ * How much longer the alert lasts than the postponement. Without this overlap, the alert would end shortly before each
+ * new attempt.
  */
 const ALERT_OVERLAP_SECONDS = 5;
 

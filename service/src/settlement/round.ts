@@ -27,8 +27,8 @@ export async function runRound(worker: SettlementWorker): Promise<Round> {
   let moved = 0;
   let isWaiting = false;
   const isHolder = await withAlerts(worker, async (lease) => {
-    // Follows transactions first: if the key was used elsewhere, this must be noticed before a row fails for
-    // a missing allowance.
+    // Follows transactions first, to detect whether the key was used elsewhere. If it was, a row without an allowance
+    // must not fail, because a foreign transaction may have committed the row.
     const progress = await unlessBlocked(driver.follow(lease));
     if (driver.roles.includes('commit')) {
       const prepared = await checkPrepared(worker);

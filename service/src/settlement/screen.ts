@@ -14,8 +14,8 @@ const UNREADABLE_ROW_DELAY_SECONDS = 15;
 
 /**
  * Returns the rows that may be sent. Freezes rows whose user is on hold or whose wallet is sanctioned. Fails rows whose
- * user no longer meets a requirement or has lost the proof of the wallet. Postpones rows that could not be checked or
- * cannot fail yet.
+ * user no longer meets a requirement or no longer has a valid proof of the wallet. Postpones rows that could not be
+ * checked or cannot fail yet.
  */
 export async function screenRows(
   worker: SettlementWorker,
@@ -44,8 +44,8 @@ export async function screenRows(
 }
 
 /**
- * Throws `EligibilityChanged` if a row was frozen, paused or cancelled while its transaction was signed. Blocks freezes
- * and pauses until the transaction that stores the signed bytes ends.
+ * Throws `EligibilityChanged` if a row was frozen, paused or cancelled while its transaction was signed. New freezes
+ * and pauses wait until the end of the database transaction, which stores the signed bytes.
  */
 export async function assertNotStopped(tx: Db, rows: readonly SettlementRow[]): Promise<void> {
   const ids = rows.map(({ id }) => id);

@@ -71,8 +71,8 @@ function createSolanaDriver(parts: SolanaParts, watch: WatchState): SettlementDr
     head: () => null,
     reset: () => {
       heartbeat.at = null;
-      // Another node may sign in the meantime, so the wait until all signed transactions have expired must
-      // start again.
+      // Another node holds the lease and may sign transactions, so the wait until all signed transactions have expired
+      // must start again.
       parts.expiries.clear();
     },
     follow: async (lease) => {

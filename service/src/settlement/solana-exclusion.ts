@@ -4,8 +4,8 @@ import type { SolanaParts } from './solana-parts.ts';
 import type { SettlementRow } from './store.ts';
 
 /**
- * For how many blocks the expiry of a row is kept. Rows that are to fail are checked again within seconds, so older
- * entries belong to rows that have settled or failed. A row whose entry was deleted too early only waits longer.
+ * How long the expiry of a row is kept, in blocks. A row that is about to fail is checked again within seconds, so an
+ * older entry belongs to a row that has settled or failed. If an entry is deleted too early, its row only waits longer.
  */
 const KEPT_BLOCKS = 3_000n;
 /**

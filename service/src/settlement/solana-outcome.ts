@@ -27,7 +27,7 @@ export function createReceiptHandlers(parts: SolanaParts): ReceiptHandlers {
     // signed again otherwise. A refund is detached from the transaction and sent again.
     release: async (tx, { id, kind, attempts }) => {
       const ids = (await listRowsOf(tx, kind, id)).map((row) => row.id);
-      // Any transaction that this database has lost was signed earlier, and so expires no later than the last
+      // A transaction that this database has lost was signed before the last attempt, so it expires no later than that
       // attempt.
       for (const each of ids) rememberExpiry(parts.expiries, each, attempts.at(-1)?.lastValidHeight ?? 0n);
       if (kind === 'remit') await unassignRefund(tx, ids);
@@ -35,10 +35,12 @@ export function createReceiptHandlers(parts: SolanaParts): ReceiptHandlers {
     },
     renew: async (lease, transaction) => {
       const { id, kind } = transaction;
-      // A key that has lost the role leaves the row to the key that has it, once all attempts have expired.
+      // A key that has lost the role signs no further attempt. Once all attempts have expired, the key that now has the
+      // role settles the row.
       if (account.signer === null || !account.roles.includes(ROLE_OF_KIND[kind])) return;
       const [row] = await freezeSanctioned(ctx, await listRowsOf(ctx.db, kind, id));
-      // A foreign transaction that names the row may already have settled it, under the receipt of another key.
+      // A foreign transaction that names the row may already have settled it with another key. The receipt of that key
+      // does not prevent a second settlement with this key.
       if (row === undefined || parts.isForeign(row.id)) return;
       const mayStore = (tx: Db) => maySign(ctx, tx, kind, id);
       try {

@@ -28,7 +28,7 @@ export type SolanaParts = WorkerParts & {
 export function orderOf(kind: 'commit' | 'remit', row: SettlementRow): ReceiptOrder {
   const { id, fund, token: mint, decimals, amount, user: wallet, source, vault } = row;
   if (vault === null || (kind === 'commit' && source === null))
-    throw new Error(`participation ${id} has no token accounts`);
+    throw new Error(`participation ${id} lacks a token account`);
   const accounts =
     kind === 'commit'
       ? { source: source ?? '', destination: vault }

@@ -157,7 +157,7 @@ function findVaultBlock(
 }
 
 /**
- * Sends one row. Postpones it if the transaction would fail or must not be signed: a later step reads its
+ * Sends one row. If the transaction would fail or must not be signed, postpones the row, so that a later step reads its
  * accounts again. Returns whether the row was sent.
  */
 async function sendRow(

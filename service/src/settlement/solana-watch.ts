@@ -24,8 +24,8 @@ export function createWatchState(): WatchState {
 }
 
 /**
- * Looks, once a minute, for transactions by the funds' keys that this service did not send, and raises an
- * alert if there are any. If the search fails, this is logged, and settlement continues.
+ * Looks once a minute for foreign transactions: they were signed with the funds' keys, but this service did not send
+ * them. Raises an alert if there are any. If the search fails, logs the failure, and settlement continues.
  */
 export async function watchFunds(parts: SolanaParts, state: WatchState): Promise<void> {
   const { ctx, account, alerts } = parts;

@@ -32,7 +32,7 @@ export async function readSettlementStatus(db: Db, chains: Chains, chainOrSlug: 
   const backlog = await listBacklog(db, offerId);
   const pauses = await listPauses(db);
   return {
-    // A pause of everything applies to every chain and offer.
+    // A pause of the subject `*` applies to every chain and offer.
     paused: pauses.filter(
       (pause) => chainOrSlug === null || [chainOrSlug, '*', ...names].includes(pause.subject),
     ),

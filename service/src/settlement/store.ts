@@ -245,7 +245,10 @@ export async function listCommittedFlags(db: Db, transactionId: string): Promise
   return rows.map(({ committed }) => committed);
 }
 
-/** Assigns refunds to a transaction in the order of `ids`. Returns how many of them were still to be sent. */
+/**
+ * Assigns refunds to a transaction in the order of `ids`. Leaves out refunds that may no longer be sent. Returns how
+ * many refunds it assigned.
+ */
 export async function assignRefund(tx: Db, transactionId: string, ids: readonly string[]): Promise<number> {
   const { numAffectedRows } = await sql`
     update participations p set remit_id = ${transactionId}, remit_row = n.row - 1

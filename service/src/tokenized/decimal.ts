@@ -1,8 +1,8 @@
 import { parseUnits } from 'viem/utils';
 
 /**
- * Parses a plain decimal into an integer scaled by `digits`. Returns null for any other text, or if digits would be
- * lost.
+ * Parses a plain decimal and multiplies it by 10 to the power of `digits`. Returns null if the text is not a plain
+ * decimal or the product is not an integer.
  */
 export function parseDecimal(text: string, digits: number): bigint | null {
   const match = /^\d{1,78}(?:\.(\d{1,78}))?$/.exec(text);

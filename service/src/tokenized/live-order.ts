@@ -2,7 +2,8 @@ import type { Db } from '../db/pool.ts';
 import { countLiveOrders, countLiveOrdersOf } from './store.ts';
 
 /**
- * Returns whether one of the users has an order, from this wallet and with this partner, that may still be executed.
+ * Returns whether one of the users has an order that may still be executed. Only orders from this wallet and with this
+ * partner count.
  */
 export async function hasLiveOrder(
   tx: Db,

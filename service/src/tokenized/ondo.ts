@@ -154,7 +154,8 @@ function accept<S extends TSchema>({ status, body }: UpstreamReply, schema: S): 
   if (status >= 200 && status < 300) return parseBody(UPSTREAM, schema, body);
   if (status >= 500) throw upstreamError(UPSTREAM, new UpstreamFailure('no_response', `HTTP ${status}`));
   const code = isValid(wire.Failure, body) ? (body as Static<typeof wire.Failure>).code : null;
-  // A wrong API key is rejected by the gateway without an error code. That says nothing about the market.
+  // The gateway rejects a wrong API key without an error code. Such a response is an account error, not a refusal of
+  // the order.
   if (code === null || status === 401 || ACCOUNT_ERRORS.test(code)) throw accountError(status, code);
   throw toRefusal(code, status);
 }

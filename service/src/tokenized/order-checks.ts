@@ -19,7 +19,7 @@ export type Cost = {
   nonce: bigint;
 };
 
-/** The cost of an order, and the first block that can execute it. */
+/** The cost of an order, and the block at which the search for its execution starts. */
 export type Terms = Cost & {
   /** The latest block when the cost was read. The order cannot be executed before this block. */
   fromBlock: bigint;

@@ -14,9 +14,9 @@ const CHECK_INTERVAL_MS = 60_000;
 export type RefusedSteps = Map<string, string>;
 
 /**
- * Records what buying one token of each offered asset costs, at most once per step. Safe to run on any number of nodes:
- * the first price of a step wins. To send the venue few requests, it asks for no quote while the market is closed, or
- * once any node has recorded the price of the step.
+ * Records what buying one token of each offered asset costs, at most once per step. Safe to run on any number of nodes,
+ * because only the first price of a step is stored. To save requests, does not ask the venue for a quote while the
+ * market is closed, or if any node has already recorded the price of the step.
  */
 export async function recordPrices(ctx: Context, refused: RefusedSteps = new Map()): Promise<void> {
   const { clock, db, venue, log } = ctx;

@@ -33,8 +33,8 @@ export async function hasPrice(db: Db, symbol: string, recordedAt: string): Prom
 export type PricePoint = { price: string; recorded_at: string };
 
 /**
- * Lists the last price in each interval of `stepSeconds`, oldest first. The list covers the `seconds` up to the newest
- * price that is not later than `now`.
+ * Lists the last price in each interval of `stepSeconds`, oldest first. The list ends with the newest price up to
+ * `now`, and goes back `seconds` from that price.
  */
 export async function listPrices(
   db: Db,

@@ -16,11 +16,9 @@ export async function deleteOldOrders(ctx: Context): Promise<void> {
   await clearClaims(ctx.db, before(CLAIM_TTL_MS));
 }
 
-/**
- * How long all recorded prices are kept, and how long one price per hour is kept: a little longer than the charts need
- * them.
- */
+/** How long all recorded prices are kept: a little longer than the charts need them. */
 const PRICE_TTL_MS = 8 * DAY_MS;
+/** How long one price per hour is kept: a little longer than the charts need it. */
 const HOURLY_PRICE_TTL_MS = 400 * DAY_MS;
 
 export async function deleteOldPrices({ db, clock }: Context): Promise<void> {

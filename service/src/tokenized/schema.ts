@@ -70,7 +70,10 @@ const MarketPrice = Closed(
   { title: 'TokenizedSwapPrice' },
 );
 
-/** Written as plain JSON Schema: for a nullable enum, the serializer would have to try each alternative. */
+/**
+ * Written as plain JSON Schema, because with a union of an enum and null, the serializer would have to try each
+ * alternative.
+ */
 const MarketSession = Type.Unsafe<MarketStatus | null>({
   type: ['string', 'null'],
   enum: ['premarket', 'regular', 'postmarket', 'overnight', 'offhours', 'paused', 'closed', null],

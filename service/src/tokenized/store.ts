@@ -102,8 +102,8 @@ export async function findEarlier(
 }
 
 /**
- * Leases, for `seconds`, orders that have no outcome yet, least recently checked first. Concurrent calls get
- * different orders.
+ * Leases up to `limit` orders that have no outcome yet, least recently checked first. The lease lasts `seconds`.
+ * Concurrent calls get different orders.
  */
 export async function takeOpen(db: Db, limit: number, seconds: number): Promise<StoredOrder[]> {
   const { rows } = await sql<Row>`
@@ -128,7 +128,10 @@ export async function advanceSearch(db: Db, ids: readonly string[], block: bigin
   );
 }
 
-/** Counts the orders of these users, from one wallet and with one partner, that may still be executed. */
+/**
+ * Counts the orders of these users that may still be executed. Only orders from this wallet and with this partner
+ * count.
+ */
 export async function countLiveOrders(
   db: Db,
   {

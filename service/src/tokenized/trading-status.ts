@@ -40,7 +40,10 @@ export async function readTradingStatus(
   };
 }
 
-/** Returns whether the market is closed but the venue still reports limits, which are then shown. */
+/**
+ * Returns whether the market is closed and the venue still reports limits. The trading status then includes these
+ * limits.
+ */
 function isClosedMarket({ refusal, maxNotional, maxTokens }: TradingLimits): boolean {
   return refusal?.kind === 'market_closed' && maxNotional > 0n && maxTokens > 0n;
 }

@@ -53,7 +53,10 @@ export async function encodeTransaction(
   return issueCalldata(ctx, intent, signer, { id, attestation, cost });
 }
 
-/** Runs the checks in parallel, so that their reads are batched, and reports the first failure in a fixed order. */
+/**
+ * Runs the checks in parallel, so that their reads are batched. If several checks fail, throws the error of the check
+ * that comes first in a fixed order.
+ */
 async function checkTerms(ctx: Context, intent: Intent, signer: Signer): Promise<Terms> {
   const { chain, contract } = intent;
   const [tradable, cost, ...signing] = await Promise.allSettled([

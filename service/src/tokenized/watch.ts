@@ -60,8 +60,8 @@ export async function settleOrders(ctx: Context): Promise<void> {
 }
 
 /**
- * Settles orders of one contract from the final blocks that were not searched yet. A recorded outcome is
- * never changed, so only final blocks count.
+ * Settles the orders of one contract. Searches only final blocks, because a recorded outcome is never changed. Each
+ * search starts shortly before the end of the previous one.
  */
 async function settleGroup(ctx: Context, orders: StoredOrder[]): Promise<void> {
   const [first] = orders;

@@ -83,8 +83,8 @@ async function bind(
 ): Promise<{ binding: BoundAddress; isNew: boolean }> {
   const found = await listBindings(tx, option.id, wanted.user_id, wanted.address);
   const own = found.filter(({ user_id }) => user_id === wanted.user_id);
-  // Throws without waiting for the other user's transaction, because two users who swap wallets would
-  // deadlock.
+  // Throws without waiting for the other user's transaction. Otherwise two users who exchange their wallets at the same
+  // time would deadlock.
   if (own.length < found.length) throw new ApiError('wallet_already_bound');
   const same = own.find(({ address }) => address === wanted.address);
   if (same !== undefined) return { binding: same, isNew: false };

@@ -64,8 +64,8 @@ export type Proof = { chain: ChainName; address: string; signature: string };
 /**
  * Consumes the challenge, then verifies the signature over the stored text and records the proof. Throws
  * `challenge_invalid` if there is no open challenge or the signature is wrong; only the log says which. A wrong
- * signature consumes the challenge too. Only if the check itself fails, for example because no RPC node answers, can
- * the challenge be used again.
+ * signature consumes the challenge too. If the signature cannot be checked, for example because no RPC node answers,
+ * the challenge can be used again.
  */
 export async function proveOwnership(ctx: Context, caller: UserCaller, proof: Proof): Promise<void> {
   const { chain, address, signature } = proof;
@@ -109,7 +109,10 @@ function composeMessage(
     : signInMessage(facts, { ...defaultPage(ctx, places), statement: sentence });
 }
 
-/** Solana wallets compare the domain with the page, so the page's origin is used if the partner has registered it. */
+/**
+ * Returns the domain and URI for a message without SIWE fields. Solana wallets compare the domain with the requesting
+ * page, so that page is used if the partner has registered its origin.
+ */
 function defaultPage(
   { baseUrl }: Context,
   { origins, page }: PartnerPlaces & { page: string | undefined },

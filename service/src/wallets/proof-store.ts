@@ -17,9 +17,9 @@ export async function lockWallet(tx: Db, partnerId: string, address: string): Pr
 }
 
 /**
- * Lists other users who hold the wallet with the partner: they have a proof that counts on `chain` (`*` =
- * every chain), or a binding without any proof. Locks their proofs until the transaction ends, so that no
- * participation is created with these proofs.
+ * Lists the other users who hold the wallet with the partner. These users have a proof that counts on `chain`, or a
+ * binding but no proof at all. If `chain` is `*`, every proof counts. Locks the proofs of the other users until the
+ * transaction ends, so that no participation is created with these proofs.
  */
 export async function lockOtherHolders(
   tx: Db,
@@ -132,7 +132,10 @@ export async function isOwnedByRestricted(
   return rows.length > 0;
 }
 
-/** Returns the user's proofs of an address with a partner. Blocks proofs by other users until the transaction ends. */
+/**
+ * Returns the user's proofs of an address with a partner. Locks these proofs until the transaction ends, so that no
+ * other user can prove the address with the partner.
+ */
 export async function lockProofs(
   tx: Db,
   key: { partnerId: string; userId: string; address: string },

@@ -112,8 +112,8 @@ export async function isProvenOn(
 }
 
 /**
- * Throws `wallet_not_proven` if the user has no proof of the wallet any more. Blocks proofs by other users
- * until the transaction ends.
+ * Throws `wallet_not_proven` if the user no longer has a proof of the wallet. Locks the proofs until the transaction
+ * ends, so that no other user can prove the wallet with the partner.
  */
 export async function lockProof(
   tx: Db,
@@ -140,8 +140,8 @@ async function countsOn(
     return (await ctx.signatures.check({ chain, address, text, signature })) !== null;
   if (kind !== 'recorded') return false;
   if (provenOn === chain) return true;
-  // Version 0.1 did not record the kind of signer. An address that has code on neither of the two chains is
-  // an EOA, whose proof counts on both.
+  // Version 0.1 did not record the kind of signer. If the address has no code on `chain` and no code on `provenOn`, the
+  // wallet is an EOA, and its proof counts on both chains.
   const chains = ctx.chains.all().filter(({ name }) => name === chain || name === provenOn);
   if (chains.length < 2) return false;
   const codes = await Promise.all(chains.map((each) => readCode(uncached(each), address)));

@@ -3,8 +3,7 @@ import type { Db } from '../db/pool.ts';
 import type { Entry } from './verification-store.ts';
 
 /**
- * Locks one allow-list entry until the transaction ends, so that it is permitted or revoked by one
- * transaction at a time.
+ * Locks one allow-list entry until the transaction ends, so that only one transaction at a time permits or revokes it.
  */
 export async function lockEntry(tx: Db, { chain, contract, wallet }: Entry): Promise<void> {
   const key = `allow-list ${chain} ${contract} ${wallet}`;

@@ -23,9 +23,9 @@ const REVERTED_DELAY_SECONDS = 60;
 const RETRY = { 'retry-after': '5' };
 
 /**
- * Moves every verification behind an allow-list entry to `revoking`, and queues the revocation of the entry
- * in the same transaction. The settlement worker of the chain sends the revocation. Does nothing if the entry
- * has no verification.
+ * Sets every verification that justifies an allow-list entry to `revoking`, and queues the revocation of the entry in
+ * the same transaction. The settlement worker of the chain sends the revocation. Does nothing if no verification
+ * justifies the entry.
  */
 export async function openRevocation(ctx: Parts, tx: Db, entry: Entry): Promise<void> {
   const time = toTimestamp(ctx.clock.micros());

@@ -178,7 +178,7 @@ export async function listUserBindings(
   return rows;
 }
 
-/** Deletes the user's challenges, and the bindings of a user who never participated. */
+/** Deletes the user's challenges. Also deletes the user's bindings if the user has never participated. */
 export async function deleteUserWallets(tx: Db, userId: string): Promise<void> {
   await sql`delete from wallet_challenges where user_id = ${userId}`.execute(tx);
   await sql`delete from option_addresses where user_id = ${userId}

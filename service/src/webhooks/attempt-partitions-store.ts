@@ -3,8 +3,8 @@ import type { Db } from '../db/pool.ts';
 
 const DEFAULT = 'webhook_attempts_default';
 /**
- * While a statement of ours waits for its lock, other statements on the table queue behind it. The wait therefore ends
- * quickly, and housekeeping tries again later.
+ * While a statement of ours waits for a lock on the table, other statements queue behind it. The wait therefore times
+ * out quickly, and housekeeping tries again later.
  */
 const LOCK_TIMEOUT = sql.raw("set local lock_timeout = '2s'");
 

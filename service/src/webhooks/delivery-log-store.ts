@@ -100,8 +100,8 @@ function ordered(
 }
 
 /**
- * Deletes finished deliveries older than `before`, pending deliveries whose event was deleted, and deleted
- * endpoints with their deliveries.
+ * Deletes finished deliveries older than `before`, and pending deliveries whose event no longer exists. Also deletes
+ * the deliveries of endpoints that are marked as deleted, and one day later the endpoints themselves.
  */
 export async function deleteOldDeliveries(db: Db, before: string): Promise<void> {
   await deleteInBatches(

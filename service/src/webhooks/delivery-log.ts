@@ -73,7 +73,9 @@ export async function resendDelivery(
   });
 }
 
-/** Deletes finished deliveries that were created more than 30 days ago, and the deliveries of deleted endpoints. */
+/**
+ * Deletes the deliveries that are no longer needed. Finished deliveries are kept for 30 days after they were created.
+ */
 export async function deleteOldDeliveries({ db, clock }: Pick<Context, 'db' | 'clock'>): Promise<void> {
   await store.deleteOldDeliveries(db, toTimestamp((Math.floor(clock.now()) - DELIVERY_RETENTION_MS) * 1000));
 }

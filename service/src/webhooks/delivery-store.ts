@@ -8,8 +8,8 @@ const LEASE = sql.raw("interval '60 seconds'");
 const RETRY_PERIOD = sql.raw("interval '24 hours'");
 
 /**
- * Identifies the resource and user of an event: deliveries with the same subject are sent one at a time. Test
- * events have no subject, so they do not wait for each other.
+ * The subject of an event, which identifies its resource and user. Deliveries with the same subject are sent one at a
+ * time. Test events have no subject, so they do not wait for each other.
  */
 export const SUBJECT = sql`case when e.data ->> 'id' is not null and e.type <> 'webhook.test' then concat(e.user_id, ' ', e.data ->> 'id') end`;
 

@@ -99,8 +99,8 @@ export async function rotateEndpointSecret(
   return ctx.commitReply(async (tx) => {
     await lock(tx, partnerId, id);
     const { previous_secret_until: until } = await readRow(tx, partnerId, id);
-    // Refuses to rotate during a grace period: a third valid secret would add another signature to every
-    // delivery, and ending the grace period early must be explicit.
+    // Refuses to start a second grace period before the first one ends, because a third valid secret would add another
+    // signature to every delivery. With `graceHours` 0, the caller ends the first grace period explicitly.
     if (until !== null && graceHours > 0) throw new ApiError('secret_rotation_in_progress', { until });
     await store.replaceSecret(tx, id, sealed, graceHours);
     return { ...(await readRow(tx, partnerId, id)), secret };

@@ -68,10 +68,7 @@ export type EndpointHealth = {
   is_hopeless: boolean;
 };
 
-/**
- * Counts a failure and locks the endpoint, so that of several concurrent failures only one changes the
- * endpoint's health.
- */
+/** Counts a failure and locks the endpoint, so that concurrent failures change the endpoint's health only once. */
 export async function countFailure(tx: Db, id: string): Promise<EndpointHealth | undefined> {
   const { rows } = await sql<EndpointHealth>`
     update webhook_endpoints w set failures = failures + 1, failing_since = coalesce(failing_since, now())

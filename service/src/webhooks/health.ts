@@ -15,9 +15,9 @@ type Failure = { isGone: boolean; isExhausted: boolean };
 type Delivery = Pick<ClaimedDelivery, 'endpoint_id' | 'partner_id'>;
 
 /**
- * Reports the change of the endpoint's health that a failure causes, if any. The caller has locked the
- * endpoint with `countFailure`, so each change sends one mail, no matter how many attempts fail at the same
- * time.
+ * Checks whether a failure changes the endpoint's health. If it does, records the change and notifies the partner. The
+ * caller has locked the endpoint with `countFailure`, so each change sends one mail, no matter how many attempts fail
+ * at the same time.
  */
 export async function noteFailure(
   ctx: Context,

@@ -117,7 +117,7 @@ async function readCredentials(
   secretFile: string | undefined,
 ): Promise<ClientCredentials> {
   if ((clientId === undefined) !== (secretFile === undefined))
-    throw new UsageError('listen takes --client-id and --client-secret-file together');
+    throw new UsageError('listen requires both --client-id and --client-secret-file, or neither');
   if (clientId !== undefined && secretFile !== undefined)
     return { baseUrl, clientId, clientSecret: (await readFile(secretFile, 'utf8')).trim() };
   const reply = await fetch(`${baseUrl}/sandbox`, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(

@@ -4,7 +4,10 @@ import type { Socket } from 'node:net';
 /** Opens a connection to an address through an HTTP proxy. */
 export type OpenTunnel = (address: string, port: string, signal: AbortSignal) => Promise<Socket>;
 
-/** Creates tunnels through the proxy with CONNECT (RFC 9110, section 9.3.6). Rejects if the proxy refuses. */
+/**
+ * Returns a function that opens tunnels through the proxy with CONNECT (RFC 9110, section 9.3.6). The function rejects
+ * if the proxy refuses.
+ */
 export function createTunnels(proxyUrl: string): OpenTunnel {
   const { hostname, port, username, password } = new URL(proxyUrl);
   const user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;

@@ -15,7 +15,7 @@ type Range = {
   until: string;
   firstId: string;
   lastId: string;
-  /** No delivery of an event since this time has been deleted. */
+  /** The delivery log is complete for events since this time. */
   loggedSince: string;
 };
 

@@ -12,14 +12,15 @@ const MAX_RECOVERED = 10_000;
 const INSERT_BATCH_SIZE = 1_000;
 const LATEST_TIME = Date.parse('9999-12-31T23:59:59Z');
 /**
- * How far the time in an event's id may be from the event's timestamp, and how far the clocks of two nodes may be
- * apart.
+ * The maximum difference between the time in an event's id and the event's timestamp, and between the clocks of two
+ * nodes.
  */
 const CLOCK_TOLERANCE_MS = 10_000;
 
 /**
  * Resends the events of a time range that the endpoint missed. Leaves out events that were delivered or are waiting for
- * delivery. Events older than the delivery log are resent only if the log still has their failed or skipped delivery.
+ * delivery. Deliveries are kept for a limited time, so an older event without a delivery may have been delivered. Such
+ * an event is left out too.
  */
 export async function recoverDeliveries(
   ctx: EndpointContext,

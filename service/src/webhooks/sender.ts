@@ -11,7 +11,7 @@ import { createUrlRules, DestinationRefused, type UrlRules } from './url-rules.t
 const TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 10_000;
-/** The maximum number of a host's addresses that are tried. */
+/** How many addresses of a host are tried at most. */
 const MAX_ADDRESSES = 4;
 /** The diagnostics channel on which undici reports which socket carries a request. */
 const SENT_CHANNEL = 'undici:client:sendHeaders';
@@ -184,8 +184,8 @@ function guardedConnector(
 }
 
 /**
- * Reads at most 64 KiB, so that the connection can be reused after a response of normal size, and returns the
- * first KiB as text.
+ * Returns the first KiB of the response as text. Reads up to 64 KiB, because the connection can be reused only if the
+ * whole response was read.
  */
 async function readStart(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<string | null> {
   const chunks: Buffer[] = [];

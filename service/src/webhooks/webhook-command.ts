@@ -140,7 +140,9 @@ async function create(ctx: EndpointContext, { caller, values }: Input) {
     throw new UsageError('webhook create requires --url and at least one --type');
   const wrong = types.find((type) => !TYPE.test(type));
   if (wrong !== undefined)
-    throw new UsageError(`--type ${wrong} must be an event type, a group such as participation.*, or *`);
+    throw new UsageError(
+      `--type ${wrong} must be an event type, a group such as participation.*, redacted, or *`,
+    );
   const created = await createEndpoint(ctx, caller, {
     ...{ url, types: [...new Set(types)] },
     ...(description !== undefined && { description }),

@@ -14,8 +14,8 @@ import { createSuccessBatches } from './success-batches.ts';
 const POLL_INTERVAL_MS = 500;
 const MAX_PER_ENDPOINT = 8;
 /**
- * Limits how many slots a partner can use, so that hanging endpoints of one partner do not use up all of
- * them.
+ * How many attempts a partner can have in progress on a node. This leaves room for other partners, even if all
+ * endpoints of one partner hang.
  */
 const MAX_PER_PARTNER = 32;
 const MAX_PER_NODE = 256;

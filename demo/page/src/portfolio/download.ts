@@ -1,4 +1,4 @@
-/** Saves a file from the page. */
+/** Makes the browser download `content` as a file named `name`. */
 export function download(name: string, type: string, content: BlobPart): void {
   const url = URL.createObjectURL(new Blob([content], { type }));
   const link = document.createElement('a');

@@ -12,7 +12,7 @@ export type Holding = {
   value: bigint | null;
   /** What the user paid, without fees. */
   cost: bigint;
-  /** Null if the value or the cost is unknown, and for token sales, which are valued at their cost. */
+  /** Null if the value is null or the cost is 0, and for token sales, which are valued at their cost. */
   gain: bigint | null;
 };
 

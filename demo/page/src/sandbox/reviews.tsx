@@ -20,7 +20,10 @@ const FORM_ACTIONS = [
   ['Expire form', 'expire'],
 ] as const;
 
-/** Decides the user's identity reviews and acts on their tax form, in place of the providers' staff and the user. */
+/**
+ * Lets the user decide their identity reviews, as the provider's staff would, and sign, decline or expire their tax
+ * form.
+ */
 export function Reviews() {
   const { isBusy, message, send } = useControl();
   const invalidate = useInvalidate();

@@ -124,7 +124,7 @@ function useOfferPreviews() {
   return state;
 }
 
-/** Links to the offer, by way of the sign-in. */
+/** Links to the sign-in, which then leads to the offer. */
 function PreviewCard({ offer }: { offer: Offer | null }) {
   const card = (
     <>

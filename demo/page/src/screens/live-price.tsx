@@ -126,7 +126,10 @@ function toPoints(market: TokenizedSwapMarket | undefined, live: string | undefi
   return live === undefined ? recorded : [...recorded, { at: Date.now(), price: Number(live) }];
 }
 
-/** The price that the change is measured from: the previous close for a day, else the first price of the period. */
+/**
+ * Returns the price that the change is measured from: for the range `1d`, the previous close if it is known, otherwise
+ * the first price of the range.
+ */
 function startOf(market: TokenizedSwapMarket | undefined, range: Range, points: readonly PricePoint[]) {
   if (range === '1d' && market?.previous_close != null) return Number(market.previous_close);
   return points.length > 1 ? points[0]?.price : undefined;

@@ -28,7 +28,7 @@ export function Header() {
 
 /**
  * The links to the main pages: in the header or, on phones, at the bottom of the screen. On the page of an offer, the
- * link to the offers is marked as current. On the page of an order, the link to the portfolio is.
+ * link to the offers is marked as current. On the page of an order, the link to the portfolio is marked as current.
  */
 function Navigation() {
   const { path } = useLocation();

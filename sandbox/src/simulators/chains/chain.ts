@@ -87,7 +87,8 @@ export async function openChain(options: ChainOptions, protectedBlocks = () => 0
     return nextBlock;
   }
 
-  // Queued, so that the chain mines no block and switches no branch while the node accepts or rejects the transaction.
+  // Runs in the queue, so that the chain mines no block and switches no branch while the node accepts or rejects the
+  // transaction.
   async function sendTransaction(args: RpcRequest): Promise<unknown> {
     let outcome: PromiseSettledResult<unknown> | undefined;
     await runExclusively(async () => {
@@ -199,9 +200,9 @@ async function mineWhileExecutable(state: State): Promise<void> {
   }
 }
 
-// Returns whether a pending transaction can be mined now. A transaction with a future nonce stays pending
-// until the earlier ones are mined. A pending transaction that the node no longer knows was replaced, so it
-// is dropped.
+// Returns whether a pending transaction can be mined now. A transaction with a future nonce stays pending until the
+// earlier ones are mined. If the node no longer knows a pending transaction, that transaction was replaced, so it is
+// dropped.
 async function hasExecutable({ evm, pending }: State): Promise<boolean> {
   for (const hash of [...pending.keys()]) {
     const transaction = await evm.request({ method: 'eth_getTransactionByHash', params: [hash] });

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-/** A chain of EDR, the EVM of Hardhat. */
+/** A chain that runs in EDR, Hardhat's EVM. */
 export type Provider = { handleRequest(request: string): Promise<{ data: unknown }> };
 
 type Account = { address: Uint8Array; balance?: bigint; code?: Uint8Array };

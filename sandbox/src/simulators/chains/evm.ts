@@ -18,8 +18,8 @@ export type EvmOptions = {
   contracts?: { address: Hex; code: Hex }[];
   genesisTimestamp?: number;
   /**
-   * If false, transactions queue in order of arrival until `evm_mine`, nonces may arrive out of order, and the caller
-   * sets the block time.
+   * If false, transactions wait until `evm_mine` and are mined in order of arrival. A transaction with a future nonce
+   * is accepted and waits for the earlier ones. The caller sets the block time.
    */
   automine?: boolean;
 };

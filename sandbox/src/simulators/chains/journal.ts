@@ -25,7 +25,7 @@ export type BlockJournal = {
   close(): Promise<void>;
 };
 
-/** Opens a chain's journal and keeps the blocks of the current branch. */
+/** Opens a chain's journal and reads the blocks of the current branch. */
 export async function openBlockJournal(path: string): Promise<BlockJournal> {
   const { records, append, close } = await openJournal<BlockRecord | ReorgRecord>(path);
   const blocks: BlockRecord[] = [];

@@ -13,7 +13,10 @@ import { createSubmissions } from './submissions.ts';
 
 export type { DocumentControls } from './controls.ts';
 
-/** What the service needs to call the provider and verify its webhooks. People open `page_url`. */
+/**
+ * What the service needs to call the provider and verify its webhooks. `page_url` is for people: a page that lists the
+ * provider's mail.
+ */
 export type ReadyDocuments = {
   url: string;
   page_url: string;

@@ -13,8 +13,8 @@ import {
 type NewApplicant = Pick<Applicant, 'externalUserId' | 'type' | 'levelName' | 'email'>;
 
 /**
- * Changes applicants and sends the resulting webhooks. Changes take effect immediately. Each promise resolves
- * after the first delivery attempt: to true if the attempt was accepted.
+ * Changes applicants and sends the resulting webhooks. Changes take effect immediately. Each `Promise<boolean>`
+ * resolves to the result of `WebhookSender.send`: whether the first delivery attempt was accepted.
  */
 export type Applicants = {
   state: IdentityState;

@@ -10,7 +10,7 @@ import { DEFAULT_COUNTRY, examplePerson, isEmpty, Person, setPerson } from './pe
 
 const MAX_FORM_BYTES = 65_536;
 
-/** The decisions the person in front of the page can choose from. */
+/** The review decisions that the page offers. */
 const OUTCOMES = {
   approve: 'Approve',
   retry: 'Reject and ask for new documents',

@@ -7,7 +7,7 @@ export function associatedAccount(owner: Uint8Array, mint: Uint8Array): Uint8Arr
   return programAddress([owner, TOKEN_PROGRAM, mint], ASSOCIATED_TOKEN_PROGRAM);
 }
 
-/** Returns the address of the account that `base` can create for a program with this seed. */
+/** Returns the address that is derived from `base` and `seed`, for an account that `program` owns. */
 export function addressWithSeed(base: Uint8Array, seed: string, program: Uint8Array): Uint8Array {
   return sha256([base, Buffer.from(seed), program]);
 }

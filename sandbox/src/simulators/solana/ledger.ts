@@ -71,7 +71,7 @@ export function createLedger(svm: Svm, timeline: Timeline): Ledger {
   const byMessage = new Map<string, number>();
   const byAddress = new Map<string, Landed[]>();
   let latestTime = 0;
-  /** Token accounts that each owner has or had, by owner. */
+  /** For each owner, the token accounts that it has or had. */
   const tokenAccounts = new Map<string, Set<string>>();
 
   /** Returns the account's version as of `slot` if a later block replaced it, otherwise undefined. */
@@ -182,7 +182,9 @@ export function createLedger(svm: Svm, timeline: Timeline): Ledger {
     return entry;
   }
 
-  /** Runs `work` while the accounts of `keys` are as they were at the end of `slot`. */
+  /**
+   * Runs `work` on the accounts of `keys` as they were at the end of `slot`, and then restores the current accounts.
+   */
   function atSlot<T>(keys: Uint8Array[], slot: number, work: () => T): T {
     const changed = keys.flatMap((key) => {
       const then = replacedAfter(key, slot);

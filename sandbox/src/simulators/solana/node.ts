@@ -9,8 +9,8 @@ import type { AccountState } from './svm.ts';
 export type NodeFaults = {
   slotsBehind: number;
   /**
-   * Whether the node has a transaction history. Without one it finds no transactions, like a node whose storage has
-   * failed, but still knows the statuses of recent ones.
+   * Whether the node has a transaction history. A node without a history finds no transactions, as if its storage had
+   * failed, but still returns the statuses of recent transactions.
    */
   hasHistory: boolean;
   /** Whether the node records inner instructions. */
@@ -41,10 +41,7 @@ export type Node = {
   chain: SolanaChain;
   faults: NodeFaults;
   slots(): Slots;
-  /**
-   * Returns the bank for `commitment` and `minContextSlot`. Throws -32016 if the node has not reached that
-   * slot yet.
-   */
+  /** Returns the bank at `config.commitment`. Throws -32016 if the bank has not reached `config.minContextSlot` yet. */
   bank(config: Config): Bank;
   bankAt(commitment: Commitment): Bank;
   /** Finds a transaction in the node's blocks. */

@@ -64,7 +64,10 @@ function send({ chain, faults: { sending } }: Node, transaction: WireTransaction
   else if (sending !== 'lost') chain.submitLater(transaction, sending.lateBySlots);
 }
 
-/** Throws a node's error if the transaction would fail at its preflight commitment. */
+/**
+ * Simulates the transaction at the preflight commitment. If the simulation fails, throws the error that a node would
+ * return.
+ */
 function preflight(node: Node, transaction: WireTransaction, config: Config): void {
   const bank = node.bank({ ...config, commitment: config.preflightCommitment ?? config.commitment });
   node.requireHealth();

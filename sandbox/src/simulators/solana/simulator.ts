@@ -14,9 +14,9 @@ export type { SolanaControls } from './controls.ts';
 
 export type ReadySolana = {
   chain: typeof SOLANA_CHAIN;
-  /** The node's URL for everyone. Faults do not apply here. */
+  /** The URL of the public node, which never has faults. */
   rpc_url: string;
-  /** The node's URL for the service only. Faults apply here. */
+  /** The secret URL of the service's node. Controls inject faults into this node only. */
   service_url: string;
   deployment: SolanaDeployment;
 };

@@ -18,7 +18,7 @@ export type Timeline = {
   /** The number of blocks up to this slot, not counting skipped slots. */
   height(slot: number): number;
   isSkipped(slot: number): boolean;
-  /** Returns the latest slot that has a block, at or before this one. */
+  /** Returns the latest slot at or before `slot` that has a block. */
   lastBlock(slot: number): number;
   /** Returns the slot of the blockhash if a transaction in `slot` may use the blockhash. */
   findBlockhash(hash: Buffer, slot: number): number | undefined;

@@ -25,7 +25,7 @@ export class MalformedTransaction extends Error {}
 const VERSION_FLAG = 0x80;
 const MAX_ACCOUNTS = 256;
 
-/** Parses a transaction. Throws `MalformedTransaction` for bytes that no node would deserialize or sanitize. */
+/** Parses a transaction. Throws `MalformedTransaction` for bytes that fail a node's deserialization or sanitization. */
 export function parseTransaction(raw: Buffer): WireTransaction {
   const reader = createReader(raw);
   const signatures = reader.list(() => reader.bytes(64));
@@ -36,7 +36,7 @@ export function parseTransaction(raw: Buffer): WireTransaction {
   return { raw, signatures, ...body };
 }
 
-/** Parses a message, as `getFeeForMessage` receives it. */
+/** Parses a message without signatures, which is the format that `getFeeForMessage` accepts. */
 export function parseMessage(message: Buffer): Omit<WireTransaction, 'raw' | 'signatures'> {
   const reader = createReader(message);
   const isVersioned = (message[0] ?? 0) >= VERSION_FLAG;

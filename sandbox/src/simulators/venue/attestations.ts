@@ -80,7 +80,7 @@ export function createAttestations(
       if (order.notional > maxNotional) throw new VenueError(400, 'MAX_LIMIT_REACHED');
       const attestationId = BigInt(`0x${randomUUID().replaceAll('-', '')}`);
       const expiration = Math.floor(now() / 1000) + ATTESTATION_TTL_SECONDS[order.duration];
-      // Counts the attestation before signing it, so that it uses up the limits even if the reply is lost.
+      // Counts the attestation before signing it, so that it counts towards the limits even if the reply is lost.
       state.attestations += 1;
       state.live.push({
         id: attestationId.toString(),

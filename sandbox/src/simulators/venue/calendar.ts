@@ -10,7 +10,7 @@ type Interval<Name> = { name: Name; start: number; end: number };
 /** The market at one moment. */
 export type CalendarMoment = {
   status: MarketStatus;
-  /** Start of the current session, pause or closure. */
+  /** When `status` began. */
   since: number;
   /** The next conventional session. */
   next: Interval<ConventionalSession>;
@@ -26,8 +26,8 @@ const MINUTE_MS = 60_000;
 const MAX_PAUSE_MS = 10 * MINUTE_MS;
 const DAYS_BACK = 5;
 /**
- * How many days ahead sessions are computed. From the start of a week, this reaches past the next weekend, even with
- * holidays before and after that weekend.
+ * How many days ahead sessions are computed. This is enough to find the end of the next weekend, even at the start of a
+ * week and with holidays before and after the weekend.
  */
 const DAYS_AHEAD = 12;
 const MAX_CACHED_DAYS = 1000;

@@ -8,7 +8,10 @@ export type PastPrice = { symbol: string; recorded_at: string; price: string; se
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** How far back prices go, and how far apart they are: the older, the sparser. Daily prices are those at 19:00 UTC. */
+/**
+ * Each span reaches `days` back and has a price every `stepMs`. Older prices are further apart. Daily prices are those
+ * at 19:00 UTC.
+ */
 const SPANS = [
   { days: 4, stepMs: 5 * MINUTE_MS },
   { days: 8, stepMs: HOUR_MS },
@@ -18,7 +21,10 @@ const SPANS = [
 const DAILY_OFFSET_MS = 19 * HOUR_MS;
 const UNIT = 10n ** 18n;
 
-/** Returns what buying one token would have cost over the last year, while the market was open. */
+/**
+ * Returns each asset's buy price at regular intervals over the last year. Leaves out times outside the conventional
+ * sessions.
+ */
 export function pastPrices(seed: string, assets: readonly DeployedAsset[], now: number): PastPrice[] {
   const calendar = createCalendar();
   const times = SPANS.flatMap(({ days, stepMs }, index) => {

@@ -19,7 +19,7 @@ function yearOf(day: Day): number {
   return new Date(day * DAY_MS).getUTCFullYear();
 }
 
-/** Returns the nth given weekday of a month; -1 is the last one. */
+/** Returns the nth occurrence of a weekday in a month. If `n` is -1, returns the last one. */
 function nthWeekday(year: number, month: number, wanted: number, n: number): Day {
   if (n < 0) {
     const last = dayOf(year, month + 1, 0);

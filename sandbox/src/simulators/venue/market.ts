@@ -19,7 +19,7 @@ export class VenueError extends Error {
 
 export type MarketNow = {
   status: MarketStatus;
-  /** The id of this session. Executed attestations are summed per session. */
+  /** Identifies the current session. The limit on executed attestations applies to each session separately. */
   session: string;
   /** Null while the status is set through the sandbox, because the next session is then unknown. */
   moment: CalendarMoment | null;

@@ -28,7 +28,10 @@ export function createVenueServer({ store, chain, fault, now, attested, isExecut
   const attestations = createAttestations(store, market, chain, now, attested);
   const marketData = createMarketData(market, chain, now);
 
-  /** Counts executed attestations towards their session's limit, and drops expired ones, which no longer count. */
+  /**
+   * Removes executed and expired attestations from the live ones. Executed attestations then count towards their
+   * session's limit. Expired attestations no longer count.
+   */
   async function settleAttestations(): Promise<void> {
     const { state } = store;
     const countBefore = state.live.length;

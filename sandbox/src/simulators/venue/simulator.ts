@@ -41,8 +41,8 @@ export const startVenue: StartSimulator<ReadyVenue> = async ({ folder, control, 
     chain: { chainId: embedded.chainId, deployment },
     now: clock.now,
     attested: (expiration) => {
-      // An order expires once a block is later than the expiry of its attestation. The chain mines on demand, so this
-      // mines such a block.
+      // An order expires only when a block is later than the expiry of its attestation. The chain mines only on demand,
+      // so a timer mines such a block.
       const mine = () => {
         if (clock.now() / 1000 <= expiration) return;
         control.call('chains/mine', { chain: embedded.chain, blocks: 1 }).catch(() => undefined);

@@ -18,14 +18,17 @@ import {
 
 type Recorded = ReturnType<typeof useUnfinishedSales> & { lock: string };
 type Options = FlowOptions<TokenSalePhase>;
-/** The page's own copy of a purchase. It keeps the approval, because browser storage may be full or blocked. */
+/**
+ * This page's copy of a purchase, in memory. It keeps the hash of the approval even if browser storage is full or
+ * blocked.
+ */
 export type Attempt = {
   purchase: UnfinishedSale;
-  /** True to finish a recorded purchase, with its approval if that can be found; false to start a new one. */
+  /** True to finish an earlier purchase, with its existing approval if that is found. False to start a new purchase. */
   readonly isResumed: boolean;
   /** Whether a new purchase may replace this one. False if this one may have been finished, here or in another tab. */
   canRetry: boolean;
-  /** Whether the browser had a record of it when the attempt started. */
+  /** Whether browser storage had a record of the purchase when the attempt started. */
   readonly wasRecorded: boolean;
 };
 type Sale = {
@@ -61,7 +64,8 @@ export function buySale(
   const { recorded, attempt, onApprovalUsed, reset } = sale;
   const { isResumed } = attempt;
   return runExclusively(recorded.lock, async () => {
-    // Another page may have finished the purchase, approved it, or left one that has to be finished first.
+    // Another page may have finished or approved this purchase, or may have approved another one, which must be
+    // finished first.
     const stored = recorded.read();
     if (!isResumed && findApproved(stored)) {
       reset();
@@ -102,7 +106,7 @@ export function buySale(
     } catch (error) {
       const code = codeOf(error);
       if (code === 'approval_already_used') onApprovalUsed(purchase);
-      // A prompt may outlive the flow: until the owner has decided, no other purchase starts.
+      // A wallet prompt may outlive the flow. Waits for the answer, so that no other purchase starts before it.
       const mayBeSent =
         code === 'outcome_unknown' ||
         (code === 'aborted' &&
@@ -110,7 +114,7 @@ export function buySale(
             () => true,
             (late) => !flows.isRejected(late),
           )));
-      // A new purchase without an approval leaves nothing to finish, unless the wallet may have sent one.
+      // A new purchase leaves nothing to finish if the wallet certainly sent no approval.
       const mayBeApproved = mayBeSent && (error as FlowError<TokenSalePhase>).phase === 'approving';
       const isEmpty = approvalHash === null && !isResumed && !mayBeApproved;
       if (isEmpty || UNUSABLE_APPROVAL_CODES.has(code)) {
@@ -177,8 +181,8 @@ export function discardSale(
 }
 
 /**
- * Runs `work`, which revokes an approval that no purchase uses. Throws `purchase_elsewhere` if another page runs a purchase, or if
- * one that needs the approval has started since the page has read it.
+ * Runs `work`, which revokes an approval that no purchase uses. Throws `purchase_elsewhere` if another page is running
+ * a purchase, if an approved purchase is recorded, or if a participation needs the approval.
  */
 export function revokeUnused(
   causeway: Causeway,
@@ -197,7 +201,7 @@ export function revokeUnused(
   });
 }
 
-/** Finds the participation of a purchase by its approval. Without one, the purchase cannot have reached the service. */
+/** Finds the participation of a purchase by its approval. A purchase without an approval has no participation. */
 async function findParticipation(
   causeway: Causeway,
   { id: value }: OfferDetails,

@@ -11,7 +11,7 @@ import { useUi } from '../ui/ui.tsx';
 const STATUS_INTERVAL_MS = 10_000;
 const QUOTE_INTERVAL_MS = 3_000;
 
-/** Codes that say why nothing can be bought. Other codes, such as `network_error`, do not. */
+/** Error codes that explain why nothing can be bought, unlike codes such as `network_error`. */
 const CLOSED_CODES = new Set([
   'market_closed',
   'market_paused',
@@ -84,8 +84,9 @@ function closedTitle(error: CausewayError | undefined): Message {
 }
 
 /**
- * Requests one quote while the market is closed, only for its error: the trading status does not include the reason.
- * Its parameters differ from those of the live quote, so that the cache does not answer with a recent price.
+ * Requests one quote while the market is closed, because its error contains the reason, which the trading status does
+ * not include. Its parameters differ from those of the live quote, so that the cache does not answer with a recent
+ * price.
  */
 function useHaltReason(symbol: string, isClosed: boolean): CausewayError | undefined {
   return useQuote({ symbol, side: 'buy', notional_value: '100' }, { enabled: isClosed }).error;

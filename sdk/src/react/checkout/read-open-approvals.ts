@@ -34,7 +34,7 @@ export async function readOpenApprovals(
   );
   const open = allowances.filter(({ amount }) => BigInt(amount) > 0n);
   if (open.length === 0) return [];
-  // Reads the participations last, so that one created in the meantime keeps its allowance.
+  // Reads the participations last, so that the allowance of a participation created in the meantime is left out.
   const isNeeded = await readNeeded(client, offer, owner, signal);
   return open.filter(({ chain, assetId }) => !isNeeded(chain, assetId));
 }

@@ -9,7 +9,7 @@ import { ErrorNotice } from '../ui/error-notice.tsx';
 import { useUi } from '../ui/ui.tsx';
 import type { OpenApproval } from './read-open-approvals.ts';
 
-/** A button that sets an approval back to zero, in the wallet that gave it. */
+/** A button that revokes an approval: the wallet that gave the approval sets the allowance to zero. */
 export function RevokeButton(props: {
   offer: OfferDetails;
   approval: Omit<OpenApproval, 'amount'>;
@@ -34,8 +34,9 @@ export function RevokeButton(props: {
         try {
           await flows.revokeApproval(causeway, { offer, wallet, ...approval }, { ...options, onSend });
         } catch (error) {
-          // The prompt may outlive the page. A purchase that starts before its owner has decided would lose its approval. Once the
-          // revocation is sent, the approval is not needed any more.
+          // The wallet prompt may outlive the page. Waits for the answer, so that no purchase starts before it: the
+          // revocation could remove the approval of that purchase. If the owner confirms, the revocation counts as
+          // done.
           if (codeOf(error) !== 'aborted' || prompt === undefined) throw error;
           await prompt;
         }

@@ -8,7 +8,7 @@ import { isWebUrl } from '../ui/format.ts';
 import { useUi } from '../ui/ui.tsx';
 import type { Deployment } from './use-deployment.ts';
 
-/** Shows what the user pays and about how many tokens they receive. */
+/** Shows what the user pays, the price, and an estimate of the tokens that the user receives. */
 export function SaleSummary(props: {
   offer: OfferDetails;
   option: OfferDetails['options'][number];

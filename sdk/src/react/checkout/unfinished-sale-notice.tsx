@@ -10,7 +10,7 @@ import { WalletField } from './checkout-fields.tsx';
 import { RevokeButton } from './revoke-button.tsx';
 import type { UnfinishedSale } from './unfinished-sale.ts';
 
-/** Offers to finish a purchase that was approved but not recorded, after a reload or a failure. */
+/** Offers to finish an approved purchase that has no participation yet, for example because the page was reloaded. */
 export function UnfinishedSaleNotice(props: {
   offer: OfferDetails;
   unfinished: UnfinishedSale;

@@ -23,21 +23,22 @@ export type UnfinishedSale = {
 };
 
 const APPROVAL_HASH = /^(0x[0-9a-f]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/i;
-/** Reports a change in the storage to this page; other pages get the browser's `storage` event. */
+/** The event that reports a change in the storage to this page. Other pages get the browser's `storage` event. */
 const CHANGED = 'causeway.sale';
 
 /**
- * Returns the purchases that this user recorded in this browser, and functions that record or remove one. A purchase is
- * recorded before the wallet opens, because the user may leave the page and approve it afterwards. Each has an item of its
- * own in the storage, so that pages never replace each other's. `lock` names what all pages with this offer run one at a time, and
- * is undefined until the session is known.
+ * Returns the purchases that this user recorded in this browser, and functions that record or remove a purchase. A
+ * purchase is recorded before the wallet opens, because the user may leave the page and approve it afterwards. Each
+ * purchase is a separate item in the storage, so that pages never overwrite each other's purchases. `lock` is the name
+ * of the lock that lets only one page at a time run a purchase of this offer. It is undefined until the session is
+ * known.
  */
 export function useUnfinishedSales(offerId: string) {
   const { status, user } = useSession();
   const { connected } = useCausewayContext();
   const prefixOf = (userId: string) => `causeway.sale.${userId}.${offerId}.`;
-  // Users whose ids are not known, for example because the app's server did not answer, share a prefix: only their wallets tell
-  // whose purchase it is.
+  // If the user's id is not known, for example because the app's server did not respond, the purchase is stored under a
+  // prefix that all such users share. Only the wallet then tells whose purchase it is.
   const shared = prefixOf('');
   const own = status === 'loading' ? undefined : prefixOf(user?.id ?? '');
   const isConnected = ({ wallet }: UnfinishedSale) =>

@@ -22,8 +22,8 @@ export type DeploymentChoice<One extends Chain = EvmChain> = {
 };
 
 /**
- * Identifies the wallet, chain and asset of a purchase: a retry with different ones would not be what the user
- * confirmed.
+ * Identifies the wallet, chain and asset of a purchase. A retry must use the same ones, because the user confirmed
+ * those.
  */
 export function termsOf(deployment: Deployment<Chain> | undefined, wallet: Wallet | undefined): string {
   const { address, protocol } = wallet ?? {};

@@ -6,7 +6,7 @@ import type { Deployment } from './use-deployment.ts';
 
 export const PREVIEW_INTERVAL_MS = 10_000;
 
-/** Returns the amount being typed with a live preview of the swap. */
+/** Returns the amount that the user types, and a live preview of the swap. */
 export function useFundPreview(deployment: Deployment | undefined, owner: string | undefined) {
   const contract = deployment && { contract_address: deployment.contract.address, chain: deployment.chain };
   const limits = {

@@ -101,8 +101,8 @@ export function useFundSwap({ offer, onDone }: UseFundSwapOptions): FundSwapStat
   );
   const blockers = useWalletBlockers(offer.id, offer.options[0]?.id, deployment?.chain, wallet);
   const { amount, limits, preview, output: published } = useFundPreview(deployment, wallet?.address);
-  // Ignores a published token whose decimals are not the offer's, because the flow checks on chain that the asset has
-  // the offer's decimals.
+  // Ignores a published token whose decimals differ from the offer's. The flow checks the offer's decimals on chain, so
+  // the page must show amounts with those.
   const output = published?.decimals === offer.asset.fractional_digits ? published : undefined;
   const [slippageBps, setSlippageBps] = useState(DEFAULT_SLIPPAGE_BPS);
   const [allowPartial, setAllowPartial] = useState(false);
@@ -135,7 +135,8 @@ export function useFundSwap({ offer, onDone }: UseFundSwapOptions): FundSwapStat
     run.start(async (flows, options) => {
       const { runExclusively } = await loadParts();
       const order = { offer, chain, wallet, assetId, ...terms };
-      // One swap at a time: a prompt that another page or an earlier visit has left open could pay again.
+      // Runs one swap at a time. Otherwise, the user could confirm this swap and also a prompt that is still open from
+      // another page or an earlier visit, and would pay twice.
       const result = await runExclusively(`causeway.swap.${wallet.address}.${offer.id}`, (onSend) =>
         flows.swapFund(causeway, order, { ...options, onSend }),
       );

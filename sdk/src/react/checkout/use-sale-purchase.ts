@@ -69,10 +69,11 @@ export function useSalePurchase(input: Input) {
     state.step === 'failed' &&
     codeOf(state.error) === 'purchase_elsewhere' &&
     attempt?.wasRecorded === true &&
-    // The records of another wallet may be hidden.
+    // `recorded.sales` may lack the records of wallets that are not connected.
     isOwn(attempt.purchase) &&
     !recorded.sales.some(({ id }) => id === attempt.purchase.id);
-  // Finishing a purchase with its approval cannot buy twice. A new approval is for what the page shows, or refused.
+  // A retry with a known approval cannot buy twice. Without one, a retry may need a new approval, so `run.canRetry`
+  // must permit it.
   const canRetry = failed?.approvalHash
     ? isOwn(failed) && state.step === 'failed' && !isClosed
     : run.canRetry && (failed ? isOwn(failed) : attempt?.canRetry === true && isLast(attempt.purchase));
@@ -103,7 +104,10 @@ export function useSalePurchase(input: Input) {
   };
 }
 
-/** `isRegistered` is undefined until it is known, and true if the option requires no wallet. */
+/**
+ * Returns the registered wallets with the protocol of `wallet`, and whether `wallet` is one of them. `isRegistered` is
+ * undefined until it is known, and true if the option requires no registered wallet.
+ */
 function useRegisteredWallets(offerId: string, optionId: string, wallet: Wallet | undefined) {
   const requirements = useRequirements(offerId).data?.options[optionId]?.data;
   const requiresWallet = requirements?.some(

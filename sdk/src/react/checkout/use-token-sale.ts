@@ -56,8 +56,8 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
    */
   unfinished: UnfinishedSale | null;
   /**
-   * An approval that no purchase uses, undefined if there is none. Never buy with it automatically, because only the
-   * service vouches for it. Let the user confirm its amount, or revoke it with `revokeApproval`.
+   * An approval that no purchase uses, undefined if there is none. Never buy with it automatically, because the page
+   * knows of it only from the service. Let the user confirm its amount, or revoke it with `revokeApproval`.
    */
   openApproval: OpenApproval | undefined;
   /** Hides `openApproval` for as long as the component is mounted. */

@@ -2,8 +2,8 @@ import type { Resource } from '../../queries.ts';
 import type { Event } from '../../wire.ts';
 
 /**
- * The resources that each group of events changes. Events report every change to these resources, so polling them is only a
- * fallback. Others also change without an event, such as balances.
+ * For each group of events, the resources whose changes it reports. Events report every change to these resources, so
+ * polling them is only a fallback. Resources that can change without an event, such as balances, are not listed.
  */
 const RESOURCES: Record<string, readonly Resource[]> = {
   participation: ['participation', 'participations'],

@@ -25,7 +25,7 @@ type Entry = {
 
 export type QueryCache = {
   getState(key: string): QueryState<unknown>;
-  /** Returns the state for the first render, which must match the server's. */
+  /** Returns the state for the first render, which must match what the server rendered. */
   getInitialState(key: string): QueryState<unknown>;
   /** Loads missing or stale data, then polls. Both stop when the last subscriber leaves. */
   subscribe(query: Query<unknown>, pollIntervalMs: number | undefined, notify: () => void): () => void;
@@ -36,7 +36,7 @@ export type QueryCache = {
    * Sets whether the event stream is live. While it is, queries whose changes are reported by events are polled rarely.
    */
   setLive(isLive: boolean): void;
-  /** Adds results that the server has loaded, for queries without data. */
+  /** Adds results that the server has loaded. Skips queries that already have data. */
   seed(preloaded: Preloaded): void;
   /**
    * Refetches stale queries when the page regains focus or visibility. Returns a function that stops this.
@@ -89,7 +89,7 @@ export function createQueryCache(client: Causeway, preloaded: Preloaded = {}): Q
       if (entry === undefined || entry.state.data !== undefined) continue;
       entry.settledAt = Date.now();
       entry.state = state;
-      // Components call this during a render, when no other component may be notified.
+      // Components call `seed` while they render. React does not allow updates of other components during a render.
       queueMicrotask(() => setState(entry, entry.state));
     }
   };
@@ -206,7 +206,10 @@ function pollIntervalOf({ subscribers, state }: Entry): number | undefined {
   return Math.max(Math.min(...intervals), (state.error?.retryAfter ?? 0) * 1000);
 }
 
-/** Drops unused entries, oldest first: each amount a user types creates a separate quote entry. */
+/**
+ * Drops unused entries, oldest first, so that the cache does not grow without limit: each amount that a user types adds
+ * an entry for its quote.
+ */
 function evictUnused(entries: Map<string, Entry>): void {
   for (const [key, { subscribers, request }] of entries) {
     if (entries.size <= MAX_ENTRIES) return;

@@ -19,13 +19,14 @@ export type HookOptions<Data = never> = {
   /** Set to false to send no request, for example until a parameter is known. Default: true. */
   enabled?: boolean | undefined;
   /**
-   * The data for the first render, for example what your server has read: an API reply or, for lists, the first page.
-   * It is shown without a request and reloaded like any other data. Data that the page already has takes precedence.
+   * The data for the first render, for example a response that your server has loaded from the API. A list hook takes
+   * the first page. The data is shown without a request and reloaded like any other data. Data that the page already
+   * has takes precedence.
    */
   initialData?: Data | undefined;
 };
 
-/** The result of every hook. Old data stays while a reload runs and after a reload fails. */
+/** The result of the hooks that load data. Old data stays while a reload runs and after a reload fails. */
 export type QueryResult<Data> = {
   data: Data | undefined;
   error: CausewayError | undefined;

@@ -16,7 +16,7 @@ import {
 } from './use-query.ts';
 
 /**
- * Returns the price of a tokenized asset for a side and a size; free to poll.
+ * Returns the price of a tokenized asset for a side and a size. Safe to poll, because it places no order.
  *
  * @example
  * ```tsx

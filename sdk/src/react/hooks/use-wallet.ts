@@ -14,7 +14,7 @@ export type ConnectedWallet<One extends Protocol> = {
    */
   connectors: readonly WalletConnector[];
   connect(connector: WalletConnector): Promise<Wallet>;
-  /** Forgets the wallet on this page; the wallet itself may keep the permission. */
+  /** Forgets the wallet on this page. The wallet itself may still list this page as connected. */
   disconnect(): void;
   /** Opens the host's wallet dialog; undefined if the SDK shows its own. */
   openDialog: (() => void) | undefined;

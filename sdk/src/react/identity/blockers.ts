@@ -7,9 +7,9 @@ import type { Check, Eligibility } from '../../wire.ts';
 const RESOLVED_BY_CHECKOUT: ReadonlySet<Check['code']> = new Set(['wallet_proof', 'allow_list']);
 
 /**
- * Returns the failed checks of an option that the user cannot resolve in the checklist: rejections first,
- * then checks of the account or the country. An offer that opens later does not block, because its
- * requirements can be met now.
+ * Returns the failed checks of an option that the user cannot resolve in the checklist: first the rejections, then
+ * other checks that belong to no requirement, such as the check of the user's country. An offer that is not open yet is
+ * no blocker, because the user can meet its requirements now.
  */
 export function blockersOf(eligibility: Eligibility | undefined, optionId: string): Check[] {
   const option = eligibility?.options.find(({ offer_option_id }) => offer_option_id === optionId);
@@ -24,7 +24,7 @@ function isBlocking({ code, status, requirement_id }: Check): boolean {
   return requirement_id === null && code !== 'offer_window';
 }
 
-/** Returns true if the user cannot resolve the blockers. */
+/** Returns true if one of the blockers is a rejection, which the user cannot resolve. */
 export function isFinal(blockers: readonly Check[]): boolean {
   return blockers.some(({ status }) => status === 'rejected');
 }

@@ -17,7 +17,7 @@ export type StepProps = {
   expectChange(): void;
 };
 
-/** Lets the user complete a requirement, or says what it waits for. */
+/** Lets the user complete a requirement, or explains its status if the user has nothing to do. */
 export function RequirementStep(props: StepProps) {
   const { offer, optionId, guide, isNext, registersWallets, expectChange } = props;
   const { requirement, status } = props.row;

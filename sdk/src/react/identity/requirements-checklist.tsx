@@ -22,7 +22,7 @@ import {
 export type RequirementsChecklistProps = BlockProps & {
   offer: OfferDetails;
   optionId: string;
-  /** Starts the next step whenever this number changes, for a button of yours such as "Start: 7 steps". */
+  /** Change this number to start the next step, for example when the user clicks your own "Start" button. */
   startSignal?: number | undefined;
   /** Called when every requirement is met and nothing else blocks the user; immediately if that is already so. */
   onCompleted?: (() => void) | undefined;
@@ -30,8 +30,8 @@ export type RequirementsChecklistProps = BlockProps & {
 
 /**
  * Shows what stops the user from investing, then lists the requirements of an option with their status and the next
- * step. The user completes identity checks, documents and wallets without leaving the page; a step that the user has
- * finished leads to the next one. Steps that the service would refuse are not offered.
+ * step. The user completes identity checks, documents and wallets without leaving the page. When the user finishes a
+ * step, the next one starts. Steps that the service would refuse are not offered.
  *
  * @example
  * ```tsx
@@ -169,7 +169,7 @@ type RowProps = StepProps & {
   /** Whether this is the open row. One row is open at a time. */
   isOpen: boolean;
   onOpen(): void;
-  /** True if the user cannot resolve the blockers. No step is offered in that case. */
+  /** True if one of the blockers is a rejection, which the user cannot resolve. The row then offers no step. */
   isBlocked: boolean;
 };
 

@@ -86,8 +86,8 @@ export function remainingSteps(rows: readonly RequirementRow[]): { steps: number
 }
 
 /**
- * Returns the user's progress with an option's requirements, for a button that announces the next step: how many steps
- * are left, and about how many minutes they take. Undefined until it is known.
+ * Returns the user's progress with an option's requirements: how many there are, how many are done, how many steps are
+ * left for the user, and about how many minutes these steps take. Undefined until it is known.
  *
  * @example
  * ```tsx

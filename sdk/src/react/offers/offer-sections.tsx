@@ -115,7 +115,7 @@ export function OfferMilestones({ offer, className }: OfferPartProps) {
 }
 
 /**
- * Shows an offer's questions, one answer open at a time; renders nothing if there are none.
+ * Shows an offer's questions. Opening one answer closes the others. Renders nothing if there are no questions.
  *
  * @example
  * ```tsx

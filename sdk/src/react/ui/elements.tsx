@@ -2,11 +2,6 @@ import { type ReactNode, useEffect, useState } from 'react';
 import type { Tone } from './labels.ts';
 import { useUi } from './ui.tsx';
 
-/**
- * The colour of a badge or notice. The text must convey the same meaning, because not every reader sees
- * colours.
- */
-
 const MARKS: Record<Tone, string> = { neutral: '○', busy: '◔', good: '✓', attention: '!', bad: '✕' };
 
 /**
@@ -96,7 +91,7 @@ function useChecksummed(address: string): string {
 }
 
 /**
- * Shows a shortened address with its checksum; screen readers, the tooltip and copied text get the full one.
+ * Shows a shortened address with its checksum. Screen readers, the tooltip and copied text get the full address.
  *
  * @example
  * ```tsx

@@ -5,8 +5,8 @@ import type { ErrorCode } from '../../wire.ts';
 export type ErrorDescription = { title: string; advice: string; needsSignIn: boolean };
 
 /**
- * Codes that no component causes, so they have no texts here. The error's own message is shown; for
- * `validation_failed`, the invalid fields are shown instead.
+ * Error codes without a text in `MESSAGES`, because the components do not expect them. For these codes the components
+ * show the error's own message or, for `validation_failed`, the invalid fields.
  */
 type Unexpected =
   | 'malformed_request'
@@ -182,7 +182,7 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** Returns what happened, undefined for unknown codes. */
+/** Returns the text that says what happened, or undefined for an unknown code. */
 export function titleOf(code: string): ErrorMessage | undefined {
   return Object.hasOwn(MESSAGES, code) ? MESSAGES[code as Known][0] : undefined;
 }

@@ -12,7 +12,10 @@ export type Formats = {
   digits(decimal: string): string;
   /** Formats smallest units as an amount with its token code: `1500000` with 6 decimals becomes `1.5 USDC`. */
   tokenAmount(units: bigint | string, unit: Unit): string;
-  /** Like `tokenAmount`, but truncated to six significant digits; keeps the whole part and the first two decimals. */
+  /**
+   * Like `tokenAmount`, but truncated to six significant digits. Never cuts off the whole part or the first two
+   * decimals.
+   */
   shortAmount(units: bigint | string, unit: Unit): string;
   /** Formats dollars, always with cents: `1000` becomes `$1,000.00`. */
   usd(decimal: string): string;
@@ -125,7 +128,10 @@ export function truncatePrice(decimal: string): string {
 
 const SIGNIFICANT_DIGITS = 6;
 
-/** Truncates to six significant digits, but keeps the whole part and two decimals: `1.0954152` becomes `1.09541`. */
+/**
+ * Truncates to six significant digits, but never cuts off the whole part or the first two decimals: `1.0954152` becomes
+ * `1.09541`, and `1234567.891` becomes `1234567.89`.
+ */
 export function truncateSignificant(decimal: string): string {
   const [whole = '0', fraction = ''] = decimal.split('.');
   const leading = whole === '0' ? -(/^0*/.exec(fraction)?.[0].length ?? 0) : whole.length;

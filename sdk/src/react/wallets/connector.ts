@@ -62,7 +62,7 @@ export type WalletConnection = {
   disconnect?: (() => void) | undefined;
 };
 
-/** The wallet that the host app has connected: a wallet, a connection, or null if no EVM wallet is connected. */
+/** The host app's wallet, alone or as a connection. Null means that no EVM wallet is connected. */
 export type HostWallet = Wallet | WalletConnection | null;
 
 /** Returns the host's connection, undefined if the SDK manages connections itself. */

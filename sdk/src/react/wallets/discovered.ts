@@ -3,7 +3,10 @@ import type { Protocol, WalletConnector } from './connector.ts';
 import { useInjectedWallets } from './injected.ts';
 import { useStandardWallets } from './wallet-standard.ts';
 
-/** Returns the wallets that announce themselves in this browser, except those of the protocol that the host manages. */
+/**
+ * Returns the wallets that announce themselves in this browser. Leaves out the wallets of `hostProtocol`, the protocol
+ * for which the host manages the connection.
+ */
 export function useDiscoveredWallets(
   isEnabled: boolean,
   hostProtocol: Protocol | undefined,

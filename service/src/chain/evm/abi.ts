@@ -20,8 +20,8 @@ export const erc20Abi = [
 ] as const;
 
 /**
- * Both generations of the fund swap. `stopped()` is a uint256 in the first generation and a bool in newer ones; uint256
- * decodes both.
+ * The functions of both generations of the fund swap. `stopped()` returns a uint256 in the first generation and a bool
+ * in the second; uint256 decodes both.
  */
 export const fundSwapAbi = [
   ...pickFunctions(fundSwap.abi, ['preview', 'outputToken', 'authorized', 'paused', 'status', 'SWAP_LEVEL']),

@@ -1,7 +1,7 @@
 import type { EvmChain } from './client.ts';
 import { callNode } from './node-call.ts';
 
-/** How the code of an EOA that has delegated to a contract starts (EIP-7702). */
+/** The prefix of the code of an EOA that has delegated to a contract (EIP-7702). */
 const DELEGATION_PREFIX = '0xef0100';
 
 /** Returns `contract` if a contract is deployed at the address. Returns `none` for an EOA, even with a delegation. */

@@ -48,7 +48,7 @@ export function contractCall<const A extends Abi, Name extends ContractFunctionN
   };
 }
 
-/** Reads the result as words, for views whose shape differs between deployments. */
+/** Decodes the result as a list of 32-byte words, for views whose shape differs between deployments. */
 export function asWords(call: Call<unknown>): Call<bigint[]> {
   return { ...call, key: `${call.key} words`, decode: readWords };
 }

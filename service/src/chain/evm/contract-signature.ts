@@ -66,7 +66,7 @@ async function acceptsSignature(
   return (await runValidator(chain, data, to)) === MAGIC_VALUE;
 }
 
-/** Returns null if the validator reverts. */
+/** Returns the result of the call, or null if the call reverts. */
 async function runValidator(chain: EvmChain, data: Hex, to?: Hex): Promise<unknown> {
   const call = { ...(to !== undefined && { to }), data, gas: VALIDATION_GAS };
   try {

@@ -3,12 +3,16 @@ import type { Block } from './blocks.ts';
 import type { EvmChain } from './client.ts';
 
 /**
- * The newest blocks that a reorganisation is unlikely to undo (`confirmed`) or cannot undo (`final`). Code that must be
- * sure that a transaction can no longer be mined waits for `released`.
+ * Three block numbers. A reorganisation is unlikely to undo blocks up to `confirmed`, and cannot undo blocks up to
+ * `final`. `released` is the same block as `final` or an older one. Code that must be sure that a transaction can no
+ * longer be mined waits for `released`.
  */
 export type Finality = { confirmed: bigint; final: bigint; released: bigint };
 
-/** The minimum depth of `released` where finality tags are missing. Test chains need it: their other depths are 1. */
+/**
+ * The minimum depth of `released` if the node reports no finalized block. It matters on test chains, whose
+ * `refundDepth` is only 1.
+ */
 const RELEASE_BLOCKS = 64;
 
 /**

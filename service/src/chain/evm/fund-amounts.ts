@@ -49,9 +49,10 @@ function decode(item: AbiFunction, data: Hex): readonly unknown[] | null {
 }
 
 /**
- * Reads the token and amount of each row. In the second generation, a call takes one row or a list of rows. A refund
- * also takes the amounts, as its second argument. In the first generation, a call takes tokens and amounts as separate
- * arguments. Each is a value or a list.
+ * Reads the token and amount of each row. In the first generation, a call takes tokens and amounts as separate
+ * arguments, each a single value or a list. In the second generation, the first argument of a call is a row or a list
+ * of rows. A refund of the second generation also takes the amounts, which replace those of the rows, as its second
+ * argument.
  */
 function listRows([first, second, tokens, amounts]: readonly unknown[]): Identified[] {
   if (typeof first === 'object' && first !== null && !Array.isArray(first)) {

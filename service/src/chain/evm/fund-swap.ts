@@ -32,10 +32,10 @@ export function readAuthorized({ reader }: EvmChain, swap: Hex, wallet: Hex): Pr
 }
 
 /**
- * Reads the stop mask of any contract generation. In the first generation, `stopped()` returns the mask. In newer ones,
- * `paused()` returns the mask, and `stopped()` returns a bool. `status()` adds the state of the market behind the
- * contract. But the words of `status()` come in either order, and they repeat the contract's own flags. Therefore they
- * count only while `stopped()` and `paused()` are clear.
+ * Reads the stop mask of either contract generation. In the first generation, `stopped()` returns the mask. In the
+ * second generation, `stopped()` returns a bool and `paused()` returns the mask. `status()` also reports the state of
+ * the market behind the contract. But deployments return the words of `status()` in different orders, and the words
+ * repeat the contract's own flags. Therefore they are used only if both `stopped()` and `paused()` are zero.
  */
 export async function readSwapStatus({ reader }: EvmChain, swap: Hex): Promise<SwapStatus> {
   const [stopped, swapLevel, paused, words] = await Promise.all([

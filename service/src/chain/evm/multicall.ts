@@ -36,14 +36,14 @@ const MAX_MULTICALL_GAS = 30_000_000n;
 
 const AGGREGATE3_SELECTOR = toFunctionSelector(getAbiItem({ abi: multicall3.abi, name: 'aggregate3' }));
 
-// The parent hash alone would not distinguish two blocks with the same parent.
+// These calls identify the block. The parent hash alone would not distinguish two blocks with the same parent.
 const BLOCK_ID_CALLS = (
   ['getBlockNumber', 'getLastBlockHash', 'getCurrentBlockTimestamp', 'getCurrentBlockDifficulty'] as const
 ).map((functionName) => encodeFunctionData({ abi: multicall3.abi, functionName }));
 
 /**
- * Uses the multicall contract. If the chain has none, or if the call to it fails, sends a JSON-RPC batch on
- * the latest block.
+ * Returns a function that sends calls through the multicall contract. If the chain has no multicall contract, or if the
+ * call to it fails, the function sends the calls as a JSON-RPC batch.
  */
 export function createCallAll(rpc: Rpc, multicall: Hex | null): CallAll {
   let noCodeUntil = multicall === null ? Number.POSITIVE_INFINITY : 0;

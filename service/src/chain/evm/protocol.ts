@@ -6,7 +6,7 @@ import type { Protocol } from '../rpc/rpc.ts';
 // "limit exceeded".
 const RATE_LIMIT_CODES = new Set([-32002, -32005, -32016]);
 const INTERNAL_ERROR = -32603;
-/** Providers use the same codes for a log query with too many results, which waiting does not fix. */
+/** Providers use the same codes if a log query has too many results. Such a query fails again after any wait. */
 const TOO_MANY_LOGS = /more than [\d,]+ results|block range|response size/i;
 
 /** The JSON-RPC of EVM nodes. */

@@ -20,7 +20,10 @@ export type Reader = {
    * lanes.
    */
   cacheCounts: Readonly<{ hits: number; misses: number }>;
-  /** Returns a reader for one partner. It shares calls and the cache, but partners take turns when the node is slow. */
+  /**
+   * Returns a reader for one partner. All readers share calls and the cache, but partners take turns when the node is
+   * slow.
+   */
   inLane(lane: string): Reader;
 };
 

@@ -174,9 +174,9 @@ export function fundBlockedReason(revert: Hex): 'fund_stopped' | 'role_missing' 
 export type FundEventName = 'Committed' | 'Remitted' | 'BatchFail';
 
 /**
- * Returns the name of the fund's event for each row, or null for a row without an event in the logs. Rows
- * with equal values consume equal events in order, so that every event is counted once, no matter in which
- * order the fund emits them.
+ * Returns the name of the fund's event for each row, or null for a row without an event in the logs. The fund may emit
+ * its events in any order, so rows and events are matched by their values. If several rows have equal values, each of
+ * them gets a different event.
  */
 export function matchRows(
   fund: Hex,
@@ -210,8 +210,8 @@ export type FundEvent = {
 type EventAbi = { name: string; inputs: readonly { name?: string; indexed?: boolean }[] };
 
 /**
- * The events about rows by their first topic. Each value is one word, so values are sliced from the data
- * directly: viem's decoder would hash the signature of every event of the ABI for every log.
+ * Maps the first topic of each event about rows to the event. Each value is one word, so values are sliced from the
+ * data directly: viem's decoder would hash the signature of every event of the ABI for every log.
  */
 const EVENTS: ReadonlyMap<Hex, EventAbi> = new Map(
   [...abi, ...abiV2].flatMap((item) =>

@@ -61,7 +61,7 @@ export async function readSwapCount(
   return count;
 }
 
-/** Reads the key that signs orders, or null if the contract does not expose it. */
+/** Reads the address of the key that signs orders, or null if the contract does not expose it. */
 export async function readOperator({ reader }: EvmChain, swap: Hex): Promise<Hex | null> {
   const operator = await optionalView(reader.read(contractCall(swap, tokenizedSwapAbi, 'operator', [])));
   return operator === undefined ? null : toLowerHex(operator);
@@ -77,13 +77,14 @@ export function readDomainSeparator({ reader }: EvmChain, swap: Hex): Promise<He
   return reader.read(contractCall(swap, tokenizedSwapAbi, 'domainSeparator', []));
 }
 
-/** An undecoded `Swapped` event. Deployments index different arguments; `isSwapOf` knows them all. */
+/** An undecoded `Swapped` event. Deployments index different arguments; `isSwapOf` handles all of these variants. */
 export type SwapLog = EventLog & { transactionHash: Hex };
 
 /**
  * Reads the swaps in a range of blocks, and the timestamp of the last block in seconds since the epoch. Filters by
- * address and first topic only, because deployments index different arguments. One node answers both queries, and only
- * if it has the last block: a node that lags behind would leave out the latest swaps.
+ * address and first topic only, because deployments index different arguments. Sends both queries to the same node. If
+ * this node does not have the last block, another node is tried: a node that lags behind would leave out the latest
+ * swaps.
  */
 export async function readSwaps(
   { rpc, name }: EvmChain,

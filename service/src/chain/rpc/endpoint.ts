@@ -20,7 +20,10 @@ export type RpcReply = { result: unknown } | { error: NodeError };
 export type Endpoint = {
   /** The name of the provider that runs the endpoint. Endpoints of one provider are not independent of each other. */
   provider: string;
-  /** Returns whether a call may be sent now. While the circuit is open, a caller that gets true sends the probe. */
+  /**
+   * Returns whether a call may be sent now. If it returns true while the circuit is open, the caller's call is the
+   * probe.
+   */
   isAvailable(): boolean;
   /** Returns true if the circuit is closed and `distrust` has not been called recently. */
   isTrusted(now: number): boolean;
@@ -88,8 +91,8 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
   async function post(calls: RpcCall[], timeoutMs: number, lane: string): Promise<RpcReply[]> {
     const deadline = performance.now() + timeoutMs;
     const leave = await connections.take(lane, timeoutMs).catch((error: unknown) => {
-      // Finding no free connection says nothing about the endpoint. While the circuit is open, however, this call may
-      // be its probe. Other calls wait for the result of the probe, so it counts as failed.
+      // A lack of free connections says nothing about the endpoint. But while the circuit is open, this call may be the
+      // probe that other calls wait for, so it is recorded as failed.
       if (!circuit.isClosed()) circuit.fail();
       throw error;
     });

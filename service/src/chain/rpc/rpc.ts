@@ -15,8 +15,8 @@ export type Rpc = {
   /** Makes one call. Throws `NodeError` if the node rejects it, `ApiError` if no node responds. */
   request(call: { method: string; params?: unknown }): Promise<unknown>;
   /**
-   * Sends one call to every endpoint of this chain and returns the first result. If all fail, throws the
-   * error of a node that rejected the call or, if no node responded, an upstream error.
+   * Sends one call to every endpoint of this chain and returns the first result. If all fail, throws the error of a
+   * node that rejected the call. If no node rejected it, throws an upstream error.
    */
   requestAll(call: { method: string; params?: unknown }): Promise<unknown>;
   /** Makes several calls in one HTTP request. */
@@ -31,7 +31,7 @@ export type Rpc = {
   providers(): Rpc[];
   /** The number of HTTP requests sent so far, not counting surveys. */
   sent(): number;
-  /** Returns how many HTTP requests to each endpoint had each outcome, in the configured order. */
+  /** Returns the number of HTTP requests by outcome for each endpoint. The endpoints are in the configured order. */
   outcomes(): { provider: string; outcomes: Endpoint['outcomes'] }[];
   close(): Promise<void>;
 };
@@ -167,9 +167,9 @@ function acceptOrDistrust(endpoint: Endpoint, replies: RpcReply[], accept?: Acce
 }
 
 /**
- * Picks the endpoint that this call has tried least often; among equals, a trusted endpoint, then the first
- * in the configured order. Once an endpoint has failed the call, untried endpoints are used even if their
- * circuit is open: an answer is worth the wait.
+ * Picks the endpoint that this call has tried least often; among equals, a trusted endpoint, then the first in the
+ * configured order. After a failed attempt, uses untried endpoints even if their circuit is open: waiting for one of
+ * them is better than failing the call.
  */
 function pickEndpoint(
   endpoints: Endpoint[],

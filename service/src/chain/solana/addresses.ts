@@ -65,7 +65,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  * several nodes or databases use the key.
  */
 export function receiptSeed(participationId: string, kind: 'commit' | 'remit'): string {
-  if (!UUID.test(participationId)) throw new Error('a receipt needs the id of a participation');
+  if (!UUID.test(participationId)) throw new Error('the participation id is not a UUID');
   const id = Buffer.from(participationId.replaceAll('-', ''), 'hex').toString('base64url');
   return `${id}.${kind === 'commit' ? 'c' : 'r'}`;
 }

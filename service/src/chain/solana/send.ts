@@ -1,9 +1,9 @@
 import type { SolanaChain } from './client.ts';
 
 /**
- * Sends signed bytes to every endpoint; safe to repeat. Nodes are asked not to simulate the transaction first and not
- * to retry it, because the service resends it. An answer only means that a node has relayed the bytes. Throws if no
- * node accepted them.
+ * Sends signed bytes to every endpoint. Repeating the call is safe. Nodes are asked not to simulate the transaction
+ * first. They are also asked not to retry it, because the service resends it. Success only means that a node has
+ * accepted the bytes for relay. Throws if no node accepted them.
  */
 export async function sendTransaction({ rpc }: SolanaChain, raw: Uint8Array): Promise<void> {
   const options = { encoding: 'base64', skipPreflight: true, maxRetries: 0 };

@@ -21,8 +21,8 @@ export async function isSignedMessage(address: string, text: string, signature: 
 }
 
 /**
- * Decodes hexadecimal, base58 or base64, with or without padding. Returns both readings of a text that is base58 and
- * base64, as unpadded base64 can be if it starts with "1".
+ * Decodes hexadecimal, base58 or base64, with or without padding. Unpadded base64 that starts with "1" can also be
+ * valid base58. For such a text, returns both results.
  */
 function decodeSignature(signature: string): Uint8Array[] {
   const hex = signature.replace(/^0x/, '');
@@ -55,7 +55,9 @@ function* offchainMessages(publicKey: Uint8Array, text: string): Generator<Buffe
   }
 }
 
-/** Returns the 32-byte application domains in use: none, the page's host, and its hash. */
+/**
+ * Returns the 32-byte application domains in use: zeros, the page's host padded with zeros, and the hash of the host.
+ */
 function applicationDomains(text: string): Buffer[] {
   const host = text.split(' ', 1)[0] ?? '';
   const padded = Buffer.alloc(32);

@@ -24,7 +24,7 @@ export class MalformedTransaction extends Error {
 
 const VERSION_PREFIX = 0x80;
 
-/** Parses a legacy or version 0 transaction. Throws `MalformedTransaction`. */
+/** Parses a legacy or version 0 transaction. Throws `MalformedTransaction` if it is neither. */
 export function parseTransaction(raw: Uint8Array): WireTransaction {
   const cursor = createCursor(Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength));
   const signatures = Array.from({ length: cursor.length() }, () => cursor.take(64));
