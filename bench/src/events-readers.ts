@@ -9,8 +9,8 @@ const OPENING = 50;
 
 /**
  * Opens `count` event streams, ten per token. When all of them have caught up, this process sends a URL to its parent.
- * The URL returns the delays of the events that arrived since it was last called. A delay is the time from an event's
- * append to its arrival at a stream, in milliseconds.
+ * A request to the URL returns the delays of the events that arrived since the previous request. A delay is the time
+ * from when an event is appended until it arrives at a stream, in milliseconds.
  */
 const [url = '', count = '0', ...tokens] = process.argv.slice(2);
 let opened = 0;

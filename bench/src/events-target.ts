@@ -74,7 +74,7 @@ function eventsOf(partnerId: string, from: number, count: number): NewEvent[] {
   }));
 }
 
-/** Returns an event of one user, to append now: `appended_at` is the current time. */
+/** Returns a new event of a user, with the current time as `appended_at`. */
 function boundWallet(partnerId: string, userId: string): NewEvent {
   return {
     partnerId,
@@ -232,9 +232,9 @@ async function measureFirstAttempts(
 }
 
 /**
- * Opens streams, ten per user, and then appends 2,000 events at a steady rate, for each user in turn. Returns the
- * memory that the streams add to this process and the 99th percentile of the time from an event's append to its arrival
- * at a stream.
+ * Opens `count` streams, ten per user. Then appends 2,000 events in total at a steady rate, each for the next user in
+ * turn. Returns the memory that the streams add to this process and the 99th percentile of the time from an event's
+ * append to its arrival at a stream.
  */
 async function measureStreams(context: Context, count: number): Promise<EventFigures['streams']> {
   const users: string[] = [];

@@ -12,8 +12,8 @@ export type MeasuredLoad = TimedLoad & { cpuMicros: number; databaseCpuMicros: n
 type Load = Parameters<typeof timedLoad>[2];
 
 /**
- * Starts the service and its providers. `measure` sends the mix of requests to the service. The service sends traces of
- * 1% of the requests to `collectorUrl`. Default: no traces.
+ * Starts the service and its providers. `measure` sends the mix of requests to the service. If `collectorUrl` is given,
+ * the service traces 1% of the requests and sends the traces there.
  */
 export async function startMix({ core, collectorUrl }: { core?: number; collectorUrl?: string } = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-simulators-'));

@@ -40,8 +40,8 @@ type Measured = Record<
 /**
  * Compares two nodes behind HAProxy with one node behind HAProxy, on all cores of the machine, for several kinds of
  * requests. The load generator has the lowest priority. A node can use only one core, so it serves at most one request
- * per `nodeCpuMs`. The whole machine serves at most one request per core and `machineCpuMs`. More nodes can therefore
- * do at most `cores × nodeCpuMs ÷ machineCpuMs` times the work of one node (`ceiling`).
+ * per `nodeCpuMs`. The whole machine serves at most `cores` requests per `machineCpuMs`. More nodes can therefore do at
+ * most `cores × nodeCpuMs ÷ machineCpuMs` times the work of one node (`ceiling`).
  */
 export async function run(): Promise<Result> {
   const problem = installDebianPackages(['haproxy', 'wrk']);

@@ -128,8 +128,9 @@ function limitOf(bar: Bar): string {
 }
 
 /**
- * Returns a row of the plot for each bar. If less is better, mirrors the values at the limit, so that more is better in
- * every row. Skips growth exponents, results without a date, and bars whose limit or rounds are not positive.
+ * Returns a row of the plot for each bar. If a lower value is better, replaces each value with `limit² / value`, so
+ * that a higher value is better in every row. Skips growth exponents, results without a date, and bars with a limit or
+ * a round that is not positive.
  */
 function ratioRows(results: readonly Stored[]): RatioRow[] {
   return results

@@ -25,8 +25,8 @@ export async function run(): Promise<Result> {
 }
 
 /**
- * Throws if the sizes of the replies differ by more than 10%: a much smaller constant reply would make the
- * comparison unfair.
+ * Throws if the sizes of the replies differ by more than 10%. The comparison would be unfair if the bare route sent a
+ * much smaller reply.
  */
 async function assertSimilarReplies(...targets: Target[]): Promise<void> {
   const sizes = await Promise.all(

@@ -93,8 +93,8 @@ export function pickFrom(mix: Mix): () => Planned {
  *
  * With `rate`, the load is an open loop of independent users. Request `k` is sent at `k / rate` seconds, however late
  * the replies are. It is sent on an idle connection or else on a new one, and its latency counts from the time it was
- * due. A limit on connections would make the loop a closed one: requests would wait in the generator, and the node
- * would never be overloaded.
+ * due. A low limit on connections would turn the open loop into a closed one: requests would wait in the generator, and
+ * the node would never be overloaded.
  *
  * With `connections`, each connection sends its next request as soon as a reply arrives. This measures the highest
  * throughput of the node.

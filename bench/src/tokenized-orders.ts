@@ -11,8 +11,8 @@ export type Measured = { url: string; headers: Record<string, string>; statsUrl:
 /**
  * CPU milliseconds of the service process per transaction. `oneByOne` is the mean cost of transactions sent one at a
  * time. `atOnce` is the mean cost of transactions sent twenty at a time. Both have one value per part. `p50` and `p95`
- * refer to transactions sent one at a time. `idle` is the cost of an idle process over the same time. It is already
- * subtracted from `oneByOne`, `p50` and `p95`, but not from `atOnce`.
+ * refer to transactions sent one at a time. `idle` is the cost of an idle process during the mean time that such a
+ * transaction takes. It is already subtracted from `oneByOne`, `p50` and `p95`, but not from `atOnce`.
  */
 export type TransactionCost = {
   oneByOne: number[];

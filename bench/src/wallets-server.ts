@@ -10,7 +10,8 @@ import { readOfferBySlug } from '@causeway/service/offers/store.ts';
 import { walletRoutes } from '@causeway/service/wallets/routes.ts';
 import { benchContext } from './context.ts';
 
-/** The service with one offer and many users. Reports its event loop delay and its CPU time on request. */
+/** Serves the wallet routes, with one offer and many users. Reports its event loop delay and CPU time on request. */
+
 const USERS = 64;
 
 const { ctx } = await benchContext();

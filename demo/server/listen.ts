@@ -57,7 +57,7 @@ function bind(host: string, port: number, listener: RequestListener): Promise<Se
 
 const CLOSE_TIMEOUT_MS = 2_000;
 
-/** Finishes the requests in progress and closes idle connections. */
+/** Closes idle connections and waits for the requests in progress. After `CLOSE_TIMEOUT_MS`, closes all connections. */
 function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());

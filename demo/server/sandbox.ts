@@ -22,7 +22,7 @@ export async function readOverview({ baseUrl }: DemoSettings): Promise<Overview>
 }
 
 /**
- * Returns the user's mail, or all mail if no user is signed in, because new users must confirm their address
+ * Returns the user's mail. If no user is signed in, returns all mail, because new users must confirm their address
  * before they can sign in.
  */
 export function forwardMail({ baseUrl }: DemoSettings, email: string | undefined): Promise<Response> {

@@ -7,7 +7,7 @@ import type { Event, EventProof } from './wire.ts';
 export type EventFilter = Filter<'type' | 'user_id' | 'subject_id'>;
 
 export type EventQuery = PageQuery & {
-  /** An event id; lists the events after it, oldest first. */
+  /** The id of an event. If it is set, only the events after it are listed, oldest first. */
   after?: string | undefined;
   filters?: readonly EventFilter[] | undefined;
 };

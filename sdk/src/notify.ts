@@ -5,7 +5,7 @@
  */
 export function notify<Value>(callback: ((value: Value) => unknown) | undefined, value: Value): void {
   new Promise((resolve) => resolve(callback?.(value))).catch(
-    // Only logs the error on a server, because some runtimes exit after an uncaught error.
+    // On a server, the error is only logged, because some runtimes exit after an uncaught error.
     typeof document === 'undefined' || typeof reportError === 'undefined' ? console.error : reportError,
   );
 }

@@ -18,7 +18,7 @@ export type Participations = {
     query?: PageQuery & { filters?: readonly ParticipationFilter[] | undefined },
     options?: RequestOptions,
   ): Pages<Participation>;
-  /** `include: 'transactions'` adds the hashes of the transactions and their pages in a block explorer. */
+  /** `include: 'transactions'` adds the hash and the block explorer URL of each transaction. */
   get(id: string, options?: RequestOptions & ParticipationInclude): Promise<Participation>;
 };
 

@@ -8,7 +8,8 @@ export type Preloaded = Readonly<Record<string, unknown>>;
  * Runs a page's queries on the server, so that the first render already has the data. Pass the result to
  * `CausewayProvider` as `initial`. Queries that fail are omitted, and the page runs them again.
  *
- * In a React server component, import it from `@causeway/sdk`: `@causeway/sdk/react` is client-only code there.
+ * In a React server component, import `preload` from `@causeway/sdk`, because `@causeway/sdk/react` is client-only code
+ * there.
  *
  * @example
  * ```ts

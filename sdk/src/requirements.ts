@@ -14,13 +14,13 @@ export type Requirements = {
   list(offerId: string, options?: RequestOptions): Promise<OfferRequirements>;
   /** Returns the user's status for each requirement; see `describeStatus`. */
   statuses(offerId: string, options?: RequestOptions): Promise<RequirementStatuses>;
-  /** Records that the user has read a document, given the details of its `acknowledgement` requirement. */
+  /** Records that the user has read a document. Pass the `details` of its `acknowledgement` requirement. */
   acknowledge(
     offerId: string,
     document: NewAcknowledgement,
     options?: RequestOptions,
   ): Promise<Acknowledgement>;
-  /** Lists every document version that the user has acknowledged. */
+  /** Lists every document version of the offer that the user has acknowledged. */
   acknowledgements(offerId: string, query?: PageQuery, options?: RequestOptions): Pages<Acknowledgement>;
 };
 

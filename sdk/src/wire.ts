@@ -129,7 +129,7 @@ export type DocumentSubmission = {
 export type Eligibility = {
   object: 'eligibility';
   offer_id: string;
-  /** Whether any option is eligible. */
+  /** Whether the user is eligible for at least one option. */
   eligible: boolean;
   options: Array<OptionEligibility>;
 };
@@ -138,7 +138,7 @@ export type ErrorBody = {
   /** A human-readable message. */
   message: string;
   type: 'api_error';
-  /** An error code for programs; docs/errors.md lists all of them. */
+  /** An error code for programs; docs/errors.md lists all codes. */
   code: string;
   /** A list of messages per field, or details specific to the code. */
   errors: Record<string, unknown>;
@@ -155,7 +155,7 @@ export type Event = {
   /** The event's number among all of the partner's events, without gaps. */
   sequence: number;
   user_id: string | null;
-  /** The API request that caused the event. */
+  /** The id of the API request that caused the event. */
   request_id: string | null;
   /** Type, ids, status and amounts of the subject. */
   data: Record<string, unknown>;
@@ -272,7 +272,7 @@ export type NewKycToken = {
 };
 
 export type NewWebhookEndpoint = {
-  /** An `https` URL on a public address. The same rules apply each time an event is sent. */
+  /** An `https` URL on a public address. This is checked again each time an event is sent. */
   url: string;
   /** Event types: exact names, groups such as `participation.*`, `redacted`, or `*`. */
   types: Array<string>;
@@ -287,7 +287,7 @@ export type OAuthErrorBody = {
   /** A human-readable message. */
   message: string;
   type: 'api_error';
-  /** An error code for programs; docs/errors.md lists all of them. */
+  /** An error code for programs; docs/errors.md lists all codes. */
   code: string;
   /** A list of messages per field, or details specific to the code. */
   errors: Record<string, unknown>;
@@ -741,7 +741,7 @@ export type WebhookEndpoint = {
 };
 
 export type WebhookEndpointChange = {
-  /** An `https` URL on a public address. The same rules apply each time an event is sent. */
+  /** An `https` URL on a public address. This is checked again each time an event is sent. */
   url?: string | undefined;
   /** Event types: exact names, groups such as `participation.*`, `redacted`, or `*`. */
   types?: Array<string> | undefined;
@@ -1113,7 +1113,7 @@ export type Operations = {
     };
     reply: TokenizedSwapOrders;
   };
-  /** Create a signed purchase transaction for the wallet to broadcast. */
+  /** Create a purchase transaction for the wallet to sign and send. */
   encodeTokenizedSwap: {
     body: {
       amount: string;

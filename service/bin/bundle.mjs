@@ -112,7 +112,7 @@ function configureBuild(build, alsoExternal) {
     contents: withFileNameOnly(path, readFileSync(path, 'utf8')),
     loader: 'js',
   }));
-  // A source that loads neighbouring files must find them in its original folder. All bundles are three folders below
+  // A source that loads neighboring files must find them in its original folder. All bundles are three folders below
   // the root, so the path is relative, and a release can be moved.
   build.onLoad({ filter: /(service|sandbox|contracts|demo|sdk|bench)\/.*\.ts$/ }, ({ path }) => ({
     contents: escapeNonAscii(readFileSync(path, 'utf8')).replaceAll(

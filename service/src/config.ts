@@ -81,7 +81,7 @@ export type Config = {
   webhookAllowCidrs: string[] | null;
   /** The URL of the proxy that webhooks pass through. Null = none. */
   webhookProxy: string | null;
-  /** The command line in the audit log: its first two arguments, option names and ids. Other arguments become `…`. */
+  /** The command line for the audit log: all arguments become `…`, except the first two, option names and ids. */
   commandName?: string;
   rateLimits: 'memory' | 'postgres' | 'redis';
   redisUrl: string | null;
@@ -139,7 +139,7 @@ export type Config = {
    * limit.
    */
   refundDailyLimitUsd: number | null;
-  /** A participation above this amount ends only if two RPC providers agree, or if the chain has only one. */
+  /** A participation above this amount ends only when two RPC providers agree. Ignored on chains with one provider. */
   settlementQuorumUsd: number;
   reconcileMinutes: number;
   /** Warnings about the environment that do not prevent startup. */
@@ -186,8 +186,8 @@ export function inspectConfig(env: Environment = process.env): { config: Config;
 }
 
 /**
- * Reads the configuration of a command, which needs only the settings that it uses. Never creates a secret: data sealed
- * with a secret that the nodes do not have would be unreadable.
+ * Reads the configuration of a command. Unlike for a node, required settings may be missing. Never creates a secret:
+ * data sealed with a secret that the nodes do not have would be unreadable.
  */
 export function loadCommandConfig(env: Environment = process.env): Config {
   const source = openSource(env, env.CAUSEWAY_PROFILE === 'production', 'command');

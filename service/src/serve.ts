@@ -131,8 +131,7 @@ async function start(
     webhooks: measureDeliveries,
   });
   const controls = (await sandbox?.attach(ctx)) ?? null;
-  // On shutdown, the workers and the server start to stop at the same time. The server finishes its open requests
-  // before it closes.
+  // On shutdown, the workers and the server stop concurrently. The server finishes its open requests before it closes.
   const running: Started = [];
   started.push(() => stopTogether(running));
   running.push(

@@ -22,7 +22,7 @@ export function useCalls(): readonly LoggedCall[] {
 }
 
 /**
- * Formats a call as a curl command. It reads the token from `$TOKEN`, so that the copied command leaks no
+ * Formats a call as a curl command. The command contains `$TOKEN` instead of the token, so that copying it leaks no
  * token.
  */
 export function toCurl(call: Pick<Call, 'method' | 'path' | 'requestBody'>, baseUrl: string): string {

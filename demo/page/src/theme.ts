@@ -10,7 +10,7 @@ export function useTheme(): Theme {
   return useStore(store);
 }
 
-/** Stores the theme in a cookie, so that the server can render the page in the right colours. */
+/** Stores the theme in a cookie, so that the server can render the page in the right colors. */
 export function setTheme(theme: Theme): void {
   const isSystem = theme === 'system';
   if (isSystem) delete root.dataset.theme;

@@ -61,7 +61,7 @@ function blockRoutes(chains: readonly ChainControl[]) {
       path: '/sandbox/chains/:chain/mine',
       operationId: 'mineBlocks',
       summary: 'Mine blocks',
-      description: 'On Solana, advances by this many slots.',
+      description: 'On Solana, `blocks` is the number of slots to advance.',
       params: ChainParams,
       body: Closed({ blocks: Type.Integer({ minimum: 1, maximum: 10_000 }) }),
       reply: ChainHead,

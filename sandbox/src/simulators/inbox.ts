@@ -14,7 +14,7 @@ export type InboxRequest = { at: string; headers: IncomingHttpHeaders; body: str
 
 export type Inbox = { id: string; url: string; mode: InboxMode; requests: InboxRequest[] };
 
-/** Webhook receivers with their own listener. They survive restarts. */
+/** Webhook receivers. They share one HTTP server and survive restarts of the sandbox. */
 export type Inboxes = {
   create(id: string): Inbox;
   find(id: string): Inbox | undefined;

@@ -11,8 +11,8 @@ const PROBE_TIMEOUT_MS = 2_000;
 /**
  * Keeps two processes from using the same data folder. Returns a function that releases the lock. The holder counts as
  * alive while its control server responds. A process id would not be enough, because ids are reused after a reboot.
- * Waits up to ten seconds for a live holder to exit, then throws: a holder whose parent was killed needs time to
- * notice.
+ * Waits up to ten seconds for a live holder to exit, because a holder whose parent was killed needs time to notice.
+ * Throws if the holder is still alive after that.
  */
 export async function takeLock(path: string, { url, instance }: LockHolder): Promise<() => Promise<void>> {
   const deadline = performance.now() + LOCK_TIMEOUT_MS;

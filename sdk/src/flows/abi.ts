@@ -34,8 +34,8 @@ export const allowListAbi = /* @__PURE__ */ parseAbi([
 const topicOf = (event: string): Hex => keccak256(stringToHex(event));
 
 /**
- * The first topics of the events that the flows read. Computed at run time, because literal hashes would add more to
- * the compressed bundle.
+ * Topic 0 of each event that the flows read. Computed at run time, because literal hashes would add more to the
+ * compressed bundle.
  */
 export const EVENT_TOPICS = {
   approval: /* @__PURE__ */ topicOf('Approval(address,address,uint256)'),

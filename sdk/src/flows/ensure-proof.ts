@@ -15,9 +15,9 @@ export function ensureProven(
 }
 
 /**
- * Has the owner prove ownership of the wallet, which every investment requires. Does nothing if the service
- * already knows that the wallet belongs to the user. Calls `onProving` before the wallet is asked to sign.
- * Sends no transaction.
+ * Asks the owner to prove ownership of the wallet, which every investment requires. Does nothing if the service already
+ * knows that the wallet belongs to the user. Calls `onProving` before the wallet is asked to sign. Sends no
+ * transaction.
  */
 export async function ensureWalletProven(
   session: WalletSession,

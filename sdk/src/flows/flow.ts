@@ -98,7 +98,8 @@ export type TrustedContracts = Partial<
        */
       tokens?: Readonly<Record<string, string>> | undefined;
       /**
-       * Other contracts that `allowWallet` may call. Needed for offers whose allow-list belongs to another supplier.
+       * Contracts that `allowWallet` may call in addition to the offer's allow-list. Needed if the supplier of an offer
+       * allows wallets through another contract.
        */
       suppliers?: readonly string[] | undefined;
       /**

@@ -176,8 +176,8 @@ async function preview(
 
 /**
  * Returns what the fund's own contract would pay out, read from the chain. Before anything is approved, the flow
- * compares this output with the output in the service's preview. The higher one determines the minimum to receive, and
- * the lower one must reach that minimum.
+ * compares this output with the output in the service's preview. The higher output determines the minimum to receive,
+ * and the lower output must reach that minimum.
  */
 async function previewOnChain(
   session: Session,

@@ -51,7 +51,7 @@ export async function readPermitTerms(
   throw unsupported();
 }
 
-/** Has the owner sign a permit for exactly the amount, and returns the call that submits it. */
+/** Asks the owner to sign a permit for exactly the amount. Returns the call that submits the permit. */
 export async function signPermit(
   session: Session,
   wanted: Allowance,

@@ -8,7 +8,7 @@ import { FlowFailure } from './flow.ts';
 import { promptOwner, type Session } from './session.ts';
 import type { SolanaWallet } from './wallet.ts';
 
-/** Matches the first line of a sign-in message, wherever it is in the text. */
+/** Finds the opening sentence of a sign-in message anywhere in a text. */
 const SIGN_IN = /wants you to sign in with your/i;
 
 /**

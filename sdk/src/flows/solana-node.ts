@@ -18,10 +18,10 @@ export type SolanaTokenAccount = {
 };
 
 /**
- * Calls the chain's nodes in turn until one processes the call. Throws `FlowFailure` if that node rejects the call, or
- * if every node turns the call away. A node that fails in any other way may have processed the call. The error of that
- * node becomes the `info.cause` of a later `FlowFailure`, or is thrown itself if no later node processes or rejects the
- * call.
+ * Calls the chain's nodes in turn until one returns a result or a JSON-RPC error. Throws `FlowFailure` for a JSON-RPC
+ * error, or if every node turns the call away (`TurnedAway`). A node that fails in any other way, for example with a
+ * timeout, may have processed the call. The error of that node becomes the `info.cause` of a later `FlowFailure`. If no
+ * later node returns a result or a JSON-RPC error, the error of that node is thrown.
  */
 export async function callSolana(
   { rpcUrls, signal }: Pick<WalletSession, 'rpcUrls' | 'signal'>,

@@ -38,7 +38,7 @@ export async function buyTokenSaleOnSolana(
   input: SolanaSaleInput,
   options: FlowOptions<SolanaSalePhase> = {},
 ): Promise<Participation> {
-  // Apps without Solana never load this.
+  // Imported on demand, so that apps without Solana never load this module.
   const { runSolanaSale } = await import('./solana-purchase.ts');
   return runSolanaSale(causeway, input, options);
 }

@@ -1,4 +1,4 @@
-/** The selectors of functions that spend tokens or let others spend them. A test derives them from the signatures. */
+/** The selectors of functions that spend tokens or let others spend them. A test checks them against the signatures. */
 const TOKEN_CALLS = new Set(
   (
     '095ea7b3 a9059cbb 23b872dd 39509351 a22cb465 d505accf 8fcbaf0c d73dd623 cae9ca51 3177029f ' +

@@ -12,8 +12,8 @@ type Published = { address: string; token?: { asset_id: string; address: string 
 
 /**
  * Throws `contract_not_trusted` if the host lists contracts for the chain and `address` is not one of them. Checks the
- * token in the same way. If the host lists contracts for any chain, all networks with real money that have no list are
- * refused. Otherwise, the service could move the offer to a chain that the host does not use.
+ * token in the same way. Once the host lists contracts for at least one chain, all networks with real money that have
+ * no list are refused too, so that the service cannot move the offer to a chain that the host does not use.
  */
 export function assertTrusted(
   trusted: TrustedContracts | undefined,

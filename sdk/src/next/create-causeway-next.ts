@@ -18,11 +18,12 @@ export type CausewayNext = {
     GET(request: Request): Promise<Response>;
     POST(request: Request): Promise<Response>;
   };
-  /** Returns the user of the current request, undefined if nobody is signed in. For server components and actions. */
+  /**
+   * Returns the user of the current request, or undefined if nobody is signed in. For server components and actions.
+   */
   getUser(): Promise<NextUser | undefined>;
   /**
-   * Like `getUser`, but redirects visitors who are not signed in to the sign-in page. `returnTo` is a path of
-   * your app.
+   * Like `getUser`, but if nobody is signed in, redirects to the sign-in page. `returnTo` is a path of your app.
    */
   requireUser(options?: { returnTo?: string | undefined }): Promise<NextUser>;
   /**

@@ -1,6 +1,6 @@
 /**
- * Imports a module on demand. If it cannot be loaded, throws an error with the code `load_failed`, which has its own
- * message for users.
+ * Imports a module on demand. If it cannot be loaded, throws an error with the code `load_failed`. `error-messages.ts`
+ * has the text that users see for this code.
  */
 export async function importLate<Module>(load: () => Promise<Module>): Promise<Module> {
   try {

@@ -43,19 +43,17 @@ export type CausewayProviderProps = {
   /** RPC URLs by chain, for wallets that do not know a chain yet and for reading Solana. */
   rpcUrls?: RpcUrls | undefined;
   /**
-   * The contracts that you trust, so that a compromised service cannot make users approve or call others. Define it
-   * outside your components.
+   * The contracts that you trust. A compromised service then cannot make users approve or call other contracts. Define
+   * the object outside your components.
    */
   trusted?: TrustedContracts | undefined;
   /** Reads EVM chains through your own nodes. Default: the wallet's node. Define it outside your components. */
   publicClient?: PublicClient | undefined;
   /** Whether wallets that support batches (EIP-5792) get the approval and the swap as one batch. Default: `auto`. */
   batching?: FlowOptions<never>['batching'];
-  /** The theme and the colours of the components. Default: those of the page around them. */
+  /** The theme and the colors of the components. Default: those of the page around them. */
   appearance?: Appearance | undefined;
-  /**
-   * The locale for numbers and dates, and for the amounts that users type, such as `de` or `fr-CH`. Default: `en-GB`.
-   */
+  /** The locale, such as `de` or `fr-CH`, for numbers, dates and the amounts that users type. Default: `en-GB`. */
   locale?: string | undefined;
   /** Translations by English text, for example `{ Invest: 'Investieren' }`. Define them outside your components. */
   messages?: Messages | undefined;

@@ -3,8 +3,8 @@ import { SignInError } from './sign-in-error.ts';
 
 export type Renewal = {
   /**
-   * Returns the session with a token that does not expire soon. Use `force` when the service has rejected the token: it
-   * renews the token even if it does not expire soon, but at most once per `MIN_FORCED_INTERVAL_MS`.
+   * Returns the session with a token that does not expire soon. With `force`, also renews a token that does not expire
+   * soon, but at most once per `MIN_FORCED_INTERVAL_MS`. Use `force` when the service has rejected the token.
    */
   fresh(session: Session, force?: boolean): Promise<Session>;
   /**

@@ -7,8 +7,8 @@ import { SignInError, type SignInErrorCode } from './sign-in-error.ts';
 
 const PENDING_TTL_S = 600;
 /**
- * The maximum number of sign-ins in progress per browser (one per tab). Older ones are dropped, so that
- * cookies cannot pile up.
+ * The maximum number of sign-ins in progress per browser, for example in several tabs. Older sign-ins are dropped, so
+ * that their cookies do not pile up.
  */
 const MAX_PENDING = 4;
 const PENDING_PREFIX = 'causeway_pending_';

@@ -25,7 +25,7 @@ const MAX_PATH_LENGTH = 1024;
 
 /** Returns the path if it stays on this app's origin, otherwise `fallback`. Prevents open redirects. */
 export function localPath(path: string | null, appOrigin: string, fallback: string): string {
-  // Some browsers read backslashes, control characters or `//` as the start of another host.
+  // A URL that starts with `//` leads to another host. Browsers read `\` as `/` and drop some control characters.
   if (path === null || path.length > MAX_PATH_LENGTH || !/^\/(?![/\\])[^\\\p{Cc}]*$/u.test(path))
     return fallback;
   const url = URL.canParse(path, appOrigin) ? new URL(path, appOrigin) : undefined;

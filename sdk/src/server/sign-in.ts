@@ -12,8 +12,8 @@ import { userOf } from './user.ts';
 
 export type SignInOptions = ClientCredentials & {
   /**
-   * A registered redirect URI. Its origin is the app's origin: only pages of that origin may request tokens. On HTTPS,
-   * cookies are `Secure`.
+   * A registered redirect URI. Its origin is the app's origin: only pages of that origin may request tokens. If the URI
+   * uses HTTPS, cookies are `Secure`.
    */
   redirectUri: string;
   /**

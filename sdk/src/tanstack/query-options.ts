@@ -26,8 +26,8 @@ export function fromQueryKey([, resource, params]: QueryKey): string {
 }
 
 /**
- * TanStack Query's options for one query. Written out, because the result type of `queryOptions` names types that early
- * releases of version 5 lack.
+ * TanStack Query's options for one query. This type is not inferred from `queryOptions`, because the result type of
+ * that function names types that early releases of version 5 lack.
  */
 export type CausewayQueryOptions<Data> = Omit<
   UseQueryOptions<Data, CausewayError, Data, CausewayQueryKey>,

@@ -23,7 +23,7 @@ export type MockState = {
   statuses: Record<string, RequirementStatus>;
   participations: Participation[];
   wallets: OptionAddress[];
-  /** The signed-in user, null if nobody is signed in. */
+  /** The signed-in user; null if nobody is signed in. */
   user: { id: string; email: string } | null;
   /** In smallest units, the same for every token and address. */
   balance: string;

@@ -105,12 +105,15 @@ export type SandboxClient = {
   moveClock(change: { advance_seconds: number } | { set_to: string }): Promise<void>;
   /** Refunds a participation, as an operator would. */
   refund(participationId: string): Promise<void>;
-  /** Returns the mails that the service would have sent, newest first; all of them, or those to one address. */
+  /**
+   * Returns the mail sent by the service and the documents provider, newest first. If `to` is given, returns only the
+   * mail to this address.
+   */
   mail(to?: string): Promise<SandboxMail[]>;
   createInbox(): Promise<SandboxInbox>;
   /** Sets how an inbox answers from now on. */
   setInbox(id: string, mode: SandboxInbox['mode']): Promise<void>;
-  /** Returns what an inbox has received, oldest first. */
+  /** Returns the requests that an inbox has received, oldest first. */
   readInbox(id: string): Promise<SandboxInboxRequest[]>;
   holdUser(id: string, reason: string): Promise<void>;
   releaseUser(id: string, reason: string): Promise<void>;

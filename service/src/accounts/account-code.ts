@@ -5,7 +5,7 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const CODE_LENGTH = 8;
 
 /**
- * Returns the short code by which a user recognises the account in a wallet's signing prompt. The code is a keyed hash
+ * Returns the short code by which a user recognizes the account in a wallet's signing prompt. The code is a keyed hash
  * of the user id, so it reveals nothing about the person. Adding a new `CAUSEWAY_SECRET` changes the code.
  */
 export function accountCode({ sealing }: { sealing: Pick<Sealing, 'tag'> }, userId: string): string {

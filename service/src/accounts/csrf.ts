@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 
-/** Derives the form token from the cookie, so that forms are bound to the browser even before it signs in. */
+/** Derives the form token from the cookie, so that forms are bound to the browser even before the user signs in. */
 export function csrfToken({ sealing }: Context, cookie: string): string {
   return sealing.tag('csrf', cookie).toString('base64url');
 }

@@ -18,7 +18,7 @@ const SYSTEMS: readonly [RegExp, string][] = [
 ];
 
 /**
- * Returns a name by which the user recognises a browser, such as "Safari on iPhone". If either the browser or the
+ * Returns a name by which the user recognizes a browser, such as "Safari on iPhone". If either the browser or the
  * system is unknown, returns only the other one. Returns null if both are unknown.
  */
 export function describeBrowser(userAgent: string | undefined): string | null {
@@ -30,7 +30,7 @@ export function describeBrowser(userAgent: string | undefined): string | null {
 }
 
 /**
- * Shortens a network address to 203.0.113.x or, for IPv6, to its /48. The user still recognises it, but it no longer
+ * Shortens a network address to 203.0.113.x or, for IPv6, to its /48. The user still recognizes it, but it no longer
  * identifies a household if it leaks.
  */
 export function describeNetwork(network: string): string {

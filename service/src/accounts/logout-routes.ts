@@ -10,7 +10,10 @@ import { addPageRoute, sendPage } from './page-route.ts';
 
 const PATH = '/oauth/logout';
 
-/** The end-session endpoint. On failure, browsers get a page and other clients the error object. */
+/**
+ * The end-session endpoint. On failure, browsers get a page and other clients get the error object. After a server
+ * error, browsers get the error object too.
+ */
 export function addLogoutRoutes(app: FastifyInstance, ctx: Context): void {
   app.setErrorHandler((thrown, request, reply) => {
     const error = toApiError(thrown);

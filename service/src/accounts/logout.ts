@@ -75,7 +75,7 @@ async function readLogout(ctx: Context, input: Record<string, unknown>): Promise
   if (idToken !== null && hint === null)
     throw refuse('The id_token_hint is not an ID token of this service.');
   if (hint !== null && clientId !== null && hint.clientId !== clientId)
-    throw refuse('The id_token_hint was issued to a client other than the client_id.');
+    throw refuse('The id_token_hint was issued to a different client_id.');
   const requested = hint?.clientId ?? clientId;
   const client = requested === null ? null : ((await ctx.oauth.findClient(requested)) ?? null);
   if (requested !== null && client === null) throw refuse('The client_id is not registered.');

@@ -9,7 +9,7 @@ export async function insertPendingSignIn(db: Db, hash: Buffer, userId: string):
     values (${hash}, ${userId}, now() + ${PENDING_TTL}::interval)`.execute(db);
 }
 
-/** Returns the user who still has to enter a code to sign in to this browser, or null if nobody does. */
+/** Returns the user who must still enter a code to finish signing in on this browser, or null if there is none. */
 export async function findPendingUser(db: Db, hash: Buffer): Promise<string | null> {
   const { rows } = await sql<{ user_id: string }>`select user_id from pending_sign_ins
     where hash = ${hash} and expires_at > now() and attempts < ${MAX_ATTEMPTS}`.execute(db);

@@ -6,13 +6,13 @@ import { interactionUid } from './return-path.ts';
 export type SignInRequest = {
   app: string;
   logoUrl: string | null;
-  /** The app's URIs and origins, to which a form on the page may redirect. */
+  /** The app's redirect URIs and origins. The response to a form on the page may redirect to them. */
   formTargets: string[];
 };
 
 /**
- * Finds the sign-in request by its return path. Anyone who knows the path learns which app it is, but nothing about the
- * user.
+ * Finds the sign-in request by its return path. Anyone who knows the path learns which app made the request, but
+ * nothing about the user.
  */
 export async function findSignInRequest(
   ctx: Context,

@@ -68,7 +68,7 @@ export async function signInWithPassword(
   return signIn;
 }
 
-/** Returns whether this browser has sent the right password and must still send a code. */
+/** Returns whether this browser has sent the correct password and must still send a code. */
 export async function isCodePending({ db }: Context, { cookie }: Visitor): Promise<boolean> {
   return (await findPendingUser(db, hashSecret(cookie))) !== null;
 }

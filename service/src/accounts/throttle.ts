@@ -47,9 +47,9 @@ export async function throttleAttempt(
 }
 
 /**
- * Counts a second-factor code. Throws `rate_limited` if there were too many. A right password does not reset this
- * count: an attacker who knows the password could otherwise guess codes forever. The caller calls `succeed` for a right
- * code.
+ * Counts a second-factor code. Throws `rate_limited` if there were too many. A correct password does not reset this
+ * count: an attacker who knows the password could otherwise guess codes forever. The caller calls `succeed` if the code
+ * is correct.
  */
 export async function throttleCode(
   ctx: Context,
@@ -103,7 +103,8 @@ function nameOf([newest]: readonly Buffer[]): string {
 }
 
 /**
- * Returns the account's key under each configured secret, newest first. Nodes with an older secret use the later keys.
+ * Returns the account's key under each configured secret, newest secret first. Nodes that do not have the newest secret
+ * yet use the key of an older secret.
  */
 function accountKeys({ sealing }: Context, purpose: string, email: string, source = ''): Buffer[] {
   return sealing.tags(purpose, source === '' ? normalizeEmail(email) : `${normalizeEmail(email)} ${source}`);

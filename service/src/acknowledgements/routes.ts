@@ -29,8 +29,8 @@ export const acknowledgementRoutes = [
     operationId: 'listAcknowledgements',
     summary: "List the user's acknowledgements",
     description:
-      'Returns which documents of the offer the user has acknowledged, in which version, newest first. An acknowledgement counts for all ' +
-      'partners that sell the offer, so the list has those recorded by other partners, too. Records of earlier versions stay in the list.',
+      'Lists the documents of the offer that the user has acknowledged, with their versions, newest first. An acknowledgement counts for ' +
+      'all partners that sell the offer, so the list includes acknowledgements recorded by other partners. Records of earlier versions stay in the list.',
     params: OfferParams,
     query: PageQuery,
     reply: Acknowledgements,

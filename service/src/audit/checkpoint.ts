@@ -25,8 +25,8 @@ type SigningKey = VerificationKey & { privateKey: KeyObject };
 export type FormerKey = { publicKey: Buffer; end: Checkpoint };
 
 /**
- * `hash` is the root of the tree. It is the chain hash in checkpoints that nodes before 0.2 signed, in the start of the
- * log, and in the `end` of a key.
+ * `hash` is the root of the tree, except in three places, where it is the chain hash: in checkpoints that nodes before
+ * 0.2 signed, in the start of the log, and in the `end` of a key.
  */
 export type Checkpoint = { size: bigint; hash: Buffer };
 

@@ -59,7 +59,7 @@ export function startAuditSealer(
 function countRuns({ metrics: { registry }, clock }: Pick<Context, 'clock' | 'metrics'>) {
   const lastRun = new Gauge({
     name: 'causeway_audit_sealing_last_run_timestamp_seconds',
-    help: 'When this node last sealed the audit log or found nothing to seal. Before the first time, when the node started.',
+    help: 'When this node last sealed the audit log or found nothing to seal. Until the first time, the time at which the node started.',
     registers: [registry],
   });
   const failures = new Counter({

@@ -9,9 +9,9 @@ const ORIGIN = 'causeway/audit-start';
 type Parts = Pick<Context, 'db' | 'sealing'>;
 
 /**
- * Returns the number of deleted entries and the chain hash after them. Returns null if no configured secret signed this
- * start. Keys of removed secrets do not count: someone who has such a key could otherwise move the start and so hide
- * that entries are missing.
+ * Returns the number of deleted entries and the chain hash after them. Returns null if no configured secret signed the
+ * stored start of the log. Keys of removed secrets do not count: someone who has such a key could otherwise move the
+ * start and so hide that entries are missing.
  */
 export async function readStart({ db, sealing }: Parts): Promise<Checkpoint | null> {
   const start = await findStart(db);

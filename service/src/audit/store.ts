@@ -20,7 +20,7 @@ export async function lockSealing(tx: Db): Promise<void> {
  * checkpoint exists yet, otherwise one interval after the newest checkpoint. It is also due if the newest checkpoint is
  * dated at least one interval in the future, which means that the clock was set back. An idle sealer runs only this
  * query, so the query must be cheap. It reads the greatest position, which takes one index lookup. A search for any
- * position above `size` would scan the table instead.
+ * position above the size of the newest checkpoint would scan the table instead.
  */
 export async function findSealingWork(
   db: Db,

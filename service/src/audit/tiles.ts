@@ -50,9 +50,9 @@ export async function readSignedTree(db: Db, keys: CheckpointKeys): Promise<Tree
 }
 
 /**
- * Adds at most `limit` sealed entries to a tree that is known to be right, and to its tiles. Call it under the sealing
- * lock. Only entries up to `start` may be missing. Throws an error if any other entry is missing, or if the tiles
- * already have hashes that do not follow from the entries.
+ * Adds at most `limit` sealed entries to the tiles, and returns the extended tree. The caller must have verified the
+ * tree and must hold the sealing lock. Only entries up to `start` may be missing. Throws an error if any other entry is
+ * missing, or if the tiles already have hashes that do not follow from the entries.
  */
 export async function extendTree(
   tx: Db,

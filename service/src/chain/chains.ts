@@ -10,7 +10,7 @@ export type ChainFacts = {
   confirmations: number;
   /**
    * The number of blocks after which a commit can be refunded. A fund of the first generation pays refunds from
-   * everything that the user has committed. If a reorganisation undid the commit, its refund would be paid from the
+   * everything that the user has committed. If a reorganization undid the commit, its refund would be paid from the
    * user's other commits. Test chains use 1, because embedded chains mine only on demand.
    */
   refundDepth: number;

@@ -12,7 +12,7 @@ export type Chains = {
   /** Returns the EVM chains. */
   all(): EvmChain[];
   allSolana(): SolanaChain[];
-  /** Returns the chains for one partner. Partners take turns when a node is slow. */
+  /** Returns the same chains for use by one partner: its calls wait in a separate lane, and lanes take turns. */
   inLane(lane: string): Chains;
   close(): Promise<void>;
 };

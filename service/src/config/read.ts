@@ -10,13 +10,13 @@ export type Source = {
   read: Read;
   problems: string[];
   isProduction: boolean;
-  /** A command reads only some settings. A node needs all required settings. */
+  /** In production, a missing required setting is a problem for a node, but not for a command. */
   reader: 'node' | 'command';
 };
 
 /** Problems name the variable and the expected form, but never repeat a value: it may be a secret. */
 export function openSource(env: Environment, isProduction: boolean, reader: Source['reader']): Source {
-  // Searches all settings for placeholders now, because some are read only if another one is set.
+  // Searches all settings for placeholders now, because a setting may never be read if another one is not set.
   const problems = Object.keys(SETTINGS)
     .filter((name) => hasPlaceholder(env[name] ?? ''))
     .map((name) => `${name}: still contains ${PLACEHOLDER}; set your own value`);

@@ -37,8 +37,8 @@ function parseList<T>(parseOne: (text: string) => T): (text: string) => (T | nul
 }
 
 /**
- * int8 becomes `bigint`. numeric stays a string, because some numerics have fractions; stores convert amounts, which
- * are numeric(78,0), with `BigInt`.
+ * int8 becomes `bigint`. numeric stays a string, because some numerics have fractions. Amounts are numeric(78,0), so
+ * the stores convert them with `BigInt`.
  */
 const parsers = new Map<number, (text: string) => unknown>([
   [builtins.INT8, BigInt],

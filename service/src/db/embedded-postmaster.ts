@@ -62,8 +62,8 @@ async function inspectPs(pid: number, clusterDir: string) {
 }
 
 /**
- * Frees the folder for a new server, or throws if another process uses it. Only a process that was just identified as a
- * server of this folder is signalled, because the pid in the lock file may have been reused.
+ * Frees the folder for a new server, or throws if another process uses it. Sends signals only to a process that was
+ * just identified as a server of this folder, because the pid in the lock file may have been reused.
  */
 export async function releaseCluster(clusterDir: string, log: (message: string) => void): Promise<void> {
   const holder = await findHolder(clusterDir);

@@ -82,8 +82,8 @@ async function startServer(cluster: Cluster, log: (message: string) => void): Pr
     await releaseCluster(cluster.dir, log);
     const result = await launchServer(cluster, log);
     if ('server' in result) return result.server;
-    // Two failures are worth another attempt. If another process is starting the server, the next attempt reports that
-    // process. If processes of a killed server still hold its shared memory, they are about to exit.
+    // Try again after two kinds of failure. If another process is starting the server, the next attempt throws an error
+    // about that process. If processes of a killed server still hold its shared memory, they are about to exit.
     const isHeld = /lock file "[^"]*" (already exists|is empty)|pre-existing shared memory/.test(
       result.failure,
     );

@@ -80,7 +80,7 @@ export function followPrimary(hosts: Hosts): Pick<pg.PoolConfig, 'Client'> {
 type PoolCallback = (error?: Error, client?: pg.PoolClient, release?: (error?: Error) => void) => void;
 
 /**
- * Makes the pool try the other hosts before a new connection fails. Closes connections to a former primary instead of
+ * Makes the pool try the other hosts if it cannot connect to one. Closes connections to a former primary instead of
  * handing them out: if that server was frozen during the failover, its connections still work but return old data.
  */
 export function retryOnOtherHosts(pool: pg.Pool, hosts: Hosts): void {

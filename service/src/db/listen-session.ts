@@ -5,8 +5,8 @@ export interface SessionOptions {
   /** Default: 250. */
   pingIntervalMs?: number;
   /**
-   * Default: 700. A revocation must take effect within one second, so ping interval and ping timeout together
-   * stay below a second.
+   * Default: 700. A revocation must take effect within one second, so the ping interval plus the ping timeout must be
+   * less than one second.
    */
   pingTimeoutMs?: number;
   /** A statement that runs on every new connection, such as taking a session-level lock. */

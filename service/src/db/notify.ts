@@ -6,7 +6,7 @@ import { wrapDriver } from './wrap-driver.ts';
 /** A channel and a payload. */
 type Notification = readonly [string, string];
 
-/** The notifications to send once the connection's transaction has committed. */
+/** A connection with the notifications to send once its transaction has committed. */
 type NotifyingConnection = DatabaseConnection & { notifications?: Map<string, Notification> };
 
 /**

@@ -21,8 +21,8 @@ export function assertNoUrls(values: FormValues): void {
 }
 
 /**
- * Returns whether a country field names the United States. Matches field names as the provider does: ignoring
- * case, with spaces or underscores.
+ * Returns whether a country field names the United States. Matches field names as the provider does: ignores case, and
+ * treats underscores as spaces.
  */
 export function hasUnitedStatesCountry(values: FormValues): boolean {
   return Object.entries(values).some(([name, value]) => {

@@ -8,7 +8,7 @@ import { claimDueSubmission, finishDueSubmission, type SubmissionRow } from './s
 const MINUTE_S = 60;
 const HOUR_S = 60 * MINUTE_S;
 const POLL_INTERVAL_MS = 30_000;
-/** A submission that the provider still does not know after this time was never created. */
+/** If the provider still does not know a submission after this time, the submission was never created. */
 const CREATION_TIMEOUT_MS = 10 * 60_000;
 
 /** Starts the worker that regularly asks the provider about open submissions, in case an event was lost. */

@@ -33,8 +33,8 @@ export async function lockLatest(
 }
 
 /**
- * Inserts a submission. The reconciler ignores it for `reconcileAfter` (on the database's clock), while the request to
- * the provider runs.
+ * Inserts a submission. The reconciler ignores the submission until the interval `reconcileAfter` has passed on the
+ * database's clock, because the request to the provider may still be running.
  */
 export async function insertSubmission(
   db: Db,

@@ -20,9 +20,9 @@ export const DOCUMENT_TYPES: readonly string[] = ['tax_certification'];
 
 /**
  * Emails the user a link to sign a form. If the latest form is still open, resends its link. Otherwise starts a new
- * form, unless the latest form is signed and still valid (`document_completed`). A lock makes concurrent callers decide
- * one at a time (`claim.ts`), and at most one email is sent per minute. If a response was lost, looks the submission up
- * by our id before it creates another one.
+ * form, unless the latest form is signed and still valid (`document_completed`). Concurrent requests make this decision
+ * one at a time, under a lock (`claim.ts`), and at most one email is sent per minute. If a response was lost, looks the
+ * submission up by our id before it creates another one.
  */
 export async function submitDocument(
   ctx: Context,

@@ -24,8 +24,9 @@ export type GateInput = {
 };
 
 /**
- * Evaluates all checks and returns the results for all options in one list. Results of checks that the gate does not
- * use are meaningless. `refusalOf` ignores them when it decides whether the user passes the gate.
+ * Evaluates all checks and returns the results for all options in one list. Only the results of the checks that
+ * `CHECKS` lists for the purpose are meaningful, because the facts for other checks may not have been read. `refusalOf`
+ * ignores the other results.
  */
 export async function decideFor(
   ctx: Context,

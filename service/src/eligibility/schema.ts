@@ -61,7 +61,7 @@ export const Eligibility = Closed(
   {
     object: ObjectName('eligibility'),
     offer_id: Type.String(),
-    eligible: Type.Boolean({ description: 'Whether any option is eligible.' }),
+    eligible: Type.Boolean({ description: 'Whether the user is eligible for at least one option.' }),
     options: Type.Array(
       Closed(
         {

@@ -79,8 +79,8 @@ export async function readEvent(ctx: Context, caller: Caller, id: string): Promi
 }
 
 /**
- * Lists events. If any committed event has no position yet, assigns positions and lists again; usually one statement is
- * enough.
+ * Lists events. If any committed event has no position yet, assigns positions and lists again. Usually all of them have
+ * a position, and one statement is enough.
  */
 async function listCommitted(...[db, ...query]: Parameters<typeof listEvents>): Promise<EventRow[]> {
   const { rows, hasUnplaced } = await listEvents(db, ...query);

@@ -18,7 +18,7 @@ export const Event = Closed(
       description: "The event's number among all of the partner's events, without gaps.",
     }),
     user_id: Nullable(Type.String()),
-    request_id: Nullable(Type.String({ description: 'The API request that caused the event.' })),
+    request_id: Nullable(Type.String({ description: 'The id of the API request that caused the event.' })),
     data: Type.Object(
       {},
       { additionalProperties: true, description: 'Type, ids, status and amounts of the subject.' },

@@ -229,7 +229,7 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
   };
 }
 
-/** An event, and its text as the streams of its partner send it. */
+/** An event, and the text that streams send for it. */
 type Frame = { row: EventRow; text: string };
 
 function toFrame(row: EventRow): string {

@@ -17,8 +17,9 @@ const SAMPLE_INTERVAL_MS = 250;
 /** A longer turn is counted as this long, so that a pause of the process does not lower the measured rate. */
 const MAX_SAMPLED_TURN_MS = 50;
 /**
- * How long the limit of the queue stays in force after the rate was measured. It must outlast an empty queue: otherwise
- * a saturated node would queue everything until the next measurement and refuse most of it late, which costs much more.
+ * How long the limit of the queue stays in force after the rate was measured. The limit must not lapse when the queue
+ * is empty for a moment: otherwise a saturated node would queue everything until the next measurement and refuse most
+ * of it late, which costs much more.
  */
 const RATE_TTL_MS = 1_000;
 const DATABASE_RETRY_MS = 1;
@@ -34,10 +35,10 @@ type Options = {
    */
   maxWaitMs: number;
   /**
-   * Returns the id of the request's partner as its lane, or null if the partner is not known. Lanes take turns, so a
-   * partner that floods the node delays only itself. A partner takes two turns in a row. All callers without a known
-   * partner together take one turn, because anybody can be such a caller, and some of their requests (token refreshes)
-   * are expensive.
+   * Returns the id of the request's partner as its lane, or null if the partner is not known. Lanes are served in
+   * rotation, so a partner that floods the node delays only itself. In each rotation, a partner starts two requests in
+   * a row. All callers without a known partner together start one request, because anybody can be such a caller, and
+   * some of their requests (token refreshes) are expensive.
    */
   laneOf(request: IncomingMessage): string | null;
   /** Returns whether the database has room for another request of this lane. */
@@ -71,7 +72,7 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
   let isScheduled = false;
   let hasNewConnection = false;
   let acceptTurns = 0;
-  /** The partner that has taken the first of its two turns in a row. */
+  /** The partner that has started the first of its two requests in a row. */
   let laneOfFirstTurn: string | null = null;
   /** The current sample: how many requests have started in how many milliseconds, up to the turn at `sampledAt`. */
   let startedCount = 0;
@@ -101,7 +102,7 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
     waitingCount--;
     if (queue.length === 0) lanes.delete(lane);
   };
-  /** Moves the lane behind the others, so that the lanes take turns. */
+  /** Moves the lane behind the others, so that the lanes are served in rotation. */
   const moveBehind = (lane: string | null, queue: Waiting[]) => {
     lanes.delete(lane);
     lanes.set(lane, queue);
@@ -111,7 +112,7 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
   const startNext = (now: number): boolean => {
     for (const [lane, queue] of lanes) {
       if (!mayStart(lane)) {
-        // A partner that cannot take its second turn now loses it, so that it does not stay ahead of the others.
+        // If a partner cannot start its second request, it moves behind the others, so that it does not stay first.
         if (lane !== null && lane === laneOfFirstTurn) moveBehind(lane, queue);
         continue;
       }
@@ -167,7 +168,7 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
       setTimeout(runTurn, DATABASE_RETRY_MS);
     }
   };
-  /** Returns the lane's share of the turns and of the queue. */
+  /** Returns the lane's share of the started requests and of `maxWaiting`. */
   const shareOf = (lane: string | null): number =>
     (lane === null ? 1 : 2) / (2 * lanes.size - (lanes.has(null) ? 1 : 0));
   const isFull = (lane: string | null): boolean => {
@@ -178,8 +179,8 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
     const isYoung = now - first.arrivedAt <= maxWaitMs / 4;
     if (now >= limitedUntil || (isYoung && (waitingCount <= maxWaiting || queue.length <= MAX_BURST)))
       return false;
-    // Extends the limit only if the oldest request of the lane has waited for a long time. Otherwise a low rate,
-    // measured while the database stalled, would stay in force.
+    // Keeps the limit in force for longer only if the oldest request of the lane has waited for a long time. Otherwise
+    // a low rate, measured while the database stalled, would stay in force.
     if (!isYoung) limitedUntil = now + RATE_TTL_MS;
     return true;
   };

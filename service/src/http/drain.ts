@@ -47,8 +47,8 @@ export function prepareDrain(app: FastifyInstance, turnReadinessRed: () => void)
   let openRequests = 0;
   let isDraining = false;
   /**
-   * Connections that were opened while the server drains and have not sent a request yet. Their clients are about to
-   * send one.
+   * Connections that clients opened after the drain began and on which no request has arrived yet. A request is
+   * probably on its way.
    */
   const unused = new Set<Socket>();
   server.on('connection', (socket) => {

@@ -8,7 +8,7 @@ const members = {
   message: Type.String({ description: 'A human-readable message.' }),
   type: Type.Literal('api_error'),
   code: Type.String({
-    description: 'An error code for programs; docs/errors.md lists all of them.',
+    description: 'An error code for programs; docs/errors.md lists all codes.',
     examples: Object.keys(ERRORS),
   }),
   errors: Type.Object(

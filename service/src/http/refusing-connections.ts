@@ -70,10 +70,10 @@ export function watchRefusals(refuse: (request: WholeRequest) => string | null):
 
 /**
  * Returns whether the parser has read exactly the expected request. If the parser was still inside an earlier request
- * when the chunk arrived, it has read a different request. Then either the method or the number of headers differs, or
- * the different request is part of the body of the expected request. A request inside that body passes this check only
- * if both have the same content length. But then it never becomes complete, because its own body would have to be as
- * long as the body that contains it.
+ * when the chunk arrived, the parser has read a different request. Then either the method or the number of headers
+ * differs, or the different request is part of the body of the expected request. Such an inner request passes this
+ * check only if it has the same content length as the expected request. But then the inner request never becomes
+ * complete, because its body would have to be as long as the body that contains it.
  */
 function isSame({ method, url, headers, rawHeaders }: IncomingMessage, expected: WholeRequest): boolean {
   return (

@@ -5,8 +5,8 @@ const MAX_CHECK_INTERVAL_MS = 1_000;
 
 /**
  * Closes connections whose client does not read, because data that the operating system cannot buffer stays in our
- * memory. (Node itself limits slow requests.) Connections are sampled, because listeners on every reply would cost more
- * than most handlers.
+ * memory. (Node itself limits slow requests.) Checks the connections at intervals, because listeners on every reply
+ * would cost more than most handlers.
  */
 export function closeSlowReaders(server: Server, timeoutMs: number): void {
   /**

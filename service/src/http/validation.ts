@@ -92,8 +92,8 @@ export const compileSerializer: FastifySerializerCompiler<TSchema> = ({ schema }
 };
 
 /**
- * The number of problems that a reply lists. It is enough to correct a request; listing thousands would cost
- * more than the request.
+ * The maximum number of problems that a reply lists. These are enough to correct a request. Listing thousands would
+ * cost more than the request itself.
  */
 const MAX_REPORTED_PROBLEMS = 20;
 

@@ -1,4 +1,4 @@
-/** A request that arrived complete and alone, so that one reply answers all the bytes of its chunk. */
+/** A complete request whose chunk contains nothing else, so that one reply answers the whole chunk. */
 export type WholeRequest = {
   method: string;
   url: string;

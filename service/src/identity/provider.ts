@@ -72,7 +72,7 @@ export type IdentityEvent = {
   at: number;
 };
 
-/** The interface to the identity provider. Calls throw `upstream_error` and `upstream_unavailable`. */
+/** The interface to the identity provider. Calls may throw `upstream_error` or `upstream_unavailable`. */
 export type IdentityProvider = {
   createToken(input: { userId: string; level: Level; email: string }): Promise<string>;
   findApplicant(userId: string): Promise<Applicant | null>;

@@ -91,8 +91,8 @@ export async function saveReview(db: Db, userId: string, review: Review, asOf: s
 }
 
 /**
- * Stores `current` as the person who received the approval of `level`. Approvals of other levels that version 0.1
- * stored have no recorded person. For these approvals, stores the person `former`.
+ * Stores `current` as the person who received the approval of `level`. Version 0.1 stored approvals without a person.
+ * If another level has such an approval, stores `former` as its person.
  */
 export async function savePerson(
   db: Db,

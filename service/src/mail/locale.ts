@@ -2,7 +2,7 @@
 export const LOCALES = ['en', 'de'] as const;
 export type Locale = (typeof LOCALES)[number];
 
-/** Returns a stored or posted locale, or null if there are no mails in that language. */
+/** Converts text to a locale. Returns null if there are no mails in that language. */
 export function parseLocale(text: string | null | undefined): Locale | null {
   return LOCALES.find((locale) => locale === text) ?? null;
 }

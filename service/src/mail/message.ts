@@ -12,7 +12,7 @@ export type MessageOptions = {
   unsubscribeUrl?: string;
 };
 
-/** Renders a message of the catalogue in the language `locale`, as text and as HTML. */
+/** Renders the message `name` in the language `locale`, as text and as HTML. */
 export function composeMail<N extends MessageName>(
   to: string,
   locale: Locale,

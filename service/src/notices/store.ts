@@ -73,7 +73,7 @@ const REMINDER_BATCH_SIZE = 1_000;
 /**
  * Writes a notice for each accreditation that becomes too old for an offer between `now` and `until`. Considers only
  * offers that are published, have not ended, and come from the partner of a connected app. If several offers are
- * affected, the notice names the earliest time. Returns whether there may be more.
+ * affected, the notice names the earliest time. Returns whether there may be more notices to write.
  */
 export async function insertAccreditationReminders(db: Db, now: string, until: string): Promise<boolean> {
   const { numAffectedRows } = await sql`

@@ -44,8 +44,8 @@ async function isFormerTag(
 }
 
 /**
- * Stores the key that each older secret uses for unsubscribe links. With these keys, the links still work after the
- * older secrets are removed.
+ * Stores the unsubscribe keys that are derived from older secrets, so that unsubscribe links still work after those
+ * secrets are removed.
  */
 export async function keepUnsubscribeKeys({ db, sealing }: Pick<Context, 'db' | 'sealing'>): Promise<void> {
   await db.transaction().execute(async (tx) => {

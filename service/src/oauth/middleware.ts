@@ -65,8 +65,8 @@ async function completeQuery(provider: Provider, query: Koa.Context['query']): P
 
 /**
  * Ends oidc-provider's session if this browser has signed out of the hosted pages or switched accounts. If the user has
- * signed in again, the session gets the time and the methods of the newer sign-in: a session that began with a passkey
- * must not vouch for a later password.
+ * signed in again, the session gets the time and the methods of the newer sign-in. Otherwise, a session that began with
+ * a passkey would still report a passkey after a later sign-in with a password.
  */
 async function syncSession(
   provider: Provider,

@@ -12,7 +12,7 @@ import { deleteToken } from './token-store.ts';
 export type Revoker = {
   /** The database in the lane of the request. */
   laneDb(): Db;
-  /** Like `laneDb`, but for changes to grants: its transactions name the request in the audit log. */
+  /** Like `laneDb`, but for changes to grants: the audit log attributes its transactions to the request. */
   requestDb(): Db;
   notify(message: string): void;
 };

@@ -20,8 +20,8 @@ export async function defaultScope(
 /**
  * Refuses scopes that no user can grant. Restores `offline_access`, which oidc-provider drops unless the request has
  * `prompt=consent` (OpenID Connect Core 1.0 §11). Our consent page names this scope, so every user has consented to it.
- * Registered as the check of a parameter that we made up (`offline`), because oidc-provider has no other hook after it
- * has filtered the scopes.
+ * This function is registered as the check of an extra parameter (`offline`) that no client needs to send, because
+ * oidc-provider has no other hook after it has filtered the scopes.
  */
 export function checkScopes(ctx: KoaContextWithOIDC): void {
   const { params, client } = ctx.oidc;

@@ -56,7 +56,7 @@ export type ActiveToken = {
   email: string | null;
   scope: string;
   client_scopes: string[];
-  /** The scopes that the client has lost since the token was issued. It may have got some of them back. */
+  /** The scopes that the client has lost since the token was issued. The client may have regained some of them. */
   removed_scopes: string[];
   /** Unix time. */
   iat: number;

@@ -19,7 +19,10 @@ const CHECKS_OF_TYPE = {
   'tokenized::swap': tokenizedChecks,
 } as const;
 
-/** Checks the contracts of an offer file against the chains. Returns one line per problem, with its path. */
+/**
+ * Checks the contracts of an offer file against the chains. Returns one line per problem, which starts with the path in
+ * the file.
+ */
 export async function checkContracts(parts: CheckParts, file: OfferFile): Promise<string[]> {
   const found = await Promise.all(
     file.contracts.map(async (contract) => {

@@ -65,8 +65,8 @@ async function findProblem(
   deployment: OfferContract,
 ): Promise<ContractProblem | null | 'unreachable'> {
   try {
-    // Throws for a Solana chain, so contracts on Solana are never disabled. Settlement checks the funds on Solana
-    // itself.
+    // `evm` throws for a Solana chain, so contracts on Solana are never disabled. Settlement checks a fund on Solana
+    // before it sends transactions for the fund.
     const chain = ctx.chains.evm(deployment.chain);
     const contract = deployment as EvmContract;
     const [failure] = await readViews(chain, requiredViews(type, contract));

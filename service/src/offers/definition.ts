@@ -16,7 +16,7 @@ type Contract = {
   funding_tokens: { asset: string; address: string }[];
 };
 
-/** An offer in normalised form. It is built from a file or from the store, so that the two can be compared. */
+/** An offer in normalized form. It is built from a file or from the store, so that the two can be compared. */
 export type OfferDefinition = Omit<OfferFile, 'partners' | 'assets' | 'contracts'> & {
   partners: NamedPartner[];
   contracts: Contract[];

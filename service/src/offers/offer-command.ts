@@ -94,7 +94,7 @@ export async function runOffer(config: Config, args: string[]): Promise<void> {
     throw new UsageError(
       name === 'diff' || name === 'apply'
         ? `offer ${name} requires at least one file`
-        : `offer ${name} requires a slug; "causeway offer list" shows them`,
+        : `offer ${name} requires a slug; see "causeway offer list"`,
     );
   if ((name === 'show' || name === 'refund') && words.length > 1)
     throw new UsageError(`offer ${name} takes a single slug`);

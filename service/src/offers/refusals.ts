@@ -58,7 +58,7 @@ export function findRefusals(
 
 /**
  * Compares a document with the known texts of the same version: the texts in the stored offer, and the texts that users
- * have acknowledged. Returns the parts that differ from one of them.
+ * have acknowledged. Returns which parts (hash, URL) differ from at least one of these texts.
  */
 function findRewritten(known: readonly DocumentText[], text: DocumentText): ('sha256' | 'url')[] {
   const same = known.filter(

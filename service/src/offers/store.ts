@@ -114,7 +114,10 @@ export async function readOptionSupply(
   return rows[0] ?? { id: optionId, price_usd: null, total_token_supply: null };
 }
 
-/** Sets a timestamp of an offer if it is still null. Returns whether it was set, or null if there is no such offer. */
+/**
+ * Sets a timestamp of an offer if it is still null. Returns false if the timestamp was already set, and null if there
+ * is no such offer.
+ */
 export async function setOfferTimeOnce(
   tx: Db,
   slug: string,

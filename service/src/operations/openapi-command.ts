@@ -6,7 +6,7 @@ import { writeOutput } from './write-output.ts';
 
 export const OPENAPI_HELP: CommandHelp = {
   usage: ['openapi [--write FILE]'],
-  description: 'Prints the OpenAPI 3.1 document of the partner API. openapi.json is generated from it.',
+  description: 'Prints the OpenAPI 3.1 document of the partner API. This command generates openapi.json.',
   options: { '--write FILE': 'Write to FILE instead of standard output.' },
   examples: { 'openapi --write openapi.json': 'Regenerate the OpenAPI document' },
 };

@@ -11,7 +11,7 @@ import { apiDocument } from './api-document.ts';
 import { GUIDES, readGuide } from './guides.ts';
 
 /**
- * Allows inline styles, because the API reference sets them at run time. Everything else must come from this service.
+ * Allows inline styles, because the API reference sets them at run time. Nothing may be loaded from another origin.
  */
 const POLICY =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; base-uri 'none'; frame-ancestors 'none'";

@@ -20,12 +20,12 @@ export class NotDeepEnough extends Error {
 }
 
 /**
- * Continues from the chain's nonce after the key was used elsewhere. Calls `release` for each of our
- * transactions whose nonce is taken, so that its work can be sent again. Returns the next nonce.
- * `comparedBlock` is the last block whose events were compared with the database. Throws `NotDeepEnough` in
- * two cases. First, while a foreign transaction is in a block after `comparedBlock`: it may have settled rows
- * that we would settle again. Second, while a reorganisation could still undo a foreign transaction that took
- * one of our nonces: then both our old transaction and the one that replaces it could be mined.
+ * Continues from the chain's nonce after the key was used elsewhere. Calls `release` for each of our transactions whose
+ * nonce is taken, so that its work can be sent again. Returns the next nonce. `comparedBlock` is the last block whose
+ * events were compared with the database. Throws `NotDeepEnough` in two cases:
+ * - A foreign transaction is in a block after `comparedBlock`. It may have settled rows that we would settle again.
+ * - A reorganization could still undo a foreign transaction that took one of our nonces. Both our old transaction and
+ *   the one that replaces it could then be mined.
  */
 export async function adoptChainNonce(
   account: ReadOnlyAccount,

@@ -12,10 +12,10 @@ export type Confirming = Map<string, { blockNumber: bigint; blockHash: Hex }>;
 
 /**
  * Removes the transactions whose receipts must be read again: transactions that are confirmed now, and transactions
- * whose block is no longer on the chain or is above the head. Compares hashes only down to the highest block that is
- * still on the chain, because all blocks below it are then on the chain too. A transaction below it may still have a
- * receipt from another branch. Settlement notices this, because it compares the transaction's block again before it
- * records the outcome.
+ * whose block is no longer on the chain or is above the head. Compares block hashes from the highest block down, and
+ * stops at the first block that is still on the chain. The blocks of the remaining transactions are normally its
+ * ancestors and therefore on the chain too. If one of them is from another branch, settlement notices it, because it
+ * compares the transaction's block again before it records the outcome.
  */
 export async function forgetConfirmed(
   chain: EvmChain,

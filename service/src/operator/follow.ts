@@ -25,7 +25,7 @@ export type OutcomeHandlers = {
   isReleased(transaction: OpenTransaction, revert: Hex | null): boolean;
   /** Runs in the database transaction that records the outcome. `revert` is null if the transaction succeeded. */
   settle(tx: Db, transaction: OpenTransaction, receipt: Receipt, revert: Hex | null): Promise<void>;
-  /** Runs in the database transaction that reopens a transaction undone by a reorganisation. */
+  /** Runs in the database transaction that reopens a transaction undone by a reorganization. */
   reopen(tx: Db, transaction: { id: string; kind: TransactionKind }): Promise<void>;
   prerequisiteState(transaction: OpenTransaction): Promise<PrerequisiteState>;
   /**
@@ -73,7 +73,7 @@ const WATCHED_BLOCKS = 256n;
  */
 export type Progress = { unmined: number; confirming: number };
 
-/** Advances every open transaction by one step, and reopens settled transactions that a reorganisation undid. */
+/** Advances every open transaction by one step, and reopens settled transactions that a reorganization undid. */
 export async function followTransactions(
   account: OperatorAccount,
   lease: Lease,
@@ -224,7 +224,7 @@ async function reopenReorganised(
     if (block.hash === transaction.blockHash) break;
     account.log.warn(
       { chain: account.chain.name, transaction_id: transaction.id, block: String(transaction.blockNumber) },
-      'reorganisation undid a settled transaction',
+      'reorganization undid a settled transaction',
     );
     await withLease(account.db, lease, async (tx) => {
       if (await markOpen(tx, transaction.id)) await handlers.reopen(tx, transaction);

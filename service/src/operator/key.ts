@@ -22,7 +22,10 @@ export type RetiredKey = { key: OperatorKey; roles: readonly SendingRole[] };
 export type OperatorKey = ({ kind: 'local'; privateKey: Buffer } | { kind: 'kms'; key: KmsKey }) & {
   /** What the key may sign. If absent, neither the contracts nor the amounts are limited. */
   policy?: SignerPolicy;
-  /** The folder with the record of what the keys have signed in 24 hours. If absent, the record is kept in memory. */
+  /**
+   * The folder with the record of what the keys have signed in the last 24 hours. If absent, the record is kept in
+   * memory.
+   */
   spendFolder?: string | null;
 };
 

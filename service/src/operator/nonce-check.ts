@@ -12,12 +12,12 @@ export type NonceSuspicion = { since: number | null };
 
 /**
  * Checks that the chain's transaction count is not above our first unmined nonce. A higher count means that the key was
- * used elsewhere. Sending more could then commit again what another database has already committed, so this throws
- * `Blocked` until an operator acts. It does not throw if the count is at most our next nonce and only empty
- * transactions of ours have lost their nonces.
+ * used elsewhere. Another database may then have committed the same rows, so this throws `Blocked` until an operator
+ * acts. It does not throw if the count is at most our next nonce and foreign transactions have taken only the nonces of
+ * our empty transactions.
  *
  * Also fills gaps. There is a gap if we have used higher nonces, but have no live transaction at the chain's next
- * nonce. The cause is a reorganisation that has removed a foreign transaction. An empty transaction fills the gap, so
+ * nonce. The cause is a reorganization that has removed a foreign transaction. An empty transaction fills the gap, so
  * that later transactions can be mined. If the foreign transaction is mined again, it closes the gap too.
  */
 export async function checkNonces(

@@ -5,9 +5,9 @@ import type { KeyId } from './account.ts';
 export type ClosableReceipt = { id: string; receipt: string };
 
 /**
- * Returns the receipts of final transactions, ordered by transaction id. All attempts of these transactions were signed
- * more than `days` days ago and have expired at block height `height`. Leaves out the receipts of participations that
- * are still being settled.
+ * Returns the receipts that can be closed, ordered by transaction id. The transaction of such a receipt is final, and
+ * all its attempts were signed more than `days` days ago and had expired by block height `height`. Leaves out the
+ * receipts of participations that are still being settled.
  */
 export async function listClosable(
   db: Db,

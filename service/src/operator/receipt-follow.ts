@@ -143,8 +143,8 @@ async function advance(
 }
 
 /**
- * Sends stored bytes to every endpoint. If a node does not accept them, this is only logged: the next round
- * resends.
+ * Sends stored bytes to every endpoint. If no node accepts them, only logs a warning, because the next round resends
+ * them.
  */
 export async function broadcastReceipt(
   { chain, db, log }: SolanaAccount,

@@ -17,7 +17,7 @@ export function watchRefusals(
     known ??
     new Counter({
       name: NAME,
-      help: 'Signatures that a key refused, by reason.',
+      help: 'Signing requests that a signer refused, by reason.',
       labelNames: ['reason'],
       registers: [registry],
     });

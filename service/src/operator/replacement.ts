@@ -36,8 +36,8 @@ export type ReplacementPlan = {
 const POLL_INTERVAL_MS = 200;
 
 /**
- * Chooses the transaction and the fees of a replacement. Throws `validation_failed` if there is no such unmined
- * transaction, if several keys have one, or if the transaction to cancel is already cancelled.
+ * Chooses the transaction and the fees of a replacement. Throws `validation_failed` if no unmined transaction matches
+ * the choice, if transactions of several keys match it, or if the transaction to cancel is already an empty transfer.
  */
 export async function planReplacement(
   db: Db,

@@ -9,7 +9,7 @@ export type KeyRole = (typeof KEY_ROLES)[number];
 export const SENDING_ROLES = ['commit', 'refund'] as const;
 export type SendingRole = (typeof SENDING_ROLES)[number];
 
-/** The role in which a transaction of each kind is sent. `fill` only uses up a nonce, in any role. */
+/** The role that sends each kind of transaction. Null for `fill`, which only uses up a nonce: any role can send it. */
 export const ROLE_OF_KIND = { commit: 'commit', revoke: 'commit', remit: 'refund', fill: null } as const;
 
 export function isKeyRole(name: string): name is KeyRole {

@@ -11,14 +11,14 @@ import { hashPermission, type Permission } from '../chain/evm/allow-list.ts';
 import { signHash } from '../chain/evm/secp256k1.ts';
 
 /**
- * A key that signs for the service, held locally or in KMS. It does not sign arbitrary hashes, because a hash
- * could stand for anything. It signs typed data, whose hash can never be the hash of a transaction.
- * Signatures are 65 bytes: r, low s, and v of 27 or 28.
+ * A key that signs for the service, held locally or in KMS. It signs only transactions and typed data, because an
+ * arbitrary hash could stand for anything. The hash of typed data can never be the hash of a transaction. Signatures
+ * are 65 bytes: r, low s, and v of 27 or 28.
  */
 export type Signer = {
   /** Lower case. */
   address: Hex;
-  /** Returns the serialised signed transaction. */
+  /** Returns the serialized signed transaction. */
   signTransaction(transaction: TransactionSerializableEIP1559): Promise<Hex>;
   /** Signs the operator's part of a tokenized quote (EIP-712), for the swap contract of this domain. */
   signRequest(domain: Domain, request: VerifyRequest): Promise<Hex>;

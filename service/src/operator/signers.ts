@@ -39,7 +39,7 @@ export function keyFor(keys: SigningKeys, role: KeyRole, chain: string): Operato
 }
 
 /**
- * Returns what `OPERATOR_KEYS_FILE` says about a role on a chain. An entry without a chain applies to EVM chains only.
+ * Returns the entry of `OPERATOR_KEYS_FILE` for a role on a chain. An entry without a chain applies to EVM chains only.
  */
 export function findRoleKey(roleKeys: readonly RoleKey[], role: KeyRole, chain: string): RoleKey | undefined {
   const own = (name: string | null) => roleKeys.find((each) => each.role === role && each.chain === name);
@@ -123,7 +123,7 @@ export function listSenders<S extends { address: string }>(
   return [...senders.values()];
 }
 
-/** Counts and logs what a key refuses. */
+/** Counts and logs the signing requests that a signer refuses. */
 function reportRefusals(parts: Parts, { address, ...methods }: Signer): Signer {
   const watch = watchRefusals(parts, address);
   return {

@@ -104,7 +104,7 @@ const SYSTEM_RULES: Readonly<Record<number, Rule>> = {
 };
 
 /**
- * The allowed instructions of the token program: close an account (9), initialise an account (18), initialise
+ * The allowed instructions of the token program: close an account (9), initialize an account (18), initialize
  * a multisig (19) and transfer. `assertDirection` and `assertListed` check the transfers.
  */
 const TOKEN_RULES: Readonly<Record<number, Rule>> = {

@@ -91,10 +91,10 @@ function guard(held: HeldKey, ledger: SolanaRules['ledger'], { log, registry }: 
 }
 
 /**
- * Returns what a key may sign. A signed message does not name its cluster: what a key signs for one cluster could be
- * sent to another. So a key that is used on several clusters must have the same roles on all of them, and the policy
- * file may list only one of these clusters. The policy of that cluster then applies on all of them. If the file lists
- * none of these clusters, the key may not transfer any tokens.
+ * Returns what a key may sign. A signed message does not name its cluster: a message that was signed for one cluster
+ * could be sent to another. So a key that is used on several clusters must have the same roles on all of them, and the
+ * policy file may list only one of these clusters. The policy of that cluster then applies on all of them. If the file
+ * lists none of these clusters, the key may not transfer any tokens.
  */
 function rulesOf({ key, signer: { address }, clusters }: HeldKey): Omit<SolanaRules, 'ledger'> {
   const names = [...clusters.keys()];

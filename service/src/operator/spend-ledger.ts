@@ -106,7 +106,7 @@ function openFolder(folder: string): Lines {
     const file = files.get(name) ?? { offset: 0, lines: [] };
     files.set(name, file);
     const text = readFrom(join(folder, name), file.offset);
-    // The last line may still be incomplete: it has no newline yet.
+    // A last line without a newline is incomplete, so it is left for the next read.
     const whole = text.subarray(0, text.lastIndexOf('\n') + 1);
     file.offset += whole.length;
     for (const line of whole.toString('utf8').split('\n')) file.lines.push(...parseLine(line));
@@ -199,7 +199,7 @@ function parseLine(line: string): Line[] {
   }
 }
 
-/** Starts with a newline, in case a crash cut off the previous line. */
+/** Writes a newline before the line, in case a crash cut off the previous line. */
 function append(folder: string, line: Line, now: number): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = openSync(join(folder, fileOf(now)), 'a', 0o600);

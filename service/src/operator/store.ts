@@ -155,7 +155,7 @@ export async function countOpenByChain(db: Db): Promise<{ chain: string; count: 
 
 export type UnfinishedKey = KeyId & { count: number; kinds: TransactionKind[] };
 
-/** Counts the transactions that are open or that a reorganisation could still undo, per key and chain. */
+/** Counts the transactions that are open or that a reorganization could still undo, per key and chain. */
 export async function countUnfinished(db: Db): Promise<UnfinishedKey[]> {
   const { rows } = await sql<UnfinishedKey>`
     select chain, signer as address, count(*)::int as count, array_agg(distinct kind) as kinds from operator_transactions
@@ -165,7 +165,7 @@ export async function countUnfinished(db: Db): Promise<UnfinishedKey[]> {
 
 /**
  * Records where an open transaction was mined, and moves it to `state`. Returns false if the transaction is no longer
- * open. The service watches `settled` transactions for reorganisations, but not `final` ones.
+ * open. The service watches `settled` transactions for reorganizations, but not `final` ones.
  */
 export async function markSettled(
   tx: Db,
@@ -213,7 +213,7 @@ export async function markOpen(
   return numUpdatedRows === 1n;
 }
 
-/** Returns settled transactions that a reorganisation could still undo, highest block first. */
+/** Returns settled transactions that a reorganization could still undo, highest block first. */
 export async function listWatched(db: Db, { chain, address }: KeyId): Promise<WatchedTransaction[]> {
   const rows = await db
     .selectFrom('operator_transactions')

@@ -37,7 +37,7 @@ export type OpenTransaction = OperatorTransaction & {
   attempts: Attempt[];
 };
 
-/** A settled transaction that a reorganisation could still undo. */
+/** A settled transaction that a reorganization could still undo. */
 export type WatchedTransaction = {
   id: string;
   kind: TransactionKind;

@@ -23,8 +23,9 @@ const MAX_PERMISSION_SECONDS = 3_600;
 const BUY = 0;
 
 /**
- * Returns what a request for a quote can spend. Throws `Blocked` unless it is a buy that expires soon. Requests with
- * the same contract, sender, pair and nonce get the same `id`, because only one of them can succeed on chain.
+ * Returns what a request for a quote can spend. Throws `Blocked` unless the request is a buy that expires soon.
+ * Requests with the same contract, sender, pair and nonce get the same `id`, because only one of them can succeed on
+ * chain.
  */
 export function judgeRequest(
   rules: TypedDataRules,

@@ -15,7 +15,7 @@ type Field = {
   aside?: Html;
 };
 
-/** Renders a labelled input. Screen readers announce the hint and the problem together with the input. */
+/** Renders a labeled input. Screen readers announce the hint and the problem together with the input. */
 export function field(options: Field): Html {
   const { name, label, type, autocomplete, value, hint, problem, autofocus, minlength, aside, inputmode } =
     options;

@@ -18,7 +18,7 @@ export type Finding =
    */
   | { state: 'unmined'; chainTime: number }
   | { state: 'unconfirmed' }
-  /** If `isConfirmed` is false, a reorganisation can still change the finding. */
+  /** If `isConfirmed` is false, a reorganization can still change the finding. */
   | { state: 'wrong'; reason: ApprovalFault; isConfirmed: boolean }
   | { state: 'short'; shortage: Shortage }
   /** The token contract does not behave like a token. New requests are rejected; existing participations wait. */

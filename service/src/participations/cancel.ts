@@ -12,8 +12,9 @@ import { wakeSettlement } from './wake.ts';
 type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 
 /**
- * Fails a participation for which nothing has been signed yet. On Solana, only marks it, and settlement fails it later;
- * see `endParticipations`. Throws if money may have moved, because the participation can then only be refunded.
+ * Fails a participation for which nothing has been signed yet. On Solana, only marks the participation as ending, and
+ * settlement fails it later; see `endParticipations`. Throws if money may have moved, because the participation can
+ * then only be refunded.
  */
 export async function cancelParticipation(ctx: Parts, id: string): Promise<Participation> {
   if (!isId(id)) throw new ApiError('not_found');

@@ -12,7 +12,7 @@ import type { ApprovalFault, ApprovalReader, Finding, RequiredApproval } from '.
 import type { AvailableFunds, RequiredFunds } from './funds.ts';
 
 /**
- * Judges approvals by the event in the receipt, never by the call data: permits, multicalls and contract wallets
+ * Judges approvals by the event in the receipt, never by the calldata, because permits, multicalls and contract wallets
  * approve without calling `approve`.
  */
 export function evmApprovalReader(chain: EvmChain): ApprovalReader {

@@ -41,8 +41,8 @@ export async function resumeHeld(ctx: Parts, tx: Db, userId: string): Promise<vo
 }
 
 /**
- * Unfreezes participations. A frozen `pending` row has lost its reserved supply: supply is reserved again, or
- * the row fails as sold out.
+ * Unfreezes participations. A frozen `pending` row has lost its reserved supply. If enough supply is left, it is
+ * reserved again. Otherwise the row fails as sold out.
  */
 async function resume(
   ctx: Parts,

@@ -21,8 +21,8 @@ export type AvailableFunds = { allowance: bigint; balance: bigint };
 
 export type FundsReader = {
   /**
-   * Reads allowance and balance at the block `height` or later. Returns null if the node does not know the
-   * values, and an error if the token does not behave like a token.
+   * Reads allowance and balance at the block `height` or later. Returns null if the node could not read the values, and
+   * an error if the token contract reverts or does not exist.
    */
   readFunds(
     required: readonly RequiredFunds[],

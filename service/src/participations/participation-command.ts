@@ -98,7 +98,7 @@ export async function runParticipation(config: Config, args: string[]): Promise<
   if (values.status !== undefined && !STATUSES.some((status) => status === values.status))
     throw new UsageError(`--status must be one of ${STATUSES.join(', ')}`);
   if (values.partner !== undefined && !isId(values.partner))
-    throw new UsageError('--partner must be a partner id; "causeway partner list" shows them');
+    throw new UsageError('--partner must be a partner id; see "causeway partner list"');
   await runCommand(config, (ctx) => action(ctx, ids, values));
 }
 

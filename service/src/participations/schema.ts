@@ -77,7 +77,7 @@ const INCLUDE = {
     Type.Unsafe<string | string[]>({
       type: ['string', 'array'],
       items: { type: 'string' },
-      description: 'Adds members: `transactions`, and for partner tokens `user`. Separate names by commas.',
+      description: 'Members to add, separated by commas: `transactions` and, with a partner token, `user`.',
       examples: ['transactions'],
     }),
   ),

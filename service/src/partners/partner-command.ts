@@ -124,7 +124,7 @@ export async function runPartner(config: Config, args: string[]): Promise<void> 
   if (action.takes === 'nothing' && words.length > 0)
     throw new UsageError(`partner ${name} takes no arguments besides options`);
   if (action.takes !== 'nothing' && clientId === '')
-    throw new UsageError(`partner ${name} requires a client id; "causeway partner list" shows them`);
+    throw new UsageError(`partner ${name} requires a client id; see "causeway partner list"`);
   if (action.takes === 'client' && rest.length > 0)
     throw new UsageError(`partner ${name} takes a single client id`);
   const result = await runCommand(config, (ctx) => action.run(ctx, { clientId, rest, values }));

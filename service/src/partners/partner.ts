@@ -91,7 +91,7 @@ function checkScopes(scopes: readonly string[]): void {
       throw invalidField('scopes', `${scope} is not a scope; use ${Object.keys(SCOPES).join(', ')}`);
 }
 
-/** Revokes every token of the partner on every node. Its data is kept. */
+/** Makes every node reject the partner's tokens until the partner is enabled again. The partner's data is kept. */
 export async function disablePartner(ctx: Parts, clientId: string): Promise<void> {
   await store.updatePartner(ctx.db, clientId, { isDisabled: true });
 }
@@ -100,7 +100,7 @@ export async function enablePartner(ctx: Parts, clientId: string): Promise<void>
   await store.updatePartner(ctx.db, clientId, { isDisabled: false });
 }
 
-/** The prefix lets secret scanners recognise a leaked secret. */
+/** The prefix lets secret scanners recognize a leaked secret. */
 function newClientSecret({ random }: Parts): string {
   return `cws_${newSecret(random)}`;
 }
@@ -118,7 +118,7 @@ function clientIdFor(name: string, { random }: Parts): string {
   return `${slug === '' ? 'partner' : slug}-${random(6).toString('hex')}`;
 }
 
-/** Throws if the redirect URI is not allowed. Does not normalise it, because redirect URIs are compared as text. */
+/** Throws if the redirect URI is not allowed. Does not normalize it, because redirect URIs are compared as text. */
 function checkRedirect(uri: string): string {
   if (!isWebUrl(uri) && !isAppUri(uri))
     throw invalidField(

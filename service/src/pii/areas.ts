@@ -4,12 +4,12 @@ import { UNITED_STATES } from './united-states.ts';
 /** A country, or some of its regions. Regions are ISO 3166-2 codes without the country prefix, or names. */
 export type Area = { country_iso_2: string; regions?: readonly string[] };
 
-/** `region` is an ISO 3166-2 code, or null if it is missing or not recognised. */
+/** `region` is an ISO 3166-2 code, or null if it is missing or not recognized. */
 type Place = { country: string; region: string | null };
 
 /**
  * Returns whether an address is in one of the areas. Returns `unknown` if the answer depends on a region that is
- * missing or not recognised. A US territory is both a country and a region of the United States.
+ * missing or not recognized. A US territory is both a country and a region of the United States.
  */
 export function isInAreas(
   areas: readonly Area[],
@@ -35,8 +35,7 @@ function isPlaceIn(areas: readonly Area[], { country, region }: Place): boolean 
   if (region === null) return 'unknown';
   const around = withParents(region);
   if (listed.some((code) => code !== null && around.includes(code))) return true;
-  // The answer is unknown if only part of the address's region is listed, or if a listed region was not
-  // recognised.
+  // The answer is unknown if only part of the address's region is listed, or if a listed region was not recognized.
   return listed.some((code) => code === null || withParents(code).includes(region)) ? 'unknown' : false;
 }
 

@@ -14,7 +14,7 @@ import type { FormerPlace, PersonalData } from './personal-data.ts';
 import { openFacts } from './sealed-data.ts';
 import { insertAudit, lockPii } from './store.ts';
 
-/** A change of the country or region of residence. `from.left_at` is the time of the data that names the new place. */
+/** A change of the country or region of residence. `from.left_at` is the time (`as_of`) of the new data. */
 export type Move = { from: FormerPlace; to: { country: string | null; region: string | null } };
 
 type Parts = Pick<Context, 'db' | 'clock' | 'sealing'>;

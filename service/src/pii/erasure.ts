@@ -39,7 +39,7 @@ export type Erasure = {
 const BLOCKS = {
   open_participations: 'has open participations; erase the user when they are settled',
   live_orders: 'has live orders; erase the user when they have expired',
-  allowed_wallets: 'has wallets on allow-lists; they are being revoked, erase the user afterwards',
+  allowed_wallets: 'has wallets on allow-lists; the wallets are being revoked, so erase the user later',
 } as const;
 
 /** Why a user cannot be erased now. Users never learn why they are `restricted`. */
@@ -102,7 +102,7 @@ export async function tryErasure(
   });
 }
 
-/** Returns why money may still move for the user, or null if it cannot. */
+/** Returns the reason why money may still move for the user, or null if no money can move. */
 export async function findBlock(
   { clock }: Pick<Parts, 'clock'>,
   db: Db,

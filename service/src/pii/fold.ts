@@ -14,7 +14,7 @@ const LETTERS: Record<string, string> = {
 
 /**
  * Converts text to lower case and removes diacritics, dots, apostrophes, quotation marks and invisible characters.
- * Replaces every other run of characters that are neither letters nor digits with one space.
+ * Replaces each remaining run of characters that are neither letters nor digits with one space.
  */
 export function foldText(text: string): string {
   return text

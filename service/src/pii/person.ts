@@ -25,8 +25,8 @@ function outerNames(fullName: string | null): string[] {
 }
 
 /**
- * Returns whether the date of birth and the first and last word of the full name are the same. Does not compare
- * `first_name` and `last_name`, because data from version 0.1 does not have them.
+ * Returns whether `before` and `after` have the same date of birth, and the same first and last word in the full name.
+ * Does not compare `first_name` and `last_name`, because data from version 0.1 does not have them.
  */
 export function isSamePerson(before: PersonalData, after: PersonalData): boolean {
   return (

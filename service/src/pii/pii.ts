@@ -28,7 +28,7 @@ import {
   upsertPii,
 } from './store.ts';
 
-/** Fields that the API does not return, because only eligibility rules use them. */
+/** Fields that the API does not return, because only the service's own checks use them. */
 const HIDDEN_FIELDS: readonly string[] = [
   'first_name',
   'last_name',

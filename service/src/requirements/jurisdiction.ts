@@ -4,7 +4,7 @@ import type { JurisdictionDetails } from './schema.ts';
 
 /**
  * Returns whether an address passes the filter. Returns `unknown` if the country is missing, or if the answer depends
- * on a region that is missing or not recognised.
+ * on a region that is missing or not recognized.
  */
 export function checkJurisdiction(
   { filter_type, filters }: Static<typeof JurisdictionDetails>,

@@ -3,7 +3,7 @@ import type { Db } from '../db/pool.ts';
 import type { ReportedStatuses } from '../db/reported-tables.ts';
 
 /**
- * Serialises the reports about a user until the transaction ends. After taking this lock, a report sees everything that
+ * Serializes the reports about a user until the transaction ends. After taking this lock, a report sees everything that
  * the transactions of earlier reports have committed, so the last report covers all facts.
  */
 export async function lockReports(tx: Db, userId: string): Promise<void> {

@@ -161,7 +161,7 @@ function jurisdictionStatus(
 }
 
 /**
- * Returns whether the user used to live in a place that does not pass, and no operator has approved the move.
+ * Returns whether the user used to live in a place that fails this requirement, and no operator has approved the move.
  */
 function isMoveOpen(details: Parameters<typeof checkJurisdiction>[0], pii: UserFacts['pii']): boolean {
   return (pii?.formerPlaces ?? []).some(

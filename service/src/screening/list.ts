@@ -48,7 +48,7 @@ export async function openSanctions(
     for (const listener of listeners) listener();
   };
   const reloadSoon = () => void reload();
-  // Polling also detects a replaced file, on any file system.
+  // Polls the file instead of watching it, because polling detects a replaced file on every file system.
   const timer = setInterval(async () => {
     const current = await versionOf(file);
     if (current === version && performance.now() - reloadedAt < reloadIntervalMs) return;
@@ -93,7 +93,10 @@ function withoutList(): Sanctions {
   };
 }
 
-/** Returns the list in the file or, if it has lost too many entries, the accepted list. Throws if the file is empty. */
+/**
+ * Returns the list in the file. If that list is refused, returns the last accepted list instead. Throws if the file is
+ * unreadable or empty.
+ */
 async function openFirst(parts: Parts, file: string, stale: Gauge): Promise<AddressList> {
   const accepted = (await readAcceptedList(parts.db))?.addresses ?? new Set<string>();
   const next = parseSanctions(await readFile(file, 'utf8'));
@@ -122,7 +125,10 @@ async function readChecked(parts: Parts, file: string, current: AddressList): Pr
   return checkAndSave(parts, parseSanctions(await readFile(file, 'utf8')), current);
 }
 
-/** Throws `ListRefused` unless the list may replace `previous` or an operator has accepted it. */
+/**
+ * Saves the list as the accepted list and returns it. Throws `ListRefused` if the list is empty, or if it must not
+ * replace `previous` and no operator has accepted it.
+ */
 async function checkAndSave(
   { db, clock }: Parts,
   next: AddressList,

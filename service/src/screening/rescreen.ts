@@ -18,8 +18,9 @@ const SCREENING_INTERVAL_MS = 60_000;
 type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'log' | 'sanctions'>;
 
 /**
- * Compares the wallets of users, participations and open orders with the list. Freezes the participations of
- * listed wallets and records a hit for everything found. Returns the new hits.
+ * Compares the wallets of users, participations and open orders with the list. Freezes the participations of listed
+ * wallets. Records a hit for each listed wallet of a user, for each participation that it freezes, and for each open
+ * order of a listed wallet. Returns the new hits.
  */
 export async function rescreen(ctx: Parts): Promise<Finding[]> {
   const { db, clock, sanctions } = ctx;

@@ -5,7 +5,7 @@ import type { BlockedReason } from '../operator/blocked.ts';
 
 /** Reports why settlement with one key on one chain is blocked: as metrics and, once per change, in the log. */
 export type Alerts = {
-  /** Raises an alert, which stays raised until the end of the round or for `seconds`. */
+  /** Raises an alert for `seconds`. Without `seconds`, the alert stays raised until the end of the round. */
   raise(reason: BlockedReason, message: string, seconds?: number): void;
   /** Publishes the alerts after a round. Calls `countUnsettled` only if an alert is raised. */
   report(countUnsettled: () => Promise<number>): Promise<void>;

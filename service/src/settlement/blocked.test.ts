@@ -121,8 +121,8 @@ describe('rows stay pending and an alert is raised', () => {
     await expect.poll(status, { timeout: 10_000 }).toBe('completed');
   });
 
-  // The next two tests change the chain in ways that a simulated reorganisation would not replay, so no test
-  // with a reorganisation may follow them.
+  // The next two tests change the chain in ways that a simulated reorganization would not replay, so no test
+  // with a reorganization may follow them.
   test('while the operator has no gas', async () => {
     const { round, settle } = saleWorker(sale);
     const address = roles.operator.address;

@@ -3,8 +3,8 @@ import { bytesToHex, type Hex } from 'viem';
 import type { Db } from '../db/pool.ts';
 
 /**
- * Returns the block of every commit of these rows that a reorganisation could still undo and that a key other than
- * `ownAddress` has sent.
+ * Returns the block of each row's commit, if a reorganization can still undo the commit. Leaves out commits that the
+ * key `ownAddress` has sent.
  */
 export async function listCommitBlocks(
   db: Db,

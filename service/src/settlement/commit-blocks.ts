@@ -6,9 +6,9 @@ import { postponeRows } from './store.ts';
 const UNDONE_COMMIT_DELAY_SECONDS = 15;
 
 /**
- * Returns the rows whose commit is on the chain, and postpones the others. The round has checked the commits
- * of its own key. But if another key made the commit, that key's worker may not have noticed yet that a
- * reorganisation undid it.
+ * Postpones the rows whose commit a reorganization has undone, and returns the others. Checks only commits of other
+ * keys, because the round has already checked the commits of its own key. The workers of the other keys may not have
+ * noticed the reorganization yet.
  */
 export async function keepOnChain({ ctx, account }: EvmParts, rows: EvmRow[]): Promise<EvmRow[]> {
   const ids = rows.map(({ id }) => id);

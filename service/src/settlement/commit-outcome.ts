@@ -31,8 +31,8 @@ export async function failUncommitted(parts: Parts, tx: Db, ids: string[], reaso
 }
 
 /**
- * Moves rows back to `pending`. Called after their transaction has reverted or was cancelled, once its block is so deep
- * that a reorganisation can no longer change this outcome.
+ * Moves rows back to `pending`, because their transaction reverted or was cancelled. Called only when the block of the
+ * transaction is so deep that a reorganization can no longer change this outcome.
  */
 export async function releaseCommit(parts: Parts, tx: Db, rows: readonly SettlementRow[]): Promise<void> {
   const ids = rows.map(({ id }) => id);
@@ -40,7 +40,7 @@ export async function releaseCommit(parts: Parts, tx: Db, rows: readonly Settlem
   await changeStatus(parts, tx, { ids, from: ['submitted'], to: 'pending', commitId: null });
 }
 
-/** Moves rows back to `submitted` after a reorganisation has undone their commit. */
+/** Moves rows back to `submitted` after a reorganization has undone their commit. */
 export async function reopenCommit(parts: Parts, tx: Db, ids: readonly string[]): Promise<void> {
   await markCommitted(tx, ids, null);
   await changeStatus(parts, tx, { ids, from: ['completed', 'failed'], to: 'submitted' });

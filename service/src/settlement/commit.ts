@@ -59,8 +59,8 @@ async function failEnding(worker: SettlementWorker): Promise<number> {
 }
 
 /**
- * Returns the rows that may fail. Leaves out rows that a transaction unknown to this database has committed or may
- * still commit. Such a transaction may exist after a restore from a backup, for example.
+ * Returns the rows that can safely be marked as failed. Leaves out rows that a transaction unknown to this database has
+ * committed or may still commit. Such a transaction may exist after a restore from a backup, for example.
  */
 async function keepWithoutCommit<R extends SettlementRow>(worker: SettlementWorker, rows: R[]): Promise<R[]> {
   const failing = new Set<SettlementRow>();
@@ -91,8 +91,8 @@ async function returnUnapproved(
 }
 
 /**
- * Moves rows to `submitted`, in the database transaction that stores the signed commit. Throws if the rows may no
- * longer be committed.
+ * Moves rows to `submitted`, in the database transaction that stores the signed commit. Throws if one of the rows must
+ * no longer be committed.
  */
 export async function submitRows(
   ctx: WorkerParts['ctx'],

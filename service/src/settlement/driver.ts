@@ -28,7 +28,7 @@ export type SettlementDriver = {
   reader(): ApprovalReader;
   /** Returns one reader per independent provider. */
   readers(): ApprovalReader[];
-  /** Identifies the newest block that `follow` has seen, or null if it has seen none. */
+  /** Returns an identifier of the newest block that `follow` has seen, or null if `follow` has seen none. */
   head(): string | null;
   /** Discards the cached state of the chain. Called when another node holds the lease. */
   reset(): void;
@@ -48,10 +48,12 @@ export type SettlementDriver = {
    * count even if a restored database no longer contains them.
    */
   keepExcluded(rows: SettlementRow[]): Promise<SettlementRow[]>;
-  /** Commits rows of one fund that passed all checks. Returns how many rows changed. */
+  /** Commits rows that have passed all checks and belong to one fund. Returns how many rows changed. */
   sendCommits(rows: SettlementRow[]): Promise<number>;
   /** Returns the blocks below which commits are deep enough for a refund, or null while that is unknown. */
   refundableBlocks(): RefundableBlocks | null;
-  /** Sends refunds of one fund, option and token that passed all checks. Returns how many rows changed. */
+  /**
+   * Refunds rows that have passed all checks and have the same fund, option and token. Returns how many rows changed.
+   */
   sendRefunds(rows: SettlementRow[]): Promise<number>;
 };

@@ -31,9 +31,9 @@ type CommitPlan = { call: OperatorCall; rows: EvmRow[] };
 
 /**
  * Plans a batch of these rows. If the simulation of the batch fails, tries its first half, and so on. A row that fails
- * within a batch does not revert the batch, so a batch reverts only for a reason that concerns all rows. If the
- * simulation fails even for a single row, returns null. That row fails if its token refuses the transfer, and is
- * postponed otherwise.
+ * within a batch does not revert the batch. The whole batch fails, for example, if it exceeds its gas limit. If the
+ * simulation fails even for a single row, returns null. That row fails if its token refuses the transfer. Otherwise the
+ * row is postponed.
  */
 async function planCommit(worker: EvmParts, rows: EvmRow[]): Promise<CommitPlan | null> {
   const [first] = rows;

@@ -88,7 +88,7 @@ function createEvmDriver(parts: EvmParts, roles: readonly SendingRole[]): Settle
     // If a commit were missing in this database, its nonce would be used on the chain, and `follow` would have thrown.
     keepExcluded: async (rows) => (isKeyOurs ? rows : []),
     sendCommits: (rows) => sendCommit(parts, rows),
-    // Depths count from the head that this round has checked. Since then, a reorganisation may have replaced a commit,
+    // Depths count from the head that this round has checked. Since then, a reorganization may have replaced a commit,
     // so the newest head would be wrong.
     refundableBlocks: () =>
       state.head && { committedBelow: state.head.final + 1n, releasedBelow: state.head.released + 1n },

@@ -23,7 +23,7 @@ export async function sendBatchOrFirst(worker: EvmParts, listed: readonly Settle
   return 1;
 }
 
-/** Sends the refunds in one transaction. Returns null if it was sent, or why it would revert. */
+/** Sends the refunds in one transaction. Returns null if it was sent; otherwise, the reason why it would revert. */
 async function sendRemit({ ctx, account, lease }: EvmParts, rows: EvmRow[]): Promise<string | null> {
   const [first] = rows;
   if (first === undefined) return null;

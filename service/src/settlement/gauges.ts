@@ -91,7 +91,7 @@ export function registerSettlementGauges(
     registry,
     {
       name: 'causeway_operator_value_spent',
-      help: 'The amount of a token in the commits or refunds that a key has signed in 24 hours, by role, in the smallest unit.',
+      help: 'The amount of a token in the commits or refunds that a key has signed in the last 24 hours, by role, in the smallest unit.',
       labels: ['chain', 'address', 'role', 'token'],
     },
     async () =>

@@ -12,9 +12,9 @@ type Parts = Pick<Context, 'db' | 'metrics' | 'chains' | 'clock' | 'config'>;
 type AnyChain = EvmChain | SolanaChain;
 
 /**
- * Registers metrics of the operator's keys and of the RPC endpoints. Balances, nonces and heads are read from the
- * chains when they are scraped. The keys of a chain that does not answer have no such samples, and the head of an
- * endpoint that does not answer has an infinite age.
+ * Registers metrics of the operator's keys and of the RPC endpoints. Each scrape reads the balances, nonces and heads
+ * from the chains. If a chain does not answer, the metrics of balances and nonces have no samples for its keys. If an
+ * endpoint does not answer, the age of its head is infinite.
  */
 export function registerKeyGauges({ db, metrics: { registry }, chains, clock, config }: Parts): void {
   const all: AnyChain[] = [...chains.all(), ...chains.allSolana()];
@@ -71,7 +71,7 @@ export function registerKeyGauges({ db, metrics: { registry }, chains, clock, co
     registry,
     {
       name: 'causeway_operator_gas_spent',
-      help: 'What a key has spent on transactions in 24 hours, in ether or SOL. Open transactions count at their maximum cost.',
+      help: 'What a key has spent on transactions in the last 24 hours, in ether or SOL. Open transactions count at their maximum cost.',
       labels: ['chain', 'address'],
     },
     async () =>

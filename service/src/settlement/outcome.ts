@@ -76,8 +76,8 @@ export function createOutcomeHandlers(
       };
       const digest = digestReceipt(receipt);
       if (kind === 'revoke') return isAgreed(views, digest, judge);
-      // The rows of a cancelled transaction are sent again. If a provider wrongly reported a cancellation,
-      // they would be paid twice, so two providers must agree.
+      // The rows of a cancelled transaction are sent again. If a provider wrongly reported a cancellation, the rows
+      // would be paid twice, so two providers must agree.
       if (isCancelled(transaction, receipt.transactionHash) && !(await isAgreed(views, digest, judge)))
         return false;
       const rows = toEvmRows(await listRowsOf(ctx.db, kind, id));

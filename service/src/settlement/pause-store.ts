@@ -4,7 +4,10 @@ import type { SettlementPauses } from '../db/settlement-tables.ts';
 
 export type Pause = { subject: string; reason: SettlementPauses['reason']; message: string; since: string };
 
-/** Pauses a chain or an offer. If it is already paused, keeps the first reason and returns false. */
+/**
+ * Pauses a subject: a chain, an offer or everything. If the subject is already paused, keeps the first reason and
+ * returns false.
+ */
 export async function insertPause(
   db: Db,
   { subject, reason, message }: Omit<Pause, 'since'>,

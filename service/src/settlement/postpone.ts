@@ -5,8 +5,8 @@ import type { SkippedFunds, WorkerParts } from './worker.ts';
 
 const BLOCKED_FUND_DELAY_SECONDS = 5;
 /**
- * An alert stays raised this much longer than its rows wait, so that it does not flicker between two
- * attempts.
+ * How long an alert stays raised after its rows or its fund may be tried again. This keeps the alert from flickering
+ * between two attempts.
  */
 const ALERT_OVERLAP_SECONDS = 5;
 const FUND_REASONS: ReadonlySet<BlockedReason> = new Set([
@@ -32,9 +32,9 @@ export async function postpone(
 }
 
 /**
- * Runs `send`. Skips the fund for some seconds if it is stopped, its vault is frozen, the operator has lost its role in
- * it, or the key's policy does not list it. Postponing the rows batch by batch instead would use up all steps of a
- * round and delay other funds.
+ * Runs `send`. Skips the fund for some seconds if `send` finds that the fund is stopped, its vault is frozen, the
+ * operator has lost its role in the fund, or the key's policy does not list the fund. Postponing the rows batch by
+ * batch instead would use up all steps of a round and delay other funds.
  */
 export async function skipFundIfBlocked(
   parts: WorkerParts,

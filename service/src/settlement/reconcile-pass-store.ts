@@ -37,9 +37,9 @@ export async function finishPass(
 }
 
 /**
- * Stores new differences. Deletes accepted differences that were not found again, if the pass compared one of their
- * participations. `looked` contains the compared participations; null means all. Returns all differences that no
- * operator has accepted.
+ * Stores new differences, and returns all differences that no operator has accepted. Deletes an accepted difference if
+ * the pass compared one of its participations and did not find the difference again. `looked` contains the
+ * participations that the pass compared; null means all.
  */
 export async function replaceDifferences(
   tx: Db,

@@ -35,8 +35,8 @@ const CHECK_INTERVAL_MS = 60_000;
 /** A difference counts only if a second comparison after this delay finds it again. */
 const RECHECK_DELAY_MS = 10_000;
 /**
- * How many older participations a pass rechecks on Solana. With a pass every 15 minutes, each of 100,000
- * participations is rechecked twice a day.
+ * How many older participations a pass rechecks on Solana. With a pass every 15 minutes, each of 100,000 participations
+ * is rechecked about twice a day.
  */
 const LOOK_BACK_ROWS = 2_000;
 /** How far below the last compared block a pass starts. */

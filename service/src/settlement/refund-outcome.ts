@@ -17,7 +17,7 @@ export async function readRefundPrerequisite(db: Db, transactionId: string): Pro
 
 /**
  * Settles refunds whose transaction was cancelled. If the commits are still on the chain, a hold, a sanction or an
- * operator caused the cancellation. The refunds then keep their status. They are due again once a reorganisation can no
+ * operator caused the cancellation. The refunds then keep their status. They are due again once a reorganization can no
  * longer undo the cancellation and nothing else stops them.
  */
 export async function settleCancelledRefund(
@@ -40,7 +40,7 @@ export async function settleRefund(
   if (unbacked.length > 0)
     parts.log.error(
       { participation_ids: unbacked },
-      'refunds were paid from other participations of the same users, because a reorganisation undid their commits',
+      'refunds were paid from other participations of the same users, because a reorganization undid their commits',
     );
   // The money has moved, so the row becomes `remitted` from any status.
   await changeStatus(parts, tx, {

@@ -168,7 +168,7 @@ describe('reorganisations', () => {
     },
   );
 
-  // If a reorganisation during a round were not noticed, the worker could treat blocks of the old branch as
+  // If a reorganization during a round were not noticed, the worker could treat blocks of the old branch as
   // confirmed, because a block of the new branch is above them.
   test('during a round are noticed before the round records an outcome', async () => {
     const { worker, round } = saleWorker(sale);

@@ -223,7 +223,7 @@ async function withChain(
 
 /**
  * Returns the address of an offer's fund, and whether the fund exists. The address derives from the first signer and
- * the slug. Throws `UsageError` if the fund has other signers.
+ * the slug. Throws `UsageError` if the fund exists but one of `signers` cannot sign for it alone.
  */
 async function findFund(
   chain: SolanaChain,

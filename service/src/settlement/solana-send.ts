@@ -152,7 +152,7 @@ function findVaultBlock(
   if (available >= spent + amount) return null;
   return {
     reason: 'refund_allowance',
-    message: `the fund may take ${allowance} of ${vault.amount} tokens; the owner of the vault must approve more`,
+    message: `the fund may take ${allowance} and the vault holds ${vault.amount}, but the refunds need ${spent + amount} (smallest units); the owner of the vault must approve or deposit more`,
   };
 }
 

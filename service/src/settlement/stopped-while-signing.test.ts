@@ -87,7 +87,7 @@ test('a refund whose commit is undone while it is signed is not stored', async (
   await requestRemit(sale.app.ctx, id);
   const setCommitted = (committed: boolean | null) =>
     sql`update participations set committed = ${committed} where id = ${id}`.execute(sale.app.ctx.db);
-  // During the signing, another node (which holds the lease of the key that committed) notices a reorganisation.
+  // During the signing, another node (which holds the lease of the key that committed) notices a reorganization.
   await expect(signingWorker(() => setCommitted(null)).round()).rejects.toThrow('changed concurrently');
   const row = sale.app.ctx.db.selectFrom('participations').select('remit_id').where('id', '=', id);
   expect(await row.executeTakeFirst()).toEqual({ remit_id: null });

@@ -7,7 +7,7 @@ import type { ParticipationStatus } from '../db/settlement-tables.ts';
 /** The columns of a participation that settlement needs. */
 export type SettlementRow = {
   id: string;
-  /** The id under which the fund stores the commitment, if it is an EVM fund that stores ids. */
+  /** The id of the commitment in EVM funds that store ids. Other funds do not use it. */
   commitment: Hex;
   status: ParticipationStatus;
   user: string;

@@ -56,7 +56,8 @@ async function restrict(
 }
 
 /**
- * Returns whether we can revoke wallets on the allow-list. If the chain does not answer, assumes that we can.
+ * Returns whether we maintain the allow-list and so can remove wallets from it. If the chain does not answer, assumes
+ * that we do.
  */
 async function isOurs({ chains, supplier, log }: Context, chain: string, contract: string): Promise<boolean> {
   try {

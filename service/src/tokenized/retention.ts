@@ -3,7 +3,7 @@ import { deletePrices } from './price-store.ts';
 import { clearClaims, deleteUntraded } from './store.ts';
 
 const DAY_MS = 86_400_000;
-/** How long an idempotency key is remembered, so that a repeated request is recognised. */
+/** How long an idempotency key is remembered, so that a repeated request is recognized. */
 export const CLAIM_TTL_MS = DAY_MS;
 
 /**

@@ -62,7 +62,7 @@ export const tokenizedRoutes = [
     operationId: 'getTokenizedMarket',
     summary: 'Get the trading hours and the price history of a tokenized asset',
     description:
-      'Prices are what buying one token cost, recorded every five minutes while the market is open, oldest first. `range` ends with the newest recorded price, so that a closed market shows its last day. `previous_close` is the last price of the regular session of an earlier day in New York. `is_open`, `session`, `opens_at` and `closes_at` are null if the venue does not say; `opens_at` is null while the asset trades, `closes_at` while it does not.',
+      'Each price is the cost of buying one token. Prices are recorded every five minutes while the market is open, and listed oldest first. `range` ends with the newest recorded price, so that a closed market shows its last day. `previous_close` is the last price of a regular session before today in New York. `is_open`, `session`, `opens_at` and `closes_at` are null if the venue does not report them. `opens_at` is also null while the asset can be traded, and `closes_at` is also null while it cannot.',
     query: MarketQuery,
     reply: SwapMarket,
     errors: ['validation_failed', 'symbol_not_found'],
@@ -83,7 +83,7 @@ export const tokenizedRoutes = [
     method: 'POST',
     path: '/v1/tokenized/swap/transaction',
     operationId: 'encodeTokenizedSwap',
-    summary: 'Create a signed purchase transaction for the wallet to broadcast',
+    summary: 'Create a purchase transaction for the wallet to sign and send',
     description:
       'Call it once each time the user confirms, with an `Idempotency-Key`. Do not poll it: each call uses up an attestation, and the transaction expires. The wallet must first approve the swap contract for the full amount. Buys only.',
     body: NewTransaction,

@@ -248,7 +248,7 @@ function toAttestation(stored: Record<keyof Attestation, string | number>): Atte
 
 type OpenOrder = { subject_id: string; address: string; user_id: string; partner_id: string };
 
-/** Returns the orders of these wallets whose calldata is live or may still be issued. */
+/** Returns the open orders of these wallets. The calldata of an open order is live or may still be issued. */
 export async function listOpenByWallets(db: Db, wallets: readonly string[]): Promise<OpenOrder[]> {
   const { rows } = await sql<OpenOrder>`
     select id as subject_id, wallet as address, user_id, partner_id from tokenized_orders

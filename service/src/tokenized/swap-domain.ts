@@ -38,7 +38,7 @@ function refused(reason: string): ApiError {
   return new ApiError('contract_reverted', { reason });
 }
 
-/** Returns the missing settings without which tokenized swaps cannot be served. */
+/** Returns a message for each missing setting that serving tokenized swaps requires. */
 export async function findSwapProblems(ctx: Context): Promise<string[]> {
   const served = await listServedOffers(ctx);
   const swaps = served.filter(({ type }) => type === 'tokenized::swap');

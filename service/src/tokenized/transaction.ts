@@ -77,7 +77,7 @@ function quoteSignerOf({ signerOf }: Context, chain: string): Signer {
   throw notConfigured('signer', 'OPERATOR_KEY');
 }
 
-/** Throws if the user has lost eligibility, because a stored reply must then not be returned again. */
+/** Throws if the user is no longer eligible, so that a stored reply is not returned to them again. */
 export async function assertMayReplay(
   ctx: Context,
   caller: UserCaller,

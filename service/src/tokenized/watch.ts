@@ -29,7 +29,10 @@ const LEASE_SECONDS = 30;
  */
 const RANGE_BLOCKS = 2_000n;
 const MAX_RANGES = 10;
-/** How many blocks are searched again, in case a reorganisation moved an execution. */
+/**
+ * How many blocks are searched again. On test chains, a reorganization can undo even `final` blocks and move an
+ * execution into blocks that were already searched.
+ */
 const OVERLAP_BLOCKS = 64n;
 
 /**

@@ -97,8 +97,8 @@ async function confirmAllowed(
 }
 
 /**
- * Throws if the stored reply is a permission and the user has lost eligibility since then. The reply `{}`
- * permits nothing, so it may always be repeated.
+ * Throws if the stored reply is a permission and the user is no longer eligible. The reply `{}` permits nothing, so it
+ * may always be repeated.
  */
 export async function assertMayReplayAllow(
   ctx: Context,

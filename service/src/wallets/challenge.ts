@@ -52,7 +52,7 @@ export async function issueChallenge(
   });
 }
 
-/** Normalises an address. Throws `validation_failed` if it is invalid. */
+/** Normalizes an address. Throws `validation_failed` if it is invalid. */
 export function readAddress(chain: ChainName, address: string): string {
   const normalized = normalizeAddress(chain, address);
   if (normalized === null) throw invalidField('wallet_address', `is not a valid ${chain} address`);

@@ -3,7 +3,7 @@ import { type ChainName, chainFacts } from '../chain/chains.ts';
 
 /** The facts in every challenge message, plain or SIWE. */
 export type MessageFacts = {
-  /** Normalised. */
+  /** Normalized. */
   address: string;
   chain: ChainName;
   partner: string;
@@ -46,7 +46,7 @@ export function signInMessage(facts: MessageFacts, { domain, uri, statement }: S
   ].join('\n');
 }
 
-/** Returns the first sentence of every challenge, which names the partner and the account. */
+/** Returns the sentence that every challenge contains. It names the partner and the account. */
 export function openingSentence({ partner, account }: Pick<MessageFacts, 'partner' | 'account'>): string {
   return `${partner} asks you to prove that you own this wallet for account ${account}.`;
 }

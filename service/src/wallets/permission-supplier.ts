@@ -10,7 +10,7 @@ import type { Supplier } from './allow-list-supplier.ts';
 const PERMISSION_TTL_S = 10n * 60n;
 
 /**
- * Grants wallets permission by signing an EIP-712 message with the key that the contract recognises as its supplier.
+ * Grants wallets permission by signing an EIP-712 message with the key that the contract recognizes as its supplier.
  */
 export function permissionSupplier(signerOf: SignerOf, clock: Clock): Supplier {
   return {

@@ -17,9 +17,9 @@ export async function lockWallet(tx: Db, partnerId: string, address: string): Pr
 }
 
 /**
- * Lists the other users who hold the wallet with the partner. These users have a proof that counts on `chain`, or a
- * binding but no proof at all. If `chain` is `*`, every proof counts. Locks the proofs of the other users until the
- * transaction ends, so that no participation is created with these proofs.
+ * Lists the other users who hold the wallet with the partner. A user holds the wallet if the user has a proof that is
+ * valid on `chain`, or has a binding but no proof. If `chain` is `*`, a proof for any chain is enough. Locks the proofs
+ * of the other users until the transaction ends, so that no participation is created with these proofs.
  */
 export async function lockOtherHolders(
   tx: Db,

@@ -78,7 +78,7 @@ export async function countOpen(db: Db): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Reopens a revocation that a reorganisation undid, unless another revocation of the same entry is open. */
+/** Reopens a revocation that a reorganization undid, unless another revocation of the same entry is open. */
 export async function reopen(tx: Db, transactionId: string): Promise<void> {
   await sql`update allow_revocations r set state = 'sent' where r.transaction_id = ${transactionId} and r.state = 'done'
     and not exists (select from allow_revocations o where o.chain = r.chain and o.contract = r.contract

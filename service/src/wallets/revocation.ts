@@ -113,8 +113,8 @@ export function releaseRevocation(tx: Db, transactionId: string): Promise<void> 
 }
 
 /**
- * Reopens a revocation after a reorganisation undid its transaction, which is then sent again. Its events are
- * kept and are not appended a second time.
+ * Reopens a revocation after a reorganization undid its transaction. The transaction is then sent again. The events of
+ * the revocation are kept and are not appended a second time.
  */
 export function reopenRevocation(tx: Db, transactionId: string): Promise<void> {
   return revocations.reopen(tx, transactionId);

@@ -52,7 +52,7 @@ export async function putAllowed(
   return rows[0];
 }
 
-/** Ends an open verification and returns it, or undefined if it has already ended. */
+/** Changes a `permitted` verification to `state` and returns it. Returns undefined if it is not `permitted`. */
 export async function finishVerification(
   tx: Db,
   key: VerificationKey,

@@ -2,9 +2,9 @@ import ipaddr from 'ipaddr.js';
 
 type Address = ReturnType<typeof ipaddr.process>;
 
-/** Addresses of cloud metadata services that look public. */
+/** Addresses that look public, but belong to cloud metadata services. */
 const DENIED_ADDRESSES = new Set(['168.63.129.16']);
-/** The global unicast range. All other IPv6 addresses are local, tunnels or reserved. */
+/** The global unicast range. All other IPv6 addresses are local, reserved or used for tunnels. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');
 const LOWEST_UNPRIVILEGED_PORT = 1024;
 /** Ports of common internal services, such as databases, caches and control planes. */

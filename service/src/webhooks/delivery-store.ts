@@ -136,9 +136,9 @@ const CLAIMED = sql`d.id as delivery_id, d.endpoint_id, d.attempts, d.step, d.re
 const MAX_FOUND = sql.raw('32');
 
 /**
- * Claims due deliveries of an endpoint for one attempt each, those that have been due longest first. A delivery waits
- * while another delivery about the same subject is in progress, because only the head of a subject can be claimed. If
- * the process dies, the lease ends and the delivery is due again.
+ * Claims due deliveries of an endpoint, earliest due time first. Each claim is for one attempt. A delivery waits while
+ * another delivery about the same subject is in progress, because only the head of a subject can be claimed. If the
+ * process dies, the lease ends and the delivery is due again.
  */
 export async function claimDeliveries(db: Db, endpointId: string, limit: number): Promise<ClaimedDelivery[]> {
   const { rows } = await sql<ClaimedDelivery>`

@@ -1,7 +1,7 @@
 import { invalidField } from '../errors.ts';
 
 /**
- * The event types by group. Endpoints accept only these names, so that a misspelt name does not create an
+ * The event types by group. Endpoints accept only these names, so that a misspelled name does not create an
  * endpoint that receives nothing.
  */
 const EVENT_TYPES: Record<string, readonly string[]> = {

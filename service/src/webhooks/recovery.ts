@@ -18,9 +18,9 @@ const LATEST_TIME = Date.parse('9999-12-31T23:59:59Z');
 const CLOCK_TOLERANCE_MS = 10_000;
 
 /**
- * Resends the events of a time range that the endpoint missed. Leaves out events that were delivered or are waiting for
- * delivery. Deliveries are kept for a limited time, so an older event without a delivery may have been delivered. Such
- * an event is left out too.
+ * Resends the events that the endpoint missed in a time range. Leaves out events that were delivered or are waiting for
+ * delivery. Also leaves out an event without a delivery if the event is older than the retention of deliveries, because
+ * it may have been delivered.
  */
 export async function recoverDeliveries(
   ctx: EndpointContext,

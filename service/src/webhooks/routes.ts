@@ -141,7 +141,7 @@ export const webhookRoutes = [
     operationId: 'recoverWebhookEndpoint',
     summary: 'Resend missed events',
     description:
-      'Sends every subscribed event with a timestamp from `since` to `until` that was not delivered and is not waiting for delivery, at most 10,000 events. An event older than the delivery log (30 days) is left out, because it may have been delivered.',
+      'Sends every subscribed event with a timestamp from `since` to `until` whose delivery failed or was skipped, or that has no delivery. An event without a delivery is left out if it is older than 30 days, because it may have been delivered. If there are more than 10,000 such events, the request fails with `validation_failed` and nothing is sent.',
     params: Params,
     body: RecoveryRange,
     reply: WebhookRecovery,

@@ -4,7 +4,7 @@ import { Closed, Nullable, ObjectName, Timestamp } from '../http/wire.ts';
 
 const Url = Type.String({
   maxLength: 2048,
-  description: 'An `https` URL on a public address. The same rules apply each time an event is sent.',
+  description: 'An `https` URL on a public address. This is checked again each time an event is sent.',
 });
 const Types = Type.Array(
   Type.String({ maxLength: 100, pattern: '^(\\*|[a-z_]+\\.(\\*|[a-z_]+)|redacted)$' }),

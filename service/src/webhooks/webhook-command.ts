@@ -106,7 +106,7 @@ export async function runWebhook(config: Config, args: string[]): Promise<void> 
   if (unexpected !== undefined) throw new UsageError(`webhook ${name} does not take --${unexpected}`);
   const takesId = name !== 'list' && name !== 'create';
   if (clientId === '')
-    throw new UsageError(`webhook ${name} requires a client id; "causeway partner list" shows them`);
+    throw new UsageError(`webhook ${name} requires a client id; see "causeway partner list"`);
   if ((id !== '') !== takesId || rest.length > 0)
     throw new UsageError(
       `webhook ${name} takes a client id${takesId ? ' and the id of an endpoint or delivery' : ' only'}`,
@@ -120,7 +120,7 @@ export async function runWebhook(config: Config, args: string[]): Promise<void> 
       const commitReply = <T>(work: (tx: Db) => Promise<T>) => command.db.transaction().execute(work);
       const partner = (await listPartners(command)).find(({ client_id }) => client_id === clientId);
       if (partner === undefined)
-        throw new UsageError(`${clientId} is not registered; "causeway partner list" shows all`);
+        throw new UsageError(`${clientId} is not registered; "causeway partner list" shows all client ids`);
       const caller = { partnerId: partner.partner_id };
       return action.run({ ...command, commitReply, webhooks: sender }, { caller, id, values });
     });
@@ -155,7 +155,7 @@ async function recover(ctx: EndpointContext, { caller, id, values: { since, unti
   if (since === undefined) throw new UsageError('webhook recover requires --since');
   for (const time of [since, until])
     if (time !== undefined && Number.isNaN(Date.parse(time)))
-      throw new UsageError(`${time} must be an ISO 8601 time`);
+      throw new UsageError('--since and --until must be ISO 8601 times, such as 2026-01-02T03:04:05Z');
   return recoverDeliveries(ctx, caller, id, { since, ...(until !== undefined && { until }) });
 }
 

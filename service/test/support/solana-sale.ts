@@ -183,7 +183,7 @@ export function useSolanaSale(options: Parameters<typeof startSolanaSale>[0] = {
 }
 
 /**
- * Returns a transfer from the buyer's account to a thief, authorised by the fund and signed by this signer.
+ * Returns a transfer from the buyer's account to a thief, authorized by the fund and signed by this signer.
  */
 export function theft({ solana }: SolanaSale, buyer: string, signer: string): Instruction {
   const thief = associatedAccount(solanaKey('thief').address, MINT);

@@ -51,7 +51,7 @@ export type TortureChain = {
   attend(ctx: Context): Promise<void>;
   /** Ends all disturbances and lets the chain advance. */
   calm(): Promise<void>;
-  /** Counts settled transactions that a reorganisation undid without the service noticing. */
+  /** Counts settled transactions that a reorganization undid without the service noticing. */
   countUndone(ctx: Context): Promise<number>;
   /** Returns the differences between the chain and the database. */
   checkBooks(

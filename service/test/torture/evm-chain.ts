@@ -114,7 +114,7 @@ function createWallet(
 
 /**
  * Makes the token behave (0), charge a fee (1) or burn all gas (2) for a wallet. As with a real issuer,
- * nobody follows the transaction, so a reorganisation may drop it.
+ * nobody follows the transaction, so a reorganization may drop it.
  */
 async function treat({ owner }: TestChain, hostile: Hex, wallet: Hex, kind: bigint): Promise<void> {
   const data = encodeFunctionData({ abi: hostileToken.abi, functionName: 'treat', args: [wallet, kind] });
@@ -123,7 +123,7 @@ async function treat({ owner }: TestChain, hostile: Hex, wallet: Hex, kind: bigi
 }
 
 /**
- * Sends ether and the token to an investor, and mines enough blocks that no reorganisation can undo the
+ * Sends ether and the token to an investor, and mines enough blocks that no reorganization can undo the
  * transfers.
  */
 async function payInvestor(chain: TestChain, usdc: Hex, address: Hex): Promise<void> {
@@ -188,7 +188,7 @@ async function forgetTransactions(ctx: Context, { chain }: TestChain): Promise<b
   );
   const [lost] = rows;
   if (lost !== undefined) await forget(ctx.db, lost.id);
-  // Mines more blocks than any reorganisation undoes, so that the reconciled transactions stay on the chain.
+  // Mines more blocks than any reorganization undoes, so that the reconciled transactions stay on the chain.
   await chain.mine(2 + MAX_REORGANISATION_DEPTH);
   const evm = ctx.chains.evm(NAME);
   const signer = ctx.signerOf('commit', NAME);

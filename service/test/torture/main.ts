@@ -8,7 +8,7 @@ import { createRandomChoices, type RandomChoices } from './random-choices.ts';
 import { startSolana } from './solana-chain.ts';
 import { countUnfinished, verify } from './verify.ts';
 
-// Kills two processes of the service and their database, injects RPC faults and reorganises the chain at random moments
+// Kills two processes of the service and their database, injects RPC faults and reorganizes the chain at random moments
 // while investors participate. At the end the chain and the database must agree.
 const { values } = parseArgs({
   options: {

@@ -9,7 +9,7 @@ import { FOLLOW_TIMINGS, startSettlement } from '../../src/settlement/settlement
 import { MAX_REORGANISATION_DEPTH } from './random-choices.ts';
 
 /**
- * How deep a commit must be before it can be refunded: deeper than any reorganisation in this test, as on
+ * How deep a commit must be before it can be refunded: deeper than any reorganization in this test, as on
  * mainnets.
  */
 const REFUND_DEPTH = MAX_REORGANISATION_DEPTH + 1;

@@ -1,4 +1,4 @@
-/** Maximum depth of a reorganisation in blocks. */
+/** Maximum depth of a reorganization in blocks. */
 export const MAX_REORGANISATION_DEPTH = 3;
 
 /** Seeded random choices (mulberry32): the same seed gives the same sequence. */

@@ -6,7 +6,7 @@ import { countAcknowledged, type Investor } from './investor.ts';
 
 export type Report = { problems: string[]; figures: Record<string, number> };
 
-/** Counts unfinished work, and settled transactions that a reorganisation undid without the service noticing. */
+/** Counts unfinished work, and settled transactions that a reorganization undid without the service noticing. */
 export async function countUnfinished({ built: { ctx }, chain }: Environment): Promise<number> {
   const { rows } = await sql<{ n: number }>`
     select (select count(*) from participations where status in ('prepared', 'pending', 'submitted', 'remit_submitted'))::int

@@ -20,7 +20,7 @@ export type Portfolio = { holdings: Holding[]; history: Entry[] };
 
 const USD_DECIMALS = 6;
 
-/** Reads everything that the user has invested in: from the API, and for funds from the chain. */
+/** Reads the user's holdings and history from the API. Only the user's fund swaps are read from the chain. */
 export async function loadPortfolio(
   client: Causeway,
   chains: readonly ChainConfig[],

@@ -3,9 +3,9 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { useApp } from '../app-context.tsx';
 import { loadPortfolio, type Portfolio } from './load.ts';
 
-/** Orders and sales cause events. Prices and funds do not, so they are also polled. */
+/** The polling interval with an event stream. Orders and sales cause events, but prices and funds do not. */
 const LIVE_INTERVAL_MS = 60_000;
-/** Without an event stream. */
+/** The polling interval without an event stream. */
 const POLL_INTERVAL_MS = 15_000;
 const EVENTS = ['participation.*', 'tokenized_swap.*'] as const;
 

@@ -31,7 +31,10 @@ export type Chain = {
    * block.
    */
   reorg(options: ReorgOptions): Promise<void>;
-  /** Mines a block every `intervalMs`, even an empty one; 0 mines on every transaction. */
+  /**
+   * Mines a block every `intervalMs`, even if the block is empty. If `intervalMs` is 0, mines whenever a transaction
+   * arrives.
+   */
   setBlockInterval(intervalMs: number): void;
   height(): number;
   close(): Promise<void>;
@@ -62,7 +65,7 @@ export async function openChain(options: ChainOptions, protectedBlocks = () => 0
   });
   const state: State = { options, journal, evm, blocks, forks, pending: new Map() };
 
-  // Replies wait for the block being written, so that a crash cannot lose anything a caller has seen.
+  // A reply waits until the block in progress is on disk, so that a crash cannot lose anything that a caller has seen.
   let committed: Promise<void> = Promise.resolve();
   let nextBlock: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;

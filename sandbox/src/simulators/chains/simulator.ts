@@ -19,9 +19,9 @@ export type { ChainsControls } from './controls.ts';
 export type ReadyChain = {
   chain: EmbeddedChainName;
   chain_id: number;
-  /** The node's URL for everyone. Faults do not apply here. */
+  /** The URL of the public node, which never has faults. */
   rpc_url: string;
-  /** The node's URL for the service only. Faults apply here. */
+  /** The secret URL of the service's node. Controls inject faults into this node only. */
   service_url: string;
   deployment: ChainDeployment;
 };
@@ -77,7 +77,7 @@ async function openEmbedded(embedded: EmbeddedChain, folder: string, now: () => 
   return { embedded, chain, fault: createFault(), deployment: plan.deployment };
 }
 
-// Throws if the deployment plan has changed: addresses in use would belong to other contracts.
+// Throws if the deployment plan has changed, because addresses in use would then belong to other contracts.
 async function checkPlan(path: string, steps: PlannedStep[]): Promise<void> {
   const text = JSON.stringify(steps);
   const current = createHash('sha256').update(text).digest('hex');

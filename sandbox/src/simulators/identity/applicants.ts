@@ -63,7 +63,7 @@ export function createApplicants(
         levelName,
         applicantType: applicant.type,
         type,
-        // As at the real provider, the prefix of the app token says whether it is for the sandbox.
+        // As with the real provider, the prefix of the app token shows whether the token is for the sandbox.
         sandboxMode: appToken.startsWith('sbx:'),
         reviewStatus,
         ...(reviewResult === undefined ? {} : { reviewResult }),

@@ -28,7 +28,7 @@ export const startVenue: StartSimulator<ReadyVenue> = async ({ folder, control, 
   const deployment = planDeployment(embedded).deployment.venue;
   const rpcUrl = (started.chains as ReadyChain[]).find(({ chain }) => chain === embedded.chain)?.rpc_url;
   if (deployment === null || rpcUrl === undefined)
-    throw new Error('no embedded chain has the venue contracts');
+    throw new Error('the first embedded chain is not running or has no venue contracts');
   const transport = http(rpcUrl, { timeout: RPC_TIMEOUT_MS, retryCount: 0 });
   const batch = { multicall: true };
   const reader = createPublicClient({ chain: sepolia, transport, batch, cacheTime: 0, pollingInterval: 20 });

@@ -53,7 +53,7 @@ const UNUSABLE_APPROVAL_CODES: ReadonlySet<string> = new Set([
 
 /**
  * Runs a purchase, and keeps a record of it until the service has its participation. Only one of the user's pages at a
- * time can buy in an offer.
+ * time can run a purchase of an offer.
  */
 export function buySale(
   flows: Flows,
@@ -106,7 +106,8 @@ export function buySale(
     } catch (error) {
       const code = codeOf(error);
       if (code === 'approval_already_used') onApprovalUsed(purchase);
-      // A wallet prompt may outlive the flow. Waits for the answer, so that no other purchase starts before it.
+      // A wallet prompt may outlive the flow. Waits until the wallet answers, so that no other purchase starts before
+      // then.
       const mayBeSent =
         code === 'outcome_unknown' ||
         (code === 'aborted' &&
@@ -114,7 +115,8 @@ export function buySale(
             () => true,
             (late) => !flows.isRejected(late),
           )));
-      // A new purchase leaves nothing to finish if the wallet certainly sent no approval.
+      // If it is certain that the wallet sent no approval for a new purchase, there is nothing to finish, and the
+      // record is removed.
       const mayBeApproved = mayBeSent && (error as FlowError<TokenSalePhase>).phase === 'approving';
       const isEmpty = approvalHash === null && !isResumed && !mayBeApproved;
       if (isEmpty || UNUSABLE_APPROVAL_CODES.has(code)) {

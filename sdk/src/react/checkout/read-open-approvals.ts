@@ -39,7 +39,7 @@ export async function readOpenApprovals(
   return open.filter(({ chain, assetId }) => !isNeeded(chain, assetId));
 }
 
-/** Returns whether an unsettled participation of the wallet needs the allowance of an asset. */
+/** Returns a function that tells whether an unsettled participation of the wallet needs the allowance of an asset. */
 export async function readNeeded(
   client: Causeway,
   { id, type }: OfferDetails,

@@ -34,9 +34,9 @@ export function RevokeButton(props: {
         try {
           await flows.revokeApproval(causeway, { offer, wallet, ...approval }, { ...options, onSend });
         } catch (error) {
-          // The wallet prompt may outlive the page. Waits for the answer, so that no purchase starts before it: the
-          // revocation could remove the approval of that purchase. If the owner confirms, the revocation counts as
-          // done.
+          // The flow was aborted, but the wallet may still show its prompt. Waits for the owner's answer: a purchase
+          // that starts before the answer could lose its approval to the revocation. If the owner confirms, the
+          // revocation counts as done.
           if (codeOf(error) !== 'aborted' || prompt === undefined) throw error;
           await prompt;
         }

@@ -6,7 +6,7 @@ const RENEWAL_INTERVAL_MS = 3_000;
 /** How long other pages may take to see a change in the storage. */
 const PROPAGATION_MS = 100;
 
-/** The work to run. It calls `onSend` with the owner's pending answer to a wallet prompt. */
+/** The work to run. It calls `onSend` with the promise of the owner's answer to a wallet prompt. */
 type Work<Result> = (onSend: (answer: Promise<unknown>) => void) => Promise<Result>;
 
 /**

@@ -64,8 +64,8 @@ export function useUnfinishedSales(offerId: string) {
     dispatchEvent(new Event(CHANGED));
   };
   const record = (sale: UnfinishedSale) => {
-    // A new approval replaces the earlier allowance. A purchase that relied on that allowance, and whose approval is
-    // not known, can no longer be resumed.
+    // A new approval replaces the earlier allowance. Purchases that relied on the earlier allowance can no longer be
+    // resumed if their approval is not known, so their records are removed.
     if (sale.approvalHash !== null)
       for (const one of read())
         if (one.approvalHash === null && isSameAccount(one, sale)) write(one.id, null);

@@ -67,8 +67,8 @@ export type FundSwapState = FlowView<FundSwapPhase, SwapResult> & {
 
 /**
  * Runs a swap into a fund: network, asset, allow-list, amount with a live preview, slippage, approval and swap. Leaves
- * the rendering to you. `FundSwapCheckout` is built on it. The service checks the user's requirements; show them with
- * `RequirementsChecklist` or `useEligibility`.
+ * the rendering to you. `FundSwapCheckout` is built on this hook. The service checks the user's requirements; show them
+ * with `RequirementsChecklist` or `useEligibility`.
  *
  * @example
  * ```tsx

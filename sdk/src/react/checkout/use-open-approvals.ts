@@ -12,7 +12,7 @@ type Place = { chain: Chain; assetId: string; amount: string };
 
 /**
  * Finds the approvals that the wallet gave to the offer's contracts and that no participation needs (EVM only). `hide`
- * leaves one out for as long as the component is mounted, but a later approval of a different amount is shown.
+ * hides one approval until the component unmounts. A later approval of a different amount is shown.
  */
 export function useOpenApprovals(offer: OfferDetails, wallet: Wallet | undefined) {
   const owner = wallet?.protocol === 'ethereum' ? wallet.address : undefined;

@@ -7,7 +7,7 @@ export function readItem(key: string): string | null {
   }
 }
 
-/** Stores `value`, or removes the item if it is null. */
+/** Stores `value`, or removes the item if `value` is null. */
 export function writeItem(key: string, value: string | null): void {
   try {
     if (value === null) localStorage.removeItem(key);

@@ -119,7 +119,7 @@ export function createQueryCache(client: Causeway, preloaded: Preloaded = {}): Q
     return promise;
   };
 
-  /** Does nothing while the page is hidden; `refetchOnFocus` resumes polling. */
+  /** Schedules no poll while the page is hidden; `refetchOnFocus` resumes polling. */
   const schedulePoll = (entry: Entry) => {
     clearTimeout(entry.timer);
     const wantedMs = pollIntervalOf(entry);

@@ -36,8 +36,8 @@ export function useQuote(
 }
 
 /**
- * Returns whether a tokenized asset can be traded now, and its maximum order size. The service caches both, so polling
- * is cheap.
+ * Returns whether a tokenized asset can be traded now, and its maximum order size. Safe to poll, because it places no
+ * order.
  *
  * @example
  * ```tsx

@@ -4,8 +4,8 @@ import type { IdentityLauncher, IdentityRequest } from './identity-dialog.ts';
 export type { IdentityLauncher, IdentityRequest };
 
 /**
- * Shows a hosted identity flow in a dialog. `{kyc_token}` in the URL is replaced with the token; the sandbox returns
- * its own URL as `identity_flow_url`.
+ * Shows a hosted identity flow in a dialog. `{kyc_token}` in the URL is replaced with the token. For a sandbox, use the
+ * `identity_flow_url` that `GET /sandbox` returns.
  *
  * @example
  * ```ts

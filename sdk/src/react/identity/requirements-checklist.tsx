@@ -182,7 +182,8 @@ function Row(props: RowProps) {
   const isUnknownCountry = requirement.type === 'jurisdiction' && status.kyc_reset === false;
   const [tone, label] = STATUS_LABELS[isUnknownCountry ? 'not_started' : status.status];
   const reason = REQUIREMENT_LABELS[requirement.type][1];
-  // A step that is in progress or was rejected is always shown, so that the user can read why.
+  // A step that is in progress or rejected is shown even if its row is not open, so that the user can read why they
+  // must wait or why it was rejected.
   const isShown = isOpen || status.status === 'in_progress' || status.status === 'rejected';
   const canOpen = !isShown && !isBlocked && isOpenable(props.row);
   const stepId = useId();

@@ -61,7 +61,7 @@ export function Skeleton({
   );
 }
 
-/** Announces loading to screen readers, for which skeletons are hidden. */
+/** Announces loading to screen readers, from which skeletons are hidden. */
 export function Loading({ children }: { children: string }) {
   return (
     <span className="cw-hidden" role="status">

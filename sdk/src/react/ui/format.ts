@@ -118,8 +118,8 @@ export function truncateDecimals(decimal: string, digits: number): string {
 }
 
 /**
- * Truncates the price of one unit: to two decimals from 100 up, to four from 0.01 up, and below that to six significant
- * digits.
+ * Truncates the price of one unit. A price of at least 100 keeps two decimals. A price below 0.01 keeps six significant
+ * digits. Any other price keeps four decimals.
  */
 export function truncatePrice(decimal: string): string {
   const price = Number(decimal);

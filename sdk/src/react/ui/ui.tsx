@@ -4,7 +4,7 @@ import { type ClassNames, joinClasses } from './class-names.ts';
 import { DEFAULT_LOCALE, type Formats, formatsOf } from './format.ts';
 import type { Message, Messages } from './messages.ts';
 
-/** Returns the host's translation of a message; `{name}` in it becomes the value of that name. */
+/** Returns the host's translation of a message. Each placeholder, such as `{name}`, is replaced with its value. */
 export type Translate = (message: Message, values?: Readonly<Record<string, string | number>>) => string;
 
 /** The texts, formats and classes of the components, adapted to the host. */
@@ -16,7 +16,7 @@ export type Ui = {
   /** Returns the host's text for a failed check, or else the service's own. */
   check(code: Check['code'], text: string): string;
   format: Formats;
-  /** Returns the SDK's classes in `own`, then the host's classes for the parts that `own` names, then `added`. */
+  /** Joins class names: the SDK's classes in `own`, the host's classes for the same parts, and `added`. */
   cx(own: string, added?: string | undefined): string;
 };
 

@@ -169,7 +169,7 @@ function Choices(props: {
   );
 }
 
-/** Recognises EIP-1193's code for a declined request, even if a library wrapped the error. */
+/** Returns whether the user declined the request (code 4001 in EIP-1193), even if a library wrapped the error. */
 function isRejection(error: unknown): boolean {
   for (let one = error; one instanceof Object; one = (one as { cause?: unknown }).cause)
     if ([4001, 'user_rejected'].includes((one as { code?: string | number }).code ?? '')) return true;

@@ -24,8 +24,8 @@ export type BindWalletState = FlowView<BindWalletPhase, OptionAddress> & {
 };
 
 /**
- * Binds a wallet to an offer option after its owner has signed a message, which costs nothing. Leaves the rendering to
- * you. The requirements checklist is built on it.
+ * Binds a wallet to an offer option after its owner has signed a message. Signing costs nothing. Leaves the rendering
+ * to you. The requirements checklist is built on this hook.
  *
  * @example
  * ```tsx
@@ -60,8 +60,8 @@ export function useBindWallet({ offer, optionId, onDone }: UseBindWalletOptions)
 }
 
 /**
- * Returns the chain for the ownership proof: the offer's first chain of the protocol. If the offer has none, returns
- * the protocol's test network if the offer's first chain is a test network, otherwise the protocol's mainnet.
+ * Returns the chain for the ownership proof: the offer's first chain of the protocol. If the offer has no chain of the
+ * protocol, returns the protocol's network of the same kind (test network or mainnet) as the offer's first chain.
  */
 function chainFor({ contracts }: OfferDetails, protocol: Protocol): Chain {
   const chains = contracts.map(({ chain }): Chain => chain);

@@ -29,7 +29,10 @@ const CHAIN_IDS: Readonly<Record<SolanaChain, string>> = {
   solana_devnet: 'solana:devnet',
 };
 
-/** Returns null for wallets of other chains and for malformed ones: any script on the page can register one. */
+/**
+ * Returns null for a wallet of another chain. Also returns null for a malformed wallet, because any script on the page
+ * can register one.
+ */
 function connectorOf(wallet: StandardWallet): WalletConnector<SolanaWallet> | null {
   const { name, icon, features } = wallet ?? {};
   const connecting = features?.['standard:connect'];
@@ -84,7 +87,8 @@ function first<Output>(outputs: readonly Output[] | undefined): Output {
 }
 
 /**
- * Returns the Solana wallets that register themselves in this browser (Wallet Standard), none if `isEnabled` is false.
+ * Returns the Solana wallets that register themselves in this browser (Wallet Standard). Returns an empty list if
+ * `isEnabled` is false.
  *
  * @example
  * ```tsx

@@ -3,7 +3,7 @@ import type { Block } from './blocks.ts';
 import type { EvmChain } from './client.ts';
 
 /**
- * Three block numbers. A reorganisation is unlikely to undo blocks up to `confirmed`, and cannot undo blocks up to
+ * Three block numbers. A reorganization is unlikely to undo blocks up to `confirmed`, and cannot undo blocks up to
  * `final`. `released` is the same block as `final` or an older one. Code that must be sure that a transaction can no
  * longer be mined waits for `released`.
  */
@@ -16,8 +16,8 @@ export type Finality = { confirmed: bigint; final: bigint; released: bigint };
 const RELEASE_BLOCKS = 64;
 
 /**
- * Reads which blocks below `head` are settled. On chains with finality tags, the node's `safe` and `finalized` blocks
- * determine this: a block count says nothing about a roll-up, whose blocks are settled by its parent chain. On other
+ * Determines which blocks up to `head` are settled. On chains with finality tags, the node's `safe` and `finalized`
+ * blocks decide: a block count says nothing about a roll-up, whose blocks are settled by its parent chain. On other
  * chains, and for nodes without the tags, the depths in `chains.ts` apply.
  */
 export async function readFinality(

@@ -51,8 +51,7 @@ function decode(item: AbiFunction, data: Hex): readonly unknown[] | null {
 /**
  * Reads the token and amount of each row. In the first generation, a call takes tokens and amounts as separate
  * arguments, each a single value or a list. In the second generation, the first argument of a call is a row or a list
- * of rows. A refund of the second generation also takes the amounts, which replace those of the rows, as its second
- * argument.
+ * of rows. A refund of the second generation has a second argument: the amounts that replace those of the rows.
  */
 function listRows([first, second, tokens, amounts]: readonly unknown[]): Identified[] {
   if (typeof first === 'object' && first !== null && !Array.isArray(first)) {

@@ -63,9 +63,9 @@ const MAX_CACHED = 50_000;
 const UNCACHED_BURST = 40;
 
 /**
- * Shares one answer among identical reads in flight, sends reads that arrive together in one call, and caches answers
- * until the head block changes. While reads are rare, each one goes to the chain, so that a client that has just seen
- * its transaction mined also sees the effect. Under load, a cached answer is at most twice `freshnessMs` old.
+ * Shares one answer among identical reads in flight, combines reads that arrive together into one call, and caches
+ * answers until the head block changes. While reads are rare, each one goes to the chain, so that a client that has just
+ * seen its transaction mined also sees the effect. Under load, a cached answer is at most twice `freshnessMs` old.
  */
 export function createReader({ chain, rpc, multicall, freshnessMs }: ReaderOptions): Reader {
   const callAll = createCallAll(rpc, multicall);

@@ -210,8 +210,9 @@ export type FundEvent = {
 type EventAbi = { name: string; inputs: readonly { name?: string; indexed?: boolean }[] };
 
 /**
- * Maps the first topic of each event about rows to the event. Each value is one word, so values are sliced from the
- * data directly: viem's decoder would hash the signature of every event of the ABI for every log.
+ * Maps the first topic of each event about rows to the event. Every argument of these events is one word, so
+ * `readWords` slices the arguments from the log. viem's decoder would be slower: for every log, it hashes the signature
+ * of every event of the ABI.
  */
 const EVENTS: ReadonlyMap<Hex, EventAbi> = new Map(
   [...abi, ...abiV2].flatMap((item) =>

@@ -24,8 +24,7 @@ export function isSwapOf({ topics, data }: EventLog, swap: ExecutedSwap): boolea
   const wanted = [swap.wallet, swap.input, swap.output, toHex(swap.attestationId)].map((value) =>
     pad(value).toLowerCase(),
   );
-  // Skip events of other orders early: most events belong to other orders, and trying every placement would
-  // be slow.
+  // Most events belong to other orders. This check skips them early, because trying every placement would be slow.
   if (!wanted.every((word) => indexed.includes(word) || plain.includes(word))) return false;
   return PLACEMENTS.some((isIndexed) => {
     const topicWords = [...indexed];

@@ -36,7 +36,7 @@ export type Rpc = {
   close(): Promise<void>;
 };
 
-/** The protocol-specific behaviour of nodes. */
+/** The protocol-specific behavior of nodes. */
 export type Protocol = { classifyError: ClassifyError; headQuery: HeadQuery };
 
 export type RpcOptions = Partial<Omit<SurveyOptions, 'query'>> & {

@@ -4,7 +4,7 @@ import type { Endpoint, RpcCall, RpcReply } from './endpoint.ts';
 /** The latest block of a node. `network` identifies the node's chain. `timestamp` is in seconds since the epoch. */
 export type Head = { network: string; number: bigint; timestamp: number };
 
-/** What one endpoint reports about itself. */
+/** The latest block of one endpoint. */
 export type EndpointHead = Head & {
   provider: string;
   /** The position of the endpoint's URL in the configured list, from 0. */

@@ -15,7 +15,7 @@ const SMALL_ORDER_Y = new Set([
 /**
  * Returns whether the holder of `publicKey` signed `message`, by strict RFC 8032 rules. OpenSSL rejects an
  * out-of-range s and compares R byte for byte, but accepts small-order keys, for which anyone can forge
- * signatures for many messages. Therefore this function requires both points to be canonical and not of small
+ * signatures for many messages. Therefore this function requires the key and R to be canonical and not of small
  * order. Runs on the thread pool.
  */
 export async function isSignedByEd25519(
