@@ -178,7 +178,7 @@ async function measureSettlement(sizes: readonly number[]): Promise<Record<strin
   return { 'a settled participation': costs };
 }
 
-/** Measures every size once per round. The first round warms up. */
+/** Measures every size once per round. Discards the costs of the first round, which serves as a warm-up. */
 async function takeTurns(
   sizes: readonly number[],
   measureOne: (size: number, index: number) => Promise<number>,

@@ -6,8 +6,8 @@ const ROWS = 10_000;
 /** Ethereum's timing: a block every 12 s, and 32 blocks until a block is safe. */
 const MAINNET = { blockMs: 12_000, confirmations: 32 };
 /**
- * Rows to settle on the second-generation fund, the fund with ids. For these rows, the benchmark checks only the gas.
- * Gas does not depend on block timing, so their blocks are mined on demand.
+ * How many rows to settle on a second-generation fund (a fund with ids). The benchmark checks only the gas of these
+ * rows. Gas does not depend on block timing, so the chain mines blocks on demand.
  */
 const GAS_ROWS = 500;
 /** Rows to settle out of backlogs of different sizes, and the wallets that own them. */

@@ -132,8 +132,9 @@ async function order({ url, headers }: Measured, wallet_address: Hex): Promise<v
 }
 
 export type Stats = {
-  /** CPU milliseconds of the process, user and system, and the time of measurement. */
+  /** The CPU time of the process (user and system), in milliseconds. */
   cpu: number;
+  /** When `cpu` was measured, in milliseconds. */
   at: number;
   /**
    * One entry for each transaction since the statistics were last read: the CPU milliseconds between the end of the

@@ -9,7 +9,7 @@ const SECONDS = 8;
 const ROUNDS = 5;
 
 /**
- * Compares the CPU time per request while 1% of the requests are traced with the CPU time while none are. The rounds
+ * Measures how much the CPU time per request grows if 1% of the requests are traced. Rounds with and without tracing
  * alternate.
  */
 export async function run(): Promise<Result> {

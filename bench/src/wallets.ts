@@ -10,7 +10,7 @@ const ROUND_SECONDS = 3;
 type Round = { perSecond: number; perCpuSecond: number; delayP99: number };
 type Connecting = { perSecond: number; p99: number; delayP99: number; cpuMillisecondsEach: number };
 
-/** Measures wallet connection over HTTP, and EOA signature verification compared with viem. */
+/** Compares our verification of EOA signatures with viem's. Also measures wallet connection over HTTP. */
 export async function run(): Promise<Result> {
   const alone = await verifyAlone();
   const http = await connectOverHttp();

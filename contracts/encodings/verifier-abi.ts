@@ -1,6 +1,6 @@
 import { parseAbi } from 'viem/utils';
 
-/** The ABI entries of the tokenized swap contract that are needed to verify an order. The order is a call of `swap`. */
+/** The ABI entries of the tokenized swap contract that are needed to verify an order. An order is a call to `swap`. */
 export const VERIFIED_ENTRIES = [
   'struct Quote { uint256 chainId; uint256 attestationId; bytes32 userId; address asset; uint256 price; uint256 quantity; uint256 expiration; uint8 side; bytes32 additionalData; }',
   'function swap(Quote quote, bytes venueSignature, address token, uint256 amount, bytes operatorSignature) returns (uint256)',

@@ -83,8 +83,8 @@ function moveClock(url: string, text: string): Promise<Response> {
       now?: string;
     };
     const { advance_seconds } = JSON.parse(text) as { advance_seconds: number };
-    // If `now` is missing, the first call failed. The move normally fails in the same way, and the visitor gets its
-    // error.
+    // If `now` is missing, the call above failed. The call below normally fails in the same way, and the visitor gets
+    // that error.
     if (
       now === undefined ||
       Date.parse(now) + advance_seconds * 1000 <= Date.now() + MAX_ADVANCE_SECONDS * 1000

@@ -34,7 +34,7 @@ export const CHAINS: Readonly<Record<Chain, ChainFacts>> = {
 };
 
 /**
- * Returns true for an EVM chain. Solana supports only token sales: swaps and contract reads need an EVM chain.
+ * Returns true for an EVM chain. Only token sales are available on Solana: swaps and contract reads need an EVM chain.
  *
  * @example
  * ```ts

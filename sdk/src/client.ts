@@ -25,7 +25,7 @@ export type Causeway = {
 };
 
 /**
- * Creates a client for the partner API. The client never exposes the access token, so it is safe to log.
+ * Creates a client for the partner API. The client never exposes the access token, so the client is safe to log.
  *
  * @example
  * ```ts

@@ -22,8 +22,8 @@ type Frame = { id?: string; event?: string; data?: string };
  */
 const SILENCE_TIMEOUT_MS = 45_000;
 /**
- * If the log was empty when the stream was opened, there is no event id to resume from. After connecting, the stream
- * then reads at most this many past events.
+ * If the log was empty when the stream was opened, there is no event id to resume from. In this case, the stream reads
+ * at most this many past events once it has connected.
  */
 const MAX_FIRST_EVENTS = 100;
 const RECONNECT_MS = 250;

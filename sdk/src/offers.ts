@@ -3,7 +3,7 @@ import { listPages, type PageQuery, type Pages } from './paging.ts';
 import type { RequestOptions, Send } from './request.ts';
 import type { Chain, Eligibility, Offer, OfferDetails } from './wire.ts';
 
-/** The details of a token sale. Compare `offer.type` to narrow `OfferDetails` to it. */
+/** The details of a token sale. To narrow `OfferDetails` to this type, check `offer.type`. */
 export type TokenSaleOffer = Extract<OfferDetails, { type: 'platform::token_sale' }>;
 /** The details of a fund. */
 export type FundSwapOffer = Extract<OfferDetails, { type: 'fund::swap' }>;

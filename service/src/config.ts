@@ -81,7 +81,7 @@ export type Config = {
   webhookAllowCidrs: string[] | null;
   /** The URL of the proxy that webhooks pass through. Null = none. */
   webhookProxy: string | null;
-  /** The command line for the audit log: all arguments become `…`, except the first two, option names and ids. */
+  /** The command line for the audit log, with `…` for all arguments except option names, ids and the first two. */
   commandName?: string;
   rateLimits: 'memory' | 'postgres' | 'redis';
   redisUrl: string | null;
@@ -139,7 +139,7 @@ export type Config = {
    * limit.
    */
   refundDailyLimitUsd: number | null;
-  /** A participation above this amount ends only when two RPC providers agree. Ignored on chains with one provider. */
+  /** For larger participations, two RPC providers must agree on the outcome. Ignored on chains with one provider. */
   settlementQuorumUsd: number;
   reconcileMinutes: number;
   /** Warnings about the environment that do not prevent startup. */

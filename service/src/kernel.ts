@@ -30,8 +30,8 @@ export type Kernel = {
   random: Random;
   sealing: Sealing;
   /**
-   * Queries that use the pool directly wait in no lane, so they bypass the fair sharing of connections
-   * between partners.
+   * Queries that use the pool directly do not wait in a lane. So they bypass the fair sharing of connections between
+   * partners.
    */
   pool: pg.Pool;
   db: Db;

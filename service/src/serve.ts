@@ -209,7 +209,7 @@ async function openDatabase(
 ): Promise<string> {
   const url = config.databaseUrl ?? (await startDatabase(config, print, started));
   const listenUrl = config.databaseListenUrl ?? url;
-  // There is no pooler in front of the embedded server.
+  // The embedded server has no pooler in front of it, so its sessions need no check.
   const isEmbedded = config.databaseUrl === null && config.databaseListenUrl === null;
   if (!isEmbedded) await assertSessions(url, listenUrl);
   await prepareDatabase(listenUrl, config, print);
@@ -244,7 +244,7 @@ async function prepareDatabase(
   }
 }
 
-/** Returns the EVM addresses that this process sends from, or null if it has no key. */
+/** Returns the EVM addresses that this process sends from, or null if there are none. */
 function describeOperators({ chains, signerOf }: Context): string | null {
   const signers = chains.all().flatMap(({ name }) => listSenders(signerOf, name));
   const addresses = new Set(signers.map(({ signer }) => signer.address));

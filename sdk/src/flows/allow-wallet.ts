@@ -110,8 +110,9 @@ async function waitUntilAllowed(session: Session, swap: Hex, transactionHash: He
 }
 
 /**
- * Throws `calldata_refused` if the call could move money. Accepts two kinds of calls: `allow` for this wallet, to the
- * allow-list that the offer publishes; and calls that spend no tokens, to supplier contracts that the host trusts.
+ * Throws `calldata_refused` if the call could move money. Accepts only two kinds of calls:
+ * - Calls that allow this wallet on the allow-list that the offer publishes.
+ * - Calls to supplier contracts that the host trusts, if the call spends no tokens.
  */
 function checkPermission(
   { to, data }: AllowWalletTransaction,

@@ -7,8 +7,8 @@ import type { Call } from './transaction.ts';
 import { hasCode } from './wallet-error.ts';
 
 /**
- * Error codes of wallets that have sent nothing and cannot send this batch: the codes of EIP-5792, and those for
- * unknown methods.
+ * Error codes with which a wallet reports that it has sent nothing and cannot send this batch: codes of EIP-5792, and
+ * the codes for unknown methods.
  */
 const REFUSED_BATCH = [5700, 5710, 5740, 5750, 5760, 4200, -32601];
 const MAX_FAILED_POLLS = 5;
@@ -63,7 +63,7 @@ function idOf(reply: unknown): string {
 }
 
 /**
- * Waits until the wallet reports the batch's transaction. The caller reads the transaction itself from the
+ * Waits until the wallet reports the hash of the batch's transaction. The caller then reads this transaction from the
  * chain.
  */
 async function waitForBatch(session: Session, id: string): Promise<Hex> {

@@ -1,8 +1,8 @@
 import { parseAbi } from 'viem/utils';
 
 /**
- * The errors of the tokens, the offer contracts and the venue that the tokenized swap calls. A separate file, because
- * it is needed only after a revert.
+ * The errors of tokens, of offer contracts and of the venue. In a separate file, because the errors are needed only
+ * after a revert.
  */
 export const errorsAbi = parseAbi([
   'error Unauthorized()',

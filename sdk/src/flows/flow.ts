@@ -103,8 +103,8 @@ export type TrustedContracts = Partial<
        */
       suppliers?: readonly string[] | undefined;
       /**
-       * The venue's manager contracts. Default: the venue's own manager on Ethereum mainnet, and none on other
-       * networks with real money.
+       * The venue's manager contracts. Default on Ethereum mainnet: the venue's own manager. Default on other networks
+       * with real money: none. Default on test networks: the manager that the swap contract names.
        */
       venueManagers?: readonly string[] | undefined;
     }

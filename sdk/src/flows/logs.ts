@@ -2,7 +2,7 @@ import type { Hex } from 'viem';
 import { EVENT_TOPICS } from './abi.ts';
 import type { Log, Receipt } from './rpc.ts';
 
-/** Returns the allowance that the last `Approval` event of a transaction set, or null if there is none. */
+/** Returns the allowance from the last matching `Approval` event of a transaction, or null if there is none. */
 export function findApproval(
   { logs }: Receipt,
   owner: Hex,

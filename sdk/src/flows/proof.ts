@@ -12,8 +12,8 @@ import type { SolanaWallet } from './wallet.ts';
 const SIGN_IN = /wants you to sign in with your/i;
 
 /**
- * The fields of an ERC-4361 message that the app chooses. `domain` and `uri` must be registered for the partner. The
- * service adds the optional `statement` after its own sentence in the message.
+ * The fields that the app chooses for an ERC-4361 message. `domain` and `uri` must be registered for the partner. In
+ * the message, the optional `statement` follows the service's own sentence.
  */
 export type SiweFields = { domain: string; uri: string; statement?: string };
 

@@ -3,8 +3,8 @@ import { decodeErrorResult } from 'viem/utils';
 import { messageOf, readRevertData } from './wallet-error.ts';
 
 /**
- * Returns the reason for a revert: `InsufficientAmount`, `IsPaused(4)`, the contract's own message, or the
- * error selector.
+ * Returns the reason for a revert: the contract's error (such as `InsufficientAmount` or `IsPaused(4)`), the contract's
+ * own message, or the error selector. Without revert data, returns the message of `error`.
  */
 export async function describeRevert(error: unknown): Promise<string> {
   const data = readRevertData(error);
@@ -14,7 +14,7 @@ export async function describeRevert(error: unknown): Promise<string> {
 async function decodeRevert(data: Hex): Promise<string> {
   try {
     const { errorsAbi } = await import('./errors-abi.ts');
-    // viem adds the errors of Solidity itself, `Error` and `Panic`.
+    // viem also decodes Solidity's built-in errors, `Error` and `Panic`.
     const decoded: { errorName: string; args?: readonly unknown[] | undefined } = decodeErrorResult({
       ...{ abi: errorsAbi, data },
     });

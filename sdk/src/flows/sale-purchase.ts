@@ -36,8 +36,8 @@ export type TokenSaleInput = {
   /** In smallest units. */
   amount: string | bigint;
   /**
-   * How to approve. `permit` has the owner sign an EIP-2612 permit, which the wallet then submits, because the service
-   * needs the approval on chain. Default: `approve`.
+   * How to approve. With `permit`, the owner signs an EIP-2612 permit. The wallet then sends the permit in a
+   * transaction, because the service needs the approval on chain. Default: `approve`.
    */
   approval?: 'approve' | 'permit' | undefined;
   /** The hash of an approval that was already sent. The flow resumes from there. */

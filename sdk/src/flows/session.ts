@@ -25,7 +25,7 @@ export type WalletSession = {
   /** The host's event stream, undefined if it has none. */
   events: EventHub | undefined;
   onSend: FlowOptions<never>['onSend'];
-  /** Reports every transaction that the wallet sends. */
+  /** Called with the hash of every transaction that the wallet sends. */
   reportTransaction(hash: string): void;
 };
 
@@ -38,7 +38,7 @@ export type Session = WalletSession & {
   address: Hex;
   chain: EvmChain;
   chainId: number;
-  /** The host's own node, undefined if the flow reads through the wallet. */
+  /** The host's public client; undefined if the flow reads through the wallet. */
   reader: Eip1193Provider | undefined;
   batching: 'auto' | 'off';
   /** The transactions of this session by hash, for nodes that do not return them yet. Their nonces are estimates. */

@@ -10,8 +10,8 @@ type DescribedToken = { address: Hex; decimals: number; symbol?: string };
 
 /**
  * Reads the token on chain and throws `token_mismatch` if the offer describes it differently. With wrong decimals, the
- * amount that the user sees would not be the amount that the wallet signs. Decimals or a symbol that the token does not
- * report in the standard format are not checked.
+ * amount that the user sees would not be the amount that the wallet signs. If the token does not report its decimals or
+ * its symbol in the standard format, that value is not checked.
  */
 export async function assertDescribed(session: Session, token: DescribedToken): Promise<void> {
   const { address, decimals, symbol } = token;

@@ -10,9 +10,9 @@ import { pinsOf } from './trusted.ts';
 import { verifyCalldata } from './verify-calldata.ts';
 
 /**
- * Throws `token_mismatch` if the offer's contract names no asset, if the asset's decimals are not the offer's, or if
- * its symbol is not the ordered one. Decimals or a symbol that the asset does not report are not checked.
- * `assertMatchesOrder` checks later that the order is for this asset.
+ * Throws `token_mismatch` if the offer's contract names no asset, if the asset's decimals differ from those in the
+ * offer, or if the asset's symbol differs from `symbol`. If the asset does not report its decimals or its symbol, that
+ * value is not checked. `assertMatchesOrder` checks later that the order is for this asset.
  */
 export async function assertAsset(
   session: Session,
@@ -41,7 +41,10 @@ export async function assertTradable(
       });
 }
 
-/** Requests a quote, because its error contains the reason for the halt, which the trading status does not include. */
+/**
+ * Returns the error to throw while trading is halted. Requests a quote, because the request fails with the reason for
+ * the halt. The trading status does not include the reason.
+ */
 async function findHaltReason({ causeway, signal }: Session, symbol: string): Promise<unknown> {
   const query = { symbol, side: 'buy', notional_value: '100' } as const;
   const error = await causeway.tokenized.quote(query, { signal }).then(

@@ -19,8 +19,8 @@ export type CausewayProviderProps = {
   /** Wallets in addition to browser extensions, which are detected unless `discoverWallets` is false. */
   wallets?: readonly WalletConnector[] | undefined;
   /**
-   * The wallet that your app has connected itself, null if none is connected. `useWagmiWallet` of `@causeway/sdk/wagmi`
-   * returns it for wagmi. Default: the SDK connects wallets.
+   * For apps that connect wallets themselves: the connected wallet, or null if none is connected. With wagmi, pass the
+   * result of `useWagmiWallet` of `@causeway/sdk/wagmi`. Default: the SDK connects wallets.
    */
   wallet?: HostWallet | undefined;
   /** Set to false to detect no browser extensions and offer only `wallets`. Default: true. */

@@ -59,7 +59,7 @@ export function createRenewal(now: () => number, renew: (session: Session) => Pr
       } catch (error) {
         const code = error instanceof SignInError ? error.code : undefined;
         if (code === 'not_signed_in') remembered.delete(session.id);
-        // While the service is unavailable, returns the current token if it has not expired.
+        // While the service is unavailable, returns the session unchanged if its token has not expired.
         if (code === 'unavailable' && !force && session.expiresAt > now()) return session;
         throw error;
       }

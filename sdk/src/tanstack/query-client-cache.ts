@@ -11,7 +11,7 @@ import {
 } from '../react/hooks/query-cache.ts';
 import { fromQueryKey, type QueryScope, toQueryKey, toQueryOptions } from './query-options.ts';
 
-/** On a server, the first Causeway client that used each `QueryClient`. */
+/** Maps each `QueryClient` on a server to the first Causeway client that used it. */
 const clients = new WeakMap<QueryClient, Causeway>();
 
 /**

@@ -19,7 +19,10 @@ export type Browser = {
   session: Session | null;
   csrf: string;
   source: Source;
-  /** The language for mails to addresses without an account, from `Accept-Language`. New accounts keep it. */
+  /**
+   * The language for mails to addresses without an account, from `Accept-Language`. New accounts start with this
+   * language.
+   */
   locale: Locale;
 };
 

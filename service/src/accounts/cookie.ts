@@ -6,7 +6,7 @@ const SESSION = 'causeway';
 const DEVICE = 'causeway_device';
 const DEVICE_TTL_SECONDS = 365 * 24 * 3600;
 
-/** Returns the browser's cookie, or null if it is missing or malformed. */
+/** Returns the session cookie, or null if it is missing or malformed. */
 export function readCookie(ctx: Context, request: Pick<FastifyRequest, 'headers'>): string | null {
   return readSecret(ctx, request, SESSION);
 }

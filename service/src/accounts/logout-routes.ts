@@ -11,8 +11,8 @@ import { addPageRoute, sendPage } from './page-route.ts';
 const PATH = '/oauth/logout';
 
 /**
- * The end-session endpoint. On failure, browsers get a page and other clients get the error object. After a server
- * error, browsers get the error object too.
+ * The end-session endpoint. A browser gets a page after a client error, and the error object after a server error.
+ * Other clients get the error object after any error.
  */
 export function addLogoutRoutes(app: FastifyInstance, ctx: Context): void {
   app.setErrorHandler((thrown, request, reply) => {

@@ -149,7 +149,7 @@ export async function signInWithPasskey(
   });
 }
 
-/** Returns null if `verify` throws, as SimpleWebAuthn does for most invalid responses. */
+/** Returns null if `verify` throws. SimpleWebAuthn throws for most invalid responses. */
 async function orNull<T>(verify: () => Promise<T>): Promise<T | null> {
   try {
     return await verify();
@@ -159,8 +159,8 @@ async function orNull<T>(verify: () => Promise<T>): Promise<T | null> {
 }
 
 /**
- * Reads the challenge that the response claims to answer. The challenge is consumed before verification, so it works
- * only once.
+ * Reads the challenge that the response claims to answer. Callers consume the challenge before they verify the
+ * response, so a challenge works only once.
  */
 function readChallenge({ response }: { response: object }): string {
   try {

@@ -64,7 +64,7 @@ export async function listAcknowledgementsOf(db: Db, userId: string) {
     .execute();
 }
 
-/** Removes the networks from the user's rows. Returns whether there are any rows. */
+/** Removes the client's network from the user's acknowledgements. Returns whether the user has any. */
 export async function removeNetworks(tx: Db, userId: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('acknowledgements')

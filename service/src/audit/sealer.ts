@@ -27,8 +27,8 @@ const VERIFY_INTERVAL_MS = 60_000;
 type Parts = Pick<Context, 'db' | 'log' | 'sealing' | 'baseUrl'>;
 
 /**
- * Seals new entries and signs checkpoints. Any number of nodes may run the sealer: the database lets only one seal at a
- * time.
+ * Seals new entries and signs checkpoints. Any number of nodes may run the sealer: the database lets only one node at a
+ * time seal entries.
  */
 export function startAuditSealer(
   ctx: Parts & Pick<Context, 'clock' | 'metrics'>,
@@ -59,7 +59,7 @@ export function startAuditSealer(
 function countRuns({ metrics: { registry }, clock }: Pick<Context, 'clock' | 'metrics'>) {
   const lastRun = new Gauge({
     name: 'causeway_audit_sealing_last_run_timestamp_seconds',
-    help: 'When this node last sealed the audit log or found nothing to seal. Until the first time, the time at which the node started.',
+    help: 'When this node last sealed the audit log or found nothing to seal. Initially, the time at which the node started.',
     registers: [registry],
   });
   const failures = new Counter({

@@ -86,9 +86,9 @@ export async function findTreeCheckpoint(db: Db): Promise<Checkpoint | undefined
 }
 
 /**
- * Finds a checkpoint up to which entries can be deleted: one that is older than `before` and does not cover the whole
- * log. Returns the newest such checkpoint that covers at most `max` entries after `start`. If there is none, returns
- * the next one after `start`.
+ * Finds a checkpoint up to which entries can be deleted: one after `start` that is older than `before` and does not
+ * cover the whole log. Returns the newest such checkpoint that covers at most `max` entries after `start`. If all such
+ * checkpoints cover more, returns the first of them.
  */
 export async function findCheckpointBefore(
   db: Db,

@@ -54,7 +54,7 @@ async function verifySnapshot(ctx: Parts, kept: readonly string[]): Promise<Veri
   const claims = readClaims(db, keys, kept);
   let next = await claims.next();
   const isDue = () => !next.done && (next.value === null || next.value.size <= position);
-  /** Compares the log with the claims about exactly the entries read so far. Skips claims from before the start. */
+  /** Compares the log with every claim whose size is `position`. Skips claims from before the start. */
   const compare = async (): Promise<string | null> => {
     for (; !next.done && (next.value === null || next.value.size <= position); next = await claims.next()) {
       if (next.value === null) return UNSIGNED;

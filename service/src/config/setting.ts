@@ -1,6 +1,9 @@
 import type { Parser } from './parsers.ts';
 
-/** One environment variable. Parsing and `docs/configuration.md` both come from this description. */
+/**
+ * The definition of one environment variable. The service uses it to parse the variable, and `docs/configuration.md` is
+ * generated from it.
+ */
 export type Setting<T = unknown> = Parser<T> & {
   /** What the setting does, in one or two sentences of Markdown. */
   description: string;

@@ -276,7 +276,7 @@ export const SETTINGS = {
 
 export type SettingName = keyof typeof SETTINGS;
 
-/** The parsed type of a setting; null if it is unset and has no default. */
+/** The type of a setting's parsed value. The value is null if the setting is unset and has no default. */
 export type SettingValue<N extends SettingName> = (typeof SETTINGS)[N] extends Setting<infer T> & {
   hasDefault: infer D;
 }

@@ -23,8 +23,8 @@ function keepText(text: string): string {
 const readArray: (text: string) => (string | null)[] = pg.types.getTypeParser(TEXT_ARRAY, 'text');
 
 /**
- * Splits an array of texts. Most have no quotes, no nulls and one dimension, so a plain split is enough. The parser of
- * `pg` reads character by character, which is slow enough to matter in token checks.
+ * Splits the text form of an array. Most arrays have no quotes, no nulls and one dimension. For these, a plain split is
+ * enough. The parser of `pg` reads character by character, which is slow enough to matter in token checks.
  */
 export function splitArray(text: string): (string | null)[] {
   if (text === '{}') return [];

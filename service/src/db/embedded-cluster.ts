@@ -87,7 +87,7 @@ async function runInitdb(cluster: Cluster): Promise<void> {
     '--locale=C',
     '--no-instructions',
   ];
-  // Sorts by code point like the C locale, but maps case beyond ASCII too.
+  // Sorts by code point, like the C locale, but also converts the case of letters beyond ASCII.
   args.push('--locale-provider=builtin', '--builtin-locale=C.UTF-8');
   // The socket is the only way to connect, and only the server's user and root can enter its folder.
   args.push('--auth-local=trust', '--auth-host=reject');

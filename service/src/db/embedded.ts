@@ -82,8 +82,8 @@ async function startServer(cluster: Cluster, log: (message: string) => void): Pr
     await releaseCluster(cluster.dir, log);
     const result = await launchServer(cluster, log);
     if ('server' in result) return result.server;
-    // Try again after two kinds of failure. If another process is starting the server, the next attempt throws an error
-    // about that process. If processes of a killed server still hold its shared memory, they are about to exit.
+    // Two kinds of failure are worth another attempt. If another process is starting the server, `releaseCluster` then
+    // throws an error about that process. If processes of a killed server still hold its shared memory, they exit soon.
     const isHeld = /lock file "[^"]*" (already exists|is empty)|pre-existing shared memory/.test(
       result.failure,
     );

@@ -9,7 +9,7 @@ export interface SessionOptions {
    * less than one second.
    */
   pingTimeoutMs?: number;
-  /** A statement that runs on every new connection, such as taking a session-level lock. */
+  /** A statement to run on every new connection, for example one that takes a session-level lock. */
   opening?: string;
 }
 

@@ -30,8 +30,8 @@ export async function migrate(pool: pg.Pool, folder: string = MIGRATIONS_FOLDER)
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
-    // Turns off the timeouts, because a migration can take longer than any other statement. So can the wait for another
-    // node's migration.
+    // Turns off the timeouts, because a migration can take longer than any other statement, and this node may have to
+    // wait for another node's migration.
     await client.query(
       'set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0',
     );

@@ -44,14 +44,14 @@ export interface OpenPool {
   statements: Queryable;
   /** Returns the same database, but its transactions carry these tags for the audit log. */
   tagged(tags: TransactionTags): Db;
-  /** Returns the database for one partner or network. Lanes take turns when all connections are in use. */
+  /** Returns the database for queries that wait in this lane. If all connections are in use, the lanes take turns. */
   laneOf(lane: string): Lane;
   /** The number of callers waiting for a connection. */
   waiting(): number;
   /** Returns whether this lane has so many statements waiting for a connection that it should not add more. */
   isBusy(lane: string): boolean;
   /**
-   * Returns whether all lanes together have so many statements waiting for a connection that nobody should add more.
+   * Returns whether all lanes together have so many statements waiting for a connection that no lane should add more.
    */
   isFull(): boolean;
   close(): Promise<void>;

@@ -6,8 +6,8 @@ import { wrapDriver } from './wrap-driver.ts';
 export type TransactionTags = { requestId: string; actor: { object: string; id: string } | null };
 
 /**
- * Returns a dialect whose transactions carry the tags as settings, which triggers read. The settings are sent together
- * with `begin`, so the tags cost no extra round trip.
+ * Returns a dialect whose transactions carry the tags as PostgreSQL settings. Database triggers read these settings.
+ * The settings are sent together with `begin`, so the tags cost no extra round trip.
  */
 export function tagTransactions(dialect: Dialect, { requestId, actor }: TransactionTags): Dialect {
   const begin = [

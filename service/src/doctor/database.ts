@@ -8,7 +8,7 @@ import { assertSessions } from '../db/session-check.ts';
 import { createSealing } from '../sealing.ts';
 import { type Check, describeError, type Finding, failed, ok, skipped, warning } from './finding.ts';
 
-/** The oldest version that the migrations run on. */
+/** The oldest PostgreSQL version that the migrations support. */
 const MIN_VERSION = 15;
 const MAX_OFFSET_MS = 2_000;
 /**

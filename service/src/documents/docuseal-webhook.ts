@@ -92,7 +92,7 @@ export function verifySignature(
   return isSame(digest, expected);
 }
 
-/** Compares two texts in constant time, whatever their lengths. */
+/** Compares two texts in constant time. Compares their hashes, because `timingSafeEqual` requires equal lengths. */
 function isSame(a: string, b: string): boolean {
   const digest = (text: string) => createHmac('sha256', 'compare').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

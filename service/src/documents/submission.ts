@@ -94,8 +94,8 @@ async function create(
     if (failure?.kind === 'not_sent' || failure?.kind === 'rate_limited')
       await withdrawSubmission(ctx.db, row.id);
     if (failure?.kind !== 'no_response' && failure?.kind !== 'invalid_response') throw error;
-    // The provider may have created the submission and sent its email. If this lookup fails, the reconciler finds out
-    // later.
+    // The provider may have created the submission and sent its email. If this lookup fails, the reconciler looks the
+    // submission up later.
     const found = await ctx.documents.find(row.id).catch(() => null);
     if (found !== null) return found;
     // After a timeout the provider may still be working, so the claim stays. After any other failure the next

@@ -22,7 +22,7 @@ const PASSED = {
 } as const;
 
 /**
- * Evaluates every check of one option from the facts in the situation. A pure function: the dry run and all
+ * Evaluates every check of one option from the facts in the situation. This is a pure function. The dry run and all
  * gates call it, and differ only in which checks they use (`purpose.ts`).
  */
 export function decide(situation: Situation): Finding[] {

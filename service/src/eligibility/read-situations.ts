@@ -40,8 +40,8 @@ const READ_SITUATIONS = situationsStatement(factsText);
 const MAX_WALLETS_ON_CHAIN = 20;
 
 /**
- * Reads the facts that determine which options pass. Reads the database in one round trip, and the chain only
- * for the checks in `needed`. A chain that does not answer is part of the situation, not an error.
+ * Reads the facts that determine which options pass. Reads the database in one round trip, and the chain only for the
+ * checks in `needed`. If the chain does not answer, the fact is `unreachable`, and no error is thrown.
  */
 export async function readSituations(
   ctx: SituationContext,

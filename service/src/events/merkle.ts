@@ -63,7 +63,10 @@ export function hashTree(nodeOf: NodeOf, size: number): Buffer {
   return hashRange(nodeOf, 0, size);
 }
 
-/** Returns the inclusion proof of a leaf, from its sibling to the child of the root (RFC 6962, section 2.1.1). */
+/**
+ * Returns the inclusion proof of a leaf: the hashes from the leaf's sibling up to a child of the root (RFC 6962,
+ * section 2.1.1).
+ */
 export function proveLeaf(nodeOf: NodeOf, index: number, size: number): Buffer[] {
   const path: Buffer[] = [];
   let [from, to] = [0, size];

@@ -28,7 +28,7 @@ type Stream = {
   token: string;
   readable: Readable;
   position: bigint;
-  /** False while the stream still reads past events on its own, without the shared reader. */
+  /** False while the stream is still catching up on its own, without the shared reader. */
   isLive: boolean;
   drained: (() => void) | null;
 };
@@ -52,8 +52,9 @@ const LAST_READ_MS = 5_000;
 type Dependencies = Pick<Kernel, 'db' | 'log' | 'listener'> & { guard: Pick<TokenGuard, 'inspect'> };
 
 /**
- * Serves the event streams of this node. A stream first reads past events by itself. Once caught up, it shares one
- * reader of the log with the other streams, so that an event costs one read per node, however many streams there are.
+ * Serves the event streams of this node. A stream first reads the earlier events by itself. Once caught up, it shares
+ * one reader of the log with the other streams, so that an event costs one read per node, however many streams there
+ * are.
  */
 export async function createEventStreams(ctx: Dependencies): Promise<EventStreams> {
   const streams = new Set<Stream>();
@@ -199,7 +200,7 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
         throw new ApiError('rate_limited', {}, { headers: { 'retry-after': '10' } });
       counts.set(caller.key, open + 1);
       try {
-        // Nobody has kept `tail` up to date while there was no stream.
+        // `tail` is not kept up to date while there is no stream.
         if (streams.size === 0) tail = null;
         const position = (await start()) ?? (await readLastPosition(ctx.db));
         await initTail();

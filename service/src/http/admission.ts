@@ -8,9 +8,9 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 const MAX_STARTS_PER_TURN = 16;
 const MAX_START_MS_PER_TURN = 1;
 /**
- * If a connection has arrived, a turn starts no requests. This is the maximum number of such turns in a row. Node
+ * If a connection has arrived, a turn starts no requests. This is the maximum number of such turns in a row. Node.js
  * accepts one connection per turn. If every turn started requests, the other connections would wait in the operating
- * system, where the node cannot see how long they have waited and cannot refuse them.
+ * system, where this service cannot see how long they have waited and cannot refuse them.
  */
 const MAX_ACCEPT_TURNS = 64;
 const SAMPLE_INTERVAL_MS = 250;
@@ -51,8 +51,8 @@ type Admission = {
   admit: RequestListener;
   /**
    * Returns whether the lane's queue is full. If it is, a request that cannot start at once is refused. A queue is full
-   * if it exceeds the lane's share. While its oldest request has waited only briefly, a queue may exceed that share if
-   * all queues together are within the limit, or if it holds at most `MAX_BURST` requests.
+   * if it exceeds the lane's share of `maxWaiting`. While its oldest request has waited only briefly, there are two
+   * exceptions: all queues together do not exceed `maxWaiting`, or the queue holds at most `MAX_BURST` requests.
    */
   isFull(lane: string | null): boolean;
   /** Call it for every new connection. */

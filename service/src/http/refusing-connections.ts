@@ -19,9 +19,9 @@ export type RefusingConnections = {
 };
 
 /**
- * After a request of a connection was refused, refuses the next requests of this connection before Node parses them,
- * because parsing is more than half of the cost of a refusal. `refuse` returns the text of the reply, or null if the
- * request must be parsed and handled.
+ * Once a request on a connection has been refused, passes later requests on that connection to `refuse` before Node
+ * parses them, because parsing is more than half of the cost of a refusal. `refuse` returns the text of the reply, or
+ * null if the request must be parsed and handled.
  *
  * A chunk is answered here only if it is exactly one request, the parser is between two requests, and every earlier
  * reply has been sent. Otherwise the bytes of one request could be mistaken for another request, or replies could be
@@ -70,10 +70,11 @@ export function watchRefusals(refuse: (request: WholeRequest) => string | null):
 
 /**
  * Returns whether the parser has read exactly the expected request. If the parser was still inside an earlier request
- * when the chunk arrived, the parser has read a different request. Then either the method or the number of headers
- * differs, or the different request is part of the body of the expected request. Such an inner request passes this
- * check only if it has the same content length as the expected request. But then the inner request never becomes
- * complete, because its body would have to be as long as the body that contains it.
+ * when the chunk arrived, it has read a different request:
+ * - If the different request starts before the body of the expected request, its method or its number of headers
+ *   differs.
+ * - If the different request starts inside that body, it passes this check only with the same content length. It is
+ *   then incomplete at the end of the chunk, because its own body is as long as the body that contains it.
  */
 function isSame({ method, url, headers, rawHeaders }: IncomingMessage, expected: WholeRequest): boolean {
   return (

@@ -19,7 +19,7 @@ export function traceRequests(app: FastifyInstance, tracer: Tracer): void {
     if (request.span !== null) endWithReply(tracer, request.span, request, reply);
     enter(request, done);
   });
-  // Reading the body leaves the trace context that the first hook entered, so this hook enters it again.
+  // The trace context that the first hook entered is lost when the body is read, so this hook enters it again.
   app.addHook('preHandler', (request, _reply, done) => enter(request, done));
   const enter = ({ span }: FastifyRequest, done: () => void) =>
     span === null ? done() : tracer.within(span, done);

@@ -13,8 +13,8 @@ import { FORMATS } from './wire.ts';
 const validators = { typed: newValidator(false), file: newValidator(true) };
 
 function newValidator(coerceTypes: boolean): Ajv2020 {
-  // TypeBox builds the schemas and the TypeScript compiler checks them. Validating them again would take a fifth of the
-  // startup time.
+  // The schemas are built with TypeBox, and the TypeScript compiler checks that code. Having Ajv validate the schemas
+  // too would take a fifth of the startup time.
   const ajv = new Ajv2020({
     validateSchema: false,
     allErrors: true,
@@ -92,8 +92,8 @@ export const compileSerializer: FastifySerializerCompiler<TSchema> = ({ schema }
 };
 
 /**
- * The maximum number of problems that a reply lists. These are enough to correct a request. Listing thousands would
- * cost more than the request itself.
+ * A reply lists at most this many problems, which is enough to correct a request. Listing thousands would cost more
+ * than the request itself.
  */
 const MAX_REPORTED_PROBLEMS = 20;
 

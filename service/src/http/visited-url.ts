@@ -4,8 +4,8 @@ import type { Kernel } from '../kernel.ts';
 type Parts = { config: Pick<Kernel['config'], 'profile'>; baseUrl: string };
 
 /**
- * If the public URL of a sandbox is a loopback IP address, returns that URL with `localhost` instead of the IP address.
- * Passkeys work only on `localhost`, because WebAuthn requires a domain name. Returns null in every other case.
+ * Returns the public URL with `localhost` as its host if this is a sandbox and the host is a loopback IP address.
+ * Otherwise, returns null. Passkeys do not work on an IP address, because WebAuthn requires a domain name.
  */
 export function localhostUrl({ config, baseUrl }: Parts): string | null {
   const url = new URL(baseUrl);
@@ -14,7 +14,7 @@ export function localhostUrl({ config, baseUrl }: Parts): string | null {
   return url.origin;
 }
 
-/** Returns the address that the browser uses: the public URL or, in a sandbox, `localhostUrl`. */
+/** Returns the URL that the browser uses: `localhostUrl` if the request names its host, otherwise the public URL. */
 export function visitedUrl(ctx: Parts, { headers }: { headers: { host?: string | undefined } }): string {
   const localhost = localhostUrl(ctx);
   return localhost !== null && headers.host === new URL(localhost).host ? localhost : ctx.baseUrl;

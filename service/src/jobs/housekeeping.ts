@@ -85,7 +85,7 @@ function countSteps({ metrics: { registry }, clock }: Context, steps: readonly s
   const labelNames = ['step'] as const;
   const lastRun = new Gauge({
     name: 'causeway_housekeeping_last_run_timestamp_seconds',
-    help: 'When this node last completed the housekeeping step; before its first completion, when the node started.',
+    help: 'When this node last completed the housekeeping step. Initially, the time at which the node started.',
     ...{ labelNames, registers: [registry] },
   });
   const failures = new Counter({

@@ -10,7 +10,7 @@ export async function listTopics({ db }: Pick<Context, 'db'>, userId: string): P
   return TOPICS.filter((topic) => !optOuts.includes(topic));
 }
 
-/** Saves which topics the user gets mails about, and in which language. Ignores an unknown language. */
+/** Saves the topics that the user gets mails about, and the language of the mails. Ignores an unknown language. */
 export async function saveMailPreferences(
   { db }: Pick<Context, 'db'>,
   userId: string,

@@ -9,7 +9,9 @@ const PURPOSE = 'unsubscribe';
 
 export type Subscription = { userId: string; topic: Topic };
 
-/** Returns a link that turns off the topic without signing in. The link can do nothing else, so it does not expire. */
+/**
+ * Returns a link that turns off the topic and requires no sign-in. The link can do nothing else, so it does not expire.
+ */
 export function unsubscribeUrl(
   { sealing, baseUrl }: Pick<Context, 'sealing' | 'baseUrl'>,
   userId: string,

@@ -106,7 +106,8 @@ export async function revokeUserGrants(db: Db, userId: string, clientId?: string
 }
 
 /**
- * Revokes the grant that an artifact, such as an authorization code, belongs to. Returns the ids of the revoked grants.
+ * Revokes the grant that an artifact, such as an authorization code, belongs to. Returns a list with the grant's id, or
+ * an empty list if there is no such grant or it was already revoked.
  */
 export async function revokeGrantOfArtifact(db: Db, kind: string, hash: Buffer): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`

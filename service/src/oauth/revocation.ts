@@ -12,7 +12,7 @@ import { deleteToken } from './token-store.ts';
 export type Revoker = {
   /** The database in the lane of the request. */
   laneDb(): Db;
-  /** Like `laneDb`, but for changes to grants: the audit log attributes its transactions to the request. */
+  /** Like `laneDb`, but for changes to grants. Its transactions name the request in the audit log. */
   requestDb(): Db;
   notify(message: string): void;
 };
@@ -52,8 +52,8 @@ export async function revokeToken({ laneDb, notify }: Revoker, token: string): P
 }
 
 /**
- * Consumes an authorization code. Only one of several requests succeeds; every other request is a replay and revokes
- * the grant.
+ * Consumes an authorization code. Of several requests with the same code, only one succeeds; every other request is a
+ * replay and revokes the grant.
  */
 export async function consumeCode(
   { laneDb, requestDb, notify }: Revoker,

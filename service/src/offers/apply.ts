@@ -68,7 +68,9 @@ export async function applyOffers(
     const refusals = plans.flatMap((plan) => plan.refusals);
     if (refusals.length > 0) throw new OfferRefusedError(refusals);
     if (reviewed !== undefined && JSON.stringify(reviewed) !== JSON.stringify(plans))
-      throw new OfferRefusedError(['the offers have changed since the diff was shown; review it again']);
+      throw new OfferRefusedError([
+        'the offers have changed since the diff was shown; run the command again and review the new diff',
+      ]);
     return plans;
   });
   return run.catch((error: unknown) => {

@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 
 /**
- * Sums the completed participations of each offer over all partners, in whole units of the funding assets (dollars).
+ * Sums the completed participations of each offer over all partners, in dollars. One token of a funding asset counts as
+ * one dollar.
  */
 export async function sumCompleted(db: Db, offerIds: readonly string[]): Promise<Map<string, string>> {
   if (offerIds.length === 0) return new Map();

@@ -20,8 +20,8 @@ const CHECKS_OF_TYPE = {
 } as const;
 
 /**
- * Checks the contracts of an offer file against the chains. Returns one line per problem, which starts with the path in
- * the file.
+ * Checks the contracts of an offer file against the chains. Returns one line per problem. Each line starts with the
+ * offer's slug and the path in the file.
  */
 export async function checkContracts(parts: CheckParts, file: OfferFile): Promise<string[]> {
   const found = await Promise.all(

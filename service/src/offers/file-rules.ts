@@ -146,7 +146,7 @@ function checkAddresses(contract: Contract, at: string, report: Report): void {
       report(`${at}.${path}`, `is not an address on ${chain}`);
 }
 
-/** Checks a contract on Solana. A vault holds one token, so a fund takes one funding asset. */
+/** Checks a contract on Solana. It can have only one funding asset, because its vault holds one token. */
 function checkSolana(type: OfferFile['type'], contract: Contract, at: string, report: Report): void {
   if (type !== 'platform::token_sale') report(`${at}.chain`, 'Solana is supported for token sales only');
   if (contract.vault === null) report(`${at}.vault`, 'is required on Solana');

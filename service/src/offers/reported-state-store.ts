@@ -5,7 +5,7 @@ import type { StoredOffer } from './stored-offer.ts';
 
 export type ReportedState = ReportedOffers['state'];
 
-/** A state of an offer that has not been reported to a partner yet. */
+/** An offer whose current state has not been reported to the partner yet. */
 export type UnreportedState = Pick<StoredOffer, 'id' | 'slug' | 'type' | 'starts_at' | 'ends_at'> & {
   partner_id: string;
   /** The last state reported to the partner; null if the offer has never been reported. */

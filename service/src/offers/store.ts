@@ -54,7 +54,8 @@ export async function listAllowListSharers(db: Db, offerId: string): Promise<Sto
 }
 
 /**
- * Reads each offer in one statement, so that the result contains a concurrent change entirely or not at all.
+ * Reads the offers and all their parts in one statement, so that the result contains a concurrent change entirely or
+ * not at all.
  */
 async function readOffers(db: Db, condition: ReturnType<typeof sql<boolean>>): Promise<StoredOffer[]> {
   const { rows } = await sql<StoredOffer>`

@@ -21,8 +21,8 @@ const CHECK_TIMEOUT_MS = 2_000;
 const FULL_DISK_TTL_MS = 10_000;
 
 /**
- * The `required` checks decide whether the node is ready. The `reported` checks do not. For example, a chain that is
- * unavailable is unavailable to all nodes. Taking all nodes out of service would also stop everything that does not
+ * The `required` checks decide whether the node is ready. The `reported` checks do not: an unavailable chain, for
+ * example, is unavailable to all nodes, and taking all nodes out of service would also stop everything that does not
  * need the chain.
  */
 export function createReadiness(

@@ -35,14 +35,14 @@ export async function keepKeyAlive(
 }
 
 /**
- * Another key of the same funds may have signed transactions in this role. Throws `Blocked` while such a transaction
- * can still land. A receipt prevents a second payment only by the same key. So a key that takes over a role must wait
- * for the transactions of its predecessor to expire, even if the key had the role before.
+ * Throws `Blocked` while a transaction that another key of the same funds may have signed in this role can still land.
+ * A receipt prevents its own key from paying twice, but it does not stop another key. So a key that takes over a role
+ * must wait for the transactions of its predecessor to expire, even if the key had the role before.
  *
  * Other keys without lamports do not count, because they cannot have sent anything. Keys in different roles may sign at
- * the same time, because commits and refunds never settle the same thing. The wait is recorded once, for all funds and
- * for all roles that the key takes over. So `listSigners` must return the keys of all funds, not only of the fund that
- * is settled first.
+ * the same time, because a commit and a refund are different payments. The wait is recorded once, for all funds and for
+ * all roles that the key takes over. So `listSigners` must return the keys of all funds, not only of the fund that is
+ * settled first.
  */
 export async function assertKeyStarted(
   { db, chain, key, roles }: SolanaAccount,

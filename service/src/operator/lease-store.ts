@@ -24,7 +24,7 @@ export async function upsertLease(
 }
 
 /**
- * Records that a round was completed. Writes at most every two seconds, because rounds on a busy chain take
+ * Records that a round was completed. Writes at most once every two seconds, because rounds on a busy chain take
  * milliseconds.
  */
 export async function recordGoodRound(db: Db, { chain, address, node, epoch }: Holder): Promise<void> {

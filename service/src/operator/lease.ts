@@ -28,8 +28,8 @@ const LEASE_TTL_SECONDS = 15;
 
 /**
  * Takes or renews the lease. Returns null while another node holds it. The lease of a dead node can be taken
- * immediately; the lease of a hanging node can be taken when it expires. Safety does not depend on the expiry
- * time: `holdLease` stops a node that has lost its lease.
+ * immediately. The lease of a hanging node can be taken once the lease has expired. Safety does not depend on the
+ * expiry time: `holdLease` stops a node that has lost its lease.
  */
 export async function takeLease(db: Db, wanted: KeyId & { node: number }): Promise<Lease | null> {
   const held = await upsertLease(db, wanted, LEASE_TTL_SECONDS);

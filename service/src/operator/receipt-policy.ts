@@ -40,11 +40,11 @@ export const MAX_RENT = 10_000_000n;
 const MAX_FEE = 50_000_000n;
 
 /**
- * Throws `SigningRefused` unless the message is exactly the settlement of the plan. Parses the bytes to be signed, so
+ * Throws `SigningRefused` unless the message settles the plan and does nothing else. Parses the bytes to be signed, so
  * it does not rely on the code that built them. Tokens may go only to the vault or to the wallet's own associated
- * account. Lamports may pay only for fees and for the rent of the receipt, which belongs to the operator, both up to a
- * limit. In a refund, they may also pay for the rent of the wallet's associated account if that account does not exist
- * yet.
+ * account. Lamports may pay only for fees and for the rent of the receipt, each up to a limit. The receipt belongs to
+ * the operator. In a refund, lamports may also pay for the rent of the wallet's associated account if that account does
+ * not exist yet.
  */
 export function assertReceiptAllowed(operator: string, policy: ReceiptPolicy, message: Uint8Array): void {
   const { plan, vault } = policy;

@@ -122,7 +122,7 @@ async function signAttempt(
 }
 
 function signerOf({ signer, key }: SolanaAccount): SolanaSigner {
-  if (signer === null) throw new Error(`the key ${key.address} was replaced and signs nothing`);
+  if (signer === null) throw new Error(`the key ${key.address} was replaced and can no longer sign`);
   return signer;
 }
 

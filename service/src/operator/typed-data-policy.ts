@@ -17,7 +17,7 @@ const MAX_REQUEST_SECONDS = 600;
 /**
  * The longest time for which a signed permission may be valid. A permission is usually valid for ten minutes, counted
  * from the later of our clock and the chain's clock. The limit is higher, because the chain's clock may be ahead of
- * ours. There is a limit at all, because a node could report a wrong chain time.
+ * ours. A limit is still necessary, because a node could report a wrong chain time.
  */
 const MAX_PERMISSION_SECONDS = 3_600;
 const BUY = 0;

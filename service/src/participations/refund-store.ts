@@ -37,7 +37,10 @@ export async function sumRefundable(
   return { ids: rows[0]?.ids ?? [], amountUsd: rows[0]?.usd ?? '0' };
 }
 
-/** Returns the participations among `ids` that could be refunded and are not frozen, with their users. */
+/**
+ * Returns the participations among `ids` whose status allows a refund and that are not frozen, with their users. The
+ * users may be on hold.
+ */
 export async function listRefundUsers(
   tx: Db,
   ids: readonly string[],

@@ -100,8 +100,8 @@ export async function lockParticipation(tx: Db, id: string): Promise<Participati
 
 export type StatusChange = {
   /**
-   * The order of the ids determines the order of the events and, if `commitId` is set, of the rows in the
-   * operator transaction.
+   * The order of the ids determines the order of the events. If `commitId` is set, it also determines the order of the
+   * rows in the operator transaction.
    */
   ids: readonly string[];
   from: readonly ParticipationStatus[];

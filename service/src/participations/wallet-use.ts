@@ -14,9 +14,9 @@ export async function hasOpenParticipation(
 }
 
 /**
- * Fails the `prepared` participations that these users made from a wallet that no longer counts as theirs. On
- * Solana, settlement fails them later, once no commit can succeed any more. The new owner of the wallet may
- * then use the approvals.
+ * Fails the `prepared` participations of these users from a wallet that another user has proven. On Solana, settlement
+ * fails the participations later, once a commit can no longer succeed. The failure releases the approvals, so that the
+ * new owner of the wallet can use them.
  */
 export async function failPreparedOf(
   ctx: Pick<Context, 'clock' | 'random'>,

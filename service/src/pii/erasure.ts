@@ -20,7 +20,8 @@ import { deletePii, deletePiiPastRetention, insertAudit, insertErasure, restrict
 
 /**
  * Retention of identification and tax records after the business relationship ends: five years, as in the EU's
- * anti-money-laundering rules (Directive 2015/849, article 40). US rules require no more (31 CFR 1010.430).
+ * anti-money-laundering rules (Directive 2015/849, article 40). US rules do not require a longer retention (31 CFR
+ * 1010.430).
  */
 const RETENTION_YEARS = 5;
 

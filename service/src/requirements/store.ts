@@ -104,7 +104,10 @@ export async function readFactsRowsIn(
   return new Map((rows as (FactsRow & { user_id: string })[]).map((row) => [row.user_id, row]));
 }
 
-/** Blocks writers of identity answers and personal data until the transaction ends: they lock these rows too. */
+/**
+ * Locks the users' rows in `identity_applicants` until the transaction ends. Updates from the identity provider wait,
+ * because they lock the same rows.
+ */
 export async function lockApplicants(tx: Db, userIds: readonly string[]): Promise<void> {
   await tx.executeQuery(
     CompiledQuery.raw(

@@ -7,7 +7,10 @@ import { type AddressList, findListProblem, hashList, parseSanctions, toListed }
 import { readAcceptedList, recordRefusal, SANCTIONS_CHANNEL, saveAcceptedList } from './store.ts';
 
 const POLL_INTERVAL_MS = 2_000;
-/** How often the file is reread even if no change was noticed, because a notification may be lost. */
+/**
+ * How often the file is reread even if it has not changed, because the notification that an operator has accepted a
+ * list may be lost.
+ */
 const RELOAD_INTERVAL_MS = 60_000;
 
 type Parts = Pick<Kernel, 'db' | 'log' | 'clock' | 'listener' | 'metrics'>;
@@ -126,8 +129,8 @@ async function readChecked(parts: Parts, file: string, current: AddressList): Pr
 }
 
 /**
- * Saves the list as the accepted list and returns it. Throws `ListRefused` if the list is empty, or if it must not
- * replace `previous` and no operator has accepted it.
+ * Saves the list as the accepted list and returns it. Throws `ListRefused` if the list is empty. Also throws
+ * `ListRefused` if the list lacks too many entries of `previous`, unless an operator has accepted the list.
  */
 async function checkAndSave(
   { db, clock }: Parts,

@@ -15,8 +15,8 @@ type Parts = Pick<Context, 'clock' | 'random'>;
 const COMMIT_DISPLACED = 'commit_displaced';
 
 /**
- * Abandons a transaction whose nonce was used by another transaction, so that new transactions settle its
- * participations.
+ * Abandons a transaction whose nonce another transaction has used. New transactions can then do the work of the
+ * abandoned transaction.
  */
 export async function abandonTransaction(
   parts: Parts,

@@ -40,8 +40,8 @@ export async function listIdsOf(db: Db, transactionId: string): Promise<string[]
 }
 
 /**
- * Counts the rows that settlement has yet to finish, except commits that were sent. Uses one subquery per status,
- * because each status has its own index.
+ * Counts the rows that settlement has yet to finish. Leaves out `submitted` rows, whose commit was already sent. Uses
+ * one subquery per status, because each status has its own index.
  */
 export async function countUnsettled(db: Db, chain: string): Promise<number> {
   const { rows } = await sql<{ count: bigint }>`
@@ -53,7 +53,10 @@ export async function countUnsettled(db: Db, chain: string): Promise<number> {
   return Number(rows[0]?.count ?? 0n);
 }
 
-/** How much of a token a key has moved in a role in the last 24 hours, in the token's smallest unit. */
+/**
+ * The amount of one token that one key, acting in one role, has moved in the last 24 hours. In the token's smallest
+ * unit.
+ */
 export type MovedAmount = {
   chain: string;
   address: string;

@@ -12,9 +12,9 @@ const UNREADABLE_DELAY_SECONDS = 60;
 
 /**
  * Checks allowances and balances just before a commit is signed, so that no gas is spent on rows whose user has
- * withdrawn the allowance or the money. (Some tokens burn all gas when a transfer fails.) Fails rows that are short.
- * Postpones rows that could not be checked or cannot fail yet. Also postpones rows that are short only because other
- * rows of the same wallet and token come first. Returns the rows that can be committed.
+ * withdrawn the allowance or the money. (Some tokens burn all gas when a transfer fails.) Fails rows with an
+ * insufficient allowance or balance. Postpones rows that could not be checked or cannot fail yet. Also postpones a row
+ * if too little is left for it after other rows of the same wallet and token. Returns the rows that can be committed.
  */
 export async function keepFunded(
   worker: SettlementWorker,

@@ -30,10 +30,10 @@ export async function sendCommit(worker: EvmParts, rows: readonly SettlementRow[
 type CommitPlan = { call: OperatorCall; rows: EvmRow[] };
 
 /**
- * Plans a batch of these rows. If the simulation of the batch fails, tries its first half, and so on. A row that fails
- * within a batch does not revert the batch. The whole batch fails, for example, if it exceeds its gas limit. If the
- * simulation fails even for a single row, returns null. That row fails if its token refuses the transfer. Otherwise the
- * row is postponed.
+ * Plans a batch of these rows. If the simulation of the batch fails, for example because the batch exceeds its gas
+ * limit, plans the first half of the rows instead, if necessary down to a single row. Normally, a row that fails within
+ * a batch does not revert the batch. If the simulation fails even for a single row, returns null. In that case, sets
+ * the row to `failed` if its token refuses the transfer, and otherwise postpones the row.
  */
 async function planCommit(worker: EvmParts, rows: EvmRow[]): Promise<CommitPlan | null> {
   const [first] = rows;

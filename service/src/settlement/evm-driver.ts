@@ -85,7 +85,8 @@ function createEvmDriver(parts: EvmParts, roles: readonly SendingRole[]): Settle
     // Funds that do not store participation ids cannot tell which rows are committed. For those funds, a commit that is
     // missing in this database is noticed by its nonce, and the key is then blocked.
     skipCommitted: (rows) => keepUncommitted(parts, toEvmRows(rows)),
-    // If a commit were missing in this database, its nonce would be used on the chain, and `follow` would have thrown.
+    // If this database lacked a commit, the nonce of that commit would already be used on the chain, and `follow` would
+    // have thrown.
     keepExcluded: async (rows) => (isKeyOurs ? rows : []),
     sendCommits: (rows) => sendCommit(parts, rows),
     // Depths count from the head that this round has checked. Since then, a reorganization may have replaced a commit,

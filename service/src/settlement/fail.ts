@@ -6,8 +6,8 @@ import type { SettlementWorker } from './worker.ts';
 const UNEXCLUDED_ROW_DELAY_SECONDS = 5;
 
 /**
- * Returns the rows that may fail: those that no transaction has committed or can still commit. Postpones the others,
- * because after a failover this database may not know a commit that is on its way.
+ * Returns the rows that can safely fail: no transaction has committed them or can still commit them. Transactions that
+ * this database lost in a failover count too. Postpones the other rows.
  */
 export async function keepFailing(worker: SettlementWorker, rows: SettlementRow[]): Promise<SettlementRow[]> {
   if (rows.length === 0) return [];

@@ -9,7 +9,7 @@ import { listFunds } from './reconcile-store.ts';
 /** Maps each role of our keys to the role that the fund contract must have granted to the key. */
 export const FUND_ROLE = { commit: 'commit', refund: 'remit' } as const;
 
-/** Returns whether the fund would let the key commit or refund. */
+/** Returns whether the key `from` has the fund role that `role` requires (`FUND_ROLE`). */
 export async function hasRole(chain: EvmChain, fund: Hex, role: SendingRole, from: Hex): Promise<boolean> {
   const data = encodeRoleProbe(FUND_ROLE[role], zeroAddress, await readFundGeneration(chain, fund));
   try {

@@ -9,9 +9,9 @@ import { acceptDifferences } from './reconcile-pass-store.ts';
 const EVERYTHING = '*';
 
 /**
- * Stops sending commits and refunds for a chain, for an offer or, if `chainOrSlug` is null, for everything.
- * Transactions that are already signed are still followed and resent. Returns false if the subject is paused already.
- * Throws `not_found` for an unknown name.
+ * Stops sending commits and refunds for a chain or for an offer. If `chainOrSlug` is null, stops sending them for all
+ * chains. Transactions that are already signed are still followed and resent. Returns false if the subject is paused
+ * already. Throws `not_found` for an unknown name.
  */
 export async function pauseSettlement(
   { db }: Pick<Context, 'db'>,

@@ -20,7 +20,7 @@ import { compareTotals } from './reconcile-report.ts';
 import { compareReceipts } from './reconcile-solana.ts';
 import { chooseRows } from './reconcile-solana-store.ts';
 
-/** The result of comparing a chain once. */
+/** The result of one comparison of a chain with the database. */
 type Look = {
   toBlock: bigint;
   differences: StoredDifference[];
@@ -82,8 +82,8 @@ export function reconcileReceipts(ctx: Parts, chain: SolanaChain, options: PassO
 type PassOptions = { seconds: number; delayMs?: number; alerts?: Alerts | undefined };
 
 /**
- * Runs a pass, unless a node has started one recently. Then raises an alert if there are differences that no operator
- * has accepted, even if another node ran the pass. All nodes therefore show the same alert.
+ * Runs a pass, unless a node has started one recently. In both cases, raises an alert if there are differences that no
+ * operator has accepted, so that all nodes show the same alert.
  */
 async function runPass<Chain extends { name: string }>(
   ctx: Parts,

@@ -45,17 +45,17 @@ export type ReconcilePlan = {
   funds: FundOffers[];
 };
 
-/** How far below the block of our first or last known transaction the comparison starts. */
+/** The comparison starts this many blocks before our first or last known transaction. */
 const OVERLAP_BLOCKS = 256n;
 /** How many blocks are compared if the database has no mined transaction of ours. */
 const DEFAULT_BLOCKS = 50_000n;
 
 /**
- * Compares the rows with the events of every fund on the chain, in final blocks only. Plans which transactions to
- * adopt, but changes nothing. A transaction is adopted only if one of our own keys sent it, and only for existing rows
- * that no other transaction has settled. By default, the comparison starts shortly before our last transaction. If
- * `fromBlock` is `first`, it starts shortly before our first transaction, because reading a public chain from its first
- * block would take hours.
+ * Compares the participations in the database with the events of every fund on the chain, in final blocks only. Plans
+ * which transactions to adopt, but changes nothing. A transaction is adopted only if one of our own keys sent it, and
+ * only for existing participations that no other transaction has settled. By default, the comparison starts shortly
+ * before our last transaction. If `fromBlock` is `first`, it starts shortly before our first transaction, because
+ * reading a public chain from its first block would take hours.
  */
 export async function planReconcile(
   db: Db,

@@ -34,7 +34,10 @@ export type ChainReport = {
   agrees: boolean;
 };
 
-/** Compares every fund with the rows: its totals, and its events from block `fromBlock` to the latest final block. */
+/**
+ * Compares every fund with the database: the totals of the fund, and its events from block `fromBlock` to the latest
+ * final block.
+ */
 export async function buildReport(
   db: Db,
   chain: EvmChain,
@@ -76,8 +79,8 @@ export function finishReport({
 }
 
 /**
- * Compares the fund's own counters with the totals of the rows, leaving out transactions in flight.
- * Withdrawals do not change the counters.
+ * Compares the fund's own counters with the totals in the database, leaving out transactions in flight. Withdrawals do
+ * not change the counters.
  */
 export async function compareTotals(
   chain: EvmChain,

@@ -10,12 +10,12 @@ import { createSolanaWorker } from './solana-driver.ts';
 import type { SettlementWorker } from './worker.ts';
 
 /**
- * Returns one worker for each replaced key and each chain on which the key has unfinished transactions. Throws
- * `ConfigError` if such a key is not configured here and `OPERATOR_KEYS_FILE` does not assign it to another node,
- * because nobody would resend the key's transactions or notice their outcome. A node without any current EVM key only
- * logs a warning, because other nodes settle, and one of them may have the key. Also throws `ConfigError` if a key has
- * lost a role in which it sent unfinished transactions: without the role, it may not sign replacements of these
- * transactions.
+ * Returns one worker for each replaced key and each chain on which the key has unfinished transactions. Skips keys that
+ * `OPERATOR_KEYS_FILE` assigns to other nodes. Throws `ConfigError` in two cases:
+ * - A replaced key is not configured here. Then no node would resend the key's transactions or notice their outcome. A
+ *   node without any current EVM key only logs a warning, because one of the nodes that settle may have the key.
+ * - A key has lost a role in which it sent unfinished transactions. Without the role, the key may not sign replacements
+ *   of these transactions.
  */
 export async function listRetiredWorkers(
   ctx: Context,

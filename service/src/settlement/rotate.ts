@@ -15,7 +15,7 @@ export type RotationPlan = {
   chain: string;
   to: string;
   balance: string;
-  /** Whether the key has its role in every fund and can pay for transactions. */
+  /** Whether the key has all the roles that it needs in every fund, and can pay for transactions. */
   is_ready: boolean;
   funds: { fund: string; missing: string[] }[];
   /** The replaced keys with transactions that are not final. */

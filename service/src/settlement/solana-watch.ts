@@ -24,8 +24,9 @@ export function createWatchState(): WatchState {
 }
 
 /**
- * Looks once a minute for foreign transactions: they were signed with the funds' keys, but this service did not send
- * them. Raises an alert if there are any. If the search fails, logs the failure, and settlement continues.
+ * Looks once a minute for foreign transactions. A foreign transaction was signed with a key of a fund, but this service
+ * did not send it. Raises an alert if there are foreign transactions. If the search fails, logs the failure, and
+ * settlement continues.
  */
 export async function watchFunds(parts: SolanaParts, state: WatchState): Promise<void> {
   const { ctx, account, alerts } = parts;

@@ -32,7 +32,7 @@ export async function recordPrices(ctx: Context, refused: RefusedSteps = new Map
       const price = formatUnits(quote.price, 18);
       await insertPrices(db, [{ symbol, recorded_at: recordedAt, price, session: status }]);
     } catch (err) {
-      // An asset that does not trade now has no price.
+      // An asset that is not trading has no price.
       if (err instanceof VenueRefusal) refused.set(symbol, recordedAt);
       else log.warn({ err, symbol }, 'could not record a price');
       if (err instanceof ApiError && err.code === 'upstream_unavailable') return;

@@ -23,7 +23,7 @@ export async function listLive(db: Db): Promise<RestrictedOrder[]> {
   return rows;
 }
 
-/** Records why the order is restricted. Returns false if that is already recorded. */
+/** Records why the order is restricted. Returns false if a reason is already recorded. */
 export async function markRestricted(tx: Db, id: string, reason: 'hold' | 'sanctions'): Promise<boolean> {
   const { numAffectedRows } = await sql`update tokenized_orders set restricted_reason = ${reason}
     where id = ${id} and restricted_reason is null`.execute(tx);

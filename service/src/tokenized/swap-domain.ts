@@ -38,7 +38,7 @@ function refused(reason: string): ApiError {
   return new ApiError('contract_reverted', { reason });
 }
 
-/** Returns a message for each missing setting that serving tokenized swaps requires. */
+/** Returns a message for each setting that tokenized swaps need but that is missing. */
 export async function findSwapProblems(ctx: Context): Promise<string[]> {
   const served = await listServedOffers(ctx);
   const swaps = served.filter(({ type }) => type === 'tokenized::swap');

@@ -100,8 +100,8 @@ async function bind(
 }
 
 /**
- * Returns how many wallets a user can bind to the option, or null if the option sets no limit. Without a
- * limit, each user can bind one wallet per protocol.
+ * Returns how many wallets a user can bind to the option. Returns null if no requirement of the option sets this
+ * number; a user can then bind one wallet per protocol.
  */
 function maxWallets({ requirements }: OfferOption): number | null {
   const limits = requirements.flatMap((requirement) =>

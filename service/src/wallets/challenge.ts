@@ -110,8 +110,8 @@ function composeMessage(
 }
 
 /**
- * Returns the domain and URI for a message without SIWE fields. Solana wallets compare the domain with the requesting
- * page, so that page is used if the partner has registered its origin.
+ * Returns the domain and URI for a message without SIWE fields. Uses the requesting page if the partner has registered
+ * the page's origin, because Solana wallets compare the domain with the page.
  */
 function defaultPage(
   { baseUrl }: Context,

@@ -57,8 +57,8 @@ export async function listAttempts(
 }
 
 /**
- * Requests one extra attempt outside the retry schedule. The worker makes the attempt, with the secret and
- * the user's grants at that time.
+ * Requests one extra attempt outside the retry schedule. The worker makes the attempt later. It uses the secret and
+ * the user's grants that are valid at the time of the attempt.
  */
 export async function resendDelivery(
   ctx: EndpointContext,

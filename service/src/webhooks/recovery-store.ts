@@ -6,7 +6,10 @@ export type MissedEvent = {
   event_id: string;
   subject: string | null;
   sequence: bigint;
-  /** The delivery of the event; null if there is none, for example because the endpoint skipped the event. */
+  /**
+   * The delivery of the event; null if there is none, for example because the endpoint was disabled during the event
+   * and then enabled with `from` set to `now`.
+   */
   delivery_id: string | null;
 };
 

@@ -19,8 +19,8 @@ const CLOCK_TOLERANCE_MS = 10_000;
 
 /**
  * Resends the events that the endpoint missed in a time range. Leaves out events that were delivered or are waiting for
- * delivery. Also leaves out an event without a delivery if the event is older than the retention of deliveries, because
- * it may have been delivered.
+ * delivery. Finished deliveries are deleted after `DELIVERY_RETENTION_MS`, so an older event without a delivery may
+ * have been delivered. Such events are left out too.
  */
 export async function recoverDeliveries(
   ctx: EndpointContext,

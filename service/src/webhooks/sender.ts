@@ -11,7 +11,7 @@ import { createUrlRules, DestinationRefused, type UrlRules } from './url-rules.t
 const TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 10_000;
-/** How many addresses of a host are tried at most. */
+/** The maximum number of a host's addresses to try. */
 const MAX_ADDRESSES = 4;
 /** The diagnostics channel on which undici reports which socket carries a request. */
 const SENT_CHANNEL = 'undici:client:sendHeaders';

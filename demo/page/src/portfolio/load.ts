@@ -73,7 +73,8 @@ async function readHolding(client: Causeway, source: Source): Promise<Holding | 
       one.offer === offer &&
       one.chain === chain &&
       one.status === 'completed' &&
-      // The balance is that of the connected wallet, so only payments from that wallet count as its cost.
+      // Except for sales, the quantity is the balance of the connected wallet. The cost then includes only payments
+      // from that wallet.
       (isSale || one.wallet?.toLowerCase() === wallet?.toLowerCase()),
   );
   const cost = entries.reduce((sum, { paid, fee }) => sum + toUsd(paid.units - fee.units, paid.decimals), 0n);
@@ -106,8 +107,8 @@ async function readBalance(
 }
 
 /**
- * Returns the price of one token in dollars with 18 decimals. A tokenized asset has its live price or, while it cannot
- * be traded, the last recorded one. A fund has the price of its first option.
+ * Returns the price of one token in dollars with 18 decimals. For a fund, this is the price of the first option. For a
+ * tokenized asset, it is the live price. While the asset cannot be traded, it is the last recorded price.
  */
 async function readPrice(client: Causeway, offer: OfferDetails): Promise<bigint | null> {
   if (offer.type !== 'tokenized::swap') return toPrice(offer.options[0]?.price_usd);

@@ -21,8 +21,8 @@ const FORM_ACTIONS = [
 ] as const;
 
 /**
- * Lets the user decide their identity reviews, as the provider's staff would, and sign, decline or expire their tax
- * form.
+ * Lets the user decide their own identity reviews, in place of the provider's staff. Also lets the user sign, decline
+ * or expire their tax form.
  */
 export function Reviews() {
   const { isBusy, message, send } = useControl();

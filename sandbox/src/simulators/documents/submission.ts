@@ -119,8 +119,8 @@ export function submissionToWire(
 }
 
 /**
- * Accepts a field name as written, in lower case or in snake case. Silently drops unknown names, as the
- * provider does.
+ * Accepts three forms of each field name: the exact name, the name in lower case, and the name in snake case. Silently
+ * drops unknown names, as the provider does.
  */
 export function matchFields(values: Record<string, unknown>): Record<string, string> {
   const found: Record<string, string> = {};

@@ -16,7 +16,7 @@ export type { IdentityControls } from './controls.ts';
 /** What the service needs to call the provider and verify its webhooks. */
 export type ReadyIdentity = { url: string; app_token: string; secret: string; webhook_secret: string };
 
-/** The provider's retry delays: 5 minutes, then 1, 5 and 18 hours, in seconds. */
+/** The provider's retry delays in seconds: 5 minutes, 1 hour, 5 hours and 18 hours. */
 const RETRY_DELAYS = [300, 3_600, 18_000, 64_800];
 const WEBHOOK_TIMEOUT_MS = 10_000;
 

@@ -91,7 +91,7 @@ function signatureFailure(): RpcError {
   return new RpcError(-32_003, 'Transaction signature verification failure');
 }
 
-/** Reads and parses a transaction within a node's limits. */
+/** Decodes and parses a transaction. Throws if it is malformed or larger than a node accepts. */
 function readTransaction(text: unknown, { encoding }: Config): WireTransaction {
   const limit = encoding === 'base64' ? MAX_ENCODED.base64 : MAX_ENCODED.base58;
   const name = 'VersionedTransaction';

@@ -20,7 +20,7 @@ const MAINNET_ADDRESSES: Record<string, Hex> = {
 };
 
 export type VenueChain = { chainId: number; deployment: VenueDeployment };
-/** Prices orders. `attest` also signs them and counts them against the limits. */
+/** Calculates the prices of orders. `attest` also signs the orders and counts them against the limits. */
 export type Attestations = {
   softQuote(body: unknown): Record<string, unknown>;
   attest(body: unknown): Promise<Record<string, unknown>>;

@@ -40,7 +40,7 @@ function easter(year: number): Day {
   return dayOf(year, Math.floor(f / 31), (f % 31) + 1);
 }
 
-/** A holiday on a Saturday is observed on Friday, one on a Sunday on Monday. */
+/** Returns the day on which a holiday is observed: Friday instead of Saturday, and Monday instead of Sunday. */
 function observed(day: Day): Day {
   if (weekday(day) === SATURDAY) return day - 1;
   return weekday(day) === SUNDAY ? day + 1 : day;
@@ -69,8 +69,8 @@ export function isTradingDay(day: Day): boolean {
 }
 
 /**
- * Returns whether the exchange closes at 13:00, as on the eves of Independence Day and Christmas and on the day after
- * Thanksgiving.
+ * Returns whether the exchange closes at 13:00. It does so on the day after Thanksgiving, and on July 3 and December 24
+ * if these are trading days.
  */
 export function closesEarly(day: Day): boolean {
   const year = yearOf(day);

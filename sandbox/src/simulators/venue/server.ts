@@ -29,8 +29,8 @@ export function createVenueServer({ store, chain, fault, now, attested, isExecut
   const marketData = createMarketData(market, chain, now);
 
   /**
-   * Removes executed and expired attestations from the live ones. Executed attestations then count towards their
-   * session's limit. Expired attestations no longer count.
+   * Removes executed and expired attestations from the live ones, so that they no longer count towards the limits of
+   * live attestations. Executed attestations count towards the limit of executed trades in their session instead.
    */
   async function settleAttestations(): Promise<void> {
     const { state } = store;

@@ -84,9 +84,9 @@ function closedTitle(error: CausewayError | undefined): Message {
 }
 
 /**
- * Requests one quote while the market is closed, because its error contains the reason, which the trading status does
- * not include. Its parameters differ from those of the live quote, so that the cache does not answer with a recent
- * price.
+ * While the market is closed, requests one quote. The request fails, and its error contains the reason, which the
+ * trading status does not include. The parameters differ from those of the live quote, so that the cache does not
+ * answer with a recent price.
  */
 function useHaltReason(symbol: string, isClosed: boolean): CausewayError | undefined {
   return useQuote({ symbol, side: 'buy', notional_value: '100' }, { enabled: isClosed }).error;

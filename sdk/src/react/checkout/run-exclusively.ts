@@ -11,7 +11,7 @@ type Work<Result> = (onSend: (answer: Promise<unknown>) => void) => Promise<Resu
 
 /**
  * Runs `start`, or throws `purchase_elsewhere` if another page of this browser, or another component of this page, is
- * running work under the same name. A wallet prompt may outlive the work: the name stays taken until the owner has
+ * running work under the same name. A wallet prompt may outlive the work, so the name stays taken until the owner has
  * answered the prompt.
  */
 export async function runExclusively<Result>(name: string, start: Work<Result>): Promise<Result> {

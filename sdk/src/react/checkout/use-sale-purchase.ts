@@ -64,7 +64,8 @@ export function useSalePurchase(input: Input) {
   // The purchase that failed, if it can be resumed.
   const failed = attempt && findLatest(recorded.sales, attempt.purchase);
   const { state } = run;
-  // Another tab ran the purchase. If its record is gone, that tab has finished or discarded it since.
+  // True if another tab was running the purchase and the record of the purchase is now gone: that tab has finished or
+  // discarded the purchase.
   const isClosed =
     state.step === 'failed' &&
     codeOf(state.error) === 'purchase_elsewhere' &&

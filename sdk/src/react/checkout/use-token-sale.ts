@@ -56,8 +56,9 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
    */
   unfinished: UnfinishedSale | null;
   /**
-   * An approval that no purchase uses, undefined if there is none. Never buy with it automatically, because the page
-   * knows of it only from the service. Let the user confirm its amount, or revoke it with `revokeApproval`.
+   * An approval that no purchase uses, undefined if there is none. Never buy with it automatically: its amount comes
+   * from the service, and the user has not confirmed it. Let the user confirm the amount, or revoke the approval with
+   * `revokeApproval`.
    */
   openApproval: OpenApproval | undefined;
   /** Hides `openApproval` for as long as the component is mounted. */
@@ -71,7 +72,10 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
    * Repeats a failed purchase: like `resume` if it is unfinished, otherwise with a new approval. Requires `canRetry`.
    */
   retry(): void;
-  /** Finishes `unfinished` in the wallet that started it, without another approval if the first one is found. */
+  /**
+   * Finishes `unfinished`, if the connected wallet started it. Asks for a new approval only if the earlier approval is
+   * not found.
+   */
   resume(): void;
   /**
    * Forgets `unfinished`. Runs `work` first, if given: use it to revoke the approval, which otherwise stays on chain.

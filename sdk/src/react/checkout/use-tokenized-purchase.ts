@@ -49,8 +49,8 @@ export type TokenizedPurchaseState = FlowView<TokenizedPhase, SwapResult> & {
 
 /**
  * Runs a purchase of a tokenized asset: market status and limits, live price, amount, approval, and an order that is
- * verified before the wallet sends it. Leaves the rendering to you. `TokenizedCheckout` is built on it. The service
- * checks the user's requirements; show them with `RequirementsChecklist` or `useEligibility`.
+ * verified before the wallet sends it. Leaves the rendering to you. `TokenizedCheckout` is built on this hook. The
+ * service checks the user's requirements; show them with `RequirementsChecklist` or `useEligibility`.
  *
  * @example
  * ```tsx

@@ -3,7 +3,7 @@ import type { TokenAllowance, TokenBalance } from '../../wire.ts';
 import { type HookOptions, type OptionalParams, type QueryResult, useQueryOf } from './use-query.ts';
 
 /**
- * Returns how much of a token a spender may take from its owner, in the token's smallest unit.
+ * Returns how much of a token `spender` may take from `owner`, in the token's smallest unit.
  *
  * @example
  * ```tsx

@@ -7,7 +7,7 @@ export type IdentityDialog = { title: string; close: string; appearance: Appeara
 /** What a launcher gets besides the token. */
 export type IdentityRequest = {
   level: KycLevel;
-  /** Returns a new token if the first expires in the middle of the flow. */
+  /** Returns a new token. Call it if the first token expires during the flow. */
   refreshToken(): Promise<string>;
   /** Closes the flow when aborted. */
   signal: AbortSignal;

@@ -40,7 +40,7 @@ export function useOfferState(offer: Schedule): OfferState {
 export function OfferStateBadge({ offer }: { offer: Schedule & Pick<Offer, 'type'> }) {
   const { t } = useUi();
   const state = useOfferState(offer);
-  // Whether a tokenized asset can be bought depends on its market, which may be closed.
+  // An open tokenized offer gets no badge: its market may be closed, and then the asset cannot be bought.
   if (state === 'open' && offer.type === 'tokenized::swap') return null;
   const [tone, label] = OFFER_STATE_LABELS[state];
   return <StatusBadge tone={tone}>{t(label)}</StatusBadge>;

@@ -26,7 +26,7 @@ export type Formats = {
   dateTime(iso: string): string;
   /** Turns a decimal string into the text that a user would type, without digit groups. */
   toInput(decimal: string): string;
-  /** Turns what a user types into a decimal string. Ambiguous text becomes a string that fails to parse. */
+  /** Converts the user's input to a decimal string. Ambiguous input becomes a string that fails to parse. */
   fromInput(text: string): string;
 };
 

@@ -35,7 +35,8 @@ function connectorOf(announced: Partial<Announcement> | null): WalletConnector<E
 }
 
 /**
- * Returns the wallet extensions that announce themselves in this browser (EIP-6963), none if `isEnabled` is false.
+ * Returns the wallet extensions that announce themselves in this browser (EIP-6963). Returns an empty list if
+ * `isEnabled` is false.
  *
  * @example
  * ```tsx

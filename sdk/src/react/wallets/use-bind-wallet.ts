@@ -60,8 +60,8 @@ export function useBindWallet({ offer, optionId, onDone }: UseBindWalletOptions)
 }
 
 /**
- * Returns the chain for the ownership proof: the offer's first chain of the protocol. If the offer has no chain of the
- * protocol, returns the protocol's network of the same kind (test network or mainnet) as the offer's first chain.
+ * Returns the chain for the ownership proof: the first of the offer's chains that uses `protocol`. If none of them
+ * does, returns the mainnet of `protocol`, or its test network if the offer's first chain is a test network.
  */
 function chainFor({ contracts }: OfferDetails, protocol: Protocol): Chain {
   const chains = contracts.map(({ chain }): Chain => chain);

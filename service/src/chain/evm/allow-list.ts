@@ -5,7 +5,7 @@ import type { EvmChain } from './client.ts';
 import { contractCall } from './contract-call.ts';
 import { optionalView } from './optional-view.ts';
 
-/** The contract that keeps an allow-list. Both generations of the fund swap have these functions. */
+/** The ABI of contracts that keep an allow-list. Both generations of the fund swap have the allow-list functions. */
 export const allowListAbi = fundSwap.abi;
 
 const PERMISSION_TYPES = {

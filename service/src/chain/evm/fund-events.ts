@@ -104,8 +104,8 @@ export type MinedTransaction = {
 };
 
 /**
- * Reads transactions that are known to be mined, in the order of `hashes`. Returns null for each transaction that the
- * node does not know.
+ * Reads transactions, in the order of `hashes`. All of them must be mined. Returns null for each transaction that the
+ * node does not find.
  */
 export async function readTransactions(
   { rpc }: EvmChain,

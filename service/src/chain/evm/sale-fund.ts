@@ -223,7 +223,7 @@ const EVENTS: ReadonlyMap<Hex, EventAbi> = new Map(
 );
 const WORD_DIGITS = 64;
 
-/** Decodes an event about a row, or returns null. */
+/** Decodes the commit, the refund or the failed commit of a row. Returns null for any other log. */
 export function decodeFundEvent({ topics, data }: EventLog): FundEvent | null {
   const event = EVENTS.get(topics[0] as Hex);
   const words = event && readWords(event, topics, data);
@@ -241,7 +241,10 @@ export function decodeFundEvent({ topics, data }: EventLog): FundEvent | null {
   };
 }
 
-/** Returns the values of an event as words in lower case, by name. Returns null if one is missing. */
+/**
+ * Returns the arguments of an event by name, each as a 32-byte word in lowercase hex without `0x`. Returns null if an
+ * argument is missing.
+ */
 function readWords(
   { inputs }: EventAbi,
   topics: readonly Hex[],

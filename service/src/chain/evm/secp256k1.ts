@@ -33,8 +33,8 @@ export function isSignedByKey(address: string, hash: Uint8Array, signature: Uint
   const parity = v >= 27 ? v - 27 : v;
   if (parity !== 0 && parity !== 1) return false;
   if (HALF_ORDER.compare(signature, 32, 64) < 0) return false;
-  // Checks the range of r here, because libsecp256k1 would throw. Each exception that leaves WebAssembly leaks part of
-  // the WebAssembly stack. After a few thousand exceptions, every call would fail.
+  // Rejects an r that is out of range here, because libsecp256k1 would throw for it. Each exception that leaves
+  // WebAssembly leaks part of the WebAssembly stack. After a few thousand exceptions, every call would fail.
   if (ORDER.compare(signature, 0, 32) <= 0) return false;
   const key = recoverKey(hash, signature.subarray(0, 64), parity);
   return key !== null && addressOf(key) === address;

@@ -20,7 +20,8 @@ export function createTurns<Entry>(): Turns<Entry> {
     },
     take: (count) => {
       const taken: Entry[] = [];
-      // `set` moves a lane that still has entries to the end of the map, so this loop visits it again.
+      // If a lane has entries left, it is deleted and set again. That moves it to the end of the map, so this loop
+      // visits it again.
       for (const [lane, entries] of lanes) {
         if (taken.length === count) break;
         taken.push(...entries.splice(0, 1));

@@ -4,7 +4,7 @@ import { type ClassifyError, type Endpoint, openEndpoint, type RpcCall, type Rpc
 import { rpcError } from './failures.ts';
 import { type EndpointHead, type HeadQuery, type SurveyOptions, surveyEndpoints } from './survey.ts';
 
-/** Checks well-formed replies. Throws `UpstreamFailure` if another endpoint should be tried. */
+/** Checks the content of well-formed replies. Throws `UpstreamFailure` if another endpoint should be tried. */
 export type Accept = (replies: RpcReply[]) => void;
 
 /**
