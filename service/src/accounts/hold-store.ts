@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
+import { newStep, type Step } from '../db/together.ts';
 import { erasedAddressOf } from './email.ts';
 
 /** Puts a user on hold. Returns false if the user is already on hold. */
@@ -61,15 +62,15 @@ export type AccountState = { isHeld: boolean; isErased: boolean };
  * Locks the user, so that the account can be neither held nor erased until the transaction ends. With `share`, several
  * transactions can hold the lock at once.
  */
-export async function lockAccountState(
-  tx: Db,
+export function accountStateLock(
+  db: Db,
   userId: string,
   lock: 'share' | 'no key update',
-): Promise<AccountState> {
-  const { rows } = await sql<AccountState>`
+): Step<AccountState> {
+  const query = sql<AccountState>`
     select held_at is not null as "isHeld", email = ${erasedAddressOf(userId)} as "isErased"
-    from users where id = ${userId} for ${sql.raw(lock)}`.execute(tx);
-  return rows[0] ?? { isHeld: false, isErased: false };
+    from users where id = ${userId} for ${sql.raw(lock)}`;
+  return newStep(query.compile(db), ([state]) => state ?? { isHeld: false, isErased: false });
 }
 
 /** Locks the users, so that no hold can be placed on them until the transaction ends. Returns the users on hold. */

@@ -1,16 +1,17 @@
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
+import type { Step } from '../db/together.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import { newId } from '../http/ids.ts';
 import { toTimestamp } from '../http/wire.ts';
 import {
   type AccountState,
+  accountStateLock,
   endHold,
   insertHold,
   isErasedUser,
   isHeldUser,
   listHolds,
-  lockAccountState,
   lockHeldUsers,
 } from './hold-store.ts';
 import { lockUser } from './user.ts';
@@ -66,8 +67,8 @@ export function isHeld({ db }: Pick<Parts, 'db'>, userId: string): Promise<boole
  * Returns whether the account is on hold and whether it is erased. Locks the account, so that neither can change until
  * the transaction ends. With `share`, several transactions can hold the lock at once.
  */
-export function lockState(tx: Db, userId: string, lock: 'share' | 'no key update'): Promise<AccountState> {
-  return lockAccountState(tx, userId, lock);
+export function stateLock(db: Db, userId: string, lock: 'share' | 'no key update'): Step<AccountState> {
+  return accountStateLock(db, userId, lock);
 }
 
 /** Returns whether the account was erased. Nothing new may be stored for an erased account. */

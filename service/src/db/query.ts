@@ -16,15 +16,20 @@ type BaseQuery = {
   name: string;
   text: string;
   values: unknown[];
-  _result: RowReader;
+  callback?: Callback<pg.QueryResult>;
+  _result: RowReader & pg.QueryResult;
   _accumulateRows: boolean;
+  _canceledDueToError: Error | false;
   submit(connection: Connection): Error | null;
+  handleDataRow(message: unknown): void;
   handleCommandComplete(message: unknown, connection: Connection): void;
 };
+type Callback<T> = (error: Error | null | undefined, result?: T) => void;
 
 const BaseQuery = pg.Query as unknown as new (text: string, values: unknown[] | undefined) => BaseQuery;
 const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): unknown } }).utils;
-const EXECUTE_AND_SYNC = Buffer.concat([serialize.execute(), serialize.sync()]);
+const EXECUTE = serialize.execute();
+const SYNC = serialize.sync();
 
 /** By connection and name of the statement. */
 const rowReaders = new WeakMap<Connection, Map<string, RowReader>>();
@@ -36,7 +41,21 @@ const rowReaders = new WeakMap<Connection, Map<string, RowReader>>();
  * server.
  */
 export function describeOnce(client: pg.ClientBase): void {
-  rowReaders.set((client as unknown as { connection: Connection }).connection, new Map());
+  rowReaders.set(connectionOf(client), new Map());
+}
+
+/** Returns whether the connection asks only once how rows look (see `describeOnce`). */
+export function describesOnce(client: pg.ClientBase): boolean {
+  return rowReaders.has(connectionOf(client));
+}
+
+function connectionOf(client: pg.ClientBase): Connection {
+  return (client as unknown as { connection: Connection }).connection;
+}
+
+/** Returns whether the connection has prepared the statement and knows how its rows look. */
+function isKnown(connection: Connection, { name = '', text }: Statement): boolean {
+  return rowReaders.get(connection)?.has(name) === true && connection.parsedStatements[name] === text;
 }
 
 /**
@@ -45,18 +64,17 @@ export function describeOnce(client: pg.ClientBase): void {
  */
 class NamedQuery extends BaseQuery {
   override submit(connection: Connection): Error | null {
-    const reader = rowReaders.get(connection)?.get(this.name);
-    if (reader === undefined || connection.parsedStatements[this.name] !== this.text)
-      return super.submit(connection);
-    Object.assign(this._result, reader);
+    return isKnown(connection, this) ? send(connection, [this]) : super.submit(connection);
+  }
+
+  /** Returns the messages that run the statement. It must be known to the connection. */
+  serialize(connection: Connection): Buffer[] {
+    Object.assign(this._result, rowReaders.get(connection)?.get(this.name));
     this._accumulateRows = true;
-    try {
-      const bind = serialize.bind({ statement: this.name, values: this.values, valueMapper: prepareValue });
-      connection._send(Buffer.concat([bind, EXECUTE_AND_SYNC]));
-      return null;
-    } catch (error) {
-      return error as Error;
-    }
+    return [
+      serialize.bind({ statement: this.name, values: this.values, valueMapper: prepareValue }),
+      EXECUTE,
+    ];
   }
 
   override handleCommandComplete(message: unknown, connection: Connection): void {
@@ -68,11 +86,84 @@ class NamedQuery extends BaseQuery {
   }
 }
 
+type Batch = {
+  callback?: Callback<pg.QueryResult[]>;
+  submit(connection: Connection): Error | null;
+  handleDataRow(message: unknown): void;
+  handleCommandComplete(message: unknown, connection: Connection): void;
+  handleError(error: Error): void;
+  handleReadyForQuery(): void;
+};
+
+/**
+ * Returns a query of several statements, which are sent in one piece and answered in one piece. The server runs them in
+ * order. If one fails, the server skips the later ones.
+ */
+function newBatch(queries: readonly NamedQuery[]): Batch {
+  let finished = 0;
+  const batch: Batch = {
+    submit: (connection) => send(connection, queries),
+    handleDataRow: (message) => queries[finished]?.handleDataRow(message),
+    handleCommandComplete: (message, connection) => {
+      queries[finished]?.handleCommandComplete(message, connection);
+      finished++;
+    },
+    handleError: (error) => batch.callback?.(error),
+    handleReadyForQuery: () => {
+      const [error] = queries.flatMap(({ _canceledDueToError: unreadable }) => unreadable || []);
+      const results = queries.map(({ _result }) => _result);
+      batch.callback?.(error, results);
+    },
+  };
+  return batch;
+}
+
+function send(connection: Connection, queries: readonly NamedQuery[]): Error | null {
+  try {
+    connection._send(Buffer.concat([...queries.flatMap((query) => query.serialize(connection)), SYNC]));
+    return null;
+  } catch (error) {
+    return error as Error;
+  }
+}
+
 /**
  * Makes a query from its parts. Given an object, `pg` would copy it with all property descriptors, which costs more
  * than everything else that it does to start a query.
  */
 export function newQuery({ name, text, values }: Statement): pg.Submittable & pg.QueryConfig {
   if (name === undefined) return Object.assign(new pg.Query(text, values), { text });
-  return Object.assign(new NamedQuery(text, values), { name, text }) as unknown as pg.Query & pg.QueryConfig;
+  return newNamedQuery({ name, text, ...(values !== undefined && { values }) }) as unknown as pg.Query &
+    pg.QueryConfig;
+}
+
+function newNamedQuery({ name, text, values }: Statement): NamedQuery {
+  return Object.assign(new NamedQuery(text, values), { name, text }) as NamedQuery;
+}
+
+/**
+ * Runs statements in order and returns their results. Sends them in one piece if the connection knows all of them.
+ * Otherwise sends them one by one. If one fails, the later ones do not run.
+ */
+export async function runInOrder(
+  client: pg.ClientBase,
+  statements: readonly Statement[],
+): Promise<pg.QueryResult[]> {
+  const connection = connectionOf(client);
+  if (statements.length > 1 && statements.every((statement) => isKnown(connection, statement)))
+    return run(client, newBatch(statements.map(newNamedQuery)));
+  const results: pg.QueryResult[] = [];
+  for (const statement of statements)
+    results.push(await run(client, newQuery(statement) as unknown as NamedQuery));
+  return results;
+}
+
+function run<T>(
+  client: pg.ClientBase,
+  query: { callback?: Callback<T> | undefined; submit: unknown },
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    query.callback = (error, result) => (error ? reject(error) : resolve(result as T));
+    client.query(query as unknown as pg.Submittable);
+  });
 }

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { PostgresPool, PostgresPoolClient } from 'kysely';
+import type { CompiledQuery, PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
 import type { FairQueue } from '../jobs/fair-queue.ts';
 import { measureCall } from '../tracer.ts';
-import { newQuery, type Statement } from './query.ts';
+import { describesOnce, runInOrder, type Statement } from './query.ts';
 import { summarizeStatement } from './statement-summary.ts';
+import { BEGIN, beginningOf } from './tagged-transactions.ts';
+import { TOGETHER } from './together.ts';
 
 // The limit keeps queries with varying text, such as filters, from filling the server's memory with plans.
 const MAX_NAMED_STATEMENTS = 1_000;
@@ -44,15 +46,20 @@ export function nameStatements(pool: pg.Pool, queue: FairQueue): (lane: string) 
 
 type NamingClient = PostgresPoolClient & { leave(): void };
 
+const DONE = { command: 'BEGIN', rowCount: null, rows: [] };
+
 function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient {
   let isBroken = false;
   const { generation } = statements;
-  async function query(text: string, values: readonly unknown[]) {
-    const name = nameStatement(statements, text);
+  /** The beginning of a transaction that has not been sent yet: it is sent together with the first statement. */
+  let beginning: readonly Statement[] | null = null;
+  /** The first statement of the transaction, until it has succeeded. */
+  let first: Promise<unknown> | null = null;
+  const run = async (list: readonly Statement[]) => {
     try {
       return await measureCall(
-        () => summarizeStatement(text),
-        () => runQuery(client, { ...(name !== undefined && { name }), text, values: [...values] }),
+        () => summarizeStatement(list.at(-1)?.text ?? ''),
+        () => runInOrder(client, list),
       );
     } catch (error) {
       isBroken ||= breaksConnection(error);
@@ -60,6 +67,44 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
       if (error instanceof Error) Error.captureStackTrace(error);
       throw error;
     }
+  };
+  const begin = async (list: readonly Statement[], before: readonly Statement[]) => {
+    const sent = run([...before, ...list]);
+    first = sent;
+    const results = await sent;
+    first = null;
+    return results.slice(before.length);
+  };
+  /** Runs the statements of one call. Begins the transaction first if it has not begun. */
+  const runAll = async (list: readonly Statement[]) => {
+    const before = beginning;
+    beginning = null;
+    if (before !== null) return begin(list, before);
+    // If the transaction could not begin, its other statements must not run outside a transaction.
+    await first;
+    return run(list);
+  };
+  const name = (text: string, values: readonly unknown[]): Statement => {
+    const known = nameStatement(statements, text);
+    return { ...(known !== undefined && { name: known }), text, values: [...values] };
+  };
+  async function query(text: string, values: readonly unknown[]) {
+    if (text === BEGIN) {
+      beginning = beginningOf(values as string[], describesOnce(client));
+      return DONE;
+    }
+    if (text === TOGETHER) {
+      const list = (values as CompiledQuery[]).map(({ sql, parameters }) => name(sql, parameters));
+      return { ...DONE, rows: (await runAll(list)).map(({ rows }) => rows) };
+    }
+    if (text === 'commit' || text === 'rollback') {
+      const isEmpty = beginning !== null;
+      beginning = null;
+      first = null;
+      if (isEmpty) return DONE;
+    }
+    const [result] = await runAll([name(text, values)]);
+    return result;
   }
   const wrapper: NamingClient = {
     // The other overload is for cursors, which we do not use.
@@ -72,17 +117,6 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
     },
   };
   return wrapper;
-}
-
-function runQuery(client: pg.PoolClient, statement: Statement): Promise<pg.QueryResult> {
-  return new Promise((resolve, reject) => {
-    const query = newQuery(statement);
-    Object.assign(query, {
-      callback: (error: Error | undefined, result: pg.QueryResult) =>
-        error ? reject(error) : resolve(result),
-    });
-    client.query(query);
-  });
 }
 
 function nameStatement(statements: Statements, text: string): string | undefined {

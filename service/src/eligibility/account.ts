@@ -1,6 +1,7 @@
-import { type HeldUser, isHeld, lockState, releaseUser } from '../accounts/hold.ts';
+import { type HeldUser, isHeld, releaseUser, stateLock } from '../accounts/hold.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
+import { mapStep, runStep, type Step } from '../db/together.ts';
 import { ApiError } from '../errors.ts';
 import { resumeHeld } from '../participations/freeze.ts';
 import { HELD } from './decide.ts';
@@ -14,13 +15,17 @@ export async function assertNotHeld({ db }: Pick<Context, 'db'>, userId: string)
  * Like `assertNotHeld`, but no hold can be placed on the user until the transaction ends. Also throws `unauthorized` if
  * the account was erased while the request was running.
  */
-export async function lockAccount(tx: Db, userId: string): Promise<void> {
-  assertMayAct(await lockState(tx, userId, 'no key update'));
+export function accountLock(db: Db, userId: string): Step<void> {
+  return mapStep(stateLock(db, userId, 'no key update'), assertMayAct);
 }
 
-/** Like `lockAccount`, but requests from one user do not wait for each other. */
-export async function shareAccount(tx: Db, userId: string): Promise<void> {
-  assertMayAct(await lockState(tx, userId, 'share'));
+/** Like `accountLock`, but requests from one user do not wait for each other. */
+export function shareAccount(tx: Db, userId: string): Promise<void> {
+  return runStep(tx, sharedAccountLock(tx, userId));
+}
+
+export function sharedAccountLock(db: Db, userId: string): Step<void> {
+  return mapStep(stateLock(db, userId, 'share'), assertMayAct);
 }
 
 function assertMayAct({ isHeld, isErased }: { isHeld: boolean; isErased: boolean }): void {

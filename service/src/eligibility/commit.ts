@@ -2,12 +2,13 @@ import { lockHeld } from '../accounts/hold.ts';
 import type { ChainName } from '../chain/chains.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
-import { findOfferById, findStoredOptions } from '../offers/offer.ts';
+import { runSteps } from '../db/together.ts';
+import { findOfferById, storedOptions } from '../offers/offer.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
-import { lockApplicants, readFactsOfAllIn } from '../requirements/facts.ts';
+import { applicantsLock, readFactsOfAllIn } from '../requirements/facts.ts';
 import { isKnownType } from '../requirements/known-types.ts';
 import type { UserFacts } from '../requirements/status.ts';
-import { lockProofsOfAll } from '../wallets/proof.ts';
+import { proofsLock } from '../wallets/proof.ts';
 import { decideRules } from './decide-rules.ts';
 import { decideForAll } from './gate.ts';
 import type { Subject } from './read-situations.ts';
@@ -117,11 +118,15 @@ export async function lockCommits(ctx: Context, tx: Db, rows: readonly CommitRow
     partner_id: partnerId,
     wallet_address: user,
   }));
-  if (!(await lockProofsOfAll(tx, keys))) throw new EligibilityChanged();
   const userIds = rows.map(({ userId }) => userId);
-  await lockApplicants(tx, userIds);
   const optionIds = [...new Set(rows.map(({ optionId }) => optionId))];
-  const options = new Map((await findStoredOptions(tx, optionIds)).map((option) => [option.id, option]));
+  const { areProven, stored } = await runSteps(tx, {
+    areProven: proofsLock(tx, keys),
+    applicants: applicantsLock(userIds),
+    stored: storedOptions(tx, optionIds),
+  });
+  if (!areProven) throw new EligibilityChanged();
+  const options = new Map(stored.map((option) => [option.id, option]));
   const facts = await readFactsOfAllIn(ctx, tx, userIds, optionIds);
   for (const { userId, offerId, optionId } of rows)
     if (!meetsRules(ctx, facts.get(userId), offerId, options.get(optionId))) throw new EligibilityChanged();

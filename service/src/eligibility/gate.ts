@@ -1,14 +1,15 @@
 import type { ChainName } from '../chain/chains.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
+import { runSteps, type Step } from '../db/together.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import type { Offer } from '../offers/catalogue.ts';
-import { findStoredOptions } from '../offers/offer.ts';
+import { storedOptions } from '../offers/offer.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
-import { lockFacts } from '../requirements/facts.ts';
-import { lockProofsOfAll } from '../wallets/proof.ts';
-import { lockAccount } from './account.ts';
+import { applicantsLock, factsStep } from '../requirements/facts.ts';
+import { proofsLock } from '../wallets/proof.ts';
+import { accountLock } from './account.ts';
 import { decide } from './decide.ts';
 import { decideRules } from './decide-rules.ts';
 import { CHECKS, type Purpose } from './purpose.ts';
@@ -54,7 +55,7 @@ export async function decideForAll(
 /**
  * Repeats the checks that read no chain (hold, sanction, requirements, proof) in the transaction that stores
  * the result. Refuses if eligibility was lost during the chain reads, and makes later changes wait until the
- * transaction ends.
+ * transaction ends. Runs `first` before its own locks, in the same round trip.
  */
 export async function lockEligible(
   ctx: Pick<Context, 'sanctions' | 'clock' | 'config' | 'openPiiFacts' | 'recordRefusal' | 'requestId'>,
@@ -62,17 +63,21 @@ export async function lockEligible(
   { userId, partnerId }: Pick<UserCaller, 'userId' | 'partnerId'>,
   purpose: Purpose,
   { offer, options, wallet }: Pick<GateInput, 'options' | 'wallet'> & { offer: Pick<Offer, 'id'> },
+  first: Step<void> | null = null,
 ): Promise<void> {
-  await lockAccount(tx, userId);
-  const isProven = await lockProofsOfAll(tx, [
-    { user_id: userId, partner_id: partnerId, wallet_address: wallet },
-  ]);
   const ids = options.map(({ id }) => id);
-  const facts = await lockFacts(ctx, tx, userId, ids);
+  const { isProven, facts, current } = await runSteps(tx, {
+    ...(first !== null && { first }),
+    account: accountLock(tx, userId),
+    isProven: proofsLock(tx, [{ user_id: userId, partner_id: partnerId, wallet_address: wallet }]),
+    // Blocks new answers from the identity provider.
+    applicants: applicantsLock([userId]),
+    facts: factsStep(ctx, userId, ids),
+    // The caller's copies of the options may be outdated: a committed change must count.
+    current: storedOptions(tx, ids),
+  });
   if (facts === null) throw new ApiError('unauthorized');
   const standing = { facts, isHeld: false, isSanctioned: ctx.sanctions.has(wallet), isProven };
-  // The caller's copies of the options may be outdated, so the options are read again: a committed change must count.
-  const current = await findStoredOptions(tx, ids);
   if (current.length < ids.length) throw new ApiError('not_found');
   const findings = current.flatMap((option) =>
     decideRules(offer.id, option, standing, ctx.config, ctx.clock.now()),

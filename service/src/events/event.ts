@@ -5,7 +5,7 @@ import { toTimestamp } from '../http/wire.ts';
 import type { Kernel } from '../kernel.ts';
 import { assignPositions, insertEvents } from './store.ts';
 
-export { EVENTS_CHANNEL, listEventReaders } from './store.ts';
+export { EVENTS_CHANNEL, eventReaders, listEventReaders } from './store.ts';
 
 export type NewEvent = {
   partnerId: string;

@@ -4,6 +4,7 @@ import { deleteInBatches } from '../db/delete-in-batches.ts';
 import { EVENT_VISIBLE } from '../db/event-visible.ts';
 import type { Db } from '../db/pool.ts';
 import type { Events } from '../db/settlement-tables.ts';
+import { newStep, runStep, type Step } from '../db/together.ts';
 import { isId } from '../http/ids.ts';
 
 /** The channel on which `place_events` notifies every node, once per batch. */
@@ -57,12 +58,16 @@ function visibleTo({ partnerId, userId }: Audience): RawBuilder<unknown> {
 }
 
 /** Returns the partners that may read the user's events of this type. */
-export async function listEventReaders(db: Db, userId: string, type: string): Promise<string[]> {
-  const { rows } = await sql<{ partner_id: string }>`
+export function eventReaders(db: Db, userId: string, type: string): Step<string[]> {
+  const query = sql<{ partner_id: string }>`
     select distinct c.partner_id from oauth_grants g join oauth_clients c on c.client_id = g.client_id
     where g.user_id = ${userId} and g.revoked_at is null and event_visible(c.partner_id, ${userId}, ${type})
-    order by c.partner_id`.execute(db);
-  return rows.map(({ partner_id }) => partner_id);
+    order by c.partner_id`;
+  return newStep(query.compile(db), (rows) => rows.map(({ partner_id }) => partner_id));
+}
+
+export function listEventReaders(db: Db, userId: string, type: string): Promise<string[]> {
+  return runStep(db, eventReaders(db, userId, type));
 }
 
 /** Matches events as the caller sees them: a redacted event has the type `redacted`, no user and no subject. */

@@ -2,6 +2,7 @@ import { chainFacts } from '../chain/chains.ts';
 import type { Clock } from '../clock.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
+import { mapStep, runStep, type Step } from '../db/together.ts';
 import { ApiError } from '../errors.ts';
 import type { Caller } from '../http/access.ts';
 import { isId } from '../http/ids.ts';
@@ -12,9 +13,9 @@ import { type Offer, type PartnerOffers, toOffer } from './catalogue.ts';
 import type { OfferDetails, OfferList } from './schema.ts';
 import {
   listAllOffers,
-  listOptionsById,
   listPartnersOf,
-  lockOfferWindow,
+  offerWindowLock,
+  optionsById,
   readOfferById,
   readOfferBySlug,
   readOptionSupply,
@@ -118,11 +119,12 @@ export function offerState({ opens, ends }: Pick<Offer, 'opens' | 'ends'>, now: 
  * Locks the offer against changes until the transaction ends. Throws unless the offer is still open, because the
  * caller's copy from the catalogue may be slightly out of date.
  */
-export async function lockOpenOffer(tx: Db, offerId: string, clock: Clock): Promise<void> {
-  const window = await lockOfferWindow(tx, offerId);
-  assertNotOver(window, clock);
-  if (window.starts_at !== null && clock.now() < Date.parse(window.starts_at))
-    throw new ApiError('offer_not_started');
+export function openOfferLock(db: Db, offerId: string, clock: Clock): Step<void> {
+  return mapStep(offerWindowLock(db, offerId), (window) => {
+    assertNotOver(window, clock);
+    if (window.starts_at !== null && clock.now() < Date.parse(window.starts_at))
+      throw new ApiError('offer_not_started');
+  });
 }
 
 /**
@@ -130,7 +132,7 @@ export async function lockOpenOffer(tx: Db, offerId: string, clock: Clock): Prom
  * ended. Users may prepare before the sale opens, so the offer need not have started.
  */
 export async function lockOptions(tx: Db, offerId: string, clock: Clock): Promise<OfferOption[]> {
-  assertNotOver(await lockOfferWindow(tx, offerId), clock);
+  assertNotOver(await runStep(tx, offerWindowLock(tx, offerId)), clock);
   return (await readOfferById(tx, offerId))?.options ?? [];
 }
 
@@ -143,8 +145,8 @@ function assertNotOver<Window extends { ends_at: string | null }>(
 }
 
 /** Returns options as the transaction sees them, even if their offer is no longer listed. */
-export function findStoredOptions(tx: Db, ids: readonly string[]): Promise<OfferOption[]> {
-  return listOptionsById(tx, ids);
+export function storedOptions(db: Db, ids: readonly string[]): Step<OfferOption[]> {
+  return optionsById(db, ids);
 }
 
 /** Returns the price and the supply cap of an option, even if its offer is no longer listed. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
+import { newStep, type Step } from '../db/together.ts';
 import type { ContractProblem, OfferOption, StoredOffer } from './stored-offer.ts';
 
 /** Lists the published offers of a partner, newest first. */
@@ -22,12 +23,10 @@ export async function readOfferBySlug(db: Db, slug: string): Promise<StoredOffer
 }
 
 /** Lists the options with these ids. They may belong to different offers. */
-export async function listOptionsById(db: Db, ids: readonly string[]): Promise<OfferOption[]> {
-  const { rows } = await sql<{ option: OfferOption }>`
-    select ${OPTION} as option from offer_options p where p.id = any(${ids}::uuid[]) order by p.position`.execute(
-    db,
-  );
-  return rows.map(({ option }) => option);
+export function optionsById(db: Db, ids: readonly string[]): Step<OfferOption[]> {
+  const query = sql<{ option: OfferOption }>`
+    select ${OPTION} as option from offer_options p where p.id = any(${ids}::uuid[]) order by p.position`;
+  return newStep(query.compile(db), (rows) => rows.map(({ option }) => option));
 }
 
 /** Lists the partners that an offer is assigned to, ordered by name. */
@@ -93,14 +92,14 @@ const CONTRACT = sql`json_build_object('chain', c.chain, 'kind', c.kind, 'addres
     from offer_funding_tokens t where t.offer_id = c.offer_id and t.chain = c.chain), '[]'))`;
 
 /** Locks the offer against changes and returns its sale window. Returns null if there is no such published offer. */
-export async function lockOfferWindow(
-  tx: Db,
+export function offerWindowLock(
+  db: Db,
   offerId: string,
-): Promise<{ starts_at: string | null; ends_at: string | null } | null> {
-  const { rows } = await sql<{ starts_at: string | null; ends_at: string | null }>`
+): Step<{ starts_at: string | null; ends_at: string | null } | null> {
+  const query = sql<{ starts_at: string | null; ends_at: string | null }>`
     select starts_at, least(ends_at, closed_at) as ends_at from offers
-    where id = ${offerId} and published_at is not null for share`.execute(tx);
-  return rows[0] ?? null;
+    where id = ${offerId} and published_at is not null for share`;
+  return newStep(query.compile(db), ([window]) => window ?? null);
 }
 
 /** Returns the price and the supply cap of an option. */

@@ -10,7 +10,7 @@ import { ApiError, invalidField } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { newId } from '../http/ids.ts';
 import { FORMATS, toTimestamp } from '../http/wire.ts';
-import { assertReadable, contractOn, findOffer, findOption, lockOpenOffer } from '../offers/offer.ts';
+import { assertReadable, contractOn, findOffer, findOption, openOfferLock } from '../offers/offer.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
 import { openFundingChain } from './funding-chain.ts';
 import { judgeApproval } from './judge-approval.ts';
@@ -186,10 +186,9 @@ async function recordParticipation(
   row: NewRow,
 ): Promise<Participation> {
   return ctx.commitReply(async (tx) => {
-    await lockOpenOffer(tx, row.offer_id, ctx.clock);
-    await lockEligible(ctx, tx, caller, 'participate', {
-      ...{ offer: { id: row.offer_id }, options: [option], wallet: row.wallet_address },
-    });
+    const gate = { offer: { id: row.offer_id }, options: [option], wallet: row.wallet_address };
+    const offerLock = openOfferLock(tx, row.offer_id, ctx.clock);
+    await lockEligible(ctx, tx, caller, 'participate', gate, offerLock);
     await assertCapacity(tx, option, row);
     if (await insertParticipation(ctx, tx, row)) return showParticipation(row);
     return findRecorded({ db: tx }, request, row.approval_hash);

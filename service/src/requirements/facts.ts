@@ -1,10 +1,11 @@
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
+import { mapStep, type Step } from '../db/together.ts';
 import type { PiiFacts } from '../pii/personal-data.ts';
 import type { AcknowledgedText, UserFacts } from './status.ts';
-import { type FactsRow, lockApplicants, readFactsRow, readFactsRowIn, readFactsRowsIn } from './store.ts';
+import { type FactsRow, factsRow, readFactsRow, readFactsRowsIn } from './store.ts';
 
-export { type FactsRow, factsText, lockApplicants } from './store.ts';
+export { applicantsLock, type FactsRow, factsText } from './store.ts';
 
 type FactsContext = Pick<Context, 'openPiiFacts' | 'config'>;
 
@@ -18,18 +19,18 @@ export async function readFacts(
   return row === undefined ? null : toFacts(ctx, userId, row);
 }
 
-/** Like `readFacts`, but reads within `tx`, so it sees what the transaction has changed. */
-export async function readFactsIn(
+/** Like `readFacts`, but as a step of a transaction, so it sees what the transaction has changed. */
+export function factsStep(
   ctx: FactsContext,
-  tx: Db,
   userId: string,
   optionIds: readonly string[],
-): Promise<UserFacts | null> {
-  const row = await readFactsRowIn(tx, userId, optionIds);
-  return row === undefined ? null : toFacts(ctx, userId, row);
+): Step<UserFacts | null> {
+  return mapStep(factsRow(userId, optionIds), (row) =>
+    row === undefined ? null : toFacts(ctx, userId, row),
+  );
 }
 
-/** Like `readFactsIn`, but for many users. The result is keyed by user id and omits unknown users. */
+/** Like `factsStep`, but for many users. The result is keyed by user id and omits unknown users. */
 export async function readFactsOfAllIn(
   ctx: FactsContext,
   tx: Db,
@@ -38,17 +39,6 @@ export async function readFactsOfAllIn(
 ): Promise<Map<string, UserFacts>> {
   const rows = await readFactsRowsIn(tx, [...new Set(userIds)], optionIds);
   return new Map([...rows].map(([userId, row]) => [userId, toFacts(ctx, userId, row)]));
-}
-
-/** Like `readFactsIn`, but blocks new answers from the identity provider until the transaction ends. */
-export async function lockFacts(
-  ctx: FactsContext,
-  tx: Db,
-  userId: string,
-  optionIds: readonly string[],
-): Promise<UserFacts | null> {
-  await lockApplicants(tx, [userId]);
-  return readFactsIn(ctx, tx, userId, optionIds);
 }
 
 export function toFacts(ctx: FactsContext, userId: string, row: FactsRow): UserFacts {

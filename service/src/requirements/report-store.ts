@@ -1,17 +1,20 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 import type { ReportedStatuses } from '../db/reported-tables.ts';
+import { newStep, type Step } from '../db/together.ts';
 
 /**
  * Serializes the reports about a user until the transaction ends. After taking this lock, a report sees everything that
  * the transactions of earlier reports have committed, so the last report covers all facts.
  */
-export async function lockReports(tx: Db, userId: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtext('requirement reports'), hashtext(${userId}))`.execute(tx);
+export function reportsLock(db: Db, userId: string): Step<void> {
+  const query = sql`select pg_advisory_xact_lock(hashtext('requirement reports'), hashtext(${userId}))`;
+  return newStep(query.compile(db), () => undefined);
 }
 
-export async function readReportedStatuses(tx: Db, userId: string): Promise<ReportedStatuses[]> {
-  return tx.selectFrom('reported_statuses').selectAll().where('user_id', '=', userId).execute();
+export function reportedStatuses(db: Db, userId: string): Step<ReportedStatuses[]> {
+  const query = db.selectFrom('reported_statuses').selectAll().where('user_id', '=', userId);
+  return newStep(query.compile(), (rows) => rows);
 }
 
 export async function saveReportedStatuses(tx: Db, rows: readonly ReportedStatuses[]): Promise<void> {

@@ -1,10 +1,11 @@
 import type { Context } from '../context.ts';
+import { runStep } from '../db/together.ts';
 import { validUntil } from '../documents/validity.ts';
 import { listEventReaders } from '../events/event.ts';
 import { toTimestamp } from '../http/wire.ts';
 import { startInterval } from '../jobs/interval.ts';
 import { type Report, reportUser, STATUS_CHANGED } from './report.ts';
-import { listDueChecks, lockDueCheck, lockReports, planCheck } from './report-store.ts';
+import { listDueChecks, lockDueCheck, planCheck, reportsLock } from './report-store.ts';
 import type { UserFacts } from './status.ts';
 
 const INTERVAL_MS = 250;
@@ -37,7 +38,7 @@ async function checkUser(ctx: Context, userId: string): Promise<boolean> {
     await ctx.offers.of(partnerId);
   return ctx.db.transaction().execute(async (tx) => {
     // Takes the locks in the same order as `reportStatuses` and the trigger.
-    await lockReports(tx, userId);
+    await runStep(tx, reportsLock(tx, userId));
     if (!(await lockDueCheck(tx, userId, toTimestamp(ctx.clock.micros())))) return true;
     const report = await reportUser(ctx, tx, userId);
     if (report === null) return false;

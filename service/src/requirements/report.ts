@@ -1,12 +1,13 @@
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import type { ReportedStatuses } from '../db/reported-tables.ts';
-import { appendEvents, listEventReaders, type NewEvent } from '../events/event.ts';
+import { runSteps } from '../db/together.ts';
+import { appendEvents, eventReaders, type NewEvent } from '../events/event.ts';
 import type { Offer, PartnerOffers } from '../offers/catalogue.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
-import { readFactsIn } from './facts.ts';
+import { factsStep } from './facts.ts';
 import { isKnownType } from './known-types.ts';
-import { lockReports, readReportedStatuses, saveReportedStatuses } from './report-store.ts';
+import { reportedStatuses, reportsLock, saveReportedStatuses } from './report-store.ts';
 import type { Requirement, RequirementStatus } from './schema.ts';
 import { requirementStatus, type UserFacts } from './status.ts';
 
@@ -29,9 +30,12 @@ export async function reportStatuses(ctx: Context, tx: Db, ...userIds: readonly 
 }
 
 export async function reportUser(ctx: Context, tx: Db, userId: string): Promise<Report> {
-  await lockReports(tx, userId);
+  const { readers } = await runSteps(tx, {
+    lock: reportsLock(tx, userId),
+    readers: eventReaders(tx, userId, STATUS_CHANGED),
+  });
   const options: ReportedOption[] = [];
-  for (const partnerId of await listEventReaders(tx, userId, STATUS_CHANGED)) {
+  for (const partnerId of readers) {
     const offers = ctx.offers.of(partnerId);
     if (offers instanceof Promise) {
       offers.catch(() => undefined);
@@ -41,8 +45,11 @@ export async function reportUser(ctx: Context, tx: Db, userId: string): Promise<
   }
   if (options.length === 0) return { facts: null, options };
   const ids = options.map(({ option }) => option.id);
-  const facts = await readFactsIn(ctx, tx, userId, ids);
-  if (facts !== null) await reportChanges(ctx, tx, userId, facts, options);
+  const { facts, reported } = await runSteps(tx, {
+    facts: factsStep(ctx, userId, ids),
+    reported: reportedStatuses(tx, userId),
+  });
+  if (facts !== null) await reportChanges(ctx, tx, userId, { facts, options, reported });
   return { facts, options };
 }
 
@@ -56,12 +63,13 @@ async function reportChanges(
   ctx: Context,
   tx: Db,
   userId: string,
-  facts: UserFacts,
-  options: readonly ReportedOption[],
+  {
+    facts,
+    options,
+    reported,
+  }: { facts: UserFacts; options: readonly ReportedOption[]; reported: readonly ReportedStatuses[] },
 ): Promise<void> {
-  const reported = new Map(
-    (await readReportedStatuses(tx, userId)).map((row) => [`${row.partner_id} ${row.requirement_id}`, row]),
-  );
+  const last = new Map(reported.map((row) => [`${row.partner_id} ${row.requirement_id}`, row]));
   const now = ctx.clock.now();
   const rows: ReportedStatuses[] = [];
   const events: NewEvent[] = [];
@@ -69,7 +77,7 @@ async function reportChanges(
   for (const { partnerId, offer, option } of options)
     for (const requirement of option.requirements.filter(isKnownType)) {
       const current = partsOf(requirementStatus(requirement, option, facts, now));
-      const before = reported.get(`${partnerId} ${requirement.id}`) ?? initialStatus(requirement);
+      const before = last.get(`${partnerId} ${requirement.id}`) ?? initialStatus(requirement);
       if (before.status === current.status && before.action === current.action) continue;
       rows.push({ user_id: userId, partner_id: partnerId, requirement_id: requirement.id, ...current });
       const { id, type } = requirement;

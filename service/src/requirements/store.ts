@@ -2,6 +2,7 @@ import { CompiledQuery } from 'kysely';
 import type pg from 'pg';
 import type { UserKind } from '../accounts/user.ts';
 import type { Db, Queryable } from '../db/pool.ts';
+import { newStep, type Step } from '../db/together.ts';
 import type { FormType, SubmissionStatus } from '../documents/provider.ts';
 import type { Level, ReviewStatus } from '../identity/provider.ts';
 
@@ -84,14 +85,12 @@ export async function readFactsRow(
   return rows[0];
 }
 
-/** Like `readFactsRow`, but reads within `tx`, so it sees what the transaction has changed. */
-export async function readFactsRowIn(
-  tx: Db,
-  userId: string,
-  optionIds: readonly string[],
-): Promise<FactsRow | undefined> {
-  const { rows } = await tx.executeQuery(CompiledQuery.raw(READ_FACTS.text, [userId, optionIds]));
-  return rows[0] as FactsRow | undefined;
+/** Like `readFactsRow`, but as a step of a transaction, so it sees what the transaction has changed. */
+export function factsRow(userId: string, optionIds: readonly string[]): Step<FactsRow | undefined> {
+  return newStep(
+    CompiledQuery.raw(READ_FACTS.text, [userId, optionIds]),
+    (rows) => rows[0] as FactsRow | undefined,
+  );
 }
 
 /** Like `readFactsRowIn`, but for many users. The result is keyed by user id. */
@@ -108,13 +107,9 @@ export async function readFactsRowsIn(
  * Locks the users' rows in `identity_applicants` until the transaction ends. Updates from the identity provider wait,
  * because they lock the same rows.
  */
-export async function lockApplicants(tx: Db, userIds: readonly string[]): Promise<void> {
-  await tx.executeQuery(
-    CompiledQuery.raw(
-      'select from identity_applicants where user_id = any($1::uuid[]) order by user_id for share',
-      [userIds],
-    ),
-  );
+export function applicantsLock(userIds: readonly string[]): Step<void> {
+  const text = 'select from identity_applicants where user_id = any($1::uuid[]) order by user_id for share';
+  return newStep(CompiledQuery.raw(text, [userIds]), () => undefined);
 }
 
 export type NextFactsRow = FactsRow & { id: string; is_held: boolean };

@@ -5,7 +5,7 @@ import { assertEligible, lockEligible } from '../eligibility/gate.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import type { Offer } from '../offers/catalogue.ts';
-import { lockOpenOffer } from '../offers/offer.ts';
+import { openOfferLock } from '../offers/offer.ts';
 import type { EvmContract, OfferOption } from '../offers/stored-offer.ts';
 
 /** Throws unless this user may trade the offer with this wallet. */
@@ -30,8 +30,8 @@ export async function lockMayTrade(
   offer: Offer,
   wallet: Hex,
 ): Promise<void> {
-  await lockOpenOffer(tx, offer.id, ctx.clock);
-  await lockEligible(ctx, tx, caller, 'order', { offer, options: [optionOf(offer)], wallet });
+  const gate = { offer, options: [optionOf(offer)], wallet };
+  await lockEligible(ctx, tx, caller, 'order', gate, openOfferLock(tx, offer.id, ctx.clock));
 }
 
 function optionOf({ options: [option] }: Offer): OfferOption {

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Hex } from 'viem';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
+import { newStep, type Step } from '../db/together.ts';
 import type { TokenizedOrderState } from '../db/tokenized-tables.ts';
 import type { Attestation } from './provider.ts';
 
@@ -38,16 +39,16 @@ const COLUMNS = sql`id, partner_id, user_id, offer_id, symbol, chain, wallet, sw
  * Inserts an order before the attestation is requested. Returns undefined if the wallet already has an open
  * order for the asset.
  */
-export async function insertOrder(db: Db, order: NewOrder, now: string): Promise<string | undefined> {
+export function orderInsertion(db: Db, order: NewOrder, now: string): Step<string | undefined> {
   const { chain, wallet, asset } = order;
-  const { rows } = await sql<{ id: string }>`
+  const query = sql<{ id: string }>`
     insert into tokenized_orders (id, partner_id, user_id, offer_id, symbol, chain, wallet, swap, asset, token, amount,
       claim, state, holding, expires_at, from_block, inserted_at, updated_at)
     values (${order.id}, ${order.partner_id}, ${order.user_id}, ${order.offer_id}, ${order.symbol}, ${chain},
       ${wallet}, ${order.swap}, ${asset}, ${order.token}, ${order.amount.toString()}, ${order.claim}, 'asking', true,
       ${order.expires_at}, ${order.from_block}, ${now}, ${now})
-    on conflict (chain, wallet, asset) where holding do nothing returning id`.execute(db);
-  return rows[0]?.id;
+    on conflict (chain, wallet, asset) where holding do nothing returning id`;
+  return newStep(query.compile(db), ([inserted]) => inserted?.id);
 }
 
 /** Releases an expired order, so that the wallet can order the asset again. */

@@ -1,13 +1,14 @@
 import { formatUnits } from 'viem/utils';
 import type { Context } from '../context.ts';
-import { lockAccount } from '../eligibility/account.ts';
+import { runSteps } from '../db/together.ts';
+import { accountLock } from '../eligibility/account.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { newId } from '../http/ids.ts';
 import { toTimestamp } from '../http/wire.ts';
 import type { Signer } from '../operator/signer.ts';
 import { notConfigured, upstreamFailureOf } from '../outbound/failure.ts';
-import { lockProof } from '../wallets/proof.ts';
+import { proofLock } from '../wallets/proof.ts';
 import { issueCalldata } from './calldata.ts';
 import { assertMayTrade } from './eligibility.ts';
 import { type Intent, readIntent } from './intent.ts';
@@ -19,8 +20,8 @@ import type { NewTransaction, SwapTransaction } from './schema.ts';
 import {
   findEarlier,
   findHolding,
-  insertOrder,
   moveOrder,
+  orderInsertion,
   releaseExpired,
   type StoredOrder,
   saveAttestation,
@@ -150,9 +151,12 @@ async function insertNewOrder(ctx: Context, intent: Intent, { fromBlock }: Terms
   };
   const now = toTimestamp(ctx.clock.micros());
   const id = await ctx.db.transaction().execute(async (tx) => {
-    await lockAccount(tx, order.user_id);
-    await lockProof(tx, { ...order, wallet_address: wallet });
-    return insertOrder(tx, order, now);
+    const { inserted } = await runSteps(tx, {
+      account: accountLock(tx, order.user_id),
+      proof: proofLock(tx, { ...order, wallet_address: wallet }),
+      inserted: orderInsertion(tx, order, now),
+    });
+    return inserted;
   });
   if (id !== undefined) return id;
   const holding = await findHolding(ctx.db, order);

@@ -1,7 +1,8 @@
 import { chainFacts } from '../chain/chains.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
-import { lockAccount } from '../eligibility/account.ts';
+import { mapStep, runSteps, type Step } from '../db/together.ts';
+import { accountLock } from '../eligibility/account.ts';
 import { assertEligible } from '../eligibility/gate.ts';
 import { assertNotEnded } from '../eligibility/window.ts';
 import { ApiError } from '../errors.ts';
@@ -16,17 +17,17 @@ import { reportStatuses } from '../requirements/report.ts';
 import { bindingEvent } from './binding-event.ts';
 import { proveOwnership, readAddress } from './challenge.ts';
 import { rememberOwner } from './owner-hashes.ts';
-import { lockProof } from './proof.ts';
+import { proofLock } from './proof.ts';
 import { deleteUnboundProofs } from './proof-store.ts';
 import type { AddressQuery, ConnectWallet, OptionAddress, OptionAddresses } from './schema.ts';
 import {
   type BoundAddress,
+  bindings,
+  bindingsLock,
   deleteBinding,
   findBinding,
   insertBinding,
-  listBindings,
   listUserBindings,
-  lockBindings,
   type NewBinding,
   replaceAddress,
 } from './store.ts';
@@ -50,11 +51,14 @@ export async function connectWallet(
   });
   await proveOwnership(ctx, caller, { chain: input.chain, address, signature: input.signature });
   return ctx.commitReply(async (tx) => {
-    assertNotEnded(await lockWindow(tx, offer.id, option.id, caller.userId), ctx.clock);
-    await lockAccount(tx, caller.userId);
-    // Another user may have proven the wallet since `proveOwnership` returned.
     const { userId: user_id, partnerId: partner_id } = caller;
-    await lockProof(tx, { user_id, partner_id, wallet_address: address });
+    const { found } = await runSteps(tx, {
+      window: windowLock(ctx, tx, offer.id, option.id, user_id),
+      account: accountLock(tx, user_id),
+      // Another user may have proven the wallet since `proveOwnership` returned.
+      proof: proofLock(tx, { user_id, partner_id, wallet_address: address }),
+      found: bindings(tx, option.id, user_id, address),
+    });
     const wanted: NewBinding = {
       id: newId(ctx.clock, ctx.random),
       option_id: option.id,
@@ -65,7 +69,7 @@ export async function connectWallet(
       proved_chain: input.chain,
       proved_at: toTimestamp(ctx.clock.micros()),
     };
-    const { binding, isNew } = await bind(tx, option, wanted);
+    const { binding, isNew } = await bind(tx, option, wanted, found);
     if (isNew) await appendEvent(ctx, tx, bindingEvent('wallet.bound', offer.id, caller.partnerId, binding));
     if (isNew) await reportStatuses(ctx, tx, caller.userId);
     return toOptionAddress(binding);
@@ -73,15 +77,15 @@ export async function connectWallet(
 }
 
 /**
- * Adds the wallet, replaces the user's previous wallet, or returns the existing binding. Must run under
- * `lockBindings`.
+ * Adds the wallet, replaces the user's previous wallet, or returns the existing binding. `found` must have been read
+ * under `windowLock`.
  */
 async function bind(
   tx: Db,
   option: OfferOption,
   wanted: NewBinding,
+  found: readonly BoundAddress[],
 ): Promise<{ binding: BoundAddress; isNew: boolean }> {
-  const found = await listBindings(tx, option.id, wanted.user_id, wanted.address);
   const own = found.filter(({ user_id }) => user_id === wanted.user_id);
   // Throws without waiting for the other user's transaction. Otherwise two users who exchange their wallets at the same
   // time would deadlock.
@@ -138,8 +142,10 @@ export async function removeWallet(
   const found = isId(id) ? await findBinding(ctx.db, offer.id, caller.userId, id) : undefined;
   if (found === undefined) throw new ApiError('not_found');
   return ctx.commitReply(async (tx) => {
-    assertNotEnded(await lockWindow(tx, offer.id, found.option_id, caller.userId), ctx.clock);
-    await lockAccount(tx, caller.userId);
+    await runSteps(tx, {
+      window: windowLock(ctx, tx, offer.id, found.option_id, caller.userId),
+      account: accountLock(tx, caller.userId),
+    });
     const removed = await deleteBinding(tx, id);
     if (removed === undefined) throw new ApiError('not_found');
     await rememberOwner(ctx, tx, caller.userId, removed.address);
@@ -150,10 +156,17 @@ export async function removeWallet(
   });
 }
 
-/** Locks the user's bindings of the option, and returns the time window in which they can change. */
-async function lockWindow(tx: Db, offerId: string, optionId: string, userId: string) {
-  const endsAt = await lockBindings(tx, offerId, optionId, userId);
-  return { opens: -Infinity, ends: endsAt === null ? Infinity : Date.parse(endsAt) };
+/** Locks the user's bindings of the option. Throws if the offer has ended. */
+function windowLock(
+  { clock }: Pick<Context, 'clock'>,
+  db: Db,
+  offerId: string,
+  optionId: string,
+  userId: string,
+): Step<void> {
+  return mapStep(bindingsLock(db, offerId, optionId, userId), (endsAt) =>
+    assertNotEnded({ opens: -Infinity, ends: endsAt === null ? Infinity : Date.parse(endsAt) }, clock),
+  );
 }
 
 function toOptionAddress({ id, address, option_id, protocol, inserted_at }: BoundAddress): OptionAddress {

@@ -1,7 +1,8 @@
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
-import { formerTags, sealTagKeys } from '../former-tag-keys.ts';
-import { listOwnerKeys, putOwner, putOwnerKey } from './proof-store.ts';
+import { runStep } from '../db/together.ts';
+import { type FormerTagKey, formerTags, sealTagKeys } from '../former-tag-keys.ts';
+import { ownerKeys, putOwner, putOwnerKey } from './proof-store.ts';
 
 const PURPOSE = 'wallet owner';
 
@@ -18,15 +19,15 @@ export async function rememberOwner(
 }
 
 /** Returns every hash of the wallet that `rememberOwner` may have stored: one for each current or former secret. */
-export async function ownerHashes({ sealing }: Parts, tx: Db, address: string): Promise<Buffer[]> {
-  const former = formerTags(sealing, PURPOSE, await listOwnerKeys(tx), address);
+export function ownerHashes({ sealing }: Parts, keys: readonly FormerTagKey[], address: string): Buffer[] {
+  const former = formerTags(sealing, PURPOSE, keys, address);
   return [...sealing.tags(PURPOSE, address), ...former];
 }
 
 /** Keeps the hash keys of all older secrets, so that the older secrets can be removed. Returns how many keys it kept. */
 export async function keepOwnerKeys({ db, sealing }: Parts & Pick<Context, 'db'>): Promise<number> {
   return db.transaction().execute(async (tx) => {
-    const keys = sealTagKeys(sealing, PURPOSE, await listOwnerKeys(tx));
+    const keys = sealTagKeys(sealing, PURPOSE, await runStep(tx, ownerKeys(tx)));
     for (const { fingerprint, sealed } of keys) await putOwnerKey(tx, fingerprint, sealed);
     return keys.length;
   });

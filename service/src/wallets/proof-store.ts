@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
+import { newStep, runSteps, type Step } from '../db/together.ts';
 import type { OptionAddresses, WalletProofs } from '../db/wallet-tables.ts';
 
 export type StoredProof = Pick<
@@ -7,13 +8,10 @@ export type StoredProof = Pick<
   'user_id' | 'address' | 'chain' | 'protocol' | 'kind' | 'text' | 'signature'
 >;
 
-const COLUMNS = ['user_id', 'address', 'chain', 'protocol', 'kind', 'text', 'signature'] as const;
-
 /** Locks the proofs of one wallet with one partner until the transaction ends. */
-export async function lockWallet(tx: Db, partnerId: string, address: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`wallet proof ${partnerId} ${address}`}, 0))`.execute(
-    tx,
-  );
+export function walletLock(db: Db, partnerId: string, address: string): Step<void> {
+  const query = sql`select pg_advisory_xact_lock(hashtextextended(${`wallet proof ${partnerId} ${address}`}, 0))`;
+  return newStep(query.compile(db), () => undefined);
 }
 
 /**
@@ -25,19 +23,21 @@ export async function lockOtherHolders(
   tx: Db,
   { partner_id, address, user_id, chain }: Pick<WalletProofs, 'partner_id' | 'address' | 'user_id' | 'chain'>,
 ): Promise<string[]> {
-  const proofs = await sql<{ user_id: string; counts: boolean }>`
+  const proofs = sql<{ user_id: string; counts: boolean }>`
     select user_id, ${chain} = '*' or chain in ('*', ${chain}) or kind = 'recorded' as counts from wallet_proofs
-    where partner_id = ${partner_id} and address = ${address} and user_id <> ${user_id} for update`.execute(
-    tx,
-  );
-  const proven = new Set(proofs.rows.map((row) => row.user_id));
-  const bindings = await sql<{ user_id: string }>`
+    where partner_id = ${partner_id} and address = ${address} and user_id <> ${user_id} for update`;
+  const bindings = sql<{ user_id: string }>`
     select distinct user_id from option_addresses
-    where partner_id = ${partner_id} and address = ${address} and user_id <> ${user_id}`.execute(tx);
+    where partner_id = ${partner_id} and address = ${address} and user_id <> ${user_id}`;
+  const { proven, bound } = await runSteps(tx, {
+    proven: newStep(proofs.compile(tx), (rows) => rows),
+    bound: newStep(bindings.compile(tx), (rows) => rows.map((row) => row.user_id)),
+  });
+  const provers = new Set(proven.map((row) => row.user_id));
   return [
     ...new Set([
-      ...proofs.rows.filter((row) => row.counts).map((row) => row.user_id),
-      ...bindings.rows.map((row) => row.user_id).filter((id) => !proven.has(id)),
+      ...proven.filter((row) => row.counts).map((row) => row.user_id),
+      ...bound.filter((id) => !provers.has(id)),
     ]),
   ];
 }
@@ -107,8 +107,9 @@ export async function putOwner(tx: Db, hash: Buffer, userId: string): Promise<vo
   );
 }
 
-export async function listOwnerKeys(db: Db): Promise<{ fingerprint: Buffer; sealed: Buffer }[]> {
-  return db.selectFrom('wallet_owner_keys').select(['fingerprint', 'sealed']).execute();
+export function ownerKeys(db: Db): Step<{ fingerprint: Buffer; sealed: Buffer }[]> {
+  const query = db.selectFrom('wallet_owner_keys').select(['fingerprint', 'sealed']);
+  return newStep(query.compile(), (rows) => rows);
 }
 
 export async function putOwnerKey(db: Db, fingerprint: Buffer, sealed: Buffer): Promise<void> {
@@ -132,34 +133,19 @@ export async function isOwnedByRestricted(
   return rows.length > 0;
 }
 
-/**
- * Returns the user's proofs of an address with a partner. Locks these proofs until the transaction ends, so that no
- * other user can prove the address with the partner.
- */
-export async function lockProofs(
-  tx: Db,
-  key: { partnerId: string; userId: string; address: string },
-): Promise<StoredProof[]> {
-  return tx
-    .selectFrom('wallet_proofs')
-    .select(COLUMNS)
-    .where('partner_id', '=', key.partnerId)
-    .where('address', '=', key.address)
-    .where('user_id', '=', key.userId)
-    .forShare()
-    .execute();
-}
-
 export type ProofKey = { partner_id: string; user_id: string; wallet_address: string };
 
-/** Locks the proofs of these wallets as `lockProofs` does. Returns whether every wallet has a proof. */
-export async function lockAllProofs(tx: Db, keys: readonly ProofKey[]): Promise<boolean> {
-  const { rows } = await sql<{ row: bigint }>`
+/**
+ * Returns whether every user has a proof of the wallet with the partner. Blocks proofs by other users until the
+ * transaction ends.
+ */
+export function allProofsLock(db: Db, keys: readonly ProofKey[]): Step<boolean> {
+  const query = sql<{ row: bigint }>`
     select n.row from unnest(${keys.map((key) => key.partner_id)}::uuid[], ${keys.map((key) => key.user_id)}::uuid[],
       ${keys.map((key) => key.wallet_address)}::text[]) with ordinality as n (partner_id, user_id, address, row)
     join wallet_proofs w on w.partner_id = n.partner_id and w.user_id = n.user_id and w.address = n.address
-    order by w.partner_id, w.address, w.chain for share of w`.execute(tx);
-  return new Set(rows.map(({ row }) => row)).size === keys.length;
+    order by w.partner_id, w.address, w.chain for share of w`;
+  return newStep(query.compile(db), (rows) => new Set(rows.map(({ row }) => row)).size === keys.length);
 }
 
 /** Returns the addresses of all wallets that the user has proven or bound. */

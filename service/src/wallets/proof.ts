@@ -4,7 +4,8 @@ import { readCode } from '../chain/evm/code.ts';
 import type { SignerKind } from '../chain/signatures.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
-import { shareAccount } from '../eligibility/account.ts';
+import { mapStep, runSteps, type Step } from '../db/together.ts';
+import { sharedAccountLock } from '../eligibility/account.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { toTimestamp } from '../http/wire.ts';
@@ -12,15 +13,15 @@ import { failPreparedOf, hasOpenParticipation } from '../participations/wallet-u
 import { hasLiveOrder } from '../tokenized/live-order.ts';
 import { ownerHashes, rememberOwner } from './owner-hashes.ts';
 import {
+  allProofsLock,
   deleteProofs,
   isOwnedByRestricted,
-  lockAllProofs,
   lockOtherHolders,
-  lockProofs,
-  lockWallet,
+  ownerKeys,
   type ProofKey,
   putProof,
   type StoredProof,
+  walletLock,
 } from './proof-store.ts';
 import { endBindings } from './unbinding.ts';
 
@@ -63,9 +64,12 @@ export async function recordProof(
     proved_at: toTimestamp(ctx.clock.micros()),
   };
   await ctx.db.transaction().execute(async (tx) => {
-    await shareAccount(tx, userId);
-    await lockWallet(tx, partnerId, address);
-    const hashes = await ownerHashes(ctx, tx, address);
+    const { keys } = await runSteps(tx, {
+      account: sharedAccountLock(tx, userId),
+      wallet: walletLock(tx, partnerId, address),
+      keys: ownerKeys(tx),
+    });
+    const hashes = ownerHashes(ctx, keys, address);
     if (await isOwnedByRestricted(tx, { hashes, address, userId })) throw new ApiError('wallet_restricted');
     const others = await lockOtherHolders(tx, proof);
     if (others.length > 0) await endProofsOf(ctx, tx, { partnerId, address, userIds: others });
@@ -112,23 +116,18 @@ export async function isProvenOn(
 }
 
 /**
- * Throws `wallet_not_proven` if the user no longer has a proof of the wallet. Locks the proofs until the transaction
- * ends, so that no other user can prove the wallet with the partner.
+ * Returns whether every user still has a proof of the wallet. Locks the proofs until the transaction ends, so that no
+ * other user can prove the wallet with the partner.
  */
-export async function lockProof(
-  tx: Db,
-  row: { user_id: string; partner_id: string; wallet_address: string },
-): Promise<void> {
-  const key = { userId: row.user_id, partnerId: row.partner_id, address: row.wallet_address };
-  if ((await lockProofs(tx, key)).length === 0) throw new ApiError('wallet_not_proven');
+export function proofsLock(db: Db, keys: readonly ProofKey[]): Step<boolean> {
+  return allProofsLock(db, keys);
 }
 
-/**
- * Like `lockProof`, but for many wallets. Returns false instead of throwing if a wallet has no proof any
- * more.
- */
-export function lockProofsOfAll(tx: Db, rows: readonly ProofKey[]): Promise<boolean> {
-  return lockAllProofs(tx, rows);
+/** Like `proofsLock`, but for one wallet. Throws `wallet_not_proven` if there is no proof. */
+export function proofLock(db: Db, { user_id, partner_id, wallet_address }: ProofKey): Step<void> {
+  return mapStep(proofsLock(db, [{ user_id, partner_id, wallet_address }]), (isProven) => {
+    if (!isProven) throw new ApiError('wallet_not_proven');
+  });
 }
 
 async function countsOn(

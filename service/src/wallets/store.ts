@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { ChainName } from '../chain/chains.ts';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
+import { newStep, type Step } from '../db/together.ts';
 import type { WalletChallenges } from '../db/wallet-tables.ts';
 import type { Keyset } from '../http/paging.ts';
 
@@ -69,34 +70,24 @@ const BOUND = sql`id, option_id, user_id, partner_id, protocol, address, created
  * Locks a user's bindings of an option and protects the offer from changes, until the transaction ends. Returns the
  * current end of the offer.
  */
-export async function lockBindings(
-  tx: Db,
-  offerId: string,
-  optionId: string,
-  userId: string,
-): Promise<string | null> {
-  const { rows } = await sql<{ ends_at: string | null }>`
+export function bindingsLock(db: Db, offerId: string, optionId: string, userId: string): Step<string | null> {
+  const query = sql<{ ends_at: string | null }>`
     select least(ends_at, closed_at) as ends_at,
       pg_advisory_xact_lock(hashtextextended(${`bindings ${optionId} ${userId}`}, 0))
-    from offers where id = ${offerId} for share`.execute(tx);
-  return rows[0]?.ends_at ?? null;
+    from offers where id = ${offerId} for share`;
+  return newStep(query.compile(db), ([offer]) => offer?.ends_at ?? null);
 }
 
 /**
  * Lists the user's bindings of an option, and another user's binding of this address if there is one. Oldest
  * first.
  */
-export async function listBindings(
-  tx: Db,
-  optionId: string,
-  userId: string,
-  address: string,
-): Promise<BoundAddress[]> {
-  const { rows } = await sql<BoundAddress>`
+export function bindings(db: Db, optionId: string, userId: string, address: string): Step<BoundAddress[]> {
+  const query = sql<BoundAddress>`
     select ${BOUND} from option_addresses
     where option_id = ${optionId} and (user_id = ${userId} or address = ${address})
-    order by created_at, id`.execute(tx);
-  return rows;
+    order by created_at, id`;
+  return newStep(query.compile(db), (rows) => rows);
 }
 
 export type NewBinding = {

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../test/setup/database.ts';
+import { type Db, type OpenPool, openPool } from './pool.ts';
+import { newStep, runStep, runSteps } from './together.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+/** Returns how often the connection of the pool sends something to the server while `work` runs. */
+async function countWrites({ pool }: Pick<OpenPool, 'pool'>, work: () => Promise<unknown>): Promise<number> {
+  const client = await pool.connect();
+  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
+  client.release();
+  const write = vi.spyOn(stream, 'write');
+  try {
+    await work();
+    return write.mock.calls.length;
+  } finally {
+    write.mockRestore();
+  }
+}
+
+describe.each([
+  ['a direct connection', {}, { tagged: 3, together: 2 }],
+  ['a pooler', { isPooled: true }, null],
+] as const)('transactions on %s', (_, options, writes) => {
+  const actor = { object: 'user', id: 'one' };
+  let one: OpenPool;
+  beforeAll(async () => {
+    one = openPool(database.url, { max: 1, ...options });
+    await one.pool.query('create table if not exists steps (id int primary key, text text)');
+    await one.pool.query('truncate steps');
+  });
+  afterAll(() => one.close());
+
+  const insertion = (db: Db, id: number) =>
+    newStep(sql<{ id: number }>`insert into steps values (${id}) returning id`.compile(db), (rows) =>
+      rows.map((row) => row.id),
+    );
+  const count = (db: Db) =>
+    newStep(sql<{ n: number }>`select count(*)::int as n from steps`.compile(db), ([row]) => row?.n);
+
+  test('carry their tags, and begin together with the first statement', async () => {
+    const read = (requestId: string, who: typeof actor | null) =>
+      one
+        .tagged({ requestId, actor: who })
+        .transaction()
+        .execute(async (tx) => {
+          const text = sql<{ request: string; actor: string | null; level: number }>`
+          select current_setting('causeway.request_id') as request,
+            nullif(current_setting('causeway.actor', true), '') as actor`;
+          await text.execute(tx);
+          return (await text.execute(tx)).rows[0];
+        });
+    for (const id of ['a', "b'; drop table steps; --"]) {
+      expect(await read(id, actor)).toEqual({ request: id, actor: JSON.stringify(actor) });
+      expect(await read(id, null)).toEqual({ request: id, actor: null });
+    }
+    expect(
+      (await sql`select nullif(current_setting('causeway.request_id', true), '') as id`.execute(one.db)).rows,
+    ).toEqual([{ id: null }]);
+    // The beginning with the first statement, the second statement, and the commit.
+    if (writes !== null) expect(await countWrites(one, () => read('c', actor))).toBe(writes.tagged);
+  });
+
+  test('run steps in order and in one round trip', async () => {
+    const run = (from: number) =>
+      one.db.transaction().execute((tx) =>
+        runSteps(tx, {
+          before: count(tx),
+          first: insertion(tx, from),
+          between: count(tx),
+          second: insertion(tx, from + 1),
+          after: count(tx),
+        }),
+      );
+    expect(await run(1)).toEqual({ before: 0, first: [1], between: 1, second: [2], after: 2 });
+    expect(await run(3)).toEqual({ before: 2, first: [3], between: 3, second: [4], after: 4 });
+    if (writes !== null) expect(await countWrites(one, () => run(5))).toBe(writes.together);
+    expect(await one.db.transaction().execute((tx) => runStep(tx, count(tx)))).toBe(writes === null ? 4 : 6);
+    await expect(runSteps(one.db, { count: count(one.db) })).rejects.toThrow('only in a transaction');
+  });
+
+  test('skip the steps after one that fails, and change nothing', async () => {
+    const before = await runStep(one.db, count(one.db));
+    const fail = () =>
+      one.db
+        .transaction()
+        .execute((tx) =>
+          runSteps(tx, { first: insertion(tx, 100), again: insertion(tx, 100), last: insertion(tx, 101) }),
+        );
+    for (let i = 0; i < 2; i++) await expect(fail()).rejects.toMatchObject({ code: '23505' });
+    expect(await runStep(one.db, count(one.db))).toBe(before);
+    // `pg` cannot send this value, so nothing reaches the server. The connection stays usable.
+    const bad = { toPostgres: () => assert.fail('not a value') };
+    const unsendable = () =>
+      one.db.transaction().execute((tx) =>
+        runSteps(tx, {
+          first: insertion(tx, 102),
+          bad: newStep(sql`select * from steps where id = ${bad}`.compile(tx), () => null),
+        }),
+      );
+    for (let i = 0; i < 2; i++) await expect(unsendable()).rejects.toThrow('not a value');
+    expect(await runStep(one.db, count(one.db))).toBe(before);
+  });
+
+  test('run no statement outside the transaction if it cannot begin', async () => {
+    const before = await runStep(one.db, count(one.db));
+    const tagged = one.tagged({ requestId: 'nul \u0000', actor: null });
+    // PostgreSQL refuses the tag. The second statement waits for the first.
+    const attempts = () =>
+      tagged
+        .transaction()
+        .execute((tx) =>
+          Promise.allSettled([runStep(tx, insertion(tx, 200)), runStep(tx, insertion(tx, 201))]),
+        );
+    for (let i = 0; i < 2; i++) {
+      const settled = await attempts().catch((error: Error) => error);
+      if (Array.isArray(settled))
+        expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+      else expect(settled).toBeInstanceOf(Error);
+    }
+    expect(await runStep(one.db, count(one.db))).toBe(before);
+  });
+
+  test('that run no statement send nothing and leave nothing behind', async () => {
+    const nothing = () => one.db.transaction().execute(async () => undefined);
+    await nothing();
+    expect(await countWrites(one, nothing)).toBe(0);
+    await one.db
+      .transaction()
+      .execute(async () => Promise.reject(new Error('no')))
+      .catch(() => undefined);
+    // A statement outside a transaction is committed at once.
+    await runStep(one.db, insertion(one.db, 300));
+    const { rows } = await one.pool.query('select count(*)::int as n from steps where id = 300');
+    expect(rows).toEqual([{ n: 1 }]);
+  });
+
+  test('a step sees what another transaction committed while an earlier step waited for its lock', async () => {
+    const other = openPool(database.url, { max: 1 });
+    const lock = (db: Db) =>
+      newStep(sql`select from steps where id = 300 for update`.compile(db), () => null);
+    const text = (db: Db) =>
+      newStep(sql<{ text: string }>`select text from steps where id = 300`.compile(db), ([row]) => row?.text);
+    const read = () => one.db.transaction().execute((tx) => runSteps(tx, { lock: lock(tx), text: text(tx) }));
+    for (const value of ['a', 'b', 'c']) {
+      const holder = await other.db.startTransaction().execute();
+      await sql`update steps set text = ${value} where id = 300`.execute(holder);
+      const reading = read();
+      const isWaiting = sql<{ n: number }>`select count(*)::int as n from pg_locks where not granted`;
+      while ((await isWaiting.execute(holder)).rows[0]?.n === 0) await sleep(5);
+      await holder.commit().execute();
+      expect((await reading).text).toBe(value);
+    }
+    await other.close();
+  });
+});

@@ -1,0 +1,39 @@
+import { CompiledQuery, type Kysely } from 'kysely';
+import type { Database } from './tables.ts';
+
+/** Stands for several statements, which are its parameters. */
+export const TOGETHER = 'together';
+
+/** A statement, and a function that makes a result of its rows or throws. */
+export type Step<T> = { query: CompiledQuery; read(rows: unknown[]): T };
+
+export function newStep<Row, T>(query: CompiledQuery<Row>, read: (rows: Row[]) => T): Step<T> {
+  return { query, read: (rows) => read(rows as Row[]) };
+}
+
+/** Returns the step with another result. */
+export function mapStep<T, U>({ query, read }: Step<T>, change: (result: T) => U): Step<U> {
+  return { query, read: (rows) => change(read(rows)) };
+}
+
+export async function runStep<T>(db: Kysely<Database>, { query, read }: Step<T>): Promise<T> {
+  return read((await db.executeQuery(query)).rows);
+}
+
+/**
+ * Runs steps of a transaction in this order, in one round trip if possible. Each statement sees what the earlier ones
+ * have locked and changed. If a statement fails, the later ones do not run. The results are read after all statements
+ * have run, in the same order.
+ */
+export async function runSteps<T extends Record<string, unknown>>(
+  tx: Kysely<Database>,
+  steps: { [K in keyof T]: Step<T[K]> },
+): Promise<T> {
+  if (!tx.isTransaction) throw new Error('steps run together only in a transaction');
+  const all = Object.entries(steps) as [string, Step<unknown>][];
+  const queries = all.map(([, { query }]) => query);
+  const { rows } = await tx.executeQuery(CompiledQuery.raw(TOGETHER, queries));
+  return Object.fromEntries(
+    all.map(([name, { read }], index) => [name, read(rows[index] as unknown[])]),
+  ) as T;
+}
