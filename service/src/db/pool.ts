@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
+import { isId } from '../http/ids.ts';
 import { createFairQueue, type FairQueue } from '../jobs/fair-queue.ts';
 import { measureCall } from '../tracer.ts';
 import { columnTypes } from './column-types.ts';
@@ -48,16 +49,20 @@ export interface OpenPool {
   laneOf(lane: string): Lane;
   /** The number of callers waiting for a connection. */
   waiting(): number;
-  /** Returns whether this lane has so many statements waiting for a connection that it should not add more. */
-  isBusy(lane: string): boolean;
   /**
-   * Returns whether all lanes together have so many statements waiting for a connection that no lane should add more.
+   * Returns whether a partner, or `ANONYMOUS`, has so many statements waiting for a connection that it should not add
+   * more.
    */
-  isFull(): boolean;
+  isBusy(group: string): boolean;
   close(): Promise<void>;
 }
 
 const MAX_CACHED_LANES = 1_000;
+/**
+ * The group of all lanes except those of partners and of the node itself. Anybody can add lanes to it, by naming an
+ * OAuth client or by using another network, so these lanes together get the turns of one partner.
+ */
+export const ANONYMOUS = 'anonymous';
 
 export function openPool(url: string, options: PoolOptions = {}): OpenPool {
   const statementTimeout = options.statementTimeoutMs ?? 10_000;
@@ -90,6 +95,7 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
     concurrency: max,
     maxWaitMs: connectionTimeout,
     timeout: () => new Error('timeout exceeded when trying to connect'),
+    groupOf: (lane) => (lane === '' || isId(lane) ? lane : ANONYMOUS),
   });
   const notifier = createNotifier(pool);
   const connections = nameStatements(pool, queue);
@@ -125,7 +131,6 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
     laneOf,
     waiting: () => pool.waitingCount + queue.waiting(),
     isBusy: queue.isBusy,
-    isFull: queue.isFull,
     close() {
       closing ??= notifier.idle().then(() => pool.end());
       return closing;

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, type Registry } from 'prom-client';
-import type { OpenPool } from '../db/pool.ts';
+import { ANONYMOUS, type OpenPool } from '../db/pool.ts';
 
 /**
  * Reports whether this node is too busy to answer in time, so that it can refuse requests before they cost anything.
@@ -31,7 +31,7 @@ const NANOSECONDS_PER_MS = 1e6;
  * overload either: the mean event loop delay must exceed `maxEventLoopLagMs` in several consecutive samples.
  */
 export function watchOverload(
-  { pool, waiting, isBusy, isFull }: Pick<OpenPool, 'pool' | 'waiting' | 'isBusy' | 'isFull'>,
+  { pool, waiting, isBusy }: Pick<OpenPool, 'pool' | 'waiting' | 'isBusy'>,
   limits: Limits,
   registry: Registry,
 ): Overload {
@@ -64,9 +64,7 @@ export function watchOverload(
   timer.unref();
   return {
     isSaturated: () => isSaturated,
-    // Callers without a known partner wait in many lanes, one per network, so the whole queue is checked
-    // instead of one lane.
-    mayStart: (partnerId) => (partnerId === null ? !isFull() : !isBusy(partnerId)),
+    mayStart: (partnerId) => !isBusy(partnerId ?? ANONYMOUS),
     waiting,
     countShed: () => shed.inc(),
     stop: () => {

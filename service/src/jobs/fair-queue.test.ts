@@ -47,3 +47,32 @@ test('a wait that lasts too long fails and leaves its place', async () => {
   leave();
   (await queue.take('b'))();
 });
+
+test('the lanes of a group share its turns, so that many lanes get no more than one', async () => {
+  const groupOf = (lane: string) => (lane.startsWith('stranger') ? 'strangers' : lane);
+  const queue = createFairQueue({ concurrency: 1, maxWaitMs: 10_000, timeout: () => new Error(), groupOf });
+  const order: string[] = [];
+  const run = async (lane: string) => {
+    const leave = await queue.take(lane);
+    order.push(lane);
+    await Promise.resolve();
+    leave();
+  };
+  const leave = await queue.take('first');
+  const strangers = Array.from({ length: 100 }, (_, i) => run(`stranger ${i % 50}`));
+  const known = Array.from({ length: 5 }, () => run('known'));
+  expect([queue.isBusy('strangers'), queue.isBusy('known'), queue.isBusy('nobody')]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  leave();
+  await Promise.all(known);
+  // Each of the known lane's turns waits for one stranger, and the strangers take turns too.
+  expect(order.filter((lane) => lane !== 'known')).toEqual(
+    Array.from({ length: order.length - 5 }, (_, i) => `stranger ${i}`),
+  );
+  expect(order.length).toBeLessThanOrEqual(11);
+  await Promise.all(strangers);
+  expect([order.length, queue.waiting(), queue.isBusy('strangers')]).toEqual([105, 0, false]);
+});

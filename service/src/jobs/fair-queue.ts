@@ -13,15 +13,15 @@ export type FairQueue = {
   release(): void;
   waiting(): number;
   /**
-   * Returns whether the lane has its full share of waiting tasks. The share is `QUEUED_PER_SLOT` tasks per
-   * slot, divided by the number of lanes that wait.
+   * Returns whether the group has its full share of waiting tasks. The share is `QUEUED_PER_SLOT` tasks per
+   * slot, divided by the number of groups that wait.
    */
-  isBusy(lane: string): boolean;
-  /** Returns whether more than `QUEUED_PER_SLOT` tasks per slot are waiting. */
-  isFull(): boolean;
+  isBusy(group: string): boolean;
 };
 
 type Waiting = { start(): void };
+/** The waiting work of a group by lane, in the order of the lanes' turns, and how much there is. */
+type Group = { lanes: Map<string, Set<Waiting>>; size: number };
 
 /**
  * Enough waiting tasks to keep the slots in use while the event loop is busy with other work. More of them would only
@@ -33,33 +33,46 @@ export function createFairQueue({
   concurrency,
   maxWaitMs,
   timeout,
+  groupOf = (lane) => lane,
 }: {
   concurrency: number;
   maxWaitMs: number;
   timeout: () => Error;
+  /** Returns the group of a lane. Groups take turns, and the lanes of a group share its turns. Default: one per lane. */
+  groupOf?: (lane: string) => string;
 }): FairQueue {
   let running = 0;
   let waitingCount = 0;
-  /** Lanes with waiting work, in the order of their turns. */
-  const lanes = new Map<string, Set<Waiting>>();
+  /** Groups with waiting work, in the order of their turns. */
+  const groups = new Map<string, Group>();
 
-  const leave = (lane: string, waiting: Set<Waiting>, one: Waiting) => {
-    waiting.delete(one);
+  const join = (lane: string, one: Waiting) => {
+    const group = groups.get(groupOf(lane)) ?? { lanes: new Map(), size: 0 };
+    groups.set(groupOf(lane), group);
+    const waiting = group.lanes.get(lane) ?? new Set();
+    group.lanes.set(lane, waiting);
+    waiting.add(one);
+    group.size++;
+    waitingCount++;
+  };
+  const leave = (lane: string, one: Waiting) => {
+    const group = groups.get(groupOf(lane));
+    const waiting = group?.lanes.get(lane);
+    if (group === undefined || waiting?.delete(one) !== true) return;
+    group.size--;
     waitingCount--;
-    if (waiting.size === 0) lanes.delete(lane);
+    if (waiting.size === 0) group.lanes.delete(lane);
+    if (group.size === 0) groups.delete(groupOf(lane));
   };
   const startNext = () => {
-    const [turn] = lanes;
-    const [first] = turn?.[1] ?? [];
-    if (turn === undefined || first === undefined) {
+    const group = takeTurn(groups);
+    const [lane] = group?.lanes.keys() ?? [];
+    const [first] = (group && takeTurn(group.lanes)) ?? [];
+    if (lane === undefined || first === undefined) {
       running--;
       return;
     }
-    const [lane, waiting] = turn;
-    // Moves the lane to the end of the order, so that all other lanes get their turn first.
-    lanes.delete(lane);
-    lanes.set(lane, waiting);
-    leave(lane, waiting, first);
+    leave(lane, first);
     first.start();
   };
   const releaseOnce = () => {
@@ -77,18 +90,14 @@ export function createFairQueue({
   };
   return {
     waiting: () => waitingCount,
-    isBusy: (lane) => {
-      const size = lanes.get(lane)?.size ?? 0;
-      return size > 0 && size >= (QUEUED_PER_SLOT * concurrency) / lanes.size;
+    isBusy: (group) => {
+      const size = groups.get(group)?.size ?? 0;
+      return size > 0 && size >= (QUEUED_PER_SLOT * concurrency) / groups.size;
     },
-    isFull: () => waitingCount > QUEUED_PER_SLOT * concurrency,
     tryTake,
     release: startNext,
     take: (lane, waitMs = maxWaitMs) => {
       if (tryTake()) return Promise.resolve(releaseOnce());
-      const waiting = lanes.get(lane) ?? new Set();
-      lanes.set(lane, waiting);
-      waitingCount++;
       return new Promise((resolve, reject) => {
         const one = {
           start: () => {
@@ -97,11 +106,20 @@ export function createFairQueue({
           },
         };
         const timer = setTimeout(() => {
-          leave(lane, waiting, one);
+          leave(lane, one);
           reject(timeout());
         }, waitMs);
-        waiting.add(one);
+        join(lane, one);
       });
     },
   };
+}
+
+/** Returns the first value, and moves it to the end, so that all others get their turn first. */
+function takeTurn<T>(turns: Map<string, T>): T | undefined {
+  const [first] = turns;
+  if (first === undefined) return undefined;
+  turns.delete(first[0]);
+  turns.set(...first);
+  return first[1];
 }
