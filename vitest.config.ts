@@ -10,13 +10,13 @@ export default defineConfig({
     reporters: ['default', summaryReporter()],
     pool: 'forks',
     maxWorkers: 2,
-    // Loading the service takes two seconds, so all test files that run in the same worker share its loaded modules.
+    // Test files that run in the same worker share the loaded modules, because loading the service takes two seconds.
     // Therefore no module may have state, and a test file must close what it opens and restore what it replaces, even
     // if a test fails.
     isolate: false,
     sequence: { sequencer: SlowestFirst },
-    // On a busy machine, tests of processes and timeouts occasionally fail. The reporter prints which tests were
-    // retried.
+    // In CI, a failed test is retried once, because tests of processes and timeouts occasionally fail on a busy
+    // machine. The reporter prints which tests were retried.
     retry: process.env.CI ? 1 : 0,
     testTimeout: 60_000,
     hookTimeout: 120_000,

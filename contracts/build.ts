@@ -15,10 +15,10 @@ type Output = { errors?: Message[]; contracts: Record<string, Record<string, Art
 const packageFolder = dirname(fileURLToPath(import.meta.url));
 const sourceFolders = ['src', 'test/solidity'];
 
-// Without the metadata hash, paths and comments do not affect the bytecode.
 const settings = {
   evmVersion: 'cancun',
   optimizer: { enabled: true, runs: 10_000 },
+  // Leaves out the metadata hash, so that paths and comments do not affect the bytecode.
   metadata: { appendCBOR: false, bytecodeHash: 'none' },
   outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] } },
 };
@@ -32,8 +32,8 @@ function readSources(): Record<string, { content: string }> {
 }
 
 /**
- * Hashes everything `abi/` is compiled from, so that a test can detect stale output without compiling. Ignores line
- * endings.
+ * Hashes all inputs of the compiler, so that a test can detect stale files in `abi/` without compiling. Line endings do
+ * not affect the hash.
  */
 export function fingerprintSources(): string {
   const inputs = JSON.stringify([solc.version(), soladyVersion(), settings, readSources()]).replaceAll(
@@ -62,7 +62,7 @@ export function compileContracts(): Map<string, string> {
   return modules;
 }
 
-// Warnings in our own sources fail the build; warnings in the pinned library do not.
+// Warnings also fail the build, except warnings in the pinned library.
 function isProblem({ severity, sourceLocation }: Message): boolean {
   return severity === 'error' || !sourceLocation?.file.startsWith('solady/');
 }

@@ -33,7 +33,7 @@ export async function benchContext(settings: Partial<Config> = {}, clock = realC
   const { pool } = openPool(database.url, { max: 1 });
   await migrate(pool);
   await pool.end();
-  // A busy machine would make a node refuse requests, and a benchmark must not fail because of that.
+  // With the default limits, a node on a busy machine would refuse requests, and the benchmark would fail.
   const patient = { MAX_EVENT_LOOP_LAG_MS: '60000', MAX_POOL_WAIT_MS: '60000' };
   const config = { ...loadConfig({ CAUSEWAY_DATA: dataDir, ...patient }), ...settings };
   for (const name of Object.keys(config.limits) as LimitName[]) config.limits[name] = 1e9;

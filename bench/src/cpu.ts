@@ -11,8 +11,8 @@ type Stat = { pid: number; parent: number; ownMs: number; endedMs: number };
 export type CpuTime = { ownMs: number; descendantsMs: number };
 
 /**
- * Returns the CPU time of a process and its descendants, including those that have ended. Returns null if there is no
- * such process or no `/proc`.
+ * Returns the CPU time of a process and all its descendants, including descendants that have ended. Returns null if the
+ * process does not exist, or if there is no `/proc`.
  */
 export function readCpuMs(pid: number): number | null {
   const time = readCpuTime(pid);

@@ -14,12 +14,15 @@ import { seedParticipations } from './participations-seed.ts';
 type Run = { perSecond: number; cpuMs: number };
 
 export type CommitFigures = {
-  /** Throughput with an event divided by throughput without one. One value per round. */
+  /**
+   * The throughput of commits with an event, divided by the throughput of commits without an event. One value per
+   * round.
+   */
   ratios: number[];
   wakingRatios: number[];
   /**
-   * CPU time without an event divided by CPU time with one. One value per round. Other processes hardly affect this
-   * ratio.
+   * The CPU time of commits without an event, divided by the CPU time of commits with an event. One value per round.
+   * Other processes hardly affect this ratio.
    */
   cpuRatios: number[];
   /** Like `ratios`, but for a tiny change: a locking read and two inserts of a narrow row. */
@@ -32,11 +35,12 @@ const COMMITTERS = 16;
 const ROUNDS = 15;
 
 /**
- * Compares three kinds of commits: those that append an event, those that wake settlement, and those that do neither.
- * All three make the change that the service makes most often: they record the outcome of a participation, with its
- * audit entry and its notice. `tinyRatios` compare commits with and without an event for a change that costs almost
- * nothing. The runs alternate, so that load on the machine affects all of them alike. An event gets its position later,
- * in another transaction. The `deliveries` part measures the cost of that transaction.
+ * Compares commits that append an event, commits that wake settlement, and commits that do neither. All of them make
+ * the change that the service makes most often: they record the outcome of a participation, with its audit entry and
+ * its notice. `tinyRatios` compares commits with and without an event for a change that costs almost nothing. The runs
+ * alternate, so that load on the machine affects all of them equally.
+ *
+ * An event gets its position later, in another transaction. The `deliveries` part measures that transaction.
  */
 export async function measureCommits(
   context: Context,
@@ -48,8 +52,8 @@ export async function measureCommits(
   let used = 0;
 
   /**
-   * Makes `commits` commits, two per participation. Each run continues with the participation after the last one of the
-   * previous run.
+   * Makes `commits` commits, two per participation. Each run continues with the next participation after the previous
+   * run.
    */
   const run = async (commitTwice: (id: string) => Promise<void>): Promise<Run> => {
     const cpuStart = process.cpuUsage();
@@ -111,10 +115,7 @@ export async function measureCommits(
 
 type Change = (tx: Db, change: StatusChange) => Promise<unknown>;
 
-/**
- * Returns the ids of new participations. Seeds many, because rows that are updated again and again become
- * slow.
- */
+/** Seeds participations and returns their ids. Seeds many, because a row that is updated often becomes slow. */
 async function seedSubmitted(ctx: Context, clientId: string, count: number): Promise<string[]> {
   await seedParticipations(ctx, clientId, count);
   const { rows } = await sql<{
@@ -160,7 +161,7 @@ function average(runs: readonly Run[]): Run {
   return { perSecond: mean(({ perSecond }) => perSecond), cpuMs: mean(({ cpuMs }) => cpuMs) };
 }
 
-/** Returns the process id of the database server, whose children run the statements. */
+/** Returns the process id of the database server. Its child processes run the statements. */
 async function readDatabasePid(db: Db): Promise<number> {
   const { rows } = await sql<{ text: string }>`select pg_read_file('postmaster.pid') as text`.execute(db);
   return Number.parseInt(rows[0]?.text ?? '', 10);

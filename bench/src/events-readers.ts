@@ -2,15 +2,15 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * The number of streams that may be opening at once. A stream counts as a request until its headers are sent,
- * so this stays below the default of `PARTNER_CONCURRENCY` (100).
+ * The maximum number of streams that are being opened at the same time. A stream counts as a request until its headers
+ * are sent, so this number must be below the default of `PARTNER_CONCURRENCY` (100).
  */
 const OPENING = 50;
 
 /**
- * Opens `count` event streams, ten per token. When all of them have caught up, this process sends a URL to its parent.
- * A request to the URL returns the delays of the events that arrived since the previous request. A delay is the time
- * from when an event is appended until it arrives at a stream, in milliseconds.
+ * Opens `count` event streams, ten per token. Once every stream has received data, this process sends a URL to its
+ * parent. A request to the URL returns the delays of the events that arrived since the previous request. The delay of
+ * an event is the time in milliseconds from its creation to its arrival at a stream.
  */
 const [url = '', count = '0', ...tokens] = process.argv.slice(2);
 let opened = 0;

@@ -17,11 +17,14 @@ import { measurePages, type PageFigures } from './events-pages.ts';
 import { median } from './statistics.ts';
 import { startTarget } from './target.ts';
 
-/** The figures of each part. This process sends them to its parent, which then stops it. */
+/**
+ * The figures of each part of this benchmark. This process measures one part and sends its figures to the parent
+ * process, which then stops this process.
+ */
 export type EventFigures = {
   /** `cpuMsPerEvent` counts only this process, not the database or the receiver. */
   deliveries: { deliveredPerSecond: number; cpuMsPerEvent: number };
-  /** `eventsPerSecond` is the append rate of the slowest round. */
+  /** `eventsPerSecond` is the rate at which the slowest round appended events. */
   hanging: { firstAttemptP99Ms: number; hangingP99Ms: number; ratios: number[]; eventsPerSecond: number };
   commits: CommitFigures;
   streams: { streamsMb: number; arrivalP99Ms: number };
@@ -34,7 +37,9 @@ const PARTNERS = 16;
 /** The number of events that one call appends. */
 const BATCH = 5;
 const RATE_PER_SECOND = 200;
-/** The maximum number of deliveries to one endpoint that may be in progress at once. */
+/**
+ * How many deliveries to the hanging endpoint are in progress at once: the limit that the service sets per endpoint.
+ */
 const MAX_HANGING = 8;
 const HANGING_ROUNDS = 5;
 const MAX_WAIT_MS = 30_000;
@@ -178,9 +183,7 @@ async function measureHanging(context: Context, size: number): Promise<EventFigu
   };
 }
 
-/**
- * Waits until `count` attempts are in progress and every enabled endpoint has deliveries for all its events.
- */
+/** Waits until `count` delivery attempts are in progress and every enabled endpoint has read all events. */
 async function waitForHanging({ db }: Context, count: number): Promise<void> {
   for (;;) {
     const { rows: found } = await sql<{ attempts: bigint; behind: bigint }>`

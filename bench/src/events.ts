@@ -3,25 +3,31 @@ import { type Bar, barOf, type Options, type Result } from './result.ts';
 import { startTarget } from './target.ts';
 
 /**
- * The size of each part: events to deliver, deliveries queued for the hanging endpoint, streams, commits per run,
- * events in the log, audit entries. With `--part`, `--rows` sets the size of that part. Without `--part`, `--rows` sets
- * the number of events in the log. The acceptance criteria require 10,000,000 events in the log. The default is lower,
- * because seeding that many events takes most of the run.
+ * The default size of each part. With `--part`, `--rows` sets the size of that part. Without `--part`, `--rows` sets
+ * the size of `pages`.
  */
 const SIZES: Record<EventPart, number> = {
   ...{
+    /** Events to deliver. */
     deliveries: 10_000,
+    /** Deliveries queued for the hanging endpoint. */
     hanging: 10_000,
     streams: 2_000,
+    /** Commits per run. */
     commits: 2_000,
+    /**
+     * Events in the log. The acceptance criteria require 10,000,000. The default is lower, because seeding that many
+     * events takes most of the run.
+     */
     pages: 1_000_000,
+    /** Entries in the audit log. */
     audit: 1_000_000,
   },
 };
 
 /**
- * Measures the event log in parts. Each part runs in its own process with its own database. Its figures are printed
- * when it ends.
+ * Measures the event log in parts. Each part runs in its own process with its own database. The figures of a part are
+ * printed when the part ends.
  */
 export async function run({ rows, part: only }: Options): Promise<Result> {
   const figures: Record<string, unknown> = {};

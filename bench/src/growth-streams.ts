@@ -9,8 +9,8 @@ import { issueUserTokens } from '@causeway/service/oauth/issue.ts';
 import { benchContext } from './context.ts';
 
 /**
- * Serves event streams for as many users as the first argument says. `appendUrl/N` appends N events, going through the
- * users in turn.
+ * Serves event streams for many users; the first argument is their number. A request to `appendUrl/N` appends N events,
+ * one user after another.
  */
 const users: string[] = [];
 const tokens: string[] = [];

@@ -18,8 +18,8 @@ import { statusesWorld } from './statuses-world.ts';
 import type { Target } from './target.ts';
 
 /**
- * Seeds the database for one part of `growth.ts`, and serves the requests whose cost `growth.ts` compares. Depending on
- * the part, `size` is the number of rows, users, offers or options to seed.
+ * Seeds the database for one part of `growth.ts`, and serves the requests that `growth.ts` measures. `size` is the
+ * number of rows, users, offers or options to seed, depending on the part.
  */
 const [part = '', size = 0] = [process.argv[2], Number(process.argv[3])];
 const PARTS: Record<string, () => Promise<Record<string, Target>>> = {
@@ -29,7 +29,10 @@ const PARTS: Record<string, () => Promise<Record<string, Target>>> = {
   events,
   eligibility,
 };
-/** The number of users who send the requests in turn. With only one user, the same rows would stay hot. */
+/**
+ * The number of users who send the requests in turn. With only one user, the database would serve the same cached rows
+ * every time.
+ */
 const CALLERS = 50;
 
 process.send?.(await (PARTS[part] as (typeof PARTS)[string])());
@@ -38,7 +41,7 @@ async function serve(ctx: Context, routes: Parameters<typeof buildServer>[1]): P
   return (await buildServer(ctx, routes)).listen({ host: '127.0.0.1', port: 0 });
 }
 
-/** Seeds users, each with reviews and a connected wallet, and issues tokens for the callers. */
+/** Seeds users, each with reviews and a connected wallet. Issues tokens for `CALLERS` of them. */
 async function users(): Promise<Record<string, Target>> {
   const { ctx, clientId, options } = await statusesWorld();
   const { db } = ctx;
@@ -165,7 +168,7 @@ async function partnerHeaders({ ctx, clientId }: Bench, scope: string): Promise<
   return { authorization: `Bearer ${await new provider.ClientCredentials({ client, scope }).save()}` };
 }
 
-/** Runs statements that take longer than the service allows, on a connection that is closed afterwards. */
+/** Runs statements without the service's time limit, on a connection that is closed afterwards. */
 async function runLong({ pool }: Context, statements: readonly string[]): Promise<void> {
   const client = await pool.connect();
   try {

@@ -5,7 +5,7 @@ import { measure } from './settlement.ts';
 import { type Spread, spreadOf } from './statistics.ts';
 import { type Started, startTarget, type Target } from './target.ts';
 
-/** CPU microseconds per operation, by size: one value per round. Includes the service and its database. */
+/** CPU microseconds per operation: for each size, one value per round. Adds up the service and its database. */
 type Costs = Record<number, number[]>;
 
 /**
@@ -29,8 +29,9 @@ type Part = {
 };
 
 /**
- * The highest exponents that still count as flat and as linear. An exponent of 0.1 means 1.6 times the cost at a
- * hundred times the size. `flat` allows this, because a larger index may be one level deeper and less of it is cached.
+ * The highest exponent of a cost that still counts as flat or as linear. With an exponent of 0.1, a hundred times the
+ * size costs 1.6 times as much. `flat` allows this, because a larger index may be one level deeper and less of it is
+ * cached.
  */
 const MAX_EXPONENT = { flat: 0.1, linear: 1.05 };
 const ROUND_SECONDS = 2;
@@ -63,9 +64,9 @@ const PARTS: Record<string, Part> = {
 
 /**
  * Measures how the CPU time per operation grows with a size: the number of rows, users, streams, offers or options.
- * Each part measures several sizes in turn, and each size has its own process and database. The exponent is the slope
- * of the cost over the size on logarithmic scales, at the largest sizes. `--rows` replaces the sizes with 1%, 10% and
- * 100% of its value.
+ * Each part measures several sizes in turn. Each size has its own process and database. The result is an exponent: the
+ * slope of the cost over the size on logarithmic scales, at the largest sizes. `--rows` replaces the sizes with 1%, 10%
+ * and 100% of its value.
  */
 export async function run({ part: only, large = false, rows }: Options): Promise<Result> {
   if (only !== undefined && PARTS[only] === undefined)
@@ -91,9 +92,9 @@ export async function run({ part: only, large = false, rows }: Options): Promise
 }
 
 /**
- * Returns the exponent between the two largest sizes, per round. For `flat`, it is the exponent of the cost itself. For
- * `linear`, it is the exponent of the increase in cost from one size to the next, because a fixed cost would hide how
- * the rest grows. Each size must be ten times the one before it.
+ * Returns one exponent per round, which describes how the cost grows at the largest sizes. For `flat`, compares the
+ * costs of the two largest sizes. For `linear`, compares the two increases in cost between the three largest sizes,
+ * because a fixed cost would hide how the rest grows. Each size must be ten times the one before it.
  */
 export function exponents(
   sizes: readonly number[],

@@ -3,8 +3,8 @@ import type { Result } from './result.ts';
 import { startTarget } from './target.ts';
 
 /**
- * Measures the overhead of the kernel: the same 2 KB list served by a bare Fastify route and by a route that
- * the kernel declares.
+ * Measures the overhead of the kernel. A bare Fastify route and a route that the kernel declares serve the same 2 KB
+ * list.
  */
 export async function run(): Promise<Result> {
   const bare = await startTarget('./kernel-bare.ts');

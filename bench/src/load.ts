@@ -4,7 +4,9 @@ import { type Bar, barOf } from './result.ts';
 import { median, ratios } from './statistics.ts';
 import type { Started } from './target.ts';
 
-/** One round of one target. CPU microseconds are per request; null where the system has no `/proc`. */
+/**
+ * The result of one round of one target. CPU times are microseconds per request, or null if the system has no `/proc`.
+ */
 export type Load = {
   requestsPerSecond: number;
   /** Milliseconds by percentile. */
@@ -100,8 +102,9 @@ export function throughputBar(
 }
 
 /**
- * Returns two bars with the same limit: throughput, and requests per second of CPU time (service and database). Other
- * programs on the machine hardly affect the second bar. It is left out if the system has no `/proc`.
+ * Returns two bars with the same limit: one for throughput, and one for requests per second of CPU time (service and
+ * database). Other programs on the machine hardly affect the second bar. The second bar is left out if the system has
+ * no `/proc`.
  */
 export function ratioBars(
   label: string,

@@ -51,7 +51,7 @@ if (unknown !== undefined)
 const folder = new URL('../results/', import.meta.url);
 await mkdir(folder, { recursive: true });
 
-// Exiting runs the handlers that end the targets and remove their bundles.
+// Exits on a signal, because the exit handlers stop the targets and remove their bundles.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 for (const name of names) {
@@ -78,7 +78,7 @@ for (const name of names) {
   await writeFile(new URL(`${file}.json`, folder), `${JSON.stringify(written, null, 2)}\n`);
 }
 
-// With `--report` and no names, no benchmark has run: the report shows the stored results.
+// Writes the report from the stored results. With `--report` and no names, no benchmark has run before.
 (await import('./report.ts')).writeReport();
 
 function describeBar(bar: Bar): string {

@@ -29,7 +29,8 @@ export type MixUser = {
 
 const PARTNERS = ['Harbour', 'Meadow', 'Quarry', 'Orchard'];
 /**
- * Enough users for the single-use requests to last a whole benchmark. With fewer, the mix would change between rounds.
+ * Some requests work only once per user. This is enough users to send such requests in every round, so that all rounds
+ * have the same mix.
  */
 const USERS_PER_PARTNER = 96;
 const SEED_BATCH_SIZE = 16;
@@ -45,8 +46,8 @@ const REQUIREMENTS = [
 /** The settings of a node that serves the mix. */
 export function mixSettings({ venue, chains, isPatient = false }: Outside): Partial<Config> {
   return {
-    // Without `isPatient`, sets the production limits. With higher limits, a busy node would queue requests instead of
-    // refusing them.
+    // `isPatient` sets limits so high that a busy node queues requests. Otherwise, the limits are those of production,
+    // so that a busy node refuses requests.
     ...(isPatient
       ? { maxEventLoopLagMs: 60_000, maxPoolWaitMs: 60_000 }
       : { maxEventLoopLagMs: 200, maxPoolWaitMs: 1_000 }),
@@ -89,7 +90,7 @@ export async function mixWorld(ctx: Context, outside: Outside) {
   return { users, offers: await Promise.all(['open', 'gated'].map((slug) => optionOf(ctx, slug))) };
 }
 
-/** Maps the items in order, a few at a time. */
+/** Maps `SEED_BATCH_SIZE` items at a time. The results are in the order of the items. */
 export async function inBatches<T, R>(items: readonly T[], map: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (let at = 0; at < items.length; at += SEED_BATCH_SIZE)

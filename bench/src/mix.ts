@@ -6,7 +6,7 @@ import { readCpuTime } from './cpu.ts';
 import { startTarget } from './target.ts';
 import { type Mix, pickFrom, type TimedLoad, timedLoad } from './timed-load.ts';
 
-/** `cpuMicros` is the CPU time of the service, `databaseCpuMicros` that of its database. */
+/** `cpuMicros` is the CPU time of the service. `databaseCpuMicros` is the CPU time of its database. */
 export type MeasuredLoad = TimedLoad & { cpuMicros: number; databaseCpuMicros: number };
 
 type Load = Parameters<typeof timedLoad>[2];
@@ -33,15 +33,16 @@ export async function startMix({ core, collectorUrl }: { core?: number; collecto
   const readDatabaseCpuMs = () => readCpuTime(pid)?.descendantsMs ?? Number.NaN;
   return {
     /**
-     * Applies the load. Returns the measurements and the CPU time that the service and its database used. Throws if
-     * single-use requests ran out, because the load would be lighter than in earlier rounds.
+     * Applies the load. Returns the measurements and the CPU time that the service and its database used. Throws if the
+     * single-use requests ran out: other requests then replaced them, which made the load lighter than in earlier
+     * rounds.
      */
     measure: async (load: Load): Promise<MeasuredLoad> => {
       const before = await readCpu();
       const databaseBefore = readDatabaseCpuMs();
       const measured = await timedLoad(target.url, next, load);
       if (measured.substituted > 0)
-        throw new Error(`${measured.substituted} single-use requests were missing; seed more users`);
+        throw new Error(`single-use requests ran out (${measured.substituted} replaced); seed more users`);
       const databaseCpuMicros = (readDatabaseCpuMs() - databaseBefore) * 1000;
       return { ...measured, cpuMicros: (await readCpu()) - before, databaseCpuMicros };
     },

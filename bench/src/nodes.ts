@@ -25,7 +25,10 @@ const GOAL = 1.6;
 type Target = { url: string; mix: Mix; wallets: WalletTarget; databaseUrl: string; dataDir: string };
 /** Sends requests to `url` for `SECONDS`. Returns the number of good replies, and the CPU time that sending took. */
 type Generator = (url: string) => Promise<{ replies: number; generatorCpuMs: number }>;
-/** CPU time is per request, in milliseconds. `machineCpuMs` includes the kernel and the simulated providers. */
+/**
+ * The CPU times are milliseconds per request. `machineCpuMs` is the time of the whole machine, with the kernel and the
+ * simulated providers.
+ */
 type Measured = Record<
   | 'requestsPerSecond'
   | 'nodeCpuMs'
@@ -38,10 +41,10 @@ type Measured = Record<
 >;
 
 /**
- * Compares two nodes behind HAProxy with one node behind HAProxy, on all cores of the machine, for several kinds of
- * requests. The load generator has the lowest priority. A node can use only one core, so it serves at most one request
- * per `nodeCpuMs`. The whole machine serves at most `cores` requests per `machineCpuMs`. More nodes can therefore do at
- * most `cores × nodeCpuMs ÷ machineCpuMs` times the work of one node (`ceiling`).
+ * Compares the throughput of two nodes behind HAProxy with that of one node, for several kinds of requests. All
+ * processes share the cores of the machine. The load generator has the lowest priority. `ceiling` is the highest
+ * possible ratio for any number of nodes: one node uses one core and so serves at most one request per `nodeCpuMs`, and
+ * the machine serves at most `cores` requests per `machineCpuMs`.
  */
 export async function run(): Promise<Result> {
   const problem = installDebianPackages(['haproxy', 'wrk']);

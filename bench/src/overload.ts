@@ -14,10 +14,10 @@ const OVERLOAD_SECONDS = 12;
 
 /**
  * Measures throughput and latency at four times the load that saturates the node. The throughput is relative to the
- * peak, which is measured before and after each overload. The service and its database share one core; the load
- * generator and the simulated providers run on another. On the same core, the generator would take CPU time from the
- * service and lower its throughput. The load comes from several partners and stays within their rate limits. A request
- * is therefore refused only because the node is saturated.
+ * peak, which is measured before and after each overload. The service and its database share one core. The load
+ * generator and the simulated providers run on another core, so that they do not take CPU time from the service. The
+ * load comes from several partners and stays within their rate limits. A request is therefore refused only because the
+ * node is saturated.
  */
 export async function run(): Promise<Result> {
   const isPinned = availableParallelism() > 1 && existsSync(TASKSET);
@@ -35,8 +35,8 @@ export async function run(): Promise<Result> {
     }
     const perSecond = (load: MeasuredLoad | undefined) => load?.acceptedPerSecond ?? 0;
     const relative = overloads.map(
-      // Divides by the higher of the two peaks around the overload, because the process may have become faster in the
-      // meantime.
+      // Divides by the higher of the two peaks before and after the overload. The process may become faster during the
+      // benchmark, so the earlier peak may be too low.
       (load, round) => perSecond(load) / Math.max(perSecond(peaks[round]), perSecond(peaks[round + 1])),
     );
     return {

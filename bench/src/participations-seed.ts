@@ -46,8 +46,8 @@ export async function seedParticipations(ctx: Context, clientId: string, rows: n
     'status !=': filter('status', '!=', 'completed'),
     'user_email ==': filter('user_email', '==', 'user291@bench.test'),
   };
-  // The 40th to the 20th row from the end of the list: one page of 20 rows, plus one row so that `readPage` returns a
-  // cursor. The cursor is the last row of the page, the 21st from the end, so the last 20 rows follow it.
+  // The page before the last 20 rows of the list: the 40th to the 21st row from the end. The 20th row is added so that
+  // `readPage` returns a cursor. The last 20 rows follow that cursor.
   return { partnerId, queries, deepest: deepest.slice(19, 40).reverse() };
 }
 

@@ -15,7 +15,7 @@ const client = await provider.Client.find(clientId);
 if (client === undefined) throw new Error('client not found');
 const rows = Number(process.argv[2] ?? 1_000_000);
 const { partnerId, queries, deepest } = await seedParticipations(ctx, clientId, rows);
-// Issued after seeding, which can take longer than the token's lifetime.
+// The token is issued after seeding, because seeding can take longer than the token's lifetime.
 const token = await new provider.ClientCredentials({ client, scope: 'participations:read' }).save();
 
 const app = await buildServer(ctx, participationRoutes);

@@ -14,8 +14,8 @@ import {
 import { type Bar, describeValue, judge, type Result } from './result.ts';
 
 /**
- * A file of `bench/results`. Files without a date come from an earlier version of the benchmark, with one round and
- * other limits, so they are shown but not judged.
+ * A file of `bench/results`. A file without a date comes from an earlier version of the benchmark, with one round and
+ * other limits. The report shows its values, but does not compare them with the limits.
  */
 type Stored = Result & {
   file: string;
@@ -29,7 +29,7 @@ type Stored = Result & {
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const RESULTS = `${ROOT}bench/results/`;
 const THEMES = ['light', 'dark'] as const;
-/** Comparisons with peers. The report plots their latencies. */
+/** The benchmarks that compare us with peers. The report plots their latencies. */
 const LATENCY_FILES = ['kernel', 'offers', 'statuses', 'eligibility', 'oauth', 'tokenized'];
 
 /** Writes `docs/benchmarks.md` and its plots. */
@@ -128,9 +128,9 @@ function limitOf(bar: Bar): string {
 }
 
 /**
- * Returns a row of the plot for each bar. If a lower value is better, replaces each value with `limit² / value`, so
- * that a higher value is better in every row. Skips growth exponents, results without a date, and bars with a limit or
- * a round that is not positive.
+ * Returns one row of the plot per bar. A higher value is better in every row: if a lower value of a bar is better, each
+ * value is replaced with `limit² / value`. Skips growth exponents and results without a date. Also skips a bar if its
+ * limit or one of its rounds is not positive.
  */
 function ratioRows(results: readonly Stored[]): RatioRow[] {
   return results

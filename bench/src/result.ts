@@ -1,7 +1,8 @@
 import { median } from './statistics.ts';
 
 /**
- * A measured value and the limit it must meet. `goal` is informational. If there are `rounds`, `value` is their median.
+ * A measured value and the limit that it must meet. If there are `rounds`, `value` is their median. `goal` is only
+ * printed and does not affect the verdict.
  */
 export type Bar = { label: string; value: number; rounds?: number[]; goal?: number } & (
   | { min: number }
@@ -15,11 +16,14 @@ export type Result = {
   figures: Record<string, unknown>;
 };
 
-/**
- * `rows` is the size of the seeded tables, for benchmarks that seed any. `part` runs one part of a benchmark. `large`
- * adds the sizes that take long to seed.
- */
-export type Options = { rows?: number; part?: string; large?: boolean };
+export type Options = {
+  /** The size of the seeded tables. */
+  rows?: number;
+  /** The only part of the benchmark to run. */
+  part?: string;
+  /** Adds table sizes that take long to seed. */
+  large?: boolean;
+};
 
 export type Verdict = 'met' | 'MISSED' | 'not decided: the limit is inside the spread';
 
@@ -32,7 +36,10 @@ export function barOf(
   return { label, value: median(rounds), rounds, ...limit };
 }
 
-/** Compares the value with its limit. Undecided if the limit lies between the lowest and the highest round. */
+/**
+ * Compares the value with its limit. If the limit lies between the lowest and the highest round, the verdict is "not
+ * decided".
+ */
 export function judge(bar: Bar): Verdict {
   const limit = 'min' in bar ? bar.min : bar.max;
   const { value, rounds = [value] } = bar;

@@ -10,14 +10,14 @@ import { startTestChain, type TestChain } from '../../service/test/support/chain
 import { makeFundV2 } from '../../service/test/support/fund-v2.ts';
 import { UNIT } from '../../service/test/support/sale.ts';
 
-/** The operator's first nonce, as if it had already sent this many transactions. */
+/** The nonce that the operator starts with, as if the operator had already sent this many transactions. */
 const PAST_NONCES = 10_000;
 const SINGLE_COMMITS = 50;
 const WALLETS_PER_BLOCK = 100;
 
 export type ApprovedWallet = { address: Hex; hash: Hex };
 
-/** The chain runs in its own process, so that its CPU time does not count as the service's. */
+/** A chain that runs in its own process, so that its CPU time does not count as the service's. */
 export type SettlementChain = {
   url: string;
   pid: number;
@@ -25,7 +25,7 @@ export type SettlementChain = {
   fund: Hex;
   usdc: Hex;
   approvals: ApprovedWallet[];
-  /** The gas used by a commit of a single row. */
+  /** The average gas of a commit with a single row. */
   single: number;
 };
 
@@ -98,8 +98,8 @@ const [count = 1_000, units = 1, generation = 1, blockMs = 0] = process.argv.sli
 const chain = await startTestChain();
 const node = await chain.addNode();
 const { open, other } = chain.deployment.sale_funds;
-// The single commits go to a separate fund. If they went to the fund that the service settles, the service would assume
-// that it has lost the records of these commits, and would pause the offer.
+// The commits of single rows go to a separate fund. In the fund that the service settles, the service would take them
+// for its own commits whose records it has lost, and would pause the offer.
 const [fund, singleFund] =
   generation === 2 ? [await makeFundV2(chain), await makeFundV2(chain)] : [open, other];
 const usdc = chain.deployment.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address ?? '0x';
@@ -107,7 +107,7 @@ const nonce = numberToHex(PAST_NONCES);
 await chain.chain.request({ method: 'hardhat_setNonce', params: [roles.operator.address, nonce] });
 const approvals = await approveAll(chain, 'wallet', fund, usdc, count, BigInt(units) * UNIT);
 const others = await approveAll(chain, 'single', singleFund, usdc, SINGLE_COMMITS, UNIT);
-// Each of these commits mines a block, so all approvals are confirmed afterwards.
+// Each commit of a single row mines a block. These blocks also confirm all approvals.
 const single = await commitOneByOne(chain, singleFund, usdc, others, generation === 2 ? 2 : 1);
 chain.chain.setBlockInterval(blockMs);
 const ready: SettlementChain = {

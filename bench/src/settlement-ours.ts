@@ -11,11 +11,9 @@ import type { SettlementChain } from './settlement-chain.ts';
 import { seedSettlement } from './settlement-seed.ts';
 import { startTarget } from './target.ts';
 
-/** This process sends the figures to its parent, which then stops it. */
+/** The result of the measurement. This process sends it to its parent process, which then stops this process. */
 export type SettlementFigures = {
-  /**
-   * Gas per row: `single` if each row has its own commit, `batched` if the worker settles rows in batches.
-   */
+  /** Gas per row: `single` with one commit per row, `batched` with the batches of the worker. */
   single: number;
   batched: number;
   transactions: number;
@@ -28,7 +26,7 @@ export type SettlementFigures = {
 };
 
 export type SettlementModel = {
-  /** The number of rows to settle before the measurement ends, out of `backlog` waiting rows. */
+  /** The measurement ends when this many of the `backlog` waiting rows are settled. */
   count: number;
   backlog: number;
   /** Rows in the table that have already been settled. */
@@ -65,7 +63,7 @@ async function measure(model: SettlementModel, chain: SettlementChain): Promise<
     ...[process.cpuUsage(), readCpuMs(databasePid), readCpuMs(chain.pid)],
   ] as const;
   const settlement = await startSettlement(ctx);
-  // Rows are committed in order, so the measurement ends when the last counted row is completed.
+  // Rows are committed in order, so the measurement ends with the last of the `count` rows.
   while ((await lastOf.executeTakeFirstOrThrow()).status !== 'completed') await sleep(100);
   const seconds = (performance.now() - start) / 1000;
   const { user, system } = process.cpuUsage(cpuStart);

@@ -10,7 +10,7 @@ const uuid = (expression: string) =>
   `('00000000-0000-7000-8000-' || lpad(to_hex(${expression}), 12, '0'))::uuid`;
 
 /**
- * Inserts `history` settled rows and `backlog` rows to commit. Each approval gets its own user, with a proven wallet.
+ * Inserts `history` settled rows and `backlog` rows to commit. Inserts one user with a proven wallet for each approval.
  */
 export async function seedSettlement(
   { pool }: Pick<Context, 'pool'>,
@@ -77,8 +77,8 @@ export async function seedSettlement(
     ['checkpoint', []],
     ['reset statement_timeout', []],
   ];
-  // Keeps the connection open. Otherwise its server process would end during the benchmark, and the CPU time
-  // it used for seeding would count as the benchmark's.
+  // Keeps the connection open. If it were closed, its server process would end during the benchmark. The CPU time that
+  // this process used for seeding would then count as CPU time of the benchmark.
   const client = await pool.connect();
   try {
     for (const [text, values] of statements)

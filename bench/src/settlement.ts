@@ -6,20 +6,20 @@ const ROWS = 10_000;
 /** Ethereum's timing: a block every 12 s, and 32 blocks until a block is safe. */
 const MAINNET = { blockMs: 12_000, confirmations: 32 };
 /**
- * How many rows to settle on a second-generation fund (a fund with ids). The benchmark checks only the gas of these
- * rows. Gas does not depend on block timing, so the chain mines blocks on demand.
+ * How many rows to settle on a second-generation fund (a fund with ids). Only the gas of these rows is measured. Gas
+ * does not depend on block timing, so the chain mines blocks on demand.
  */
 const GAS_ROWS = 500;
-/** Rows to settle out of backlogs of different sizes, and the wallets that own them. */
+/** How many rows to settle out of each backlog in `BACKLOGS`. They belong to `FLAT_WALLETS` wallets. */
 const FLAT_ROWS = 900;
 const FLAT_WALLETS = 180;
 const BACKLOGS = [1_000, 10_000, 100_000];
 const HISTORY = 100_000;
 
 /**
- * Settles participations of new users with Ethereum's timing. Compares the gas of batches with the gas of
- * single commits, for both generations of funds. `--part flat` measures only whether the cost per row grows
- * with the number of waiting or settled rows; `--part mainnet` measures everything else.
+ * Measures settlement in two parts. `mainnet` settles participations of new users with Ethereum's timing, and compares
+ * the gas of batches with the gas of single commits, for both generations of funds. `flat` measures whether the cost
+ * per row grows with the number of waiting or settled rows. `--part` selects one part.
  */
 export async function run({ rows = ROWS, part }: Options): Promise<Result> {
   const results = [

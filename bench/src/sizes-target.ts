@@ -13,7 +13,7 @@ const SIGN_INS = 2_000;
 const EVENT_BATCH = 500;
 /** Participations per commit, as measured in settlement.json. */
 const ROWS_PER_COMMIT = 36;
-/** Bytes of calldata per participation: an address, an amount, an option and a token. */
+/** Bytes of calldata per participation: 32 each for the address, the amount, the option and the token. */
 const CALLDATA_PER_ROW = 128;
 const rows = Number(process.argv[2]);
 const { ctx, clientId } = await benchContext();

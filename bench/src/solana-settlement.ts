@@ -17,7 +17,9 @@ import { benchContext } from './context.ts';
 import type { ApprovedWallet } from './solana-chain.ts';
 import { startTarget } from './target.ts';
 
-/** This process sends the figures to its parent, which then stops it. CPU time covers the service only. */
+/**
+ * The figures that this process sends to its parent, which then stops this process. CPU time covers the service only.
+ */
 export type SolanaFigures = {
   verifiedPerCpuSecond: number;
   settledPerCpuSecond: number;

@@ -4,7 +4,10 @@ import { startTarget } from './target.ts';
 
 const ROWS = 1_000;
 
-/** Verifies and settles participations on Solana. A slot takes 400 ms, and a block is final 31 slots later. */
+/**
+ * Measures the verification and settlement of participations on Solana. A slot takes 400 ms, and a block is final 31
+ * slots later.
+ */
 export async function run({ rows = ROWS }: Options): Promise<Result> {
   const { target, stop } = await startTarget<SolanaFigures>('./solana-settlement.ts', [String(rows)]);
   await stop();

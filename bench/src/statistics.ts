@@ -12,7 +12,9 @@ export function percentile(values: readonly number[], share: number): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? 0;
 }
 
-/** Divides the values of two targets round by round, so that load on the machine affects both sides alike. */
+/**
+ * Divides the values of two targets round by round, because load on the machine affects both targets of a round alike.
+ */
 export function ratios(above: readonly number[], below: readonly number[]): number[] {
   return above.map((value, round) => value / (below[round] ?? Number.NaN));
 }

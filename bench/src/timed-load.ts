@@ -4,7 +4,8 @@ import { groupBy } from '@causeway/service/group-by.ts';
 import { percentile } from './statistics.ts';
 
 /**
- * Requests of one kind in the mix. A request is the full text of an HTTP request; `{n}` is replaced by a unique number.
+ * One kind of request in the mix. `requests` are full HTTP texts. Without `substitute`, they are reused, and `{n}` in a
+ * text is replaced by a unique number.
  */
 export type Kind = {
   weight: number;
@@ -12,8 +13,8 @@ export type Kind = {
   /** The status of an accepted request. Default: 200. */
   status?: number;
   /**
-   * Set if each request of this kind is valid only once, for example because it spends a refresh token. When all
-   * requests of this kind are used up, requests of the kind named here are sent instead.
+   * The kind to send when all requests of this kind are used up. Set it if each request of this kind is valid only
+   * once, for example because it spends a refresh token.
    */
   substitute?: string;
 };
@@ -30,8 +31,8 @@ export type TimedLoad = {
   /** Connections that the operating system refused or reset because too many were waiting. */
   resets: number;
   /**
-   * Requests still without a reply two seconds after the end, and requests whose connection was closed without a reply.
-   * Their times so far count towards the percentiles of accepted requests.
+   * Requests whose connection was closed without a reply, and requests without a reply two seconds after the load
+   * ended. The time that they waited counts in the percentiles of accepted requests.
    */
   unanswered: number;
   /** Requests of a kind other than planned, because all single-use requests of the planned kind were used up. */
@@ -75,7 +76,8 @@ export function pickFrom(mix: Mix): () => Planned {
     const left = unused.get(kind) as string[];
     const { status = 200, substitute } = mix[kind] as Kind;
     if (substitute === undefined) {
-      // Adds `round`, because a kind of request would otherwise always come from users of the same partner.
+      // Shifts the index by one per round. Otherwise a kind of request could always come from users of the same
+      // partner.
       const round = Math.floor(count / turns.length);
       const text = left[(count + round) % left.length] as string;
       return { kind, status, text: text.replace('{n}', String(count)) };
@@ -88,13 +90,13 @@ export function pickFrom(mix: Mix): () => Planned {
 }
 
 /**
- * Sends requests on raw sockets, which cost little, so that the generator is not the bottleneck. Accepted and refused
- * requests (429 and 503) are counted separately.
+ * Sends requests on raw sockets, which cost little, so that the generator is not the bottleneck. Counts accepted
+ * requests and refused requests (429 and 503) separately.
  *
  * With `rate`, the load is an open loop of independent users. Request `k` is sent at `k / rate` seconds, however late
- * the replies are. It is sent on an idle connection or else on a new one, and its latency counts from the time it was
- * due. A low limit on connections would turn the open loop into a closed one: requests would wait in the generator, and
- * the node would never be overloaded.
+ * earlier replies are. It is sent on an idle connection, or on a new one if none is idle. Its latency counts from the
+ * time it was due. `MAX_CONNECTIONS` must be high: with a low limit, requests would wait in the generator and the node
+ * would never be overloaded.
  *
  * With `connections`, each connection sends its next request as soon as a reply arrives. This measures the highest
  * throughput of the node.

@@ -2,9 +2,9 @@ import { fastify } from 'fastify';
 import { Pool } from 'undici';
 
 /**
- * A plain route for quotes. The argument `mode` says how it gets them. `fetch` and `pool` call the venue for every
- * request: one with the global `fetch`, the other with a pool of kept-alive connections. `constant` calls the venue
- * once and repeats the reply, as an upper bound.
+ * A plain route for quotes. The argument `mode` selects how it gets them. `fetch`: calls the venue with the global
+ * `fetch` for every request. `pool`: calls the venue through a pool of kept-alive connections for every request.
+ * `constant`: calls the venue once and repeats the reply, which shows the upper bound.
  */
 const [, , mode = '', venueUrl = '', apiKey = ''] = process.argv;
 const PATH = '/v1/attestations/soft';

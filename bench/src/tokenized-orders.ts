@@ -8,17 +8,17 @@ import { percentile } from './statistics.ts';
 /** A running service, and the URL that reports its statistics, sets its clock and deletes its orders. */
 export type Measured = { url: string; headers: Record<string, string>; statsUrl: string };
 
-/**
- * CPU milliseconds of the service process per transaction. `oneByOne` is the mean cost of transactions sent one at a
- * time. `atOnce` is the mean cost of transactions sent twenty at a time. Both have one value per part. `p50` and `p95`
- * refer to transactions sent one at a time. `idle` is the cost of an idle process during the mean time that such a
- * transaction takes. It is already subtracted from `oneByOne`, `p50` and `p95`, but not from `atOnce`.
- */
+/** CPU milliseconds of the service process per transaction. */
 export type TransactionCost = {
+  /** The mean cost of transactions sent one at a time, without `idle`. One value per part. */
   oneByOne: number[];
+  /** The mean cost of transactions sent twenty at a time. One value per part. */
   atOnce: number[];
+  /** The median cost of transactions sent one at a time, without `idle`. */
   p50: number;
+  /** The 95th percentile of the cost of transactions sent one at a time, without `idle`. */
   p95: number;
+  /** What an idle process costs in the mean time that a transaction sent alone takes. */
   idle: number;
 };
 
@@ -29,13 +29,13 @@ const WALLETS = 20;
  */
 const WARM_UP_ROUNDS = 280;
 /**
- * The rounds after the warm-up are grouped into parts. Each part has rounds that send all transactions at once, then
- * rounds that send them one at a time.
+ * The measurement after the warm-up is repeated this many times. Each part first sends `ROUNDS_PER_PART` rounds of
+ * transactions at once, and then as many rounds one transaction at a time.
  */
 const PARTS = 5;
 const ROUNDS_PER_PART = 4;
 const CHAIN = 'ethereum_sepolia';
-/** How far each round moves the clock. Longer than the lifetime of an attestation. */
+/** How far each round moves the clock. The step is longer than the lifetime of an attestation. */
 const CLOCK_STEP_MS = 40_000;
 const AMOUNT = '10050000';
 const abi = parseAbi(['function approve(address spender, uint256 amount)']);
@@ -137,8 +137,8 @@ export type Stats = {
   /** When `cpu` was measured, in milliseconds. */
   at: number;
   /**
-   * One entry for each transaction since the statistics were last read: the CPU milliseconds between the end of the
-   * previous transaction and its own end.
+   * The cost of each transaction since the statistics were last read: the CPU milliseconds from the end of the previous
+   * transaction to the end of this one.
    */
   orders: number[];
   served: number;

@@ -12,7 +12,7 @@ import type { Stats } from './tokenized-orders.ts';
 
 const [, , venueUrl = '', apiKey = '', rpcUrl = '', offer = ''] = process.argv;
 const real = realClock();
-/** How far the simulators' clock is ahead of the real clock. The service's clock is ahead by the same time. */
+/** How far the clocks of the simulators and of the service are ahead of the real clock. */
 let aheadMs = 0;
 const clock: Clock = {
   now: () => real.now() + aheadMs,
@@ -45,8 +45,8 @@ app.addHook('onResponse', (request, _reply, done) => {
 });
 const url = await app.listen({ host: '127.0.0.1', port: 0 });
 
-// Reports the CPU time, the replies served and the calls to the venue. `/prove/{wallet}` also proves a wallet;
-// `/reset/{now}` also sets the clock and deletes the orders.
+// Answers every request with the CPU time, the replies served and the calls to the venue. Before that,
+// `/prove/{wallet}` proves a wallet, and `/reset/{now}` sets the clock and deletes the orders.
 const stats = createServer(async (request, response) => {
   const [, wallet] = /^\/prove\/(0x[0-9a-f]{40})$/.exec(request.url ?? '') ?? [];
   if (wallet !== undefined) await proveWallet(wallet);

@@ -55,9 +55,7 @@ export async function connectWallets(
   return times;
 }
 
-/**
- * Keeps the wallets of earlier rounds. Deriving an address again would take milliseconds of the generator's CPU time.
- */
+/** Wallets by name. Later rounds reuse them, because deriving an address takes milliseconds of CPU time. */
 const WALLETS = new Map<string, Wallet>();
 
 function newWallet(name: string): Wallet {

@@ -60,7 +60,8 @@ export function encodeLength(length: number): Uint8Array {
 }
 
 /**
- * Merges the accounts of all instructions, ordered as the header counts them: signers first, writable before readonly.
+ * Merges the accounts of all instructions, in the order that the message header requires: writable signers, readonly
+ * signers, other writable accounts, other readonly accounts.
  */
 function collectAccounts(feePayer: Uint8Array, instructions: readonly Instruction[]): AccountMeta[] {
   const merged = new Map<string, AccountMeta>();
@@ -76,7 +77,7 @@ function collectAccounts(feePayer: Uint8Array, instructions: readonly Instructio
   for (const { accounts } of instructions) accounts.forEach(add);
   for (const { program } of instructions) add(readonly(program));
   const rank = ({ isSigner, isWritable }: AccountMeta) => (isSigner ? 0 : 2) + (isWritable ? 0 : 1);
-  // The sort is stable, so the fee payer stays first.
+  // The fee payer stays first, because it was added first and the sort is stable.
   return [...merged.values()].sort((a, b) => rank(a) - rank(b));
 }
 

@@ -9,7 +9,7 @@ import {
 } from 'viem/utils';
 import { verifiedSwapAbi } from './verifier-abi.ts';
 
-/** EIP-712 types of the quote that the venue signs: the members of the contract's struct. */
+/** EIP-712 types of the quote that the venue signs, taken from the struct in the ABI of the contract. */
 export const QUOTE_TYPES = { Quote: verifiedSwapAbi[0].inputs[0].components };
 
 /** EIP-712 types of the request that the operator signs. */
@@ -81,7 +81,7 @@ export function hashRequest(domain: Domain, message: VerifyRequest): Hex {
 
 const REQUEST_WORDS = [{ type: 'bytes32' }, ...REQUEST_TYPES.VerifyRequest] as const;
 
-/** Same as `hashRequest` for a known domain separator; skips hashing the domain and the types. */
+/** A faster `hashRequest` for callers that know the domain separator. Hashes neither the domain nor the types. */
 export function hashRequestIn(separator: Hex, message: VerifyRequest): Hex {
   const { side, inputToken, outputToken, sender, nonce, expiry, amount } = message;
   const words = [REQUEST_TYPEHASH, side, inputToken, outputToken, sender, nonce, expiry, amount] as const;
@@ -92,7 +92,7 @@ export function hashRequestIn(separator: Hex, message: VerifyRequest): Hex {
 // Passing the selector as the function name keeps viem from hashing the signature on every call.
 const swapOf = () => ({ abi: [verifiedSwapAbi[0]] as const, functionName: '0x5dcce09f' as const });
 
-/** Encodes the swap call that carries both signatures. */
+/** Encodes the swap call, with the signatures of the venue and of the operator. */
 export function encodeSwap(
   { signature, ...quote }: QuoteTuple & { signature: Hex },
   token: Hex,

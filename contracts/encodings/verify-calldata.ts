@@ -33,14 +33,13 @@ export type CalldataClaim = {
   fee?: string | undefined;
   notional_value?: string | undefined;
   receive_output_amount?: string | undefined;
-  /** The expected payment token and the expected asset; checked only if given. */
+  /** The expected payment token. Checked only if given. */
   funding_token?: string | undefined;
+  /** The expected asset. Checked only if given. */
   asset?: string | undefined;
-  /**
-   * The trusted swap contracts and venue managers. Without `contracts`, the contract in `to` is trusted. Without
-   * `venue_managers`, the manager that this contract names is trusted.
-   */
+  /** The trusted swap contracts. Default: the contract in `to`. */
   contracts?: readonly string[] | undefined;
+  /** The trusted venue managers. Default: the manager that the contract in `to` names. */
   venue_managers?: readonly string[] | undefined;
   /** The EIP-712 domain name, for a contract without `eip712Domain()`. */
   domain_name?: string | undefined;
@@ -50,7 +49,7 @@ export type Finding = { check: string; ok: boolean; description: string };
 export type Verdict = { ok: boolean; findings: Finding[] };
 
 type Note = (check: string, ok: boolean, description: string) => void;
-/** Returns undefined if the call reverts or its result does not decode. */
+/** Calls a view function. Returns undefined if the call reverts or its result does not decode. */
 type Read = (to: Hex, functionName: string, args?: unknown[]) => Promise<unknown>;
 type Swap = {
   quote: QuoteTuple;

@@ -45,8 +45,8 @@ function createDemoHandler(settings: DemoSettings, signIn: SignIn, pages: Pages)
   return async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url);
     if (pathname === '/config.json') return orUnavailable(async () => uncached(await config()));
-    // The offers for visitors without a session, read with the partner's credentials, so the list contains no
-    // user data.
+    // Lists the offers for visitors without a session. Reads them with the partner's credentials, so the list contains
+    // no user data.
     if (pathname === '/offers.json')
       return orUnavailable(async () =>
         uncached(await partner.offers.list({ limit: 12, include: 'summary' })),

@@ -22,7 +22,7 @@ export async function listenOnFirst(
 
 /**
  * Listens on both addresses of localhost, because browsers may try either one first. Throws if the port is in use on
- * either address; without IPv6, one address is enough.
+ * either address. If the machine has no IPv6, listens on the IPv4 address only.
  */
 async function listenOn(host: string, port: number, listener: RequestListener): Promise<Listening> {
   const [first, ...others] = host === 'localhost' ? ['127.0.0.1', '::1'] : [host];

@@ -14,7 +14,7 @@ import {
 
 type Gate = { listener: RequestListener; open(settings: DemoSettings, port: number): void };
 
-/** Makes requests wait until the settings arrive. */
+/** Creates a gate at which requests wait until `open` is called with the settings. */
 function createGate(): Gate {
   const pages = createPages(buildPage);
   let resolveApp: (app: RequestListener) => void = () => undefined;

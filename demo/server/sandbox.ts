@@ -22,8 +22,8 @@ export async function readOverview({ baseUrl }: DemoSettings): Promise<Overview>
 }
 
 /**
- * Returns the user's mail. If no user is signed in, returns all mail, because new users must confirm their address
- * before they can sign in.
+ * Returns the user's mail. If no user is signed in, returns all mail: new users need the mail that confirms their
+ * address before they can sign in.
  */
 export function forwardMail({ baseUrl }: DemoSettings, email: string | undefined): Promise<Response> {
   const query = email === undefined ? '' : `?to=${encodeURIComponent(email)}`;
@@ -37,8 +37,8 @@ const OWN = new Set(['/sandbox/identity/reviews', '/sandbox/documents/actions'])
 const CLOCK = '/sandbox/clock';
 const SHARED = new Set(['/sandbox/venue', CLOCK]);
 /**
- * The limit on each move of the clock, and on how far the clock may run ahead of real time. Everyone shares the clock,
- * and it never goes back, so visitors could otherwise end every offer.
+ * The maximum length of one move of the clock, and the maximum time that the clock may be ahead of real time. All
+ * visitors share the clock, and it never goes back. Without these limits, one visitor could end every offer.
  */
 const MAX_ADVANCE_SECONDS = 30 * 86_400;
 
@@ -74,8 +74,8 @@ export async function forwardControl(
 let lastMove: Promise<unknown> = Promise.resolve();
 
 /**
- * Moves the clock, unless that would take it too far ahead. Moves run one at a time, so that concurrent ones cannot all
- * pass the check.
+ * Moves the clock, unless it would then be too far ahead. Moves run one at a time. Otherwise concurrent moves could all
+ * pass the check and together exceed the limit.
  */
 function moveClock(url: string, text: string): Promise<Response> {
   const move = async () => {
@@ -83,8 +83,8 @@ function moveClock(url: string, text: string): Promise<Response> {
       now?: string;
     };
     const { advance_seconds } = JSON.parse(text) as { advance_seconds: number };
-    // If `now` is missing, the call above failed. The call below normally fails in the same way, and the visitor gets
-    // that error.
+    // `now` is missing if the call above failed. The call below then normally fails too, and the visitor gets its
+    // error.
     if (
       now === undefined ||
       Date.parse(now) + advance_seconds * 1000 <= Date.now() + MAX_ADVANCE_SECONDS * 1000

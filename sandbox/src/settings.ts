@@ -4,10 +4,7 @@ import { solanaRoles } from './seed/solana-keys.ts';
 import type { MailServer } from './simulators/mail-server.ts';
 import type { Simulators } from './simulators/start.ts';
 
-/**
- * Returns the settings that an operator would enter by hand to use the simulators. Settings already in
- * `config` take precedence.
- */
+/** Returns the settings that make the service use the simulators. Settings already in `config` take precedence. */
 export function sandboxSettings(
   config: Config,
   { chains, solana, identity, documents, venue }: Simulators,

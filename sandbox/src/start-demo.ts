@@ -24,9 +24,9 @@ const MAX_RESTART_DELAY_MS = 30_000;
 const USUAL_PORT = 3000;
 
 /**
- * Starts the demo, a partner's app, in a child process, which exits when this process exits. If the child exits
- * earlier, it is restarted with exponential backoff. The app keeps its port across restarts of the sandbox if the port
- * is free.
+ * Starts the demo app in a child process. The child exits when this process exits. If the child exits earlier, it is
+ * restarted with exponential backoff. When the sandbox is restarted, the app gets the same port again if the port is
+ * free.
  */
 export async function startDemo(config: Settings, print: (text: string) => void): Promise<Demo> {
   const host = isLoopback(config.host) ? 'localhost' : config.host;
@@ -112,7 +112,10 @@ function firstMessage(child: ChildProcess): Promise<DemoListening> {
   });
 }
 
-/** Ignores send failures: if the child has just exited, the exit handler deals with it. */
+/**
+ * Sends a message to the child. Ignores failures: they mean that the child has just exited, and its exit is handled
+ * elsewhere.
+ */
 function send(child: ChildProcess, message: DemoListen | DemoStart): void {
   if (child.connected) child.send(message, () => undefined);
 }

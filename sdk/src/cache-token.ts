@@ -2,13 +2,13 @@ import type { TokenSource } from './request.ts';
 
 type IssuedToken = { token: string; expiresInS: number };
 
-/** Replaces a token this long before it expires, so that it does not expire while a request is under way. */
+/** How long before its expiry a token is replaced, so that it does not expire during a request. */
 const EXPIRY_MARGIN_S = 30;
 
 /**
  * Caches a token until shortly before it expires. Concurrent callers share one request. A caller passes `refresh` if
- * the service rejected the current token. Such a call bypasses the cache and does not share a request that may return
- * the rejected token.
+ * the service rejected the current token. Such a call bypasses the cache. It shares only a request that was also made
+ * with `refresh`, because any other request may return the rejected token.
  */
 export function cacheToken(
   requestToken: (refresh: boolean) => Promise<IssuedToken>,
@@ -22,8 +22,7 @@ export function cacheToken(
       refresh,
       token: requestToken(refresh)
         .then(({ token, expiresInS }) => {
-          // Does not cache the token if a refresh started after this request, because the token may be the rejected
-          // one.
+          // Does not cache the token if a refresh has started since. The service may have rejected this token.
           if (latest === request)
             cached = { token, validUntil: performance.now() + (expiresInS - EXPIRY_MARGIN_S) * 1000 };
           return token;

@@ -4,7 +4,7 @@ export type SolanaChain = Exclude<Chain, EvmChain>;
 
 type ChainFacts = { name: string; protocol: 'ethereum' | 'solana'; chainId?: number; isTest: boolean };
 
-/** The URL of a transaction in a block explorer; `*` stands for the transaction's hash. */
+/** The URLs of transactions in block explorers. `*` stands for the transaction's hash. */
 const EXPLORERS: Readonly<Record<Chain, string>> = {
   ethereum_mainnet: 'https://etherscan.io/tx/*',
   ethereum_sepolia: 'https://sepolia.etherscan.io/tx/*',
@@ -68,7 +68,8 @@ export function chainIdOf(chain: EvmChain): number {
 }
 
 /**
- * Returns the URL of a transaction in a block explorer. Explorers do not know the sandbox's embedded chains.
+ * Returns the URL of a transaction in a public block explorer. The explorer does not find transactions on the sandbox's
+ * embedded chains.
  *
  * @example
  * ```ts

@@ -1,7 +1,7 @@
 import type { ErrorDetails } from './error-details.ts';
 import type { ErrorBody, ErrorCode } from './wire.ts';
 
-/** Codes of client-side failures, for which there is no error object from the service. */
+/** Codes of failures in the client. The service sent no error object for them. */
 export type LocalCode = 'network_error' | 'timeout' | 'unexpected_reply' | 'not_signed_in';
 
 /** Known codes are listed for autocompletion; a newer service may send others. */

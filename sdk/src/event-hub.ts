@@ -11,8 +11,8 @@ type Listener = (event: Event) => void;
  */
 export type EventHub = {
   /**
-   * Calls `listener` for each event while the page is visible. Events missed while the page was hidden arrive
-   * once it is visible again, provided that at least one event had arrived before it was hidden.
+   * Calls `listener` for each event while the page is visible. When a hidden page becomes visible again, `listener`
+   * gets the missed events, but only if at least one event had arrived before.
    */
   subscribe(listener: Listener): () => void;
   /** Whether events arrive as they happen. */
@@ -44,8 +44,8 @@ export function createEventHub(client: Causeway): EventHub {
     } catch (error) {
       if (signal.aborted) return;
       stop();
-      // Without a signed-in user, or without the required scope, there is no stream and the hooks only poll. If the
-      // last event received has expired, the stream starts again with new events.
+      // After `events_expired`, the stream starts again with new events. After any other error, such as a missing
+      // sign-in or scope, there is no stream and the hooks only poll.
       if (!isCausewayError(error, 'events_expired') || last === undefined) return;
       last = undefined;
       start();
@@ -75,8 +75,8 @@ export function createEventHub(client: Causeway): EventHub {
       start();
       return () => {
         listeners.delete(listener);
-        // Hooks may resubscribe immediately, in React's strict mode or when components move. The timeout lets them keep
-        // the stream.
+        // Stops the stream only after a timeout, because hooks may resubscribe immediately: in React's strict mode, or
+        // when components move.
         setTimeout(() => {
           if (listeners.size > 0) return;
           stopWatchingPage?.();

@@ -22,8 +22,8 @@ type Frame = { id?: string; event?: string; data?: string };
  */
 const SILENCE_TIMEOUT_MS = 45_000;
 /**
- * If the log was empty when the stream was opened, there is no event id to resume from. In this case, the stream reads
- * at most this many past events once it has connected.
+ * The maximum number of past events to read after connecting without an event id. There is no event id if the log was
+ * empty when the stream was opened.
  */
 const MAX_FIRST_EVENTS = 100;
 const RECONNECT_MS = 250;
@@ -47,8 +47,7 @@ export function createEventStream(options: CausewayOptions, readNewest: (limit: 
     /** Whether a new token was requested since the last frame. */
     let hasRefreshed = false;
     let failures = 0;
-    // Starts from a known event id: without one, a reconnect would miss the events that happened while
-    // disconnected.
+    // Starts from the id of the newest event, so that a reconnect misses no events that happen while disconnected.
     if (last === undefined) last = (await readNewest(1))[0]?.id;
     while (!signal?.aborted) {
       const connection = new AbortController();

@@ -42,7 +42,9 @@ export function eventsOf(send: Send, client: CausewayOptions): Events {
   };
 }
 
-/** Lists oldest first: each page starts after the last event of the previous page, until a page is empty. */
+/**
+ * Lists events, oldest first. Each page starts after the last event of the previous page. An empty page ends the list.
+ */
 function listForward(query: ForwardQuery, read: (query: ForwardQuery) => Promise<Page<Event>>): Pages<Event> {
   const first = read(query);
   async function* pages() {

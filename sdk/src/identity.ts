@@ -15,7 +15,9 @@ export type Pii = {
 };
 
 export type Documents = {
-  /** Emails the user a form to sign, prefilled with these fields. A second call resends it where possible. */
+  /**
+   * Emails the user a form to sign, prefilled with these fields. If the latest form is still open, resends its link.
+   */
   submit(
     documentType: 'tax_certification',
     fields: NewDocumentSubmission,

@@ -1,7 +1,7 @@
 /**
- * Calls a callback of the host. An error in the callback never fails the purchase or the request that the callback is
- * about. In a page, the error is reported as uncaught, so that the app's error monitoring sees it. Elsewhere, it is
- * logged.
+ * Calls a callback of the host app. An error in the callback does not affect the purchase or the request on which the
+ * callback reports. In a page, the error is reported as uncaught, so that the app's error monitoring sees it.
+ * Elsewhere, the error is logged.
  */
 export function notify<Value>(callback: ((value: Value) => unknown) | undefined, value: Value): void {
   new Promise((resolve) => resolve(callback?.(value))).catch(

@@ -19,7 +19,8 @@ export type Offers = {
   /** Returns an offer by id or slug. */
   get(id: string, options?: RequestOptions & OfferInclude): Promise<OfferDetails>;
   /**
-   * Explains whether the user could invest now, per option: the checks that passed, and what to do about the others.
+   * Explains for each option whether the user could invest now. Lists the checks that passed, and says what to do about
+   * the checks that did not pass.
    */
   eligibility(offerId: string, query?: EligibilityQuery, options?: RequestOptions): Promise<Eligibility>;
 };
@@ -36,7 +37,7 @@ export function offersOf(send: Send): Offers {
     get: async (id, { include, ...options } = {}) => {
       const path = `/v1/offers/${encodeURIComponent(id)}`;
       const offer = await send<OfferDetails>({ method: 'GET', path, query: { include } }, options);
-      // Rejects any other offer, so that a page never sells a different offer from the one it requested.
+      // Rejects any offer other than the requested one, so that a page never sells the wrong offer.
       if ([offer.id, offer.slug].some((known) => known.toLowerCase() === id.toLowerCase())) return offer;
       throw new CausewayError({
         status: 0,

@@ -4,7 +4,7 @@ import type { PageQuery, Pages } from './paging.ts';
 import type { ParticipationFilter } from './participations.ts';
 import type { RequestOptions } from './request.ts';
 
-/** A read with a cache key; reads with the same key share one result. */
+/** A read with a cache key. Reads with the same key share one result. */
 export type Query<Data> = {
   /** `resource:parameters`. */
   readonly key: string;
@@ -43,7 +43,7 @@ async function take<Item>(count: number, list: (query: PageQuery) => Pages<Item>
   return { items, hasMore: false };
 }
 
-/** The queries behind the hooks, by resource name; `preload` takes them too. */
+/** The queries that the hooks use, by resource name. They can also be passed to `preload`. */
 export const queries = {
   offers: (count = MAX_PAGE_SIZE) =>
     defineQuery('offers', count, (client, signal) =>

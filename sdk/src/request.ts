@@ -173,7 +173,7 @@ async function sendOnce(options: CausewayOptions, request: Attempt): Promise<unk
   }
 }
 
-/** Browsers hide the status of a redirect that was not followed. */
+/** Browsers hide the status of a redirect that was not followed, and report the type `opaqueredirect` instead. */
 function isRedirect({ status, type }: Response): boolean {
   return type === 'opaqueredirect' || (status >= 300 && status <= 399);
 }
@@ -197,16 +197,16 @@ function parseJson(text: string): unknown {
 }
 
 /**
- * Returns true if a new token may help. It cannot help after `not_signed_in`, because no user is signed in.
+ * Returns true if the request may succeed with a new token. After `not_signed_in` it cannot, because no user is signed
+ * in.
  */
 function isTokenRejected({ status, code }: CausewayError): boolean {
   return status === 401 && code !== 'not_signed_in';
 }
 
 /**
- * Returns whether to retry. GETs change nothing, and POSTs carry an idempotency key, so both are safe to
- * repeat. A DELETE whose response was lost would return 404 the second time, so it is retried only if the
- * service did not process it.
+ * Returns whether to retry. GETs change nothing, and POSTs carry an idempotency key, so both are safe to repeat. A
+ * DELETE is retried only if the service did not process it: after a lost response, the second DELETE would return 404.
  */
 function isRetryable({ status, code, retryAfter }: CausewayError, method: Request['method']): boolean {
   if (retryAfter !== undefined && retryAfter > MAX_RETRY_AFTER_S) return false;

@@ -53,7 +53,8 @@ export type DescribedStatus = {
 };
 
 /**
- * Normalizes the two forms of a requirement status to an object. A requirement without a status is `not_started`.
+ * Returns a requirement status as an object, whether the service returned a string or an object. A requirement without
+ * a status is `not_started`.
  *
  * @example
  * ```ts

@@ -14,7 +14,10 @@ export function sleep(milliseconds: number, signal: AbortSignal | undefined): Pr
   });
 }
 
-/** Rejects when the signal is aborted. The work itself continues: a wallet prompt cannot be withdrawn. */
+/**
+ * Settles like `work`, but rejects as soon as the signal is aborted. The work itself continues, because a wallet prompt
+ * cannot be withdrawn.
+ */
 export function abortable<Result>(signal: AbortSignal | undefined, work: Promise<Result>): Promise<Result> {
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {

@@ -5,7 +5,7 @@ import type { Operations, OptionAddress, WalletOwnershipChallenge } from './wire
 export type NewChallenge = Operations['createWalletOwnershipChallenge']['body'];
 export type WalletProof = Operations['connectWallet']['body'];
 export type WalletToAllow = Operations['allowWallet']['body'];
-/** `{}` if the wallet is already allowed, otherwise the transaction for the wallet to broadcast. */
+/** The transaction for the wallet to broadcast, or `{}` if the wallet is already allowed. */
 export type WalletAllowance = Operations['allowWallet']['reply'];
 
 export type Wallets = {

@@ -8,7 +8,7 @@ export type Acknowledgement = {
   document: string;
   name: string;
   url: string;
-  /** After a new version, every user must acknowledge the document again. */
+  /** The version of the document. After a new version, every user must acknowledge the document again. */
   version: string;
   /** The SHA-256 of the file at `url`, in lower-case hexadecimal digits, as stated by the operator: the service does not fetch the file. */
   sha256: string;
@@ -25,7 +25,7 @@ export type AcknowledgementRequirement = {
     name: string;
     /** Where the user reads the document: an https URL, or an http URL on localhost. */
     url: string;
-    /** After a new version, every user must acknowledge the document again. */
+    /** The version of the document. After a new version, every user must acknowledge the document again. */
     version: string;
     /** The SHA-256 of the file at `url`, in lower-case hexadecimal digits, as stated by the operator: the service does not fetch the file. */
     sha256: string;
@@ -157,7 +157,7 @@ export type Event = {
   user_id: string | null;
   /** The id of the API request that caused the event. */
   request_id: string | null;
-  /** Type, ids, status and amounts of the subject. */
+  /** Type, ids, status and amounts of the object that the event is about. */
   data: Record<string, unknown>;
   changes?: Record<string, unknown> | undefined;
   related?: {
@@ -234,7 +234,7 @@ export type JurisdictionRequirement = {
     filters: Array<{
       /** ISO 3166-1 alpha-2 code in upper case. */
       country_iso_2: string;
-      /** ISO 3166-2 codes without the country (`NY`), or names. Default: the whole country. */
+      /** ISO 3166-2 codes without the country prefix (`NY`), or region names. Default: the whole country. */
       regions?: Array<string> | undefined;
     }>;
   };
@@ -256,7 +256,7 @@ export type KycToken = {
 export type NewAcknowledgement = {
   /** Identifies the document within the offer. All versions of the document share it. */
   document: string;
-  /** After a new version, every user must acknowledge the document again. */
+  /** The version of the document. After a new version, every user must acknowledge the document again. */
   version: string;
   /** The SHA-256 of the file at `url`, in lower-case hexadecimal digits, as stated by the operator: the service does not fetch the file. */
   sha256: string;
@@ -274,7 +274,7 @@ export type NewKycToken = {
 export type NewWebhookEndpoint = {
   /** An `https` URL on a public address. This is checked again each time an event is sent. */
   url: string;
-  /** Event types: exact names, groups such as `participation.*`, `redacted`, or `*`. */
+  /** Event types: exact names, groups such as `participation.*`, `redacted` for events that you may not read, or `*` for all. */
   types: Array<string>;
   description?: string | null | undefined;
 };
@@ -426,7 +426,7 @@ export type Participation = {
   /** `prepared`: the approval is not mined or confirmed yet. `pending`: the approval is valid and the commit is about to be sent. `submitted`: the transaction that commits the amount is in progress. `completed`: the commit is confirmed. `failed`: nothing was committed. `remit_submitted`, `remitted`, `remit_failed`: a refund is in progress, paid, or failed. */
   status: 'prepared' | 'pending' | 'submitted' | 'completed' | 'failed' | 'remit_submitted' | 'remitted' | 'remit_failed';
   amount: string;
-  /** The amount in whole units. */
+  /** The amount as a decimal number. */
   amount_string: string;
   asset: Asset;
   chain: Chain;
@@ -487,7 +487,7 @@ export type RequirementList = {
   data: Array<Requirement>;
 };
 
-/** A plain string if there are no further details. */
+/** A plain string, or an object if there are further details. */
 export type RequirementStatus = RequirementStatusValue | RequirementStatusObject;
 
 export type RequirementStatusObject = {
@@ -714,7 +714,7 @@ export type WebhookDelivery = {
   event_id: string;
   /** The event type; `redacted` if the partner may not read it. */
   type: string;
-  /** `skipped`: the endpoint was enabled again with `from` set to `now`. */
+  /** `skipped`: not delivered, because the endpoint was enabled again with `from` set to `now`. */
   state: 'pending' | 'delivered' | 'failed' | 'skipped';
   attempts: number;
   next_attempt_at: string | null;
@@ -743,13 +743,13 @@ export type WebhookEndpoint = {
 export type WebhookEndpointChange = {
   /** An `https` URL on a public address. This is checked again each time an event is sent. */
   url?: string | undefined;
-  /** Event types: exact names, groups such as `participation.*`, `redacted`, or `*`. */
+  /** Event types: exact names, groups such as `participation.*`, `redacted` for events that you may not read, or `*` for all. */
   types?: Array<string> | undefined;
   description?: string | null | undefined;
 };
 
 export type WebhookEndpointEnabling = {
-  /** `stopped` delivers everything since the endpoint was disabled, `now` only new events. */
+  /** `stopped` delivers all events since the endpoint was disabled. `now` delivers only new events. */
   from?: 'stopped' | 'now' | undefined;
 };
 

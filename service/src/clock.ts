@@ -7,8 +7,8 @@ export type Clock = {
   /** Microseconds since the epoch; strictly increasing within a process, so that rows sort in insertion order. */
   micros(): number;
   /**
-   * The current time for lifetimes stored in the database. Null means the database's own clock. All nodes share that
-   * clock, so nothing expires early if the clock of one node jumps.
+   * The current time for lifetimes stored in the database, or null to use the clock of the database. All nodes share
+   * that clock, so nothing expires early if the clock of one node jumps.
    */
   lifetime(): string | null;
 };
@@ -20,7 +20,7 @@ export function realTime(): number {
   return Date.now();
 }
 
-/** How far the monotonic clock may drift from the system clock before it is resynchronized. */
+/** How far `preciseTime` may drift from the system clock before it is corrected. */
 const MAX_DRIFT_MS = 5;
 
 export function realClock(): Clock {
@@ -56,7 +56,7 @@ export function testClock(start: number): TestClock {
     },
     set: (milliseconds) => {
       now = milliseconds;
-      // If the clock moves back, microseconds must restart from the new time.
+      // The clock may have moved back, so `micros` must restart from the new time.
       micros = strictlyIncreasing(() => now);
     },
   };

@@ -212,8 +212,8 @@ export async function buildContext({
 const MAX_PARTNER_CONTEXTS = 1_000;
 
 /**
- * Gives each partner separate queues (lanes) for the database, the chains and the providers. Keeps one
- * context per partner, because copying the context for each request would be slow.
+ * Returns a function that returns the context of a partner. Each partner has a separate lane in the queues for the
+ * database, the chains and the providers. Contexts are cached, because creating one for each request would be slow.
  */
 function sharePartners(ctx: Context): Context['forPartner'] {
   const { identity, documents, venue, signatures } = ctx;

@@ -57,7 +57,7 @@ export type Config = {
   clock: 'real' | 'test';
   /** Whether other machines may reach the sandbox. */
   sandboxPublic: boolean;
-  /** The secrets that seal and sign data, newest first. Empty if a command runs without a secret. */
+  /** The secrets that seal and sign data, newest first. Can be empty in a command. */
   secrets: Buffer[];
   logLevel: string;
   /** Where traces are sent. Null = nowhere. */
@@ -81,7 +81,7 @@ export type Config = {
   webhookAllowCidrs: string[] | null;
   /** The URL of the proxy that webhooks pass through. Null = none. */
   webhookProxy: string | null;
-  /** The command line for the audit log, with `…` for all arguments except option names, ids and the first two. */
+  /** The command line for the audit log. `…` replaces every argument other than the first two, option names and ids. */
   commandName?: string;
   rateLimits: 'memory' | 'postgres' | 'redis';
   redisUrl: string | null;
@@ -99,11 +99,11 @@ export type Config = {
   /** No offer accepts residents of these countries and regions. */
   blockedCountries: Area[];
   /**
-   * What happens when a user moves from a rejected to an accepted country: `flag` only logs and lists the change; with
-   * `review` the user also has to wait for an operator's approval.
+   * What to do if a user moves from a rejected to an accepted country. `flag` logs and lists the change. `review` also
+   * blocks the user until an operator approves the change.
    */
   countryChangePolicy: 'flag' | 'review';
-  /** The key that signs allow-list permissions where `roleKeys` has no `supplier` key. Null = no such key. */
+  /** The key of the `supplier` role on chains for which `roleKeys` has no `supplier` key. Null = none. */
   supplierKey: OperatorKey | null;
   /**
    * The key of every EVM role that has no key in `roleKeys`, except the `supplier` role. Null = this process does not
@@ -139,7 +139,10 @@ export type Config = {
    * limit.
    */
   refundDailyLimitUsd: number | null;
-  /** For larger participations, two RPC providers must agree on the outcome. Ignored on chains with one provider. */
+  /**
+   * For participations above this amount, two RPC providers must agree on the outcome. Ignored on chains with one
+   * provider.
+   */
   settlementQuorumUsd: number;
   reconcileMinutes: number;
   /** Warnings about the environment that do not prevent startup. */
@@ -164,8 +167,8 @@ export function loadConfig(env: Environment = process.env): Config {
 }
 
 /**
- * Reads the configuration of a node without creating anything. Members whose settings have problems are null or empty,
- * whatever their types say.
+ * Reads the configuration of a node without creating anything. If a setting has a problem, its member may be null or
+ * empty, even if the type of the member forbids this.
  */
 export function inspectConfig(env: Environment = process.env): { config: Config; problems: string[] } {
   const source = openSource(env, env.CAUSEWAY_PROFILE === 'production', 'node');
@@ -186,8 +189,8 @@ export function inspectConfig(env: Environment = process.env): { config: Config;
 }
 
 /**
- * Reads the configuration of a command. Unlike for a node, required settings may be missing. Never creates a secret:
- * data sealed with a secret that the nodes do not have would be unreadable.
+ * Reads the configuration of a command, which may lack settings that a node requires. Creates no secret: the nodes
+ * could not unseal data that was sealed with a new secret.
  */
 export function loadCommandConfig(env: Environment = process.env): Config {
   const source = openSource(env, env.CAUSEWAY_PROFILE === 'production', 'command');
@@ -286,7 +289,7 @@ export function makeDataDir(dataDir: string): void {
   }
 }
 
-/** Returns the secret from the data directory. The first start of a sandbox generates it. */
+/** Returns the secret from the data directory. If there is none yet, generates and stores a secret. */
 function createSandboxSecret(dataDir: string): Buffer {
   const [known] = readSandboxSecret(dataDir) ?? [];
   if (known !== undefined) return known;

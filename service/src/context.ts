@@ -31,13 +31,13 @@ export type Context = Kernel & {
   sanctions: Sanctions;
   supplier: Supplier;
   /**
-   * Returns the key of a role on an EVM chain. Null if this process has no key for the role; it then does not
-   * act in that role.
+   * Returns the key of a role on an EVM chain, or null if this process has no key for the role. Without a key, this
+   * process does not act in the role.
    */
   signerOf: SignerOf;
   /** Replaced keys whose transactions are still tracked. */
   retiredSigners: readonly RetiredSigner[];
-  /** Returns the key of a role on a Solana cluster. Null if this process has no key for the role there. */
+  /** Returns the key of a role on a Solana cluster, or null if this process has no key for the role there. */
   solanaSignerOf: SolanaSignerOf;
   venue: CachedVenue;
   streams: EventStreams;
@@ -48,8 +48,8 @@ export type Context = Kernel & {
   /** Records in the audit log that a caller was refused. Returns immediately and never throws. */
   recordRefusal(refusal: Decision): void;
   /**
-   * Runs the transaction whose result becomes the reply. If the request has an idempotency key, the reply is stored in
-   * the same transaction, so every POST must use this for its last write.
+   * Runs the transaction whose result becomes the reply. If the request has an idempotency key, also stores the reply
+   * in this transaction. Every POST must therefore make its last write in this transaction.
    */
   commitReply<T>(work: (tx: Db) => Promise<T>): Promise<T>;
   /** Returns the context for a partner's requests. Partners take turns at using the database and the providers. */

@@ -84,7 +84,8 @@ export type ErrorDetails = Record<string, unknown>;
 type Options = { message?: string; headers?: Record<string, string>; cause?: unknown };
 
 /**
- * Reaches the caller with its code and message. `toApiError` replaces any other error, usually with `internal_error`.
+ * An error that the API caller receives with its code and message. `toApiError` replaces any other error, usually with
+ * `internal_error`.
  */
 export class ApiError extends Error {
   readonly code: ErrorCode;

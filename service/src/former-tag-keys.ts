@@ -4,7 +4,7 @@ import type { Sealing } from './sealing.ts';
 /** A tag key derived from an older secret, sealed with a newer secret. */
 export type FormerTagKey = { fingerprint: Buffer; sealed: Buffer };
 
-/** Returns the tags of `data` under the keys in `stored`, which were derived from older secrets. */
+/** Returns one tag of `data` for each key in `stored`. These keys were derived from older secrets. */
 export function formerTags(
   sealing: Sealing,
   purpose: string,
@@ -15,9 +15,9 @@ export function formerTags(
 }
 
 /**
- * Returns the tag keys to store, so that tags made under older secrets can still be found after those secrets are
- * removed. These are the keys of the older secrets that are still configured, and the keys in `stored`. All of them are
- * sealed with the newest secret.
+ * Returns the tag keys to store: the keys of older secrets that are still configured, and the keys in `stored`. All are
+ * sealed with the newest secret. With these keys, tags made under older secrets are still recognized after those
+ * secrets are removed.
  */
 export function sealTagKeys(
   sealing: Sealing,

@@ -17,10 +17,7 @@ import type { Sealing } from './sealing.ts';
 import type { Signal } from './signal.ts';
 import type { Tracer } from './tracer.ts';
 
-/**
- * The part of `Context` that features are built from. It does not depend on any feature, so the type of a feature can
- * depend on it.
- */
+/** The part of `Context` that does not depend on any feature. The types of features can therefore refer to it. */
 export type Kernel = {
   config: Config;
   /** The public base URL, without a trailing slash. */
@@ -29,19 +26,16 @@ export type Kernel = {
   clock: Clock;
   random: Random;
   sealing: Sealing;
-  /**
-   * Queries that use the pool directly do not wait in a lane. So they bypass the fair sharing of connections between
-   * partners.
-   */
+  /** Queries that use the pool directly bypass the lanes, and so the fair sharing of connections between partners. */
   pool: pg.Pool;
   db: Db;
   /** Runs hand-written SQL statements. */
   statements: Queryable;
-  /** Returns the same database, but its transactions pass the tags to the audit log. */
+  /** Returns a database whose transactions pass the tags to the audit log. */
   taggedDb(tags: TransactionTags): Db;
   /**
-   * Returns the database for queries that wait in one lane: the lane of a partner, of a network, or of an
-   * OAuth client.
+   * Returns the database of one lane. Each partner, network and OAuth client has a lane, in which its queries wait for
+   * a connection.
    */
   laneOf(lane: string): Lane;
   listener: Listener;
@@ -61,13 +55,12 @@ export type Kernel = {
   /** Emitted when this node appends events, shortly before their transaction commits. */
   eventsAppended: Signal;
   /**
-   * The id of the request that is being handled. Null outside of requests, for public API routes, and for reads that
-   * write no audit entry.
+   * The id of the request that is being handled. It is null outside of requests, on public API routes, and on GET
+   * routes that are not audited.
    */
   requestId: string | null;
   /**
-   * The partner that sent the API request that is being handled. Events for other partners do not name the
-   * request.
+   * The partner that sent the API request that is being handled. Only events for this partner contain the request id.
    */
   requestPartnerId: string | null;
 };

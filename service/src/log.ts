@@ -4,7 +4,7 @@ import pretty from 'pino-pretty';
 import { VERSION } from './version.ts';
 
 /**
- * A logger that redacts secrets and personal data. Only `request` does not redact: it takes a finished line of JSON,
+ * A logger that redacts secrets and personal data. Only `request` does not redact. It takes a finished line of JSON,
  * because building a log record for every request would cost more than the request itself. It writes the lines in
  * batches.
  */
@@ -121,7 +121,7 @@ export function redact(value: unknown, depth = 0): unknown {
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { name, message, stack, cause } = error;
-  // Of the fields that a database error adds, only these are logged: others, such as `detail`, quote row values.
+  // Logs only these fields of a database error. Other fields, such as `detail`, quote row values.
   const { code, constraint, table } = error as { code?: unknown; constraint?: unknown; table?: unknown };
   return {
     name,

@@ -6,7 +6,7 @@ type Entry = { summary: string; load(): Promise<Command> };
 /** Every command. Each is loaded when it is used, so that help and small commands start quickly. */
 const COMMANDS: Record<string, Entry> = {
   serve: {
-    summary: 'Run the service; without settings, a complete sandbox on this machine',
+    summary: 'Run the service; without any settings, run a complete sandbox on this machine',
     load: async () => {
       const { SERVE_HELP, serve } = await import('./serve.ts');
       return { help: SERVE_HELP, run: () => serve(loadConfig()) };
@@ -104,7 +104,7 @@ const COMMANDS: Record<string, Entry> = {
     },
   },
   sanctions: {
-    summary: 'Show the sanctions list and its hits, accept a shorter list, clear hits',
+    summary: 'Show the sanctions list and its hits, accept a refused list, clear hits',
     load: async () => {
       const { SANCTIONS_HELP, runSanctions } = await import('./screening/sanctions-command.ts');
       return { help: SANCTIONS_HELP, run: (args) => runSanctions(commandConfig(), args) };
@@ -189,8 +189,8 @@ function isUsageError(error: unknown): error is Error {
 }
 
 /**
- * Returns the settings of a command, together with its command line for the audit log. That command line shows option
- * names, ids and the first two arguments. Every other argument becomes `…`.
+ * Returns the settings of a command. `commandName` is its command line for the audit log. It shows the first two
+ * arguments, option names and ids, and `…` for every other argument.
  */
 function commandConfig(): Config {
   const isPlain = (arg: string, index: number) => index < 2 || /^(--?[a-z-]+|[0-9a-f-]{36})$/.test(arg);

@@ -16,8 +16,7 @@ export type Metrics = {
   /** Counts requests that a rate limit refused. */
   rateLimited: Counter<'limit'>;
   /**
-   * Counts webhook delivery attempts. `outcome` is the status class of the response. If there was no response,
-   * `outcome` is the reason.
+   * Counts webhook delivery attempts. `outcome` is the status class of the response, or the reason why there was none.
    */
   webhookAttempts: Counter<'outcome'>;
   /** Counts appended events by type, for example `participation.completed`. */
@@ -50,7 +49,7 @@ export function createMetrics(): Metrics {
   });
   const events = new Counter({
     name: 'causeway_events_total',
-    help: 'Events that this node appended, by type (such as participation.completed). Includes events of transactions that were rolled back.',
+    help: 'Events that this node appended, by type (such as participation.completed). Also counts events whose transaction was rolled back.',
     labelNames: ['type'],
     registers: [registry],
   });

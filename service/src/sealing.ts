@@ -10,8 +10,9 @@ import {
 import type { Random } from './http/ids.ts';
 
 /**
- * Authenticated encryption (AES-256-GCM) and tags (HMAC-SHA-256) with keys derived per purpose from the configured
- * secrets. The newest secret seals new data; data sealed with an older listed secret can still be opened.
+ * Encrypts data (AES-256-GCM) and makes tags (HMAC-SHA-256). Each purpose has its own keys, which are derived from the
+ * configured secrets. New data is sealed with the newest secret. Data that was sealed with an older configured secret
+ * can still be opened.
  */
 export type Sealing = {
   /** Identifies the newest secret. Everything sealed with it starts with these bytes. */
@@ -22,11 +23,14 @@ export type Sealing = {
   /** Decrypts sealed bytes. Throws if they were not sealed for this purpose and context. */
   open(purpose: string, sealed: Buffer, context: string): Buffer;
   tag(purpose: string, data: string): Buffer;
-  /** Returns the tags of `data`, one per listed secret, so that a tag made with an older secret can be found too. */
+  /**
+   * Returns one tag of `data` per configured secret, newest first. Used to find tags that were made with an older
+   * secret.
+   */
   tags(purpose: string, data: string): Buffer[];
   /**
-   * Returns the keys that `tags` uses, in the same order. Used for tags that must still be found after their
-   * secret was removed.
+   * Returns the keys that `tags` uses, in the same order. Callers store these keys if they must find tags even after
+   * the secret of a tag was removed.
    */
   tagKeys(purpose: string): Buffer[];
   verifyTag(purpose: string, data: string, tag: Buffer): boolean;

@@ -193,8 +193,8 @@ async function startSandbox(config: Config, clock: Clock, print: (text: string) 
 }
 
 /**
- * Like `Promise.all`, but waits until every part has started or failed, so that no part is still starting
- * when the error is thrown.
+ * Like `Promise.all`, but does not throw before all promises have settled. So nothing is still starting when the caller
+ * stops the parts that have started.
  */
 async function settleAll<A, B>(parts: [Promise<A>, Promise<B> | null]): Promise<[A, B | null]> {
   const results = await Promise.allSettled(parts);
@@ -209,7 +209,7 @@ async function openDatabase(
 ): Promise<string> {
   const url = config.databaseUrl ?? (await startDatabase(config, print, started));
   const listenUrl = config.databaseListenUrl ?? url;
-  // The embedded server has no pooler in front of it, so its sessions need no check.
+  // `assertSessions` checks whether a pooler breaks our sessions. The embedded server has no pooler.
   const isEmbedded = config.databaseUrl === null && config.databaseListenUrl === null;
   if (!isEmbedded) await assertSessions(url, listenUrl);
   await prepareDatabase(listenUrl, config, print);

@@ -30,7 +30,8 @@ export type Tracer = {
 };
 
 /**
- * The traced request. It is in async local storage, because the code that makes the calls does not know the request.
+ * The traced request that the current code works for. It is in async local storage, because the code that calls other
+ * systems does not receive the request.
  */
 const traced = new AsyncLocalStorage<{ measure: typeof measureCall }>();
 
@@ -87,7 +88,8 @@ export function createTracer(
     },
     end: (span) => {
       endSpan(span);
-      // While async local storage is enabled, Node 20 copies it into every promise of every request.
+      // Disables async local storage when no request is traced any more, because Node 20 copies it into every promise
+      // of every request.
       if (--running === 0) traced.disable();
     },
   };

@@ -124,7 +124,10 @@ test('fund create and adopt print what they would do, and change nothing', async
     },
   });
   const foreign = await run(...create.slice(0, -1), '--commit', solanaKey('other').address);
-  expect(foreign).toMatchObject({ code: 2, text: expect.stringContaining('--commit is not the commit key') });
+  expect(foreign).toMatchObject({
+    code: 2,
+    text: expect.stringContaining("--commit must be the address of this process's commit key"),
+  });
   const keyless = await runWithoutKey(...create.slice(0, -1), ...named);
   expect(keyless).toMatchObject({
     code: 2,

@@ -33,7 +33,7 @@ export function reportCall({ status }: Call): void {
   else if (!store.get().isReachable) markReachable();
 }
 
-/** Fetches from the demo's own server, and checks the service if that fails. */
+/** Fetches from the demo's own server. If that fails, checks whether the service is reachable. */
 export const fetchAndReport: typeof fetch = async (...request) => {
   try {
     return await fetch(...request);
@@ -58,7 +58,7 @@ async function checkUntilReachable(): Promise<void> {
   if (!store.get().isReachable) markReachable();
 }
 
-/** Checks once, without waiting for the next retry. */
+/** Checks once now, in addition to the scheduled retries. */
 export async function checkNow(): Promise<void> {
   if (await isHealthy()) markReachable();
 }

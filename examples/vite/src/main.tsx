@@ -17,7 +17,7 @@ import { createRoot } from 'react-dom/client';
 import { createConfig, http, WagmiProvider } from 'wagmi';
 import { baseSepolia, sepolia } from 'wagmi/chains';
 
-// The app's own wallet connection: wagmi finds browser extensions itself, and the SDK uses the wallet that wagmi has
+// The app connects wallets with wagmi, which finds browser extensions itself. The SDK uses the wallet that wagmi has
 // connected.
 const config = createConfig({
   chains: [sepolia, baseSepolia],

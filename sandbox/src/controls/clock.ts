@@ -12,7 +12,10 @@ const MoveClock = Closed({
   set_to: Type.Optional(Timestamp),
 });
 
-/** The latest time the clock can be set to. Timestamps in the API have four-digit years. */
+/**
+ * The latest time to which the clock can be set. Timestamps after it must still fit the API, where years have four
+ * digits.
+ */
 const MAX_TIME_MS = Date.parse('9000-01-01T00:00:00Z');
 
 /** The test clock of the service and of the simulators. */

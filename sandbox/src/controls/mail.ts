@@ -82,7 +82,7 @@ async function listDocumentMails({ control }: Simulators): Promise<ListedMail[]>
   }));
 }
 
-/** Shows the mail to people who run the sandbox without the demo. The demo has its own mailbox. */
+/** The mailbox page for sandboxes that run without the demo, which has its own mailbox. */
 function mailboxPage(mails: readonly ReturnType<typeof toWire>[]): Page {
   const row = ({ to, subject, links, sent_at }: ReturnType<typeof toWire>) =>
     html`<li class="plain"><div><p class="name">${subject}</p><p class="soft small">To ${to}, ${new Date(sent_at).toUTCString()}</p></div>

@@ -1,9 +1,9 @@
 import type { Db } from '@causeway/service/db/pool.ts';
 
 /**
- * Returns true if more mail may be sent soon: a notice is not handled yet, or the outbox holds mail
- * that was attempted at most once. Attempts are counted when they start, so the first attempt may still be
- * running.
+ * Returns whether more mail may be sent soon. This is the case if a notice is not handled yet, or if the first attempt
+ * to send a mail may still be running. Attempts are counted when they start, so a mail in its first attempt has the
+ * count 1.
  */
 export async function hasQueuedMail(db: Db): Promise<boolean> {
   const notices = db.selectFrom('notices').select('id').where('handled_at', 'is', null).limit(1);

@@ -16,7 +16,10 @@ import { roles } from './keys.ts';
 import { partnerIds } from './partners.ts';
 import { solanaRoles } from './solana-keys.ts';
 
-/** In order of creation. Partners see the newest offer first, so their lists start with the last of these. */
+/**
+ * The offers in the order of their creation. Partners see the newest offer first, so their lists start with the last
+ * entry.
+ */
 const SEEDS = [
   'treasury-fund-classic',
   'lighthouse-notes',
@@ -30,7 +33,10 @@ const SEEDS = [
 
 export const OFFER_FOLDER = new URL('../../offers/', import.meta.url);
 
-/** Applies and publishes the offers that every sandbox has, from offer files like those that an operator writes. */
+/**
+ * Applies and publishes the offers that every sandbox has. Each offer has an offer file, like the offers of an
+ * operator.
+ */
 export async function seedOffers(
   ctx: Context,
   { chains, solana }: { chains: readonly ReadyChain[]; solana: ReadySolana },
@@ -55,8 +61,8 @@ export async function seedOffers(
 }
 
 /**
- * Throws if an offer does not match its contracts. If a chain does not respond, as may happen on a busy
- * machine, only logs the contracts that could not be checked.
+ * Throws if an offer does not match its contracts. If a chain does not respond, which can happen on a busy machine,
+ * only logs the contracts that could not be checked.
  */
 async function verifyContracts({ chains, log }: Context, files: readonly OfferFile[]): Promise<void> {
   const assets = files.flatMap((file) => Object.entries(file.assets));

@@ -1,4 +1,4 @@
-/** The clock of the parent process: its time, and whether it runs by itself or moves only when it is set. */
+/** The clock of the parent process. If `running` is false, the clock moves only when it is set. */
 export type ClockSetting = { now_ms: number; running: boolean };
 
 export type SimulatorClock = {

@@ -27,7 +27,10 @@ export type Control = {
     schema: Schema,
     handle: (input: Static<Schema>) => Promise<unknown>,
   ): void;
-  /** Lets one simulator run another one's control. Throws if no control has that name. */
+  /**
+   * Runs the control `name`. One simulator can thus run a control of another simulator. Throws if there is no such
+   * control.
+   */
   call(name: string, input: unknown): Promise<unknown>;
   server: Server;
   /** Identifies this process. `GET /instance` returns it without authentication. */

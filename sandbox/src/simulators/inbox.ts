@@ -6,7 +6,10 @@ import { toTimestamp } from '@causeway/service/http/wire.ts';
 import { readBody } from './http.ts';
 import { closeServer, createListen } from './ports.ts';
 
-/** How an inbox answers: 200, 500, never, 410, a redirect to a metadata service, or headers that never end. */
+/**
+ * How an inbox answers: `ok` with 200, `error` with 500, `gone` with 410, `redirect` with a redirect to a metadata
+ * service, `drip` with headers that never end. `hang` never answers.
+ */
 export const INBOX_MODES = ['ok', 'error', 'hang', 'gone', 'redirect', 'drip'] as const;
 export type InboxMode = (typeof INBOX_MODES)[number];
 
@@ -81,8 +84,8 @@ function readJournals(folder: string): Map<string, Entry[]> {
 }
 
 /**
- * Returns the complete lines. Removes a last line that a crash left incomplete, because the next entry would be
- * appended to it.
+ * Returns the complete lines of a journal. If a crash left the last line incomplete, removes that line, because the
+ * next entry would be appended to it.
  */
 function readLines(path: string): string[] {
   const content = readFileSync(path);

@@ -9,10 +9,10 @@ const POLL_INTERVAL_MS = 50;
 const PROBE_TIMEOUT_MS = 2_000;
 
 /**
- * Keeps two processes from using the same data folder. Returns a function that releases the lock. The holder counts as
- * alive while its control server responds. A process id would not be enough, because ids are reused after a reboot.
- * Waits up to ten seconds for a live holder to exit, because a holder whose parent was killed needs time to notice.
- * Throws if the holder is still alive after that.
+ * Locks the data folder against other processes. Returns a function that releases the lock. If a live process holds the
+ * lock, waits up to ten seconds for it to exit, because a holder whose parent was killed needs time to notice. Throws
+ * if the holder is still alive after that. A holder is alive if its control server responds. Its process id would not
+ * prove this, because ids are reused after a reboot.
  */
 export async function takeLock(path: string, { url, instance }: LockHolder): Promise<() => Promise<void>> {
   const deadline = performance.now() + LOCK_TIMEOUT_MS;

@@ -88,7 +88,7 @@ function handleSession(socket: Socket, store: (mail: ReceivedMail) => void): voi
     } else reply(verb === 'NOOP' ? '250 2.0.0 ok' : '502 5.5.2 unknown command');
     return true;
   };
-  // latin1 keeps one byte per character; the message declares its own encoding.
+  // Reads the bytes as latin1, one character per byte, because the encoding depends on the message.
   socket.setEncoding('latin1').on('data', (chunk: string) => {
     input += chunk;
     if (input.length > MAX_MESSAGE_BYTES) return void socket.destroy();

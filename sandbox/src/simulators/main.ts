@@ -12,7 +12,7 @@ import type { StartSimulator } from './simulator.ts';
 import { startSolana } from './solana/simulator.ts';
 import { startVenue } from './venue/simulator.ts';
 
-/** The simulators in starting order: the venue needs the chains. */
+/** The simulators, in the order in which they start. The venue starts after the chains, because it needs them. */
 const simulators = {
   chains: startChains,
   solana: startSolana,

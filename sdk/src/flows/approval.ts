@@ -51,8 +51,9 @@ export async function ensureAllowance(
 }
 
 /**
- * Sends `approve(spender, amount)`. If the token rejects it because of an earlier allowance (USDT does), resets the
- * allowance to zero first. Throws if the token returns `false`, which means that it has approved nothing.
+ * Sends `approve(spender, amount)`. If the token rejects this because of an earlier allowance, as USDT does, first
+ * sends a reset of the allowance to zero. Throws if the token returns `false`, which means that it has approved
+ * nothing.
  */
 export async function sendApproval(
   session: Session,
@@ -71,8 +72,8 @@ export async function sendApproval(
 }
 
 /**
- * Returns the calls that approve exactly the amount. `reset` sets the allowance to zero first. It is undefined if the
- * token does not require a reset.
+ * Returns the call that approves exactly the amount. If the token requires it, also returns `reset`, the call that must
+ * first set the allowance to zero.
  */
 export async function planApproval(
   session: Session,
@@ -111,7 +112,7 @@ export function assertNotFalse(returned: Hex): void {
     throw new FlowFailure('approval_failed', 'The token rejected the approval without a reason.');
 }
 
-/** Checks the receipt's `Approval` event, because the service also relies on it. */
+/** Throws unless the receipt has an `Approval` event for at least the amount. The service checks the same event. */
 export function assertApproved(receipt: Receipt, owner: Hex, wanted: Allowance): void {
   const approved = findApproval(receipt, owner, wanted);
   if (approved === null)

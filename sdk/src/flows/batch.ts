@@ -7,8 +7,8 @@ import type { Call } from './transaction.ts';
 import { hasCode } from './wallet-error.ts';
 
 /**
- * Error codes with which a wallet reports that it has sent nothing and cannot send this batch: codes of EIP-5792, and
- * the codes for unknown methods.
+ * Error codes of a wallet that cannot send this batch and has sent nothing: 57xx of EIP-5792, unsupported method (4200)
+ * and method not found (-32601).
  */
 const REFUSED_BATCH = [5700, 5710, 5740, 5750, 5760, 4200, -32601];
 const MAX_FAILED_POLLS = 5;
@@ -17,9 +17,8 @@ type Capabilities = Partial<Record<string, { atomic?: { status?: unknown } }>>;
 type CallsStatus = { status?: unknown; receipts?: readonly { transactionHash?: unknown }[] };
 
 /**
- * Returns whether the wallet executes batches atomically on the session's chain (EIP-5792). A wallet that
- * would have to upgrade the account first (`ready`) does not count, because its owner has not agreed to an
- * upgrade.
+ * Returns whether the wallet executes batches atomically on the session's chain (EIP-5792). Returns false if the wallet
+ * would first have to upgrade the account (`ready`), because its owner has not agreed to an upgrade.
  */
 export async function canBatch(session: Session): Promise<boolean> {
   if (session.batching === 'off') return false;
@@ -34,9 +33,9 @@ export async function canBatch(session: Session): Promise<boolean> {
 }
 
 /**
- * Has the wallet execute the calls in one transaction, and returns its hash once it is mined. Returns null if the
- * wallet refuses the batch before it sends anything. Calls `onSent` once the wallet has accepted the batch. Requires
- * atomicity: an approval must not remain if its purchase fails.
+ * Has the wallet execute the calls in one atomic transaction, so that no approval remains if its purchase fails. Calls
+ * `onSent` when the wallet has accepted the batch. Returns the transaction's hash once the transaction is mined.
+ * Returns null if the wallet refuses the batch before it sends anything.
  */
 export async function sendBatch(
   session: Session,

@@ -14,7 +14,8 @@ export type BindWalletInput = {
   chain: Chain;
   wallet: Wallet;
   /**
-   * For EVM wallets: signs an ERC-4361 message with your page's domain, which wallets check against the page's origin.
+   * For EVM wallets only. The owner then signs an ERC-4361 message that contains the domain of your page. The wallet
+   * compares this domain with the page's origin.
    */
   siwe?: SiweFields | undefined;
 };

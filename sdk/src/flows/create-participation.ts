@@ -24,10 +24,10 @@ export function participationBody(
 }
 
 /**
- * Derives the idempotency key from the request, so that every resume sends the same key. For a known key, the service
- * replays its first response, even if that is a rejection that no longer applies (for example, because the user has
- * completed a requirement since). If a resumed request is rejected, it is therefore sent once more with a new key. This
- * is safe, because the service accepts each approval only once.
+ * Creates a participation. The idempotency key is derived from the request, so every resume sends the same key. For a
+ * known key, the service replays its first response. This response may be an outdated rejection, for example if the
+ * user has completed a requirement since. So if a resumed request is rejected, it is sent once more with a new key.
+ * This is safe, because the service accepts each approval only once.
  */
 export async function createParticipation(
   { causeway, signal }: WalletSession,

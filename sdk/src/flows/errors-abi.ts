@@ -1,7 +1,7 @@
 import { parseAbi } from 'viem/utils';
 
 /**
- * The errors of tokens, of offer contracts and of the venue. In a separate file, because the errors are needed only
+ * The errors of tokens, of offer contracts and of the venue. They are in a separate file, so that they are loaded only
  * after a revert.
  */
 export const errorsAbi = parseAbi([

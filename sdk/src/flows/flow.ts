@@ -52,13 +52,18 @@ export type FlowCode =
   | 'quote_expired'
   /** The service named a contract that is not in `trusted`. */
   | 'contract_not_trusted'
-  /** The token's decimals or symbol differ from the offer's. `details` has the offer's value and the `actual` one. */
+  /**
+   * The token has other decimals or another symbol on chain than in the offer. `details.actual` is the value on chain.
+   * `details.decimals` or `details.symbol` is the value in the offer.
+   */
   | 'token_mismatch'
   /** The message to sign is not a proof of ownership for this wallet, so it was not shown. */
   | 'message_refused'
   /** The calldata does not match the order, so it was not sent. `details.findings` lists the differences. */
   | 'calldata_refused'
-  /** The transaction was mined, but did not have the expected result; or it is unclear whether the wallet sent it. */
+  /**
+   * It is unclear whether the wallet sent the transaction, or the transaction was mined without the expected result.
+   */
   | 'outcome_unknown'
   /** The flow's input is invalid. */
   | 'invalid_input';
@@ -71,8 +76,8 @@ export type SentTransaction<Phase extends string> = {
 };
 
 /**
- * The contracts that the host application trusts, per chain. They protect against a compromised service that names
- * other contracts. Tokenized purchases on networks with real money require `contracts`.
+ * The contracts that the host application trusts, per chain. If the service is compromised and names other contracts,
+ * flows refuse them. Tokenized purchases on networks with real money require `contracts`.
  *
  * @example
  * ```ts
@@ -88,8 +93,8 @@ export type TrustedContracts = Partial<
     Chain,
     {
       /**
-       * The funds and swap contracts. If given, flows approve and call no other contracts on this chain. Flows then
-       * also refuse all networks with real money for which `contracts` is not given.
+       * The funds and swap contracts. If given, flows approve and call no other contracts on this chain. Once
+       * `contracts` is given for any chain, flows refuse every network with real money that has no `contracts`.
        */
       contracts?: readonly string[] | undefined;
       /**
@@ -148,9 +153,9 @@ export type FlowOptions<Phase extends string> = {
   /** @deprecated Use `pollIntervalMs`. */
   pollEvery?: number | undefined;
   /**
-   * RPC URLs per chain. If a wallet does not know an EVM chain, the flow asks it to add the chain with these URLs. If
-   * there are none, the flow fails with `wrong_chain`. On Solana, the flow reads the chain through these URLs, because
-   * wallets cannot read it.
+   * RPC URLs per chain. If a wallet does not know an EVM chain, the flow asks the wallet to add the chain with these
+   * URLs. Without URLs, the flow then fails with `wrong_chain`. On Solana, the flow reads the chain through these URLs,
+   * because Solana wallets cannot read the chain.
    */
   rpcUrls?: Partial<Record<Chain, readonly string[]>> | undefined;
   /** The contracts to trust, if you do not want to rely on the service alone. */
@@ -161,13 +166,13 @@ export type FlowOptions<Phase extends string> = {
    */
   publicClient?: PublicClient | undefined;
   /**
-   * The event stream that your page already has; the hooks of `@causeway/sdk/react` pass theirs. Default: the flow
-   * opens a stream while it waits for the service. If it cannot open one, it polls.
+   * The event stream to use, if your page already has one. The hooks of `@causeway/sdk/react` pass their own stream.
+   * Default: the flow opens a stream while it waits for the service, and polls if it cannot open one.
    */
   events?: EventHub | undefined;
   /**
-   * Whether wallets that execute calls atomically (EIP-5792) get the approval and the swap as one batch.
-   * Default: `auto`, which sends a batch if `wallet_getCapabilities` reports support.
+   * `auto` sends the approval and the swap as one batch if `wallet_getCapabilities` reports that the wallet executes
+   * calls atomically (EIP-5792). `off` never sends a batch. Default: `auto`.
    */
   batching?: 'auto' | 'off' | undefined;
 };

@@ -175,9 +175,9 @@ async function preview(
 }
 
 /**
- * Returns what the fund's own contract would pay out, read from the chain. Before anything is approved, the flow
- * compares this output with the output in the service's preview. The higher output determines the minimum to receive,
- * and the lower output must reach that minimum.
+ * Returns what the fund's contract would pay out, read from the chain. Before anything is approved, the flow compares
+ * this amount with the service's preview. The minimum to receive is based on the higher of the two amounts, and the
+ * lower amount must not be below this minimum.
  */
 async function previewOnChain(
   session: Session,

@@ -12,7 +12,10 @@ export function findApproval(
   return last === undefined ? null : wordAt(last, 0);
 }
 
-/** Adds up the transfers of a token in a transaction. `ends` limits them to a sender, a recipient or both. */
+/**
+ * Adds up the transfers of a token in a transaction. Counts only transfers from `ends.from` and to `ends.to`, if these
+ * are set.
+ */
 export function sumTransfers({ logs }: Receipt, token: Hex, ends: { from?: Hex; to?: Hex }): bigint {
   return logs
     .filter((log) => isEvent(log, token, EVENT_TOPICS.transfer, [ends.from, ends.to]))

@@ -24,7 +24,10 @@ export function minimumAfterSlippage(expected: bigint, slippageBps: number): big
   return (expected * (FULL_BPS - BigInt(slippageBps)) + FULL_BPS - 1n) / FULL_BPS;
 }
 
-/** Returns -1, 0 or 1 if an amount in smallest units is below, equal to or above a decimal number of whole units. */
+/**
+ * Compares an amount in smallest units with a decimal number of whole units. Returns -1 if the amount is smaller, 0 if
+ * it is equal, and 1 if it is larger.
+ */
 export function compareToDecimal(amount: bigint, decimals: number, decimal: string): -1 | 0 | 1 {
   const [whole = '0', fraction = ''] = decimal.split('.');
   const left = amount * 10n ** BigInt(fraction.length);

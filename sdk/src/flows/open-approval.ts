@@ -59,7 +59,8 @@ export async function revokeApproval(
     const sent = await sendTransaction(session, call);
     enter('confirming');
     const { transactionHash } = await waitForReceipt(session, sent);
-    // The allowance is not zero if the owner edited the amount in the wallet, or if another approval followed.
+    // The allowance can still be above zero: the owner may have edited the amount in the wallet, or another approval
+    // may have followed.
     if ((await readAllowanceOnChain(session, approval)) > 0n)
       throw new FlowFailure('approval_failed', 'The allowance is not zero.', {
         transactionHash,
@@ -68,13 +69,13 @@ export async function revokeApproval(
   });
 }
 
-/** How far back to look for an approval. Many nodes refuse to search more blocks at once. */
+/** How many blocks back to look for an approval. Many nodes refuse to search more blocks in one request. */
 const SEARCHED_BLOCKS = 9_000;
 
 /**
- * Finds this wallet's newest approval for the offer's contract, so that `buyTokenSale` can resume a purchase whose
- * approval hash was lost. Reads the chain, not the service. Throws `insufficient_allowance` if the allowance does not
- * cover the amount. Returns null if the node finds no such transaction.
+ * Finds the newest approval that this wallet gave to the offer's contract. Returns the hash of its transaction, with
+ * which `buyTokenSale` can resume a purchase, or null if the node finds no approval. Throws `insufficient_allowance` if
+ * the allowance does not cover the amount. Reads the chain, not the service.
  *
  * @example
  * ```ts

@@ -14,7 +14,10 @@ export type SwapResult = {
   fee: bigint;
 };
 
-/** Counts the transfers of this transaction only, because other transactions change the wallet's balances too. */
+/**
+ * Reads what a swap paid and received from the transfers in its receipt. Does not compare balances, because other
+ * transactions change them too.
+ */
 export function readSwapResult(
   receipt: Receipt,
   wallet: Hex,

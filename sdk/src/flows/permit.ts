@@ -84,7 +84,10 @@ export async function signPermit(
   return call;
 }
 
-/** Throws unless the signature has 65 bytes, as `permit` requires. Most contract wallets return longer ones. */
+/**
+ * Splits a signature of 65 bytes, the only length that `permit` accepts. Throws for any other length, which most
+ * contract wallets return.
+ */
 function splitSignature(signature: string): { v: number; r: Hex; s: Hex } {
   if (!/^0x[0-9a-f]{130}$/i.test(signature)) throw unsupported();
   const v = Number.parseInt(signature.slice(130), 16);

@@ -40,9 +40,9 @@ export async function requestChallenge(
 }
 
 /**
- * Returns whether a message is plain text that names this wallet and does not sign the user in to another site. On EVM
- * chains, a sign-in message (ERC-4361) is accepted only if `siwe` requested one, and only with the requested domain and
- * URI. On Solana, every challenge is a sign-in message, and the wallet compares its domain with the page.
+ * Returns whether a message is plain text that names this wallet, and does not sign the user in to another site. On EVM
+ * chains, a sign-in message (ERC-4361) passes only if `siwe` requested it, with the same domain and URI. On Solana,
+ * every challenge is a sign-in message. Its domain is not checked here, because the wallet compares it with the page.
  */
 function isProofOf(message: string, { address, chain, siwe }: ChallengeRequest): boolean {
   const lines = message.split('\n');
@@ -57,7 +57,7 @@ function isProofOf(message: string, { address, chain, siwe }: ChallengeRequest):
 }
 
 export async function signEvmMessage(session: Session, message: string): Promise<string> {
-  // Sends the message as hex, because wallets would interpret a text that looks like hex as bytes.
+  // Sends the message as hex, because a wallet would decode a plain message that happens to look like hex.
   return String(await promptOwner(session, 'personal_sign', [stringToHex(message), session.address]));
 }
 

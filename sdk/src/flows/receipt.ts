@@ -47,7 +47,8 @@ export async function waitForReceipt(
 type Watched = { hash: Hex; transaction: RpcTransaction | null; isOnChain: boolean };
 
 /**
- * Returns null if the transaction is not mined yet, or if the wallet is on another chain and cannot read the right one.
+ * Returns null if the transaction is not mined yet. Also returns null if the chain can be read only through the wallet,
+ * and the wallet is on another chain.
  */
 async function poll(session: Session, watched: Watched): Promise<Receipt | null> {
   watched.isOnChain = session.reader !== undefined || (await isOnChain(session));
@@ -89,8 +90,8 @@ async function checkReceipt(
 }
 
 /**
- * Repeats the call on the state before the transaction's block. If the call does not revert there, repeats it on the
- * state after the block. Because of other transactions in the block, it may revert on only one of the two states.
+ * Finds the reason by repeating the call on the state before the transaction's block, and then on the state after it.
+ * Other transactions in the block may be the reason why the call reverts on only one of these states.
  */
 async function findRevertReason(
   session: Session,
@@ -109,7 +110,10 @@ async function findRevertReason(
   return UNKNOWN_REASON;
 }
 
-/** Adds the hash to the error that ended the wait, because the transaction may still be mined. */
+/**
+ * Converts the error that ended the wait to a failure that contains the hash. The app needs the hash, because the
+ * transaction may still be mined.
+ */
 function withHash(error: unknown, transactionHash: Hex, signal: AbortSignal | undefined): FlowFailure {
   if (error instanceof FlowFailure) return error;
   const info = { cause: error, transactionHash };

@@ -7,9 +7,9 @@ import { readNode, type Session } from './session.ts';
 const MAX_BLOCKS = 100;
 
 /**
- * Returns the hash of the mined transaction that replaced a pending one: the same call with a different fee. Returns
- * null if there is none yet. Throws `transaction_replaced` if the replacement makes another call, which is how owners
- * cancel a transaction.
+ * Returns the hash of the mined transaction that replaced a pending one, with the same call and a different fee.
+ * Returns null if there is none yet. Throws `transaction_replaced` if the replacement makes another call. Owners cancel
+ * transactions in this way.
  */
 export async function findReplacement(session: Session, pending: RpcTransaction): Promise<Hex | null> {
   const mined = await findMined(session, pending);
@@ -23,8 +23,8 @@ export async function findReplacement(session: Session, pending: RpcTransaction)
 }
 
 /**
- * Like `findReplacement`, for a transaction that was replaced before the node saw it. The nonce is an
- * estimate, so only an identical call counts as the replacement.
+ * Like `findReplacement`, but for a transaction that was replaced before the node saw it. The nonce in `guess` is an
+ * estimate, so a transaction with another call is ignored.
  */
 export async function findSameCall(session: Session, guess: RpcTransaction): Promise<Hex | null> {
   const mined = await findMined(session, guess);

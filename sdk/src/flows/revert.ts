@@ -3,8 +3,8 @@ import { decodeErrorResult } from 'viem/utils';
 import { messageOf, readRevertData } from './wallet-error.ts';
 
 /**
- * Returns the reason for a revert: the contract's error (such as `InsufficientAmount` or `IsPaused(4)`), the contract's
- * own message, or the error selector. Without revert data, returns the message of `error`.
+ * Returns the reason for a revert: the text of a `require`, the name of a known error with its arguments (such as
+ * `IsPaused(4)`), or the selector of an unknown error. Without revert data, returns the message of `error`.
  */
 export async function describeRevert(error: unknown): Promise<string> {
   const data = readRevertData(error);

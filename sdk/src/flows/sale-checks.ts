@@ -47,7 +47,8 @@ async function assertRequirements(session: WalletSession, offerId: string, optio
 }
 
 /**
- * Builds an error with the shape of the service's `requirements_not_met`, so that callers handle both alike.
+ * Builds an error with the shape of the service's `requirements_not_met`. Callers can handle it like the service's
+ * error.
  */
 function requirementsNotMet(errors: Record<string, unknown>): FlowFailure {
   const message = 'The user has not completed all requirements of the option.';
@@ -68,9 +69,9 @@ async function assertBound(
 }
 
 /**
- * Waits until earlier participations of this wallet are settled: a new approval for the same fund would
- * replace the allowance that they still need. Calls `onWaiting` if there are unsettled ones. Throws
- * `participation_outstanding` if they are not settled in time.
+ * Waits until the wallet's earlier participations in this offer with this asset are settled. They still need their
+ * allowance, and a new approval would replace it. Calls `onWaiting` if it has to wait. Throws
+ * `participation_outstanding` if the participations are not settled in time.
  */
 export async function waitForEarlierParticipations(
   session: WalletSession,

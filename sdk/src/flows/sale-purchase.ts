@@ -36,19 +36,22 @@ export type TokenSaleInput = {
   /** In smallest units. */
   amount: string | bigint;
   /**
-   * How to approve. With `permit`, the owner signs an EIP-2612 permit. The wallet then sends the permit in a
-   * transaction, because the service needs the approval on chain. Default: `approve`.
+   * How to approve. Default: `approve`. With `permit`, the owner signs an EIP-2612 permit. The wallet then sends the
+   * permit in a transaction, because the service needs the approval on chain.
    */
   approval?: 'approve' | 'permit' | undefined;
   /** The hash of an approval that was already sent. The flow resumes from there. */
   approvalHash?: Hex | undefined;
-  /** Receives the hash of the approval. Store it to resume the purchase. Called again if the transaction is sped up. */
+  /**
+   * Receives the hash of the approval. Store the hash to resume the purchase. Called with the new hash if the owner
+   * speeds up the transaction.
+   */
   onApproved?: ((hash: Hex) => void) | undefined;
 };
 
 /**
- * The flow behind `buyTokenSale`. The React components call it directly and without permits, so that their pages do not
- * load the code for permits.
+ * The flow behind `buyTokenSale`. The React components call it directly, so that their pages do not load the code for
+ * permits.
  */
 export async function runTokenSale(
   causeway: Causeway,

@@ -30,8 +30,8 @@ export type WalletSession = {
 };
 
 /**
- * An EVM wallet on a chain, for the duration of a flow. The flow reads the chain only through the host's public
- * client or, without one, through the wallet's provider.
+ * An EVM wallet on a chain, for the duration of a flow. The flow reads the chain through the host's public client. If
+ * there is no public client, the flow reads the chain through the wallet's provider.
  */
 export type Session = WalletSession & {
   wallet: EvmWallet;
@@ -41,7 +41,10 @@ export type Session = WalletSession & {
   /** The host's public client; undefined if the flow reads through the wallet. */
   reader: Eip1193Provider | undefined;
   batching: 'auto' | 'off';
-  /** The transactions of this session by hash, for nodes that do not return them yet. Their nonces are estimates. */
+  /**
+   * The transactions that this session has sent, by hash. Used while the node does not return a transaction yet. The
+   * nonces are estimates.
+   */
   sent: Map<Hex, RpcTransaction>;
 };
 
@@ -89,7 +92,9 @@ export function openWalletSession(
   };
 }
 
-/** Reads the chain: through the host's public client, or else through the wallet's node. */
+/**
+ * Reads the chain through the host's public client. If there is none, reads the chain through the wallet's provider.
+ */
 export function readNode(session: Session, method: string, params: unknown[] = []): Promise<unknown> {
   const { reader, wallet, signal } = session;
   return readFrom(reader ?? wallet.provider, signal, method, params);
@@ -130,8 +135,8 @@ export async function connectWallet(session: Session): Promise<void> {
 }
 
 /**
- * Prompts the wallet's owner, after checking that the wallet is on the right account and chain. Calls `onLate` if the
- * owner approves after the flow was aborted: a prompt cannot be withdrawn. Throws `outcome_unknown` if it is not clear
+ * Checks that the wallet is on the right account and chain, and then prompts its owner. An aborted flow cannot withdraw
+ * the prompt. If the owner approves after the abort, calls `onLate`. Throws `outcome_unknown` if it is not clear
  * whether the wallet has sent a transaction.
  */
 export async function promptOwner(
@@ -150,9 +155,9 @@ export async function promptOwner(
 const isSend = (method: string) => /_send/.test(method);
 
 /**
- * Replaces an error with `outcome_unknown` if the wallet may have sent the transaction, for example because its
- * connection failed after the request. A retry could then send the transaction twice. Keeps the error of an aborted
- * flow.
+ * Replaces an error with `outcome_unknown` if the wallet may have sent the transaction, for example if its connection
+ * failed after the request. With the original error, the app might retry and send the transaction twice. Does not
+ * replace the error of an aborted flow.
  */
 export function clarifyFailure<Answer>(
   signal: AbortSignal | undefined,
@@ -220,7 +225,7 @@ async function ensureChain(session: Session): Promise<void> {
 
 /** EIP-3326: the wallet does not know the chain. */
 const UNRECOGNIZED_CHAIN = 4902;
-/** EIP-1193 and JSON-RPC: the wallet does not implement the method. */
+/** The wallet does not implement the method: 4200 in EIP-1193, -32601 in JSON-RPC. */
 const UNSUPPORTED_METHOD = [4200, -32601];
 
 async function switchChain(session: Session): Promise<void> {

@@ -26,8 +26,8 @@ const APPROVE_CHECKED = 13;
 const SIGNATURE_BYTES = 64;
 const FEE_LAMPORTS = 5_000;
 /**
- * The lifetime of a blockhash. Wallets may replace the blockhash when they sign, which extends the
- * transaction's lifetime by at most this many blocks.
+ * The lifetime of a blockhash. Wallets may replace the blockhash when they sign, so a transaction may be valid for up
+ * to this many blocks longer than planned.
  */
 const BLOCKHASH_LIFE_BLOCKS = 150;
 
@@ -94,8 +94,7 @@ function encodeApproval(
   const units = new DataView(new ArrayBuffer(8));
   units.setBigUint64(0, amount, true);
   return Uint8Array.of(
-    // The header: one signature, no read-only signer, three read-only accounts; then the number of accounts
-    // (five).
+    // The header (one signature, no read-only signer, three read-only accounts), then the number of accounts.
     ...[1, 0, 3, keys.length],
     ...keys.flatMap((key) => [...key]),
     ...blockhash,
@@ -109,7 +108,7 @@ async function signAndSend(session: SolanaSession, transaction: Uint8Array): Pro
   const { wallet, chain, signal, onSend } = session;
   if (wallet.signAndSendTransaction !== undefined) {
     const answer = wallet.signAndSendTransaction(transaction, chain);
-    // The owner may approve after the flow was aborted.
+    // If the owner approves after the flow was aborted, the transaction is still reported.
     answer
       .then((late) => signal?.aborted && session.reportTransaction(encodeBase58(late)))
       .catch(() => undefined);
@@ -124,9 +123,9 @@ async function signAndSend(session: SolanaSession, transaction: Uint8Array): Pro
     encoded,
     { encoding: 'base64', preflightCommitment: 'confirmed' },
   ]).catch((error: unknown) => {
-    // Ignores every failure after which the transaction may still have been sent: a missing response, an abort, a node
-    // that already has the transaction, or a refusal after another node has failed. The flow then looks for it on the
-    // chain.
+    // Ignores a failure if the transaction may still have been sent; the flow then looks for it on the chain. Such
+    // failures are a missing response, an abort, a node that already has the transaction, and a refusal after another
+    // node has failed.
     const isRefused =
       error instanceof FlowFailure && error.info.cause === undefined && !/already/.test(error.message);
     if (isRefused) throw error;

@@ -18,10 +18,10 @@ export type SolanaTokenAccount = {
 };
 
 /**
- * Calls the chain's nodes in turn until one returns a result or a JSON-RPC error. Throws `FlowFailure` for a JSON-RPC
- * error, or if every node turns the call away (`TurnedAway`). A node that fails in any other way, for example with a
- * timeout, may have processed the call. The error of that node becomes the `info.cause` of a later `FlowFailure`. If no
- * later node returns a result or a JSON-RPC error, the error of that node is thrown.
+ * Calls the chain's nodes in turn until one returns a result or a JSON-RPC error. Throws a JSON-RPC error as
+ * `FlowFailure`. Throws `TurnedAway` if every node turns the call away. A node that fails in any other way, for example
+ * with a timeout, may have processed the call. Its error becomes the `info.cause` of a later `FlowFailure`, or is
+ * thrown after the last node.
  */
 export async function callSolana(
   { rpcUrls, signal }: Pick<WalletSession, 'rpcUrls' | 'signal'>,
@@ -72,8 +72,8 @@ async function request(
   // After a status outside 4xx, or after a timeout (408), the node may have processed the call: a proxy may have
   // forwarded it.
   if (!ok && (status < 400 || status > 499 || status === 408)) throw new Error(message);
-  // Some nodes reject a call with status 400 and a JSON-RPC error, which has a numeric code. Gateways use status 400
-  // for other errors.
+  // A JSON-RPC error has a numeric code. Some nodes send it with status 400. Gateways also use status 400, but without
+  // a JSON-RPC error.
   const reply: Reply = ok || status === 400 ? await readReply(response) : {};
   const { error } = reply;
   if (error && (ok || typeof error.code === 'number'))

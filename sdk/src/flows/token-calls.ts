@@ -1,4 +1,7 @@
-/** The selectors of functions that spend tokens or let others spend them. A test checks them against the signatures. */
+/**
+ * The selectors of functions that spend tokens or let others spend them. A test compares the selectors with the
+ * function signatures.
+ */
 const TOKEN_CALLS = new Set(
   (
     '095ea7b3 a9059cbb 23b872dd 39509351 a22cb465 d505accf 8fcbaf0c d73dd623 cae9ca51 3177029f ' +
@@ -6,7 +9,7 @@ const TOKEN_CALLS = new Set(
   ).split(' '),
 );
 
-/** Returns true if the calldata is well-formed and calls none of these functions. */
+/** Returns true if `data` is well-formed calldata whose selector is not in `TOKEN_CALLS`. */
 export function movesNoTokens(data: string): boolean {
   return /^0x([0-9a-f]{2}){4,}$/i.test(data) && !TOKEN_CALLS.has(data.slice(2, 10).toLowerCase());
 }

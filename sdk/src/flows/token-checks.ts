@@ -9,9 +9,9 @@ import { simulate } from './transaction.ts';
 type DescribedToken = { address: Hex; decimals: number; symbol?: string };
 
 /**
- * Reads the token on chain and throws `token_mismatch` if the offer describes it differently. With wrong decimals, the
- * amount that the user sees would not be the amount that the wallet signs. If the token does not report its decimals or
- * its symbol in the standard format, that value is not checked.
+ * Throws `token_mismatch` if the token on chain has other decimals or another symbol than the offer says. With wrong
+ * decimals, the amount that the user sees would not be the amount that the wallet signs. Does not check a value that
+ * the token does not report in the standard format.
  */
 export async function assertDescribed(session: Session, token: DescribedToken): Promise<void> {
   const { address, decimals, symbol } = token;

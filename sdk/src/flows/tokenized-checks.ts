@@ -10,9 +10,9 @@ import { pinsOf } from './trusted.ts';
 import { verifyCalldata } from './verify-calldata.ts';
 
 /**
- * Throws `token_mismatch` if the offer's contract names no asset, if the asset's decimals differ from those in the
- * offer, or if the asset's symbol differs from `symbol`. If the asset does not report its decimals or its symbol, that
- * value is not checked. `assertMatchesOrder` checks later that the order is for this asset.
+ * Throws `token_mismatch` if the offer's contract names no asset, or if the asset's decimals or symbol differ from the
+ * expected ones. A value that the asset does not report is not checked. `assertMatchesOrder` checks later that the
+ * order is for this asset.
  */
 export async function assertAsset(
   session: Session,
@@ -42,8 +42,8 @@ export async function assertTradable(
 }
 
 /**
- * Returns the error to throw while trading is halted. Requests a quote, because the request fails with the reason for
- * the halt. The trading status does not include the reason.
+ * Returns the error to throw while trading is halted. The trading status does not include the reason for the halt, so
+ * this function requests a quote, which fails with the reason.
  */
 async function findHaltReason({ causeway, signal }: Session, symbol: string): Promise<unknown> {
   const query = { symbol, side: 'buy', notional_value: '100' } as const;
@@ -94,9 +94,9 @@ export async function assertMatchesOrder(
 }
 
 /**
- * Throws `quote_expired` if the order has expired by block time or by this machine's clock, so that nobody pays for a
- * transaction that would revert. If the order had already expired by this machine's clock when it arrived, that clock
- * is wrong and only the block time counts.
+ * Throws `quote_expired` if the order has expired, so that nobody pays for a transaction that would revert. Checks the
+ * block time and this machine's clock. Ignores the clock if the order had already expired by it on arrival, because the
+ * clock is then wrong.
  */
 export async function assertNotExpired(
   session: Session,

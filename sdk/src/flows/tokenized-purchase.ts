@@ -48,9 +48,12 @@ export type TokenizedInput = {
   symbol?: string | undefined;
   /** The minimum to receive, in smallest units of the asset. An order for less is not sent (`price_moved`). */
   minReceive?: string | bigint | undefined;
-  /** Required without `minReceive`: the maximum slippage from the quote, in basis points. 50 is 0.50%. */
+  /** The maximum slippage from the quote, in basis points (50 is 0.50%). Required without `minReceive`. */
   maxSlippageBps?: number | undefined;
-  /** The tokens quoted for the whole payment, in smallest units. Default: a quote requested by the flow. */
+  /**
+   * The number of tokens quoted for `amount` before the fee is deducted, in smallest units. Default: the flow requests
+   * a quote.
+   */
   quoted?: string | bigint | undefined;
   /**
    * Identifies one confirmation by the user. Until the order expires, calls with the same id return the same order, for
@@ -107,8 +110,8 @@ export async function buyTokenized(
     await ensureAllowance(session, enter, wanted);
     enter('ordering');
     const body = { amount: String(amount), chain: session.chain, symbol, wallet_address: session.address };
-    // The key limits each confirmation to one order: if a response is lost, the client retries with the same
-    // key.
+    // With this key, each confirmation creates at most one order: if a response is lost, the client retries with the
+    // same key.
     const order = await causeway.tokenized.transaction(body, {
       signal: options.signal,
       idempotencyKey: confirmationId,
@@ -150,8 +153,8 @@ function assertReceives({ receive_output_amount: receive }: TokenizedSwapTransac
 }
 
 /**
- * Throws `quote_expired` if the order expired while the owner was deciding; the wallet itself would report
- * only a revert.
+ * Has the wallet send the order. Throws `quote_expired` if the order expired while the owner was deciding, because the
+ * wallet itself would report only a revert.
  */
 async function sendOrder(session: Session, call: Call, order: TokenizedSwapTransaction): Promise<Hex> {
   try {

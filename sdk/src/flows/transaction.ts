@@ -24,8 +24,8 @@ export async function simulate(session: Session, call: Call): Promise<Hex> {
 }
 
 /**
- * Has the wallet send a call, reports the transaction's hash before anything else can fail, and returns the hash. Also
- * reports a transaction that the owner approves after the flow was aborted.
+ * Asks the wallet to send a call. Reports the transaction's hash as soon as it is known, and returns the hash. If the
+ * owner approves the transaction after the flow was aborted, its hash is still reported.
  */
 export async function sendTransaction(session: Session, { to, data }: Call): Promise<Hex> {
   // The chain id makes the wallet reject the request if the owner has switched to another chain in the

@@ -11,9 +11,11 @@ const VENUE_MANAGERS: TrustedContracts = {
 type Published = { address: string; token?: { asset_id: string; address: string } };
 
 /**
- * Throws `contract_not_trusted` if the host lists contracts for the chain and `address` is not one of them. Checks the
- * token in the same way. Once the host lists contracts for at least one chain, all networks with real money that have
- * no list are refused too, so that the service cannot move the offer to a chain that the host does not use.
+ * Throws `contract_not_trusted` if the host does not trust the contract or the token that the service has published:
+ * - If the host lists contracts for this chain, `address` must be one of them.
+ * - If the host lists contracts only for other chains, this chain must be a test network. Otherwise, the service could
+ *   move the offer to a chain that the host does not use.
+ * - If the host lists tokens for this chain, `token` must be one of them.
  */
 export function assertTrusted(
   trusted: TrustedContracts | undefined,
@@ -29,7 +31,10 @@ export function assertTrusted(
     throw notTrusted(chain, token.address);
 }
 
-/** Throws if the host has named an address for the asset that the user receives, but the service names another one. */
+/**
+ * Throws `contract_not_trusted` if the host lists the asset that the user receives with an address other than
+ * `address`.
+ */
 export function assertTrustedAsset(
   trusted: TrustedContracts | undefined,
   chain: Chain,
@@ -54,8 +59,8 @@ function notTrusted(chain: Chain, address: string | null): FlowFailure {
 }
 
 /**
- * Returns the trusted contracts that the calldata verifier checks the order against. On networks with real
- * money, the verifier trusts only contracts that the host or this package names.
+ * Returns the contracts that an order may use, for the calldata verifier. On networks with real money, these are only
+ * contracts that the host or this package lists. On test networks without a list, they are undefined.
  */
 export function pinsOf(trusted: TrustedContracts | undefined, chain: EvmChain) {
   const { contracts, venueManagers } = trusted?.[chain] ?? {};

@@ -7,15 +7,15 @@ import type { WalletSession } from './session.ts';
 const LIVE_INTERVAL_FACTOR = 15;
 
 type Change = {
-  /** The group of events that may end the wait: `participation` stands for all `participation.*`. */
+  /** The group of events that trigger a check. For example, `participation` stands for all `participation.*` events. */
   events: string;
   timeoutMs: number;
 };
 
 /**
- * Checks the condition until it holds, and returns false if it does not hold in time. An event triggers a check at
- * once. The condition is also polled: rarely while there is an event stream, more often without one, for example
- * because the token lacks `events:read`. Uses the host's stream, or opens its own for the duration of the wait.
+ * Waits until `holds` returns true. Returns false after `timeoutMs`. Calls `holds` whenever one of the `events`
+ * arrives, on the host's event stream or on a stream of its own. Also polls `holds`, less often while the stream is
+ * live. The stream may never be live, for example if the token lacks `events:read`.
  */
 export async function waitForChange(
   session: WalletSession,
@@ -50,7 +50,9 @@ export async function waitForChange(
   }
 }
 
-/** A redacted event may be about anything. */
+/**
+ * Returns whether the event may be in the group. The type of a redacted event is unknown, so it may be in any group.
+ */
 function isOneOf(events: string, type: string): boolean {
   return type.startsWith(`${events}.`) || type === 'redacted';
 }

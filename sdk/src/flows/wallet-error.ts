@@ -2,7 +2,7 @@ import type { Hex } from 'viem';
 
 const MAX_DEPTH = 6;
 
-/** Yields the error and every error nested in it; wallets and libraries wrap errors in different ways. */
+/** Yields the error and every error nested in it. Wallets and libraries nest errors in different fields. */
 function* nestedErrors(error: unknown, depth = 0): Generator<Record<string, unknown>> {
   if (typeof error !== 'object' || error === null || depth > MAX_DEPTH) return;
   const fields = error as Record<string, unknown>;
@@ -36,7 +36,7 @@ function hasMessage(error: unknown, pattern: RegExp): boolean {
 const OUTAGE_CODES = [4900, 4901, -32005, 429];
 const OUTAGE = /timed? ?out|fetch|network|disconnected/i;
 
-/** Returns true if the wallet or its node is unavailable, so that nothing is known about the call itself. */
+/** Returns true if the wallet or its node was unavailable. Such an error says nothing about the call itself. */
 export function isOutage(error: unknown): boolean {
   if (readRevertData(error) !== undefined) return false;
   return hasCode(error, ...OUTAGE_CODES) || hasMessage(error, OUTAGE);
@@ -49,10 +49,13 @@ export function isRejected(error: unknown): boolean {
   return hasCode(error, USER_REJECTED, 'ACTION_REJECTED');
 }
 
-/** Matches the errors of wallets that got no response to a send request, or whose node already has the transaction. */
+/**
+ * Matches errors that leave open whether the transaction was sent: the wallet got no response, or its node already has
+ * the transaction.
+ */
 const UNCLEAR = /already known|expired|closed|connection|socket|gateway|status code/i;
 
-/** Returns true if a wallet that was asked to send may have done so in spite of the error. */
+/** Returns true if the wallet may have sent the transaction in spite of the error. */
 export function isUnclear(error: unknown): boolean {
   return !isRejected(error) && (isOutage(error) || hasMessage(error, UNCLEAR));
 }

@@ -7,12 +7,12 @@ export type Eip1193Provider = {
 };
 
 /**
- * Reads one EVM chain. Any viem public client or EIP-1193 provider qualifies. The parameters are `never`, so
- * that clients with stricter types are accepted too.
+ * Reads one EVM chain. Any viem public client or EIP-1193 provider qualifies. The type of the parameter is `never`, so
+ * that clients with a stricter parameter type are accepted too.
  */
 export type ChainReader = { request(call: never): Promise<unknown> };
 
-/** A reader for the only chain in use, or a function that returns the reader for a chain id. */
+/** A reader for the app's only chain, or a function that returns the reader for a chain id. */
 export type PublicClient = ChainReader | ((chainId: number) => ChainReader | undefined);
 
 /** An EVM account and the provider that signs for it and reads its chain. */

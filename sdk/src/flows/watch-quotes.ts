@@ -30,9 +30,9 @@ const PERMANENT_ERRORS = new Set([
 ]);
 
 /**
- * Polls quotes at a fixed interval; polls never overlap. Closed markets and outages are yielded as errors. The
- * iteration ends when the signal is aborted or you leave the loop, and throws only permanent errors, such as an unknown
- * symbol.
+ * Polls quotes at a fixed interval; polls never overlap. If the market is closed or the service is unavailable, yields
+ * the error and continues. Throws only permanent errors, such as an unknown symbol. The iteration ends when the signal
+ * is aborted or you leave the loop.
  *
  * @example
  * ```ts

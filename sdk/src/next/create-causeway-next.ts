@@ -28,8 +28,8 @@ export type CausewayNext = {
   requireUser(options?: { returnTo?: string | undefined }): Promise<NextUser>;
   /**
    * Renews sessions before pages are rendered, because server components cannot set cookies. Needed only with
-   * `cookieSessions`. Export it from `proxy.ts`, or in Next 15.5 as `middleware` with the runtime `nodejs`. Older
-   * versions of Next cannot renew cookie sessions: use another store there.
+   * `cookieSessions`. Export it from `proxy.ts`. In Next 15.5, export it as `middleware` with the runtime `nodejs`.
+   * Older versions of Next cannot renew cookie sessions, so use another store with them.
    */
   proxy(request: Request): Promise<Response>;
 };
@@ -68,12 +68,12 @@ export function createCausewayNext(configure: () => CausewayNextOptions): Causew
 
   const getUser = async (): Promise<NextUser | undefined> => {
     const { headers } = await import('next/headers.js');
-    // Reads the request before anything else, so that Next does not try to prerender what follows.
+    // Reads the headers before anything else, so that Next does not run the code below while it prerenders.
     const request = { headers: await headers() };
     const { options, signIn } = setUp();
     const found = await userClient(signIn, request, { baseUrl: options.baseUrl });
     // Does not set the cookies of a renewed session, because server components cannot set cookies. Only
-    // `cookieSessions` keeps sessions in cookies, and `proxy` renews those before the page is rendered.
+    // `cookieSessions` needs these cookies, and `proxy` renews its sessions before the page is rendered.
     return found && { user: found.session.user, scope: found.session.scope, causeway: found.causeway };
   };
   const proxy = async (request: Request): Promise<Response> => {
@@ -103,8 +103,8 @@ export function createCausewayNext(configure: () => CausewayNextOptions): Causew
 }
 
 /**
- * Returns one storage for the whole process. Next loads this module several times, for routes and for
- * components, and again after every edit in development.
+ * Returns one storage for the whole process, because Next loads this module several times: for routes, for components,
+ * and again after every edit in development.
  */
 function sharedSessions(): SessionStorage {
   const shared = globalThis as { [SHARED_SESSIONS]?: SessionStorage };

@@ -10,7 +10,7 @@ export type InitialDataProps = {
 
 /**
  * Gives the components of one page the data that the server has preloaded for that page. Use it if `CausewayProvider`
- * is in a layout that several pages share. Data that the browser has already loaded stays.
+ * is in a layout that several pages share. Does not replace data that the browser has already loaded.
  *
  * @example
  * ```tsx

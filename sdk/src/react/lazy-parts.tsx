@@ -5,9 +5,7 @@ import { ErrorNotice } from './ui/error-notice.tsx';
 
 type Parts = Awaited<ReturnType<typeof loadParts>>;
 
-/**
- * Functions that reload the parts that could not be loaded. All parts are in one file, so a retry of one retries all.
- */
+/** Functions that load the failed parts again. All parts are in one file, so one retry loads all failed parts. */
 const reloads = new Set<() => void>();
 const subscribers = new Set<() => void>();
 const subscribe = (notify: () => void) => {

@@ -40,16 +40,19 @@ export type CausewayProviderProps = {
   signInUrl?: string | undefined;
   /** Where users who cannot resolve a blocker themselves get help, such as `mailto:help@example.com`. */
   supportUrl?: string | undefined;
-  /** RPC URLs by chain, for wallets that do not know a chain yet and for reading Solana. */
+  /** RPC URLs by chain. They are used to add a chain to a wallet that does not know it yet, and to read Solana. */
   rpcUrls?: RpcUrls | undefined;
   /**
-   * The contracts that you trust. A compromised service then cannot make users approve or call other contracts. Define
-   * the object outside your components.
+   * The contracts that you trust. With this list, a compromised service cannot make users approve or call other
+   * contracts. Define the object outside your components.
    */
   trusted?: TrustedContracts | undefined;
   /** Reads EVM chains through your own nodes. Default: the wallet's node. Define it outside your components. */
   publicClient?: PublicClient | undefined;
-  /** Whether wallets that support batches (EIP-5792) get the approval and the swap as one batch. Default: `auto`. */
+  /**
+   * Whether the wallet gets the approval and the swap as one batch (EIP-5792). Default: `auto`, which sends a batch if
+   * the wallet supports it.
+   */
   batching?: FlowOptions<never>['batching'];
   /** The theme and the colors of the components. Default: those of the page around them. */
   appearance?: Appearance | undefined;

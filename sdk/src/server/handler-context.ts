@@ -5,7 +5,7 @@ export type HandlerContext = {
   signIn: SignIn;
   /** The app's origin. */
   origin: string;
-  /** The path to return to if no other is known. */
+  /** The default path to return to. */
   home: string;
   onError: (error: unknown) => void;
 };

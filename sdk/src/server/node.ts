@@ -13,8 +13,8 @@ export type WebHandler = (request: Request) => Promise<Response>;
 
 export type ToNodeOptions = {
   /**
-   * The largest request body to read, in bytes; larger ones are answered with 413. Default: bodies are not read, which
-   * is right for `createHandler` and for apps whose body parser has already consumed them.
+   * The maximum size of a request body, in bytes. Larger bodies are answered with 413. Default: bodies are not read.
+   * The default is right for `createHandler`, and for apps whose body parser has already consumed the body.
    */
   maxBodyBytes?: number | undefined;
   /** Receives errors from the handler if there is no `next` to pass them to. */
@@ -22,8 +22,8 @@ export type ToNodeOptions = {
 };
 
 /**
- * Adapts a handler to `node:http` and Express. A handler from `createHandler` passes requests for other paths to
- * `next`, or answers them with 404 if there is no `next`; any other function answers every request.
+ * Adapts a handler to `node:http` and Express. A handler from `createHandler` answers only its own paths. It passes
+ * other requests to `next`, or answers them with 404 if there is no `next`. Any other handler answers every request.
  *
  * @example
  * ```ts
@@ -84,7 +84,10 @@ async function respond(
   response.end(content);
 }
 
-/** Builds the URL without the Host header, which the client chooses. Handlers need only the path and the query. */
+/**
+ * The URL always has the host `localhost`, because the client chooses the Host header. Handlers need only the path and
+ * the query.
+ */
 function toWebRequest(
   { method = 'GET', headers }: IncomingMessage,
   target: string,
@@ -166,7 +169,7 @@ export function toFastify(handler: Handler): (app: FastifyLike) => Promise<void>
       try {
         app.route({ method, url: other, handler: answer });
       } catch (error) {
-        // With `ignoreTrailingSlash`, the paths with and without a trailing slash are the same route.
+        // With `ignoreTrailingSlash`, Fastify already treats both paths as the same route.
         if ((error as { code?: unknown }).code !== 'FST_ERR_DUPLICATED_ROUTE') throw error;
       }
     }

@@ -14,7 +14,7 @@ export type PostgresSessionsOptions = {
 };
 
 const TABLE_NAME = /^[a-z_]\w{0,62}(\.[a-z_]\w{0,62})?$/;
-/** An arbitrary lock id, so that concurrent processes create the table one at a time. */
+/** The id of the lock that makes concurrent processes create the table one at a time. The value is arbitrary. */
 const CREATE_LOCK = 7_263_540_119;
 /** The maximum number of expired rows that are removed when a session is created. */
 const CLEANUP_BATCH = 10;
@@ -83,7 +83,7 @@ export function postgresSessions(
 }
 
 /**
- * Returns a statement that creates the table if it does not exist. If the table exists, the statement does not need the
+ * Returns a statement that creates the table if it does not exist. If the table exists, the statement works without the
  * privilege to create tables.
  */
 function createTable(table: string): string {

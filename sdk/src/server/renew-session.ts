@@ -3,7 +3,9 @@ import type { SignIn } from './sign-in.ts';
 import { isSignInError } from './sign-in-error.ts';
 
 export type RenewedSession = {
-  /** The request's `cookie` header, updated with the renewed session, for the page to read. */
+  /**
+   * The request's `cookie` header with the renewed session. The page must read this header instead of the original one.
+   */
   cookie: string;
   /** Add these headers (`set-cookie`) to the response. */
   headers: Headers;
@@ -11,7 +13,7 @@ export type RenewedSession = {
 
 /**
  * Renews the session of a request before a page is rendered, for frameworks whose pages cannot set cookies. Returns
- * undefined if there is nothing to renew. Only `cookieSessions` needs it: other stores save renewed sessions
+ * undefined if the cookies stay the same. Only `cookieSessions` needs this function: other stores save renewed sessions
  * themselves.
  *
  * @example

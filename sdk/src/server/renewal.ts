@@ -3,8 +3,8 @@ import { SignInError } from './sign-in-error.ts';
 
 export type Renewal = {
   /**
-   * Returns the session with a token that does not expire soon. With `force`, also renews a token that does not expire
-   * soon, but at most once per `MIN_FORCED_INTERVAL_MS`. Use `force` when the service has rejected the token.
+   * Returns the session, renewed if its token expires soon. With `force`, always renews the token, but at most once per
+   * `MIN_FORCED_INTERVAL_MS`. Use `force` when the service has rejected the token.
    */
   fresh(session: Session, force?: boolean): Promise<Session>;
   /**
@@ -25,8 +25,9 @@ const MIN_FORCED_INTERVAL_MS = 10_000;
 const MAX_REMEMBERED_SESSIONS = 10_000;
 
 /**
- * Runs one renewal at a time per session in this process. Several processes can safely renew concurrently, because the
- * service replaces a refresh token only after 70% of its lifetime, and accepts the previous one for 30 more seconds.
+ * Creates a `Renewal` that runs one renewal at a time per session in this process. Other processes may renew the same
+ * session concurrently. This is safe, because the service replaces a refresh token only after 70% of its lifetime, and
+ * accepts the replaced token for 30 more seconds.
  */
 export function createRenewal(now: () => number, renew: (session: Session) => Promise<Session>): Renewal {
   const inFlight = new Map<string, Promise<Session>>();

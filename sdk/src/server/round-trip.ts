@@ -7,8 +7,8 @@ import { SignInError, type SignInErrorCode } from './sign-in-error.ts';
 
 const PENDING_TTL_S = 600;
 /**
- * The maximum number of sign-ins in progress per browser, for example in several tabs. Older sign-ins are dropped, so
- * that their cookies do not pile up.
+ * The maximum number of sign-ins in progress per browser, for example in several tabs. A further sign-in deletes the
+ * cookie of an earlier one, which then cannot be finished.
  */
 const MAX_PENDING = 4;
 const PENDING_PREFIX = 'causeway_pending_';
@@ -79,7 +79,7 @@ function withError(path: string, origin: string, code: SignInErrorCode): string 
   return `${url.pathname}${url.search}${url.hash}`;
 }
 
-/** Removes the error that an earlier attempt added to the path. */
+/** Removes the parameter `causeway_error`, which an earlier failed sign-in added to the path. */
 function withoutError(path: string, origin: string): string {
   const url = new URL(path, origin);
   if (url.searchParams.has('causeway_error')) url.searchParams.delete('causeway_error');

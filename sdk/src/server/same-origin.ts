@@ -4,8 +4,8 @@ import { type HasHeaders, headerOf } from './cookies.ts';
 export const SDK_REQUEST_HEADER = 'causeway-request';
 
 /**
- * Returns true if a page of this app sent the request. Decides by `Sec-Fetch-Site`, else by `Origin`, else by the SDK's
- * header.
+ * Returns true if a page of this app sent the request. Checks `Sec-Fetch-Site`, or `Origin` if the former is missing.
+ * If both are missing, checks that the request has the SDK's header.
  */
 export function isSameOrigin(request: HasHeaders, appOrigin: string): boolean {
   const site = headerOf(request, 'sec-fetch-site');
@@ -25,7 +25,8 @@ const MAX_PATH_LENGTH = 1024;
 
 /** Returns the path if it stays on this app's origin, otherwise `fallback`. Prevents open redirects. */
 export function localPath(path: string | null, appOrigin: string, fallback: string): string {
-  // A URL that starts with `//` leads to another host. Browsers read `\` as `/` and drop some control characters.
+  // A path that starts with `//` leads to another host. Browsers read `\` as `/` and drop some control characters, so
+  // the path must contain neither.
   if (path === null || path.length > MAX_PATH_LENGTH || !/^\/(?![/\\])[^\\\p{Cc}]*$/u.test(path))
     return fallback;
   const url = URL.canParse(path, appOrigin) ? new URL(path, appOrigin) : undefined;

@@ -3,7 +3,10 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 /** Encrypts and authenticates cookie values. A value opens only for the purpose it was sealed for. */
 export type Seal = {
   seal(purpose: string, content: unknown, expiresAt: number): string;
-  /** Returns undefined if the text has expired, or was not sealed for this purpose with one of the secrets. */
+  /**
+   * Returns the content. Returns undefined if the text has expired, was sealed for another purpose, or was sealed with
+   * none of the secrets.
+   */
   open(purpose: string, text: string, now: number): unknown;
 };
 
@@ -28,7 +31,7 @@ export function createSeal(secret: string | readonly string[]): Seal {
     seal: (purpose, content, expiresAt) => {
       const salt = randomBytes(SALT_BYTES);
       const cipher = createCipheriv('aes-256-gcm', ...deriveKey(newest, salt, purpose));
-      // The field is called `until` in cookies that browsers already hold.
+      // Existing cookies use the name `until` for this field.
       const sealed = [cipher.update(JSON.stringify({ content, until: expiresAt }), 'utf8'), cipher.final()];
       return VERSION + Buffer.concat([salt, ...sealed, cipher.getAuthTag()]).toString('base64url');
     },
@@ -61,7 +64,7 @@ function unseal(
   }
 }
 
-/** Derives a key and a nonce per cookie, because one key with random nonces is safe for only 2^32 cookies. */
+/** Derives a key and a nonce for each cookie. A single key with random nonces would be safe for only 2^32 cookies. */
 function deriveKey(secret: string, salt: Buffer, purpose: string): [Buffer, Buffer] {
   const bytes = Buffer.from(hkdfSync('sha256', secret, salt, `causeway cookie: ${purpose}`, 44));
   return [bytes.subarray(0, 32), bytes.subarray(32)];

@@ -19,8 +19,8 @@ export type Session = {
 };
 
 /**
- * Loads and saves sessions together with their cookie. If you only want to store sessions elsewhere,
- * implement `SessionStorage`.
+ * Loads and saves sessions together with their cookie. To change only where sessions are stored, implement
+ * `SessionStorage` instead.
  */
 export type SessionStore = {
   load(request: HasHeaders): Promise<Session | undefined>;
@@ -30,9 +30,9 @@ export type SessionStore = {
 };
 
 export type CookieSessionsOptions = {
-  /** At least 32 random characters. Pass an array to rotate secrets, newest first. */
+  /** At least 32 random characters. To rotate the secret, pass an array with the newest secret first. */
   secret: string | readonly string[];
-  /** Set to false for an app on plain HTTP, which is for development only. */
+  /** Set to false only in development, for an app on plain HTTP. */
   secure: boolean;
   name?: string | undefined;
   /**
@@ -47,9 +47,9 @@ export const DEFAULT_MAX_AGE_S = 30 * 24 * 60 * 60;
 
 /**
  * Stores the whole session, refresh token included, in an encrypted cookie (AES-256-GCM), so that the server needs no
- * database. Anyone who has both your secret and a cookie can read its refresh token and act for the user. A stolen
- * cookie works even without the secret, until the service revokes its tokens: there is nothing on the server to delete.
- * Prefer storage on the server where you can.
+ * database. A stolen cookie works until the service revokes its tokens, because there is nothing on the server to
+ * delete. Anyone who also has your secret can read the refresh token in the cookie and act for the user. Prefer storage
+ * on the server where you can.
  *
  * @example
  * ```ts

@@ -12,8 +12,8 @@ import { userOf } from './user.ts';
 
 export type SignInOptions = ClientCredentials & {
   /**
-   * A registered redirect URI. Its origin is the app's origin: only pages of that origin may request tokens. If the URI
-   * uses HTTPS, cookies are `Secure`.
+   * A registered redirect URI. Only pages with the same origin as this URI may request tokens. If the URI uses HTTPS,
+   * cookies are `Secure`.
    */
   redirectUri: string;
   /**
@@ -39,7 +39,7 @@ export type AuthorizeOptions = {
   loginHint?: string | undefined;
 };
 
-/** The server side of a partner app's sign-in, which needs the client secret. */
+/** The sign-in of a partner app. It runs on the app's server, because it needs the client secret. */
 export type SignIn = {
   readonly redirectUri: string;
   readonly store: SessionStore;
@@ -162,8 +162,8 @@ function authorizeUrl(options: SignInOptions, request: AuthorizeOptions, until: 
 }
 
 /**
- * Shares one result among calls with the same key. A browser may deliver a callback twice (reload, prefetch), and a
- * second use of its code would revoke the tokens.
+ * Runs `work` once for calls with the same key, and gives all of them the same result. A browser may request a callback
+ * URL twice (reload, prefetch). If its authorization code were exchanged twice, the service would revoke the tokens.
  */
 function shareByKey<Rest extends string[]>(
   now: () => number,

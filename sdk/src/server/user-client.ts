@@ -10,7 +10,9 @@ export type UserClientOptions = Omit<CausewayOptions, 'accessToken'>;
 export type UserClient = {
   causeway: Causeway;
   session: Session;
-  /** Add these headers (`set-cookie`) to your response after the calls: the session may have been renewed. */
+  /**
+   * Add these headers to your response once all calls are made. They contain `set-cookie` if the session was renewed.
+   */
   headers: Headers;
 };
 

@@ -75,7 +75,10 @@ function readKey(secret: string): Buffer {
   return key;
 }
 
-/** The header has one signature per live secret, separated by spaces. */
+/**
+ * Returns whether one of the signatures was made with `key`. During a rotation, the header contains several signatures,
+ * separated by spaces.
+ */
 function isSigned(key: Buffer, signed: Buffer, signatures: string): boolean {
   const expected = createHmac('sha256', key).update(signed).digest();
   return signatures.split(' ').some((signature) => {

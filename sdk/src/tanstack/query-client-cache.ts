@@ -41,15 +41,15 @@ export function queryClientCache(
   return (client) => {
     assertOneUser(queryClient, client, scope);
     const keyOf = (key: string) => toQueryKey(key, scope);
-    // Every reload must produce a new object, even if the data is equal, because a new object restarts the countdown to
-    // the next price.
+    // Turns off structural sharing, which would keep the old object if the reloaded data is equal. The countdown to the
+    // next price restarts only when it gets a new object.
     const optionsOf = (query: Query<unknown>) => ({
       ...toQueryOptions(client, query, scope),
       structuralSharing: false,
     });
     /**
-     * On a server, the preloaded results of this page. They stay out of the `QueryClient`, which several pages may
-     * share.
+     * The preloaded results of this page, used only on a server. They are not stored in the `QueryClient`, because
+     * several pages may share it.
      */
     const preloadedStates = new Map<string, QueryState<unknown>>();
     let isLive = false;
@@ -89,7 +89,7 @@ export function queryClientCache(
       },
       refresh: async (query) => {
         const options = optionsOf(query);
-        // A running request may have read the old data.
+        // Cancels a request that is already running, because it may have read the old data.
         await queryClient.cancelQueries({ queryKey: options.queryKey, exact: true });
         await queryClient.fetchQuery({ ...options, staleTime: 0 }).catch(() => undefined);
       },

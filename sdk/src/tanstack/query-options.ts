@@ -26,8 +26,8 @@ export function fromQueryKey([, resource, params]: QueryKey): string {
 }
 
 /**
- * TanStack Query's options for one query. This type is not inferred from `queryOptions`, because the result type of
- * that function names types that early releases of version 5 lack.
+ * TanStack Query's options for one query. This type is written out instead of inferred from `queryOptions`, because the
+ * inferred type uses types that early releases of version 5 lack.
  */
 export type CausewayQueryOptions<Data> = Omit<
   UseQueryOptions<Data, CausewayError, Data, CausewayQueryKey>,

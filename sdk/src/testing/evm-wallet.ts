@@ -105,7 +105,10 @@ type State = {
   account: PrivateKeyAccount;
   rpcUrls: Map<number, string>;
   chainId: number;
-  /** Transactions are sent one at a time, because they share a sequence of nonces. */
+  /**
+   * Resolves when the last transaction is sent. Transactions are sent one at a time, because they share a sequence of
+   * nonces.
+   */
   lastSend: Promise<unknown>;
 };
 

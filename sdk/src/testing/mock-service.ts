@@ -14,10 +14,10 @@ import type {
 } from '../wire.ts';
 import { offerFixture, participationFixture } from './fixtures.ts';
 
-/** What the mock service knows. Tests may change it at any time. */
+/** The data of the mock service. Tests may change it at any time. */
 export type MockState = {
   offers: OfferDetails[];
-  /** Requirements by option id. Options without any are open to everyone. */
+  /** Requirements by option id. An option without requirements is open to everyone. */
   requirements: Record<string, Requirement[]>;
   /** Statuses by requirement id. Default: `completed`. */
   statuses: Record<string, RequirementStatus>;
@@ -25,7 +25,7 @@ export type MockState = {
   wallets: OptionAddress[];
   /** The signed-in user; null if nobody is signed in. */
   user: { id: string; email: string } | null;
-  /** In smallest units, the same for every token and address. */
+  /** `balance` and `allowance` are in smallest units, and the same for every token and address. */
   balance: string;
   allowance: string;
   /** The price of tokenized assets in dollars. */
@@ -37,7 +37,7 @@ export type MockService = {
   state: MockState;
   /** Answers a request to the service, or to the session or token route of your app. */
   respond(request: Request): Promise<Response>;
-  /** Pass it to `createCauseway` to use the mock without any interception. */
+  /** A `fetch` function that calls the mock. Pass it to `createCauseway` instead of intercepting requests. */
   fetch: typeof fetch;
 };
 

@@ -1,6 +1,6 @@
 import { createMockService, type MockService } from './mock-service.ts';
 
-/** The part of MSW's `http` that the handlers need; MSW itself is your app's dependency. */
+/** The part of MSW's `http` that the handlers use. Declared here, because the SDK does not depend on MSW. */
 export type MswHttp<Handler> = {
   all(path: string, resolver: (info: { request: Request }) => Promise<Response>): Handler;
 };

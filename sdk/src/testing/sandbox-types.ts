@@ -84,7 +84,7 @@ export type SandboxClient = {
   }): Promise<SandboxUser>;
   /** Returns the tokens of a completed sign-in, without a browser. */
   issueTokens(fields: { email: string; scope?: string; client_id?: string }): Promise<SandboxTokens>;
-  /** Returns a client that acts for a user: the one with this email address, or a new one. */
+  /** Returns a client for the user with this email address. Without an address, creates a new user. */
   signIn(email?: string): Promise<{ causeway: Causeway; user: { email: string } }>;
   /** Has the identity provider decide, and returns once the service has applied the decision. */
   reviewIdentity(review: SandboxReview): Promise<void>;
@@ -95,7 +95,7 @@ export type SandboxClient = {
     action: 'view' | 'sign' | 'decline' | 'expire';
   }): Promise<void>;
   setVenue(venue: SandboxVenue): Promise<void>;
-  /** Sends test money: the asset `asset_id`, or gas if it is omitted. `amount` is in smallest units. */
+  /** Sends test money: the asset `asset_id`, or gas if `asset_id` is omitted. `amount` is in smallest units. */
   fund(chain: Chain, transfer: { address: string; amount: string; asset_id?: string }): Promise<void>;
   mine(chain: Chain, blocks: number): Promise<void>;
   /** Replaces the latest blocks. */

@@ -8,7 +8,10 @@ export type SolanaTestWalletOptions = {
   confirm?: ((message: Uint8Array) => boolean | Promise<boolean>) | undefined;
   /** The node that receives transactions. Without it, the wallet only signs messages. */
   rpcUrl?: string | undefined;
-  /** Called with a transaction's message before it is signed. Return false to reject it. Default: `confirm`. */
+  /**
+   * Called with the message of a transaction before the wallet signs it. Return false to reject the transaction.
+   * Default: `confirm`.
+   */
   confirmTransaction?: ((message: Uint8Array) => boolean | Promise<boolean>) | undefined;
 };
 
@@ -46,7 +49,7 @@ export function createSolanaTestWallet(options: SolanaTestWalletOptions): Solana
     signMessage: (message) => sign(message, confirm),
     ...(rpcUrl !== undefined && {
       signAndSendTransaction: async (transaction) => {
-        // The wallet is the only signer: one signature, then the message.
+        // The wallet is the only signer, so the message follows the count byte and one signature.
         const message = transaction.slice(1 + SIGNATURE_BYTES);
         const signature = await sign(message, confirmTransaction);
         await send(rpcUrl, Uint8Array.of(1, ...signature, ...message));

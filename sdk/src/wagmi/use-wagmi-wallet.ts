@@ -16,8 +16,8 @@ export type UseWagmiWalletOptions = {
 type Config = ReturnType<typeof useConfig>;
 
 /**
- * Returns the app's wagmi connection for `CausewayProvider`: the same wallet, account and connectors, WalletConnect
- * included. Works with wagmi 2 and 3.
+ * Returns a connection for `CausewayProvider` that uses the wallet, account and connectors of the app's wagmi
+ * configuration, including WalletConnect. Works with wagmi 2 and 3.
  *
  * @example
  * ```tsx
@@ -92,7 +92,8 @@ function connectorOf(config: Config, connector: Connector): WalletConnector<EvmW
 }
 
 /**
- * Resolves the provider for each call, because a wagmi connector loads its provider when it is first needed.
+ * Returns a wallet that gets the provider from the connector for each call, because a wagmi connector loads its
+ * provider only when it is needed.
  */
 function walletOf(config: Config, connector: Connector, address: `0x${string}`): EvmWallet {
   const send = async (call: { method: string; params?: unknown }): Promise<unknown> => {
@@ -104,8 +105,8 @@ function walletOf(config: Config, connector: Connector, address: `0x${string}`):
       return send(call);
     const [{ chainId }] = call.params as [{ chainId: string }];
     const known = config.chains.find(({ id }) => id === Number(chainId));
-    // The connector knows how to switch its wallet, and adds a chain from the app's configuration if the wallet lacks
-    // it.
+    // The connector switches its wallet to the chain. If the wallet lacks the chain, the connector adds it from the
+    // app's configuration.
     return known === undefined ? send(call) : connector.switchChain({ chainId: known.id });
   };
   return { protocol: 'ethereum', address: address.toLowerCase() as `0x${string}`, provider: { request } };

@@ -5,8 +5,9 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const CODE_LENGTH = 8;
 
 /**
- * Returns the short code by which a user recognizes the account in a wallet's signing prompt. The code is a keyed hash
- * of the user id, so it reveals nothing about the person. Adding a new `CAUSEWAY_SECRET` changes the code.
+ * Returns a short code for the account. The wallet's signing prompt shows the code, so that the user recognizes the
+ * account. The code is a keyed hash of the user id, so it reveals nothing about the person. It changes when a new
+ * `CAUSEWAY_SECRET` is added.
  */
 export function accountCode({ sealing }: { sealing: Pick<Sealing, 'tag'> }, userId: string): string {
   let bits = sealing.tag('account code', userId).readBigUInt64BE();

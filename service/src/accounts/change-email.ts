@@ -11,13 +11,13 @@ import { findUserByEmail, lockAccount, setEmail, type User } from './store.ts';
 import { type Source, throttleMail } from './throttle.ts';
 import { localeOf } from './user.ts';
 
-/** The PostgreSQL error code for a duplicate key. It occurs if another user takes the address at the same moment. */
+/** The PostgreSQL error code for a duplicate key. It occurs if two users take the same address at the same moment. */
 const UNIQUE_VIOLATION = '23505';
 
 /**
- * Sends a link to the new address and a notice to the old one, or returns an error message for the form. If the new
- * address already has an account, its owner gets a notice instead of the link. Nobody else learns that the account
- * exists.
+ * Sends a link to the new address and a notice to the old address. Returns an error message for the form if the new
+ * address is not acceptable. If the new address already has an account, its owner gets a notice instead of the link.
+ * Nobody else learns that the account exists.
  */
 export async function requestEmailChange(
   ctx: Context,
@@ -54,8 +54,8 @@ export async function findEmailChange(ctx: Context, user: User, secret: string):
 }
 
 /**
- * Makes the confirmed address the user's address. Returns false if the link has expired, was used or belongs to another
- * user, or if the address is taken.
+ * Replaces the user's address with the confirmed address. Returns false if the link has expired, was used or belongs to
+ * another user, or if the address is taken.
  */
 export async function confirmEmailChange(ctx: Context, user: User, secret: string): Promise<boolean> {
   const email = await findEmailChange(ctx, user, secret);
@@ -64,7 +64,7 @@ export async function confirmEmailChange(ctx: Context, user: User, secret: strin
     await lockAccount(tx, user.id);
     if (!(await consumeLink(tx, 'change_email', secret))) return false;
     if (!(await setEmail(tx, user.id, email))) return false;
-    // Voids password reset links too: they went to the former address, which the user may no longer control.
+    // Also deletes password reset links: they went to the former address, which the user may no longer control.
     await deleteLinksOf(tx, user.id);
     const values = { url: `${ctx.baseUrl}/account`, email };
     await sendMail(ctx, tx, composeMail(user.email, localeOf(user), 'address_changed', values));

@@ -10,9 +10,9 @@ import { localeOf } from './user.ts';
 export type PasswordChange = { outcome: 'done'; cookie: string } | { outcome: 'refused'; problem: string };
 
 /**
- * Sets a new password for a user who has just signed in. Signs out every other browser and voids open links; this
- * browser gets a new cookie. Connected apps keep their access, because the change does not suggest that someone else
- * had access.
+ * Sets a new password for a user who has just signed in. Signs out every other browser, voids open links, and gives
+ * this browser a new cookie. Connected apps keep their access: unlike a reset, a change does not suggest that someone
+ * else had access.
  */
 export async function changePassword(
   ctx: Context,

@@ -30,8 +30,8 @@ export function describeBrowser(userAgent: string | undefined): string | null {
 }
 
 /**
- * Shortens a network address to 203.0.113.x or, for IPv6, to its /48. The user still recognizes it, but it no longer
- * identifies a household if it leaks.
+ * Shortens an IPv4 address to the form 203.0.113.x, and an IPv6 address to its /48 prefix. The user can still recognize
+ * the network, but the result does not identify a household.
  */
 export function describeNetwork(network: string): string {
   if (network.includes(':')) return `${network.split(':').slice(0, 3).join(':')}::`;

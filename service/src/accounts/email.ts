@@ -1,6 +1,6 @@
 /**
- * Returns the form in which addresses are compared. Only ASCII letters are lower-cased, exactly as in the index on the
- * users table: a full case mapping differs between JavaScript and the locales of PostgreSQL.
+ * Returns the form in which addresses are compared. Lower-cases only ASCII letters, exactly like the index on the users
+ * table, because JavaScript and the locales of PostgreSQL lower-case other letters differently.
  */
 export function normalizeEmail(email: string): string {
   return email

@@ -59,8 +59,8 @@ export async function isErasedUser(db: Db, userId: string): Promise<boolean> {
 export type AccountState = { isHeld: boolean; isErased: boolean };
 
 /**
- * Locks the user, so that the account can be neither held nor erased until the transaction ends. With `share`, several
- * transactions can hold the lock at once.
+ * Locks the user, so that the account can be neither held nor erased until the transaction ends. If `lock` is `share`,
+ * several transactions can hold the lock at once.
  */
 export function accountStateLock(
   db: Db,

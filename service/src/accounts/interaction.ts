@@ -38,7 +38,7 @@ export async function showInteraction(
   if (session === null || isStepUp || needsFreshSignIn(interaction, session)) {
     const email = session?.user.email ?? loginHint(interaction);
     const passkeys = supportsPasskeys(ctx);
-    // If passkeys work only on localhost, the user can continue there. The app's request must then start again on
+    // If passkeys work only on localhost, the user can continue there. The app's request then starts again on
     // localhost, because the cookie of this sign-in is bound to the current host.
     const params = new URLSearchParams(interaction.params as Record<string, string>);
     const elsewhere = passkeyUrl(ctx, `/oauth/authorize?${params}`);
@@ -106,7 +106,7 @@ async function openInteraction({ oauth }: Context, { request }: PageRequest): Pr
   }
 }
 
-/** Returns whether the app asked for a fresh sign-in and the user has not signed in since then. */
+/** Returns whether the app asked for a fresh sign-in and the user has not signed in since that request. */
 function needsFreshSignIn({ prompt, params, iat = 0 }: Interaction, { signed_in_at }: Session): boolean {
   const isRequested =
     prompt.name === 'login' &&
@@ -121,8 +121,8 @@ function loginHint({ params }: Interaction): string | undefined {
 }
 
 /**
- * Returns the URL that continues the app's request. The URL has the host that the browser uses now, because the
- * browser's cookies are bound to that host.
+ * Returns the URL that continues the app's request. `baseUrl` has the host that the browser uses now. The browser's
+ * cookies are bound to that host.
  */
 function resumeUrl({ baseUrl }: Context, { uid }: Interaction): string {
   return `${baseUrl}/oauth/authorize/${uid}`;
@@ -132,7 +132,7 @@ async function completeLogin(ctx: Context, interaction: Interaction, session: Se
   const { user, signed_in_at } = session;
   const previous = interaction.session;
   if (previous !== undefined && previous.accountId !== user.id) {
-    // Another user was signed in to this browser. Nothing of that user's session may carry over.
+    // Another user was signed in to this browser. Destroys that user's session, so that nothing of it carries over.
     await (await ctx.oauth.provider().Session.findByUid(previous.uid))?.destroy();
     delete interaction.session;
   }

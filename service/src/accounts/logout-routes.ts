@@ -11,8 +11,8 @@ import { addPageRoute, sendPage } from './page-route.ts';
 const PATH = '/oauth/logout';
 
 /**
- * The end-session endpoint. A browser gets a page after a client error, and the error object after a server error.
- * Other clients get the error object after any error.
+ * Adds the end-session endpoint. A browser gets an error page for a client error. In all other cases, the reply to an
+ * error is the error object.
  */
 export function addLogoutRoutes(app: FastifyInstance, ctx: Context): void {
   app.setErrorHandler((thrown, request, reply) => {
@@ -29,8 +29,8 @@ export function addLogoutRoutes(app: FastifyInstance, ctx: Context): void {
     fields: ['client_id', 'post_logout_redirect_uri', 'state'],
     handle: confirmLogout,
   });
-  // Apps may also send the request as a POST. Browsers do not send our cookie with a POST from another site, so this
-  // route redirects to the GET route.
+  // Apps may also send the request as a POST. This route redirects to the GET route, because browsers do not send our
+  // cookie with a POST from another site.
   app.post(
     PATH,
     { config: { access: { who: 'public' }, forms: true }, ...pluginHooks(ctx, 'POST', PATH) },

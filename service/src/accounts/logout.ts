@@ -18,8 +18,8 @@ type Logout = {
 };
 
 /**
- * Handles RP-initiated logout (OpenID Connect RP-Initiated Logout 1.0). A link on any site can point here, so
- * the user is asked first, unless the app sends an ID token for the user who is signed in.
+ * Handles RP-initiated logout (OpenID Connect RP-Initiated Logout 1.0). Asks the user first, because a link on any site
+ * can point here. Does not ask if the app sends an ID token for the user who is signed in.
  */
 export async function showLogout(
   ctx: Context,
@@ -64,8 +64,8 @@ function leave({ redirectUri, state }: Logout): PageResponse {
 }
 
 /**
- * Validates the parameters. Throws `malformed_request` if one of them is invalid, so that the browser is neither signed
- * out nor redirected.
+ * Validates the parameters. Throws `malformed_request` if one of them is invalid: such a request must neither sign the
+ * user out nor redirect the browser.
  */
 async function readLogout(ctx: Context, input: Record<string, unknown>): Promise<Logout> {
   const idToken = readParameter(input, 'id_token_hint');

@@ -69,7 +69,9 @@ async function handleCall(
   return handle(forRequest(own, { id: request.id }), browser, body, reply);
 }
 
-/** Throws unless the user signed in recently: a browser that was left signed in must not be enough to add a passkey. */
+/**
+ * Throws unless the user signed in recently. Otherwise anyone who finds a browser still signed in could add a passkey.
+ */
 function requireRecentSession(session: Browser['session']): Session {
   if (session === null) throw new ApiError('unauthorized');
   if (!session.isRecent) throw new ApiError('recent_sign_in_required');

@@ -32,7 +32,9 @@ export function supportsPasskeys({ baseUrl }: Pick<Context, 'baseUrl'>): boolean
   return isIP(rpIdOf(baseUrl).replace(/^\[|\]$/g, '')) === 0;
 }
 
-/** Returns the URL of the path on localhost if passkeys work there but not on this host, otherwise null. */
+/**
+ * Returns the URL of `path` on localhost if passkeys work on localhost but not on this host. Otherwise returns null.
+ */
 export function passkeyUrl(ctx: Pick<Context, 'config' | 'baseUrl'>, path: string): string | null {
   const localhost = supportsPasskeys(ctx) ? null : localhostUrl(ctx);
   return localhost === null ? null : localhost + path;

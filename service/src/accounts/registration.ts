@@ -21,9 +21,9 @@ export type FormProblems = Partial<Record<'email' | 'password' | 'kind', string>
 export const INVALID_EMAIL = 'Enter a valid email address, such as name@example.com.';
 
 /**
- * Sends a mail, or returns the validation errors. The mail for a new address contains a confirmation link. The mail for
- * an address that has an account says that it has one. Both cases cost the same work (one password hash and one mail),
- * so that only the owner of the mailbox learns whether the address has an account.
+ * Starts a registration: sends a mail, or returns the validation errors. For a new address, the mail contains a
+ * confirmation link. For an address that already has an account, the mail says so. Both cases take the same work (one
+ * password hash and one mail), so that only the owner of the mailbox learns whether the address has an account.
  */
 export async function startRegistration(
   ctx: Context,
@@ -53,8 +53,8 @@ export async function startRegistration(
 export type PendingRegistration = { email: string; needsPassword: boolean };
 
 /**
- * Finds the registration behind a confirmation link. Anyone can register someone else's address, so a browser other
- * than the one that registered must also send the password chosen at registration.
+ * Finds the registration that belongs to a confirmation link. If the link is opened in another browser, that browser
+ * must also send the password chosen at registration, because anyone can register someone else's address.
  */
 export async function findPendingRegistration(
   ctx: Context,

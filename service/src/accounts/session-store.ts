@@ -32,7 +32,7 @@ export type ListedSession = {
 const SESSION_TTL = '12 hours';
 /** How long a sign-in counts as recent. Sensitive actions, such as changing the password, require a recent sign-in. */
 const RECENT = '5 minutes';
-/** The precision of the recorded last use. It is coarse, because fewer writes matter more than exact times. */
+/** The recorded last use is updated at most once in this time, to save writes. */
 const USE_PRECISION = '1 minute';
 
 export async function insertSession(

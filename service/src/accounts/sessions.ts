@@ -24,8 +24,8 @@ import type { Source } from './throttle.ts';
 export type { Authentication, ListedSession, Session };
 
 /**
- * Locks the account for a change that this session makes. Throws `unauthorized` if the session has ended since the
- * request began: a password reset or "Sign out everywhere" must stop every change that has not been committed.
+ * Locks the account before this session changes it. Throws `unauthorized` if the session has ended since the request
+ * began. A password reset or "Sign out everywhere" thus stops every change that is not committed yet.
  */
 export async function lockSession(tx: Db, { id, user }: Pick<Session, 'id' | 'user'>): Promise<void> {
   await lockAccount(tx, user.id);
@@ -67,8 +67,8 @@ export async function endSession(db: Db, cookie: string): Promise<void> {
 }
 
 /**
- * Ends every other session of the user and every sign-in that still needs a code. Returns a new cookie for this
- * session, whose sign-in time stays the same.
+ * Ends every other session of the user, and every sign-in that still needs a code. Returns a new cookie for this
+ * session. The session keeps its sign-in time.
  */
 export async function keepOnlySession(
   { random }: Pick<Context, 'random'>,
@@ -105,7 +105,8 @@ export async function signOutEverywhere(
   await db.transaction().execute(async (tx) => {
     await lockAccount(tx, userId);
     await endSessionsOf(tx, userId);
-    // An intruder in one of these sessions may have requested a change of the email address.
+    // Cancels a requested change of the email address, because an intruder in one of these sessions may have requested
+    // it.
     await deleteLinksOf(tx, userId, 'change_email');
     await recordDecision(tx, {
       ...{ actor: { object: 'user', id: userId }, requestId },

@@ -41,8 +41,8 @@ export async function showSignIn(
 
 /**
  * Returns whether passkeys work on this host. If they work only on localhost, also returns a link that leads there.
- * During an app's sign-in, the link goes to the page of that sign-in, and that page starts the app's request again on
- * localhost. The request must start again because the cookie of the sign-in is bound to this host.
+ * During an app's sign-in, the link goes to the page of that sign-in. That page starts the app's request again on
+ * localhost, because the cookie of the sign-in is bound to this host.
  */
 function passkeySupport(ctx: Context, returnPath: string | null) {
   const url = passkeyUrl(ctx, withReturnPath('/sign-in', returnPath));

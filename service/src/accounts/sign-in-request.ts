@@ -6,7 +6,10 @@ import { interactionUid } from './return-path.ts';
 export type SignInRequest = {
   app: string;
   logoUrl: string | null;
-  /** The app's redirect URIs and origins. The response to a form on the page may redirect to them. */
+  /**
+   * The app's redirect URIs and origins. The page's CSP must allow them in `form-action`, because a form on the page
+   * may lead to a redirect to the app.
+   */
   formTargets: string[];
 };
 

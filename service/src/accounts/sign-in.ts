@@ -18,8 +18,8 @@ import { throttleAttempt, throttleCode } from './throttle.ts';
 type Visitor = Pick<Browser, 'cookie' | 'source'>;
 
 /**
- * The outcome of the password check, and the browser's new cookie. After `needs_code`, the browser is not signed in
- * until `completeSignIn` has accepted a code.
+ * The result of a correct password, with the browser's new cookie. After `needs_code`, the browser is not signed in
+ * until `completeSignIn` accepts a code.
  */
 export type SignIn = { outcome: 'done' | 'needs_code'; cookie: string };
 

@@ -32,7 +32,10 @@ export async function canStepUp(
   return isRequested(AMR.code) && (await hasSecondFactor(ctx.db, userId));
 }
 
-/** Returns whether the user must sign in again, with a stronger method, before the app's sign-in continues. */
+/**
+ * Returns whether the user must sign in again with a stronger method. This is the case if the session does not meet the
+ * requested authentication contexts, but another sign-in method of the user would.
+ */
 export async function needsStepUp(
   ctx: Pick<Context, 'db' | 'config' | 'baseUrl'>,
   session: Session,

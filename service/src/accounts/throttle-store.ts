@@ -8,8 +8,8 @@ export type WindowCount = { count: number; remainingSeconds: number };
 const SOURCE_TTL = '90 days';
 
 /**
- * Increments the counter of the first key in its current window, or starts a new window. The returned count also
- * includes the counters of the other keys: nodes that do not have the newest secret yet increment those.
+ * Increments the counter of the first key in its current window, or starts a new window. Returns the sum of the
+ * counters of all keys. The other keys derive from older secrets, which some nodes may still use.
  */
 export async function countInWindow(
   db: Db,
@@ -43,8 +43,8 @@ export async function rememberSources(db: Db, account: Buffer, sources: readonly
 }
 
 /**
- * Returns whether someone has signed in to the account from the source. A source is a browser or a network. `accounts`
- * and `sources` hold the hashes of one account and one source, one hash per configured secret.
+ * Returns whether someone has signed in to the account from the source, which is a browser or a network. `accounts` are
+ * the hashes of this account, and `sources` the hashes of this source, with one hash per configured secret.
  */
 export async function findKnownSource(
   db: Db,

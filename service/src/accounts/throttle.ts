@@ -6,18 +6,21 @@ import { clientNetwork } from '../http/network.ts';
 import { normalizeEmail } from './email.ts';
 import { countInWindow, deleteCounts, findKnownSource, rememberSources } from './throttle-store.ts';
 
-/** The limit per minute alone would let a patient attacker keep guessing all day. */
+/**
+ * The maximum number of failed password attempts per hour. The limit per minute alone would let an attacker keep
+ * guessing all day.
+ */
 const MAX_FAILURES_PER_HOUR = 50;
 const MAX_MAILS_PER_DAY = 10;
 /**
- * A code has 6 digits, and three codes are valid at a time: at 10 guesses per hour, a hit takes about 4 years on
- * average.
+ * The maximum number of second-factor attempts per hour. A code has 6 digits, and three codes are valid at a time. At
+ * 10 guesses per hour, it takes about 4 years on average to guess a valid code.
  */
 const MAX_CODES_PER_HOUR = 10;
 
 /**
- * Where a request comes from: the long-lived cookie of the browser (`device`), the network, and the name of the browser
- * (`browser`), which is null if unknown.
+ * Where a request comes from. `device` is the long-lived cookie of the browser. `browser` is the name of the browser;
+ * null if unknown.
  */
 export type Source = { device: string; network: string; browser: string | null };
 
@@ -27,10 +30,9 @@ export async function throttleNetwork(ctx: Context, request: FastifyRequest): Pr
 }
 
 /**
- * Counts a password attempt, whether or not the account exists. Throws `rate_limited` if there were too many. Browsers
- * and networks that have signed in to the account before are counted separately from strangers, who could otherwise
- * lock them out. The caller calls `succeed` once the password is verified, and `rememberSource` once the user is signed
- * in.
+ * Counts a password attempt, whether or not the account exists. Throws `rate_limited` after too many attempts. Browsers
+ * and networks that have signed in to the account before have their own counts, so that strangers cannot lock them out.
+ * The caller calls `succeed` once the password is verified, and `rememberSource` once the user is signed in.
  */
 export async function throttleAttempt(
   ctx: Context,
@@ -47,8 +49,8 @@ export async function throttleAttempt(
 }
 
 /**
- * Counts a second-factor code. Throws `rate_limited` if there were too many. A correct password does not reset this
- * count: an attacker who knows the password could otherwise guess codes forever. The caller calls `succeed` if the code
+ * Counts a second-factor attempt. Throws `rate_limited` after too many attempts. A correct password does not reset this
+ * count. Otherwise an attacker who knows the password could guess codes forever. The caller calls `succeed` if the code
  * is correct.
  */
 export async function throttleCode(
@@ -65,8 +67,8 @@ export async function throttleCode(
 }
 
 /**
- * Remembers the browser and network, so that their later attempts are counted separately from those of strangers.
- * Returns whether the browser was unknown, and the browser's hash.
+ * Stores the browser and the network as known, so that their later attempts have their own counts. Returns whether the
+ * browser was unknown, and the browser's hash.
  */
 export async function rememberSource(
   ctx: Context,
@@ -103,15 +105,16 @@ function nameOf([newest]: readonly Buffer[]): string {
 }
 
 /**
- * Returns the account's key under each configured secret, newest secret first. Nodes that do not have the newest secret
- * yet use the key of an older secret.
+ * Returns the keys of an account, one per configured secret, newest secret first. The older keys are needed because
+ * nodes that do not have the newest secret yet still use them.
  */
 function accountKeys({ sealing }: Context, purpose: string, email: string, source = ''): Buffer[] {
   return sealing.tags(purpose, source === '' ? normalizeEmail(email) : `${normalizeEmail(email)} ${source}`);
 }
 
 /**
- * Returns the keys to count under. Each known browser or network has its own count; all unknown ones share one count.
+ * Returns the keys of the count for this account and source. Each known browser or network has its own count. All
+ * unknown browsers and networks share one count.
  */
 async function countingKeys(ctx: Context, purpose: string, email: string, source: Source): Promise<Buffer[]> {
   const accounts = accountKeys(ctx, 'account', email);

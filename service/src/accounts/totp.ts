@@ -1,9 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** RFC 6238 with the parameters that every authenticator app supports. */
+/** The time step and the number of digits that every authenticator app supports (RFC 6238). */
 const STEP_MS = 30_000;
 const DIGITS = 6;
-/** Also accepts the codes of the adjacent time steps, because phone clocks drift (RFC 6238 §5.2). */
+/**
+ * The accepted time steps, relative to the current one. Adjacent steps are accepted, because phone clocks drift (RFC
+ * 6238 §5.2).
+ */
 const ACCEPTED_OFFSETS = [0, -1, 1] as const;
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 

@@ -15,8 +15,8 @@ const UNKNOWN = messagePage({
 });
 
 /**
- * The unsubscribe links in mails; each turns off one topic. The token in the link is the only authorization: mail
- * programs post without cookies (RFC 8058), so there is no CSRF token.
+ * Adds the routes of the unsubscribe links in mails. Each link turns off one topic. The token in the link is the only
+ * authorization. There is no CSRF token, because mail programs post without cookies (RFC 8058).
  */
 export function addUnsubscribeRoutes(app: FastifyInstance, ctx: Context): void {
   type Handle = (token: string, found: Subscription, reply: FastifyReply) => Promise<FastifyReply>;

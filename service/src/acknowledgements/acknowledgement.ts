@@ -15,9 +15,9 @@ import type { Acknowledgement, Acknowledgements, NewAcknowledgement } from './sc
 import { insertOnce, listAcknowledgements } from './store.ts';
 
 /**
- * Records that the user has read a document of the offer. Throws `acknowledgement_outdated` if the request names a
- * version or hash that is not current. Locks the offer, so that its documents cannot change meanwhile. A repeated
- * request returns the first record, as long as the version is still current.
+ * Records that the user has read a document of the offer. A repeated request returns the first record. Throws
+ * `acknowledgement_outdated` if the version or hash in the request is not the current one. Locks the offer, so that its
+ * documents cannot change in the meantime.
  */
 export async function acknowledge(
   ctx: Context,
@@ -47,8 +47,8 @@ export async function acknowledge(
 }
 
 /**
- * Returns the current version of the document. An offer file describes a document in the same way for all options, so
- * the first match is enough.
+ * Returns the current version of the document. If several options require the document, they all have the same version,
+ * so the first match is enough. Throws `acknowledgement_outdated` if the input names another version or hash.
  */
 function findCurrent(options: readonly OfferOption[], input: NewAcknowledgement): AcknowledgementDetails {
   const current = options
@@ -63,7 +63,8 @@ function findCurrent(options: readonly OfferOption[], input: NewAcknowledgement)
 }
 
 /**
- * Lists what the user has acknowledged for the offer, through any partner: an acknowledgement counts for all of them.
+ * Lists the user's acknowledgements for the offer, from all partners. An acknowledgement through one partner counts for
+ * every partner.
  */
 export async function listAcknowledged(
   ctx: Context,

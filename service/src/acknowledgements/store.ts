@@ -51,7 +51,7 @@ export async function listAcknowledgements(
     .execute();
 }
 
-/** Returns what the user has acknowledged, oldest first, with the partner that recorded it. */
+/** Returns the user's acknowledgements, oldest first, each with the name of the partner that recorded it. */
 export async function listAcknowledgementsOf(db: Db, userId: string) {
   return db
     .selectFrom('acknowledgements as a')
@@ -64,7 +64,7 @@ export async function listAcknowledgementsOf(db: Db, userId: string) {
     .execute();
 }
 
-/** Removes the client's network from the user's acknowledgements. Returns whether the user has any. */
+/** Removes the network from the user's acknowledgements. Returns whether the user has any acknowledgements. */
 export async function removeNetworks(tx: Db, userId: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('acknowledgements')

@@ -25,16 +25,17 @@ type SigningKey = VerificationKey & { privateKey: KeyObject };
 export type FormerKey = { publicKey: Buffer; end: Checkpoint };
 
 /**
- * `hash` is the root of the tree, except in three places, where it is the chain hash: in checkpoints that nodes before
- * 0.2 signed, in the start of the log, and in the `end` of a key.
+ * `hash` is usually the root of the tree. It is the chain hash in the start of the log, in the `end` of a key, and in
+ * checkpoints signed by versions before 0.2.
  */
 export type Checkpoint = { size: bigint; hash: Buffer };
 
 const ED25519 = 1;
 
 /**
- * The origin of checkpoints with a chain hash. Only nodes before 0.2 sign such checkpoints. Checkpoints of the tree
- * need a different origin: two notes with the same origin and size but different hashes prove that a log was forked.
+ * The origin of checkpoints with a chain hash. Only versions before 0.2 sign such checkpoints. Tree checkpoints need
+ * another origin: if two notes have the same origin and size but different hashes, verifiers conclude that the log was
+ * forked.
  */
 const CHAIN_ORIGIN = 'causeway/audit';
 
@@ -106,8 +107,8 @@ export function verifierKey({ origin, newest: { publicKey, hint } }: CheckpointK
 }
 
 /**
- * Returns a signed note about the first `size` entries. Every configured secret signs the note, so that during a
- * rotation a verifier that knows only the older key accepts it too.
+ * Returns a note about the first `size` entries, signed with the key of every configured secret. So during a rotation,
+ * verifiers that know only the older key can still verify the note.
  */
 export function signCheckpoint({ origin, listed }: CheckpointKeys, { size, hash }: Checkpoint): string {
   const text = `${origin}\n${size}\n${hash.toString('base64')}\n`;

@@ -5,8 +5,7 @@ import { type Decision, insertCommandEntry, insertDecisionEntry, insertFailedSig
 export type { Decision } from './store.ts';
 
 /**
- * Records that a command ran. Changes to rows need no call: database triggers record them; see the
- * migrations.
+ * Records that a command ran. Changes to rows need no call, because database triggers record them (see the migrations).
  */
 export async function recordCommand(db: Db, name: string): Promise<void> {
   await insertCommandEntry(db, name);
@@ -19,18 +18,18 @@ export async function recordFailedSignIn(db: Db, userId: string | null): Promise
 }
 
 /**
- * Records a decision that the database triggers miss: one that changes no row, or whose row is written by code that
- * does not know the request.
+ * Records a decision that database triggers cannot record: it changes no row, or the code that writes the row does not
+ * know the request.
  */
 export async function recordDecision(db: Db, decision: Decision): Promise<void> {
   await insertDecisionEntry(db, decision);
 }
 
-/** After a refusal is recorded, it is not recorded again for this long. */
+/** A refusal that repeats within this time is not recorded again. */
 const REPEATED_REFUSAL_MS = 60_000;
 /**
- * Limits the memory used. The oldest refusals are forgotten first; if one of them repeats, it is recorded
- * again.
+ * How many refusals to remember. Limits the memory used. The oldest refusal is forgotten first, and recorded again if
+ * it repeats.
  */
 const MAX_REMEMBERED_REFUSALS = 10_000;
 

@@ -16,8 +16,8 @@ export async function loadCheckpointKeys({ db, sealing }: Parts): Promise<Checkp
   const former = (await listFormerKeys(db)).map(({ public_key, size, chain_hash, tag }) => ({
     ...{ publicKey: public_key, end: { size, hash: chain_hash }, tag },
   }));
-  // Only a configured secret can make the tag. Keys that someone inserted into the database, or whose `end`
-  // someone moved to a later entry, are therefore not trusted.
+  // The tag protects the key and its `end`, because only a configured secret can make the tag. So keys that someone
+  // inserted into the database, or whose `end` someone changed, are not trusted.
   const trusted = former.filter(({ publicKey, end, tag }) =>
     sealing.verifyTag(PURPOSE, tagged(publicKey, end), tag),
   );
@@ -26,8 +26,8 @@ export async function loadCheckpointKeys({ db, sealing }: Parts): Promise<Checkp
 
 /**
  * Stores the public keys of all older secrets, tagged with the newest secret, so that the older secrets can be removed.
- * If an older secret is still configured, the newest entry becomes the `end` of its key. Later checkpoints do not need
- * that key, because every node also signs them with the newest secret.
+ * A stored key verifies checkpoints only up to its `end`. A key that has no `end` yet gets the newest entry as its
+ * `end`. Later checkpoints do not need the key, because every node also signs them with the newest secret.
  */
 export async function keepCheckpointKeys({ db, sealing }: Parts): Promise<void> {
   await db.transaction().execute(async (tx) => {

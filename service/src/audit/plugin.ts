@@ -9,16 +9,16 @@ import { HASH_BYTES, TILE_WIDTH } from './tree.ts';
 
 const FULL_TILE_CACHE = 'public, max-age=31536000, immutable';
 /**
- * A restored backup may lack the newest entries. New entries then take the positions of the lost ones. Caches must drop
- * partial tiles soon, because partial tiles from before the restore would contradict the new checkpoint.
+ * Partial tiles may be cached only briefly. A restored backup may lack the newest entries, and new entries then take
+ * their positions. A partial tile from before the restore would contradict the new checkpoint.
  */
 const PARTIAL_TILE_CACHE = 'public, max-age=60';
 
 type Parts = Pick<Context, 'db' | 'securityHeaders' | 'limiter' | 'config'>;
 
 /**
- * Serves the newest checkpoint and the hashes of the tree to everyone (C2SP tlog-tiles). Anyone can keep copies, and we
- * cannot change those copies, so they prove whether the log was rewritten. Entries are not public, so there are no
+ * Serves the newest checkpoint and the hashes of the tree to everyone (C2SP tlog-tiles). Anyone can keep copies. We
+ * cannot change those copies, so they reveal whether the log was rewritten. Entries are not public, so there are no
  * entry bundles.
  */
 export function auditPlugin(ctx: Parts) {

@@ -16,11 +16,11 @@ const BATCH_SIZE = 2_000;
 /** Limits how long a run takes, and with it how long a shutdown waits. */
 const MAX_BATCHES = 10;
 const MAX_BATCHES_AT_STOP = 2;
-/** The newest checkpoint is at most this much older than the newest sealed entry. */
+/** If there are new sealed entries, the next checkpoint is due at the latest this long after the newest checkpoint. */
 const CHECKPOINT_INTERVAL_S = 30;
 /**
- * How often a node verifies the newest checkpoint. Before it does, it signs a checkpoint of new entries, even if the
- * database says that the newest checkpoint is recent.
+ * How often a node verifies the newest checkpoint. Before each verification, the node signs a checkpoint of any new
+ * entries, however recent the newest checkpoint is according to the database.
  */
 const VERIFY_INTERVAL_MS = 60_000;
 
@@ -42,7 +42,8 @@ export function startAuditSealer(
     if (Math.abs(now - verifiedAt) < VERIFY_INTERVAL_MS) return sealAuditLog(ctx);
     const stoppedEarly = await sealAuditLog(ctx, 0);
     await verifyNewestCheckpoint(ctx);
-    // Set only after a success. While verification fails, every run repeats it, so that no run counts as a success.
+    // Set only if verification succeeded. After a failure, every run verifies again, and no run succeeds until
+    // verification does.
     verifiedAt = now;
     return stoppedEarly;
   };
@@ -93,7 +94,7 @@ export async function sealAuditLog(
     if (needsCheckpoint)
       await db.transaction().execute(async (tx) => {
         await store.lockSealing(tx);
-        // Another node may have signed one meanwhile.
+        // Another node may have signed a checkpoint in the meantime.
         if ((await findWork(tx)).needsCheckpoint)
           await addCheckpoint({ db: tx, sealing, baseUrl }, batchSize);
       });
@@ -101,7 +102,10 @@ export async function sealAuditLog(
   return true;
 }
 
-/** Throws an error if the newest checkpoint is not ours or the tiles differ from it. */
+/**
+ * Throws an error if this installation has not signed the newest checkpoint, or if the tiles differ from the
+ * checkpoint.
+ */
 async function verifyNewestCheckpoint({ db, sealing }: Parts): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await store.lockSealing(tx);
@@ -109,7 +113,7 @@ async function verifyNewestCheckpoint({ db, sealing }: Parts): Promise<void> {
   });
 }
 
-/** Adds the next committed entries to the chain. An entry that commits late gets a later position. */
+/** Appends at most `limit` committed entries to the chain. An entry that is committed late may follow newer entries. */
 async function sealBatch(tx: Db, limit: number): Promise<void> {
   await store.lockSealing(tx);
   const last = await store.findLastSealed(tx);
@@ -125,9 +129,9 @@ async function sealBatch(tx: Db, limit: number): Promise<void> {
 }
 
 /**
- * Adds at most `limit` sealed entries to the tree of the newest checkpoint and signs a checkpoint of the result. A log
- * from before 0.2 needs several such steps until its tree is complete. Throws an error, and signs nothing, if the
- * database differs from what was signed before.
+ * Adds at most `limit` sealed entries to the tree of the newest checkpoint, and signs a checkpoint of the result. A log
+ * from before 0.2 needs several calls until its tree is complete. If the database differs from what was signed before,
+ * throws an error and signs nothing.
  */
 async function addCheckpoint({ db, sealing, baseUrl }: Omit<Parts, 'log'>, limit: number): Promise<void> {
   const keys = await loadCheckpointKeys({ db, sealing });

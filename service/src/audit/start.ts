@@ -3,15 +3,18 @@ import { EMPTY_CHAIN } from './chain.ts';
 import { type Checkpoint, createCheckpointKeys, openCheckpoint, signCheckpoint } from './checkpoint.ts';
 import { findStart, putStart } from './store.ts';
 
-/** Differs from the origins of checkpoints, so that nobody can present a checkpoint as the start of the log. */
+/**
+ * The origin in the signed start of the log. Checkpoints have other origins, so nobody can pass off a checkpoint as the
+ * start.
+ */
 const ORIGIN = 'causeway/audit-start';
 
 type Parts = Pick<Context, 'db' | 'sealing'>;
 
 /**
- * Returns the number of deleted entries and the chain hash after them. Returns null if no configured secret signed the
- * stored start of the log. Keys of removed secrets do not count: someone who has such a key could otherwise move the
- * start and so hide that entries are missing.
+ * Returns the start of the log: the number of deleted entries, and the chain hash of the last one. Returns null if the
+ * stored start is not signed with a configured secret. A removed secret does not count, because someone who has it
+ * could sign a later start and so hide that entries are missing.
  */
 export async function readStart({ db, sealing }: Parts): Promise<Checkpoint | null> {
   const start = await findStart(db);
@@ -20,13 +23,13 @@ export async function readStart({ db, sealing }: Parts): Promise<Checkpoint | nu
   return opened?.size === start.size ? opened : null;
 }
 
-/** Makes the log start after these entries, which may be deleted from then on. */
+/** Stores a new, signed start of the log. The entries before the new start may then be deleted. */
 export async function moveStart({ db, sealing }: Parts, start: Checkpoint): Promise<void> {
   const note = signCheckpoint(createCheckpointKeys(sealing, [], ORIGIN), start);
   await putStart(db, { size: start.size, note });
 }
 
-/** Signs the start with the newest secret too, so that the older secrets can be removed. */
+/** Signs the start again with the current secrets, so that older secrets can be removed. */
 export async function renewStart(parts: Parts): Promise<void> {
   const start = await readStart(parts);
   if (start !== null && start.size > 0n) await moveStart(parts, start);

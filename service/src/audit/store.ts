@@ -15,12 +15,15 @@ export async function lockSealing(tx: Db): Promise<void> {
 }
 
 /**
- * Returns whether there are entries to seal and whether a checkpoint is due. A checkpoint can be due only if there are
- * sealed entries that no checkpoint covers. It is due immediately if there are `batchSize` such entries or no
- * checkpoint exists yet, otherwise one interval after the newest checkpoint. It is also due if the newest checkpoint is
- * dated at least one interval in the future, which means that the clock was set back. An idle sealer runs only this
- * query, so the query must be cheap. It reads the greatest position, which takes one index lookup. A search for any
- * position above the size of the newest checkpoint would scan the table instead.
+ * Returns whether there are entries to seal and whether a checkpoint is due. A checkpoint is due if entries were sealed
+ * after the newest checkpoint and one of these conditions is met:
+ * - No checkpoint exists yet.
+ * - At least `batchSize` entries were sealed after the newest checkpoint.
+ * - The newest checkpoint is at least one interval old.
+ * - The newest checkpoint is dated at least one interval in the future, because the clock was set back.
+ *
+ * An idle sealer runs only this query, so the query must be cheap. `max(position)` takes one index lookup. A search for
+ * positions after the newest checkpoint would scan the table.
  */
 export async function findSealingWork(
   db: Db,
@@ -86,9 +89,9 @@ export async function findTreeCheckpoint(db: Db): Promise<Checkpoint | undefined
 }
 
 /**
- * Finds a checkpoint up to which entries can be deleted: one after `start` that is older than `before` and does not
- * cover the whole log. Returns the newest such checkpoint that covers at most `max` entries after `start`. If all such
- * checkpoints cover more, returns the first of them.
+ * Finds the checkpoint up to which entries can be deleted. A candidate is after `start`, is older than `before`, and
+ * does not cover the whole log. Returns the newest candidate that covers at most `max` entries after `start`. If every
+ * candidate covers more entries, returns the oldest candidate.
  */
 export async function findCheckpointBefore(
   db: Db,
@@ -106,7 +109,10 @@ export async function findCheckpointBefore(
   return next.rows[0];
 }
 
-/** Returns where the log begins, or undefined if no entry was deleted. */
+/**
+ * Returns the checkpoint up to which entries were deleted, or undefined if no entry was deleted. The log begins after
+ * this checkpoint.
+ */
 export async function findStart(db: Db): Promise<Checkpoint | undefined> {
   return db.selectFrom('audit_start').select(['size', 'note']).executeTakeFirst();
 }
@@ -116,15 +122,15 @@ export async function putStart(tx: Db, { size, note }: Checkpoint): Promise<void
     on conflict (only_row) do update set size = excluded.size, note = excluded.note`.execute(tx);
 }
 
-/** Deletes the entries and checkpoints before the start of the log, in batches. */
+/** Deletes the first `size` entries and the checkpoints of fewer entries, in batches. */
 export async function deleteBeforeStart(db: Db, size: bigint): Promise<void> {
   await deleteInBatches(db, 'audit_entries', sql`position <= ${size}`);
   await deleteInBatches(db, 'audit_checkpoints', sql`size < ${size}`);
 }
 
 /**
- * Returns the checkpoints of more than `after` entries. Two checkpoints can have the same size; both are then returned,
- * even if that exceeds `limit`.
+ * Returns the first `limit` checkpoints that cover more than `after` entries. Two checkpoints can have the same size.
+ * If the second of them would be cut off, it is returned too, in excess of `limit`.
  */
 export async function listCheckpoints(db: Db, after: bigint, limit: number): Promise<StoredCheckpoint[]> {
   const { rows } = await sql<StoredCheckpoint>`select size, note, tree from audit_checkpoints
@@ -149,7 +155,7 @@ export async function putFormerKey(
   );
 }
 
-/** Records that a command ran. `command` is `Config.commandName`, which leaves out option values other than ids. */
+/** Records that a command ran. `command` is `Config.commandName`, which replaces most arguments with `…`. */
 export async function insertCommandEntry(db: Db, command: string): Promise<void> {
   await sql`select audit('command.run', audit_object('command', null), audit_object('command', ${command}))`.execute(
     db,
@@ -166,10 +172,10 @@ type Named = { object: string; id: string | null };
 
 export type Decision = {
   actor: Named;
-  /** What was decided, for example `access.refused`. */
+  /** The decision, for example `access.refused`. */
   action: string;
   subject: Named;
-  /** A code that says why, such as `user_request`; null if there is none. */
+  /** The code of the reason, such as `user_request`; null if there is none. */
   reason: string | null;
   requestId: string | null;
 };

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 import { HASH_BYTES, TILE_WIDTH, type Tile, type TileId } from './tree.ts';
 
-/** Returns the number of leaves in the tiles. */
+/** Returns the number of leaves in the tree, calculated from the last tile. */
 export async function readTreeSize(db: Db): Promise<number> {
   const { rows } = await sql<{ index: bigint; bytes: number }>`
     select index, octet_length(hashes) as bytes from audit_tiles where level = 0 order by index desc limit 1`.execute(
@@ -28,7 +28,7 @@ export async function appendToTiles(tx: Db, tiles: readonly Tile[]): Promise<voi
     on conflict (level, index) do update set hashes = t.hashes || excluded.hashes`.execute(tx);
 }
 
-/** Returns the tile, and the size of the newest published checkpoint of the tree. */
+/** Returns a tile, together with the size of the newest published checkpoint of the tree. */
 export async function findTile(
   db: Db,
   { level, index }: TileId,
@@ -45,7 +45,7 @@ export async function findBlindingKey(db: Db): Promise<Buffer> {
   return key;
 }
 
-/** Returns hashes of entries, without the entries. */
+/** Returns the hashes of the entries after a position. */
 export async function listLeafHashes(
   tx: Db,
   after: bigint,

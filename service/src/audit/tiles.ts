@@ -51,8 +51,8 @@ export async function readSignedTree(db: Db, keys: CheckpointKeys): Promise<Tree
 
 /**
  * Adds at most `limit` sealed entries to the tiles, and returns the extended tree. The caller must have verified the
- * tree and must hold the sealing lock. Only entries up to `start` may be missing. Throws an error if any other entry is
- * missing, or if the tiles already have hashes that do not follow from the entries.
+ * tree and must hold the sealing lock. Entries up to `start` may be deleted. Throws an error if a later entry is
+ * missing, or if the tiles already contain hashes that differ from the entries.
  */
 export async function extendTree(
   tx: Db,
@@ -81,8 +81,8 @@ export async function extendTree(
 }
 
 /**
- * Appends the hashes in `parts` to the stored tiles. On each level, `parts` continues the hashes of a tree with `size`
- * leaves. Skips hashes that the tiles already have. Throws an error if those differ from `parts`.
+ * Appends new hashes to the stored tiles. On each level, `parts` has the hashes that come after those of a tree with
+ * `size` leaves. If the tiles already contain some of these hashes, skips them. Throws an error if they differ.
  */
 async function addToTiles(tx: Db, size: number, parts: readonly Tile[]): Promise<void> {
   const stored = await readTiles(tx, parts);
@@ -113,7 +113,7 @@ export function parseTilePath(path: string): (TileId & { width: number }) | null
   return { level: Number(level), index: Number(groups.replace(/[x/]/g, '')), width: Number(width) };
 }
 
-/** Returns the hashes of a tile. Throws `not_found` for hashes that the newest published checkpoint does not cover. */
+/** Returns the hashes of a tile. Throws `not_found` unless the newest published checkpoint covers all of them. */
 export async function readPublicTile(db: Db, path: string): Promise<Buffer> {
   const tile = parseTilePath(path);
   if (tile === null) throw new ApiError('not_found');

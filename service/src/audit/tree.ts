@@ -1,8 +1,9 @@
 import { hash as digest } from 'node:crypto';
 import { hashNode } from '../events/merkle.ts';
 
-/** A tile's height in levels of the tree, and the number of hashes in a full tile (C2SP tlog-tiles). */
+/** The height of a tile in levels of the tree (C2SP tlog-tiles). */
 const TILE_HEIGHT = 8;
+/** The number of hashes in a full tile. */
 export const TILE_WIDTH = 2 ** TILE_HEIGHT;
 export const HASH_BYTES = 32;
 
@@ -10,8 +11,8 @@ export const HASH_BYTES = 32;
 export type Tree = { size: number; peaks: Buffer[] };
 
 /**
- * Receives each hash that belongs in a tile, with the level of the tile. The hashes of a level arrive in the order in
- * which its tiles hold them.
+ * Receives each hash that belongs in a tile, and the level of that tile. The hashes of one level arrive from left to
+ * right.
  */
 export type OnTileHash = (level: number, hash: Buffer) => void;
 
@@ -74,7 +75,8 @@ export function splitHashes(hashes: Buffer): Buffer[] {
 }
 
 /**
- * Collects the hashes of a growing tree into tiles. The first tile of a level omits the hashes that are already stored.
+ * Groups the hashes that are added to a tree of `size` leaves by tile. If some hashes of a tile are already stored,
+ * `take` returns only the new hashes of that tile.
  */
 export function collectTiles(size: number): { onTileHash: OnTileHash; take(): Tile[] } {
   let tiles: (TileId & { parts: Buffer[] })[] = [];
@@ -98,14 +100,14 @@ export function collectTiles(size: number): { onTileHash: OnTileHash; take(): Ti
 
 const LEAF_PREFIX = Buffer.from([0]);
 /**
- * The length of the key plus that of a position, which has eight bytes. Because the total length is fixed, a plain hash
- * of key and position is a pseudorandom function.
+ * The length of the key plus the eight bytes of a position. Every input has this length, so a plain hash of key and
+ * position is a pseudorandom function.
  */
 const SALT_INPUT_BYTES = HASH_BYTES + 8;
 
 /**
- * Returns the salt of an entry. Entries have few unknown bits, so a plain hash of an entry would confirm a guess, for
- * example that a user was put on hold. The salt of one entry reveals nothing about the salts of others.
+ * Returns the salt of an entry. Without a salt, the hash of an entry would confirm a guess about the entry, for example
+ * that a user was put on hold. The salt of one entry reveals nothing about other salts.
  */
 export function saltOf(key: Buffer, position: bigint): Buffer {
   const bytes = Buffer.allocUnsafe(SALT_INPUT_BYTES);

@@ -17,7 +17,8 @@ const TILE_BATCH_SIZE = 64;
 
 /**
  * Recomputes the tree of the log and compares its hashes with the stored tiles. Entries up to `start` are deleted, so
- * their leaves come from the tiles: the signed root of a later checkpoint vouches for them.
+ * their leaves come from the tiles. A forged leaf would still be found: it would change the root, which must match the
+ * signed checkpoints.
  */
 export async function createTreeVerifier(db: Db, start: number) {
   const stored = await readTreeSize(db);
@@ -51,7 +52,8 @@ export async function createTreeVerifier(db: Db, start: number) {
       if (tree.size < known) appendLeaf(tree, leaf, onTileHash);
     problem ??= await compareTiles();
   }
-  // If entries were deleted before the log had a tree, and no tile is stored yet, there is no tree to verify.
+  // If entries were deleted but no tile is stored, the leaves of these entries are unknown and there is no tree to
+  // verify.
   const hasTree = stored > 0 || start === 0;
   if (hasTree && tree.size < start)
     problem ??= `the tiles lack ${start - tree.size} entries that were deleted`;
@@ -60,13 +62,15 @@ export async function createTreeVerifier(db: Db, start: number) {
     append: (position: bigint, leafHash: Buffer) => {
       if (hasTree) appendLeaf(tree, hashTreeLeaf(key, position, leafHash), onTileHash);
     },
-    /** Returns whether `hash` is the root of the tree so far. */
+    /**
+     * Returns whether `hash` is the root of the tree so far. If it is, `end` requires tiles for at least these entries.
+     */
     matches: (hash: Buffer): boolean => {
       if (tree.size === 0 || !rootOf(tree).equals(hash)) return false;
       signed = tree.size;
       return true;
     },
-    /** Returns the first difference between the stored tiles and the entries so far. */
+    /** Returns the first difference between the stored tiles and the entries so far, or null if there is none. */
     compareTiles: async () => problem ?? (await compareTiles()),
     /** Compares the remaining tiles. Returns the first difference, or null if there is none. */
     end: async (): Promise<string | null> => {

@@ -16,23 +16,23 @@ import { createTreeVerifier } from './verify-tree.ts';
 const BATCH_SIZE = 2_000;
 const UNSIGNED = 'a checkpoint is not signed by this installation';
 
-/** `start`: how many entries were deleted. `entries`: how many of the remaining entries were verified. */
+/** `start` is the number of deleted entries. `entries` is the number of remaining entries that were verified. */
 export type Verification = { start: bigint; entries: bigint; checkpoints: number; problem: string | null };
 
 type Parts = Pick<Context, 'db' | 'sealing'>;
 
 /**
- * Recomputes the chain and the tree from the start of the log and compares them with the tiles, with every checkpoint
- * in the database, and with the `kept` checkpoints, which were stored elsewhere. Checkpoints from before the start
- * prove nothing about what remains, so they are skipped and not counted. Names the first entry that was changed,
- * removed or inserted. If someone rewrote the log and removed its checkpoints, or rolled the database back, only a kept
- * checkpoint reveals it.
+ * Recomputes the chain and the tree from the start of the log. Compares them with the tiles, with every checkpoint in
+ * the database, and with the `kept` checkpoints, which were stored elsewhere. Reports the first entry that was changed,
+ * removed or inserted. Skips checkpoints from before the start, because they prove nothing about the remaining entries.
+ * Only a kept checkpoint reveals that the database was rolled back, or that the log was rewritten and its checkpoints
+ * removed.
  */
 export async function verifyAuditLog(
   { db, sealing }: Parts,
   kept: readonly string[] = [],
 ): Promise<Verification> {
-  // One snapshot, because housekeeping may move the start and delete entries meanwhile.
+  // Reads from one snapshot, because housekeeping may delete entries and move the start meanwhile.
   return db
     .transaction()
     .setIsolationLevel('repeatable read')
@@ -94,12 +94,12 @@ async function verifySnapshot(ctx: Parts, kept: readonly string[]): Promise<Veri
   return result(await tree.end());
 }
 
-/** A state of the log that a configured secret vouches for. */
+/** A proven state of the log, which the entries must match. */
 type Claim = Checkpoint & { isCheckpoint: boolean; isTree: boolean };
 
 /**
- * Yields the checkpoints in the database, the kept checkpoints, and the state of the log when each older key was
- * replaced, ordered by size. Yields null for a checkpoint without a valid signature.
+ * Yields the proven states of the log, ordered by size: the checkpoints in the database, the kept checkpoints, and the
+ * state when each older key was replaced. Yields null for a checkpoint without a valid signature.
  */
 async function* readClaims(
   db: Db,

@@ -31,7 +31,7 @@ export function showHash(hash: Buffer): string {
   return hash.length === 32 ? `0x${hash.toString('hex')}` : base58.encode(hash);
 }
 
-/** Parses a transaction hash of the chain's protocol; null if it is malformed. */
+/** Parses a transaction hash of the chain's protocol. Returns null if it is malformed. */
 export function parseHash(chain: ChainName, text: string): Buffer | null {
   if (chainFacts(chain).protocol === 'ethereum')
     return /^0x[0-9a-fA-F]{64}$/.test(text) ? Buffer.from(text.slice(2), 'hex') : null;

@@ -1,8 +1,8 @@
 const NEEDED_PROVIDERS = 2;
 
 /**
- * Returns whether two independent providers reach `verdict`. On a chain with only one provider, the verdict
- * is accepted unchecked. A provider that fails does not count.
+ * Returns whether at least two independent providers reach `verdict`. A provider that fails does not count as one of
+ * them. On a chain with only one provider, returns true without a check.
  */
 export async function isAgreed<View>(
   views: readonly View[],

@@ -9,14 +9,15 @@ export type ChainFacts = {
   /** The number of blocks, including the transaction's own, after which a transaction is settled. */
   confirmations: number;
   /**
-   * The number of blocks after which a commit can be refunded. A fund of the first generation pays refunds from
-   * everything that the user has committed. If a reorganization undid the commit, its refund would be paid from the
-   * user's other commits. Test chains use 1, because embedded chains mine only on demand.
+   * The number of blocks after which a commit can be refunded. If a commit were refunded earlier, a reorganization
+   * could still undo the commit. A fund of the first generation would then pay the refund from the user's other
+   * commits. Test chains use 1, because embedded chains mine only on demand.
    */
   refundDepth: number;
   /**
-   * Whether the node's `safe` and `finalized` tags replace both depths. The depths then apply only to nodes without
-   * these tags. Test chains use depths alone, because embedded chains mine only on demand.
+   * Whether to use the node's `safe` and `finalized` tags instead of `confirmations` and `refundDepth`. Those numbers
+   * then apply only to nodes without the tags. Test chains do not use the tags, because embedded chains mine only on
+   * demand.
    */
   finalityTags: boolean;
   explorer: string;

@@ -12,7 +12,7 @@ export type Chains = {
   /** Returns the EVM chains. */
   all(): EvmChain[];
   allSolana(): SolanaChain[];
-  /** Returns the same chains for use by one partner: its calls wait in a separate lane, and lanes take turns. */
+  /** Returns the same chains for one partner. The partner's calls wait in a separate lane, and the lanes take turns. */
   inLane(lane: string): Chains;
   close(): Promise<void>;
 };
@@ -23,8 +23,8 @@ export type ChainsOptions = {
   /** Time limit for one call, including retries. Default: 4,000. */
   timeoutMs?: number;
   /**
-   * Minimum milliseconds between two checks for a new head block under load; see `createReader`. Default: an eighth of
-   * the block time, at most 500.
+   * Under load, the minimum number of milliseconds between two checks for a new head block; see `createReader`.
+   * Default: an eighth of the block time, at most 500.
    */
   freshnessMs?: number | null;
   /**

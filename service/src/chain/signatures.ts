@@ -18,8 +18,8 @@ export type Signed = {
 };
 
 /**
- * A key's signature is valid on every chain of the protocol. A contract's signature is valid only on the chain that was
- * queried.
+ * What signed a text. The signature of a key is valid on every chain of the protocol. The signature of a contract is
+ * valid only on the chain on which it was checked.
  */
 export type SignerKind = 'key' | 'contract';
 
@@ -38,15 +38,14 @@ export function createSignatures(
   enqueue: CooperativeQueue = createCooperativeQueue(),
 ): Signatures {
   async function checkEvm({ chain, address, text, signature }: Signed): Promise<SignerKind | null> {
-    // An empty signature (`0x`) is how contract wallets refer to a message that was signed on chain.
+    // Allows an empty signature (`0x`): contract wallets use it for a message that was signed on chain.
     if (!/^0x([0-9a-fA-F]{2})*$/.test(signature)) return null;
     const bytes = hexToBytes(signature as Hex);
     const [hash, isKeySignature] = await enqueue(() => {
       const hash = hashText(text);
       return [hash, isSignedByKey(address, hash, bytes)] as const;
     });
-    // Checks the key first, which saves an RPC call. This is safe, because a match proves that this address's
-    // key signed.
+    // A signature by the address's own key is sufficient proof, so no RPC call is needed.
     if (isKeySignature) return 'key';
     const evm = chains.all().find(({ name }) => name === chain);
     if (evm !== undefined)

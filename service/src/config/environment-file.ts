@@ -2,8 +2,8 @@ import { PLACEHOLDER } from './placeholder.ts';
 import { SETTING_GROUPS, type Setting, type SettingName } from './settings.ts';
 
 /**
- * The settings that the environment file sets; it lists all others as comments. The placeholder marks values that only
- * an operator knows.
+ * The settings that the environment file sets. The file lists all other settings as comments. `PLACEHOLDER` stands for
+ * a value that only the operator knows.
  */
 const VALUES: Partial<Record<SettingName, string>> = {
   CAUSEWAY_PROFILE: 'production',
@@ -35,7 +35,7 @@ const INTRODUCTION = [
 
 const WIDTH = 118;
 
-/** Returns an environment file with every production setting. `generated` replaces placeholders. */
+/** Returns an environment file with every production setting. The values in `generated` replace those in `VALUES`. */
 export function environmentFile(generated: Partial<Record<SettingName, string>> = {}): string {
   const values: Partial<Record<string, string>> = { ...VALUES, ...generated };
   const { Sandbox: _, ...groups } = SETTING_GROUPS;

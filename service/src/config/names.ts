@@ -21,7 +21,10 @@ export function checkNames(env: Environment): { problems: string[]; warnings: st
   return { problems, warnings };
 }
 
-/** Short names may differ in one character only: with two, unrelated words would match. */
+/**
+ * Returns whether `name` is probably a typo of `known`. In short names, only one character may differ: with two,
+ * unrelated words would match.
+ */
 function isMisspelling(name: string, known: string): boolean {
   const limit = known.length - PREFIX.length <= 4 ? 1 : 2;
   return Math.abs(name.length - known.length) <= limit && editDistance(name, known) <= limit;

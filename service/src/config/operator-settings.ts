@@ -61,8 +61,8 @@ export function readSupplierKey(source: Source): OperatorKey | null {
 }
 
 /**
- * Reads `OPERATOR_RETIRED_KEYS`. A key with a role in front, as in `commit=KEY`, had only that role; a key
- * without one had both roles.
+ * Reads `OPERATOR_RETIRED_KEYS`. A prefix, as in `commit=KEY`, names the only role that the key had. A key without a
+ * prefix had both roles.
  */
 export function readRetiredKeys(source: Source): RetiredKey[] {
   const texts = source.read('OPERATOR_RETIRED_KEYS') ?? [];

@@ -17,7 +17,7 @@ export type Parser<T> = {
 
 export const text: Parser<string> = { expects: 'text', parse: (value) => value };
 
-/** The address of a listener; IPv6 addresses may be in brackets. */
+/** The address on which a server listens. An IPv6 address may be in brackets. */
 export const host: Parser<string> = {
   expects: 'an IP address or a host name',
   parse: (value) => {

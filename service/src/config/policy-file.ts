@@ -55,8 +55,9 @@ function readChain(name: string, value: unknown): ChainPolicy {
     const dailyAmounts = permissions === undefined ? null : new Map([['permissions', toAmount(permissions)]]);
     return { ...policy, dailyAmounts };
   };
-  // If daily amounts are set, a role can spend only the tokens that have a daily amount. The supplier signs no token
-  // amounts, so under the chain's daily amounts it could sign nothing. Therefore the supplier gets a separate policy.
+  // If a chain has daily amounts, a role can sign only amounts of the tokens listed there. The supplier signs
+  // permissions, not token amounts, and could then sign nothing. So the supplier gets a policy without these daily
+  // amounts.
   const isSpecial = (role: KeyRole) => role === 'supplier' && isEvm && chain.dailyAmounts !== null;
   const named = KEY_ROLES.filter((role) => own.some(([name]) => name === role) || isSpecial(role));
   if (named.length === 0) return chain;

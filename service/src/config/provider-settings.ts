@@ -14,8 +14,8 @@ export type DocumentSettings = {
   apiKey: string;
   templates: { w8_ben: number; w8_ben_e: number };
   /**
-   * If there are secrets, webhooks must be signed. `webhookHeader` is for older installations without a
-   * secret.
+   * If there are secrets, every webhook must be signed with one of them. Otherwise every webhook must have
+   * `webhookHeader`, because older installations do not sign webhooks.
    */
   webhookSecrets: readonly string[];
   webhookHeader: { name: string; value: string } | null;
@@ -25,7 +25,10 @@ export type DocumentSettings = {
 
 export type VenueSettings = { url: string; apiKey: string };
 
-/** Returns null if there is no app token. A sandbox then uses its own provider. */
+/**
+ * Returns null if there is no app token. A sandbox then uses its own provider. In production, only commands run without
+ * an app token.
+ */
 export function readIdentitySettings(source: Source): IdentitySettings | null {
   const { read, problems, isProduction, reader } = source;
   const url = read('SUMSUB_URL');
@@ -83,7 +86,10 @@ export function readTraceSettings({ read }: Source): TraceSettings | null {
   return { url, headers: read('OTEL_EXPORTER_OTLP_HEADERS') ?? {}, ratio: read('OTEL_TRACES_SAMPLER_ARG') };
 }
 
-/** Reads a setting that is required whenever `other` is set. In production, `read` already reports its absence. */
+/**
+ * Reads a setting that is required whenever `other` is set. Reports a missing setting, unless `read` has already
+ * reported it, as it does in production.
+ */
 function readRequired<N extends SettingName>(source: Source, name: N, other: SettingName) {
   const before = source.problems.length;
   const value = source.read(name);

@@ -1,4 +1,4 @@
-/** The default of each limit in requests per minute, and a description of what it counts. */
+/** For each limit: its default in requests per minute, and a description of the requests that it counts. */
 export const LIMITS = {
   api: [1200, 'All requests of one caller: a partner, or one of its users.'],
   kyc_token: [30, 'Identity verification tokens per caller.'],

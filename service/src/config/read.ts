@@ -14,9 +14,12 @@ export type Source = {
   reader: 'node' | 'command';
 };
 
-/** Problems name the variable and the expected form, but never repeat a value: it may be a secret. */
+/**
+ * Returns a source that reads settings from `env` and collects problems. A problem names the variable and the expected
+ * form, but never the value, because the value may be a secret.
+ */
 export function openSource(env: Environment, isProduction: boolean, reader: Source['reader']): Source {
-  // Searches all settings for placeholders now, because a setting may never be read if another one is not set.
+  // Searches all settings for placeholders now, because some settings are read only if another setting is set.
   const problems = Object.keys(SETTINGS)
     .filter((name) => hasPlaceholder(env[name] ?? ''))
     .map((name) => `${name}: still contains ${PLACEHOLDER}; set your own value`);

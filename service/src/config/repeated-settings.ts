@@ -2,20 +2,20 @@ import { type ChainName, EVM_CHAIN_NAMES, type EvmChainName, SOLANA_CHAIN_NAMES 
 import { LIMIT_NAMES, type LimitName } from './rate-limits.ts';
 import type { Read } from './read.ts';
 
-/** Reads the requests per minute of every limit. */
+/** Reads all rate limits, in requests per minute. */
 export function readLimits(read: Read): Record<LimitName, number> {
   const limits = LIMIT_NAMES.map((name) => [name, read(settingName('RATE_LIMIT', name))]);
   return Object.fromEntries(limits) as Record<LimitName, number>;
 }
 
-/** Reads the RPC URLs of every chain that has any. */
+/** Reads the RPC URLs of the chains. Leaves out chains without a URL. */
 export function readRpcUrls(read: Read): Partial<Record<ChainName, string[]>> {
   const names = [...EVM_CHAIN_NAMES, ...SOLANA_CHAIN_NAMES];
   const urls = names.map((chain) => [chain, read(settingName('RPC_URL', chain)) ?? []] as const);
   return Object.fromEntries(urls.filter(([, list]) => list.length > 0));
 }
 
-/** Reads the fee caps that are set for single chains, in wei. */
+/** Reads the fee caps, in wei. Leaves out chains without their own cap. */
 export function readMaxFees(read: Read): Partial<Record<EvmChainName, bigint>> {
   const fees = EVM_CHAIN_NAMES.map(
     (chain) => [chain, read(settingName('OPERATOR_MAX_FEE_GWEI', chain))] as const,

@@ -6,8 +6,8 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Returns whether other machines may reach the sandbox. The credentials of the sandbox are public, so settings that
- * would expose it to the internet or to real users are reported as problems.
+ * Returns whether other machines may reach the sandbox. Adds a problem for each setting that would expose the sandbox
+ * to the internet or to real users, because the credentials of the sandbox are public.
  */
 export function readSandboxExposure({ read, problems, isProduction }: Source): boolean {
   const isPublic = read('CAUSEWAY_SANDBOX_PUBLIC') === 'yes';

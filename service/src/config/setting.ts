@@ -12,7 +12,9 @@ export type Setting<T = unknown> = Parser<T> & {
   production?: string;
   /** Shown in the documentation in place of a default that is not a fixed value. */
   defaultNote?: string;
-  /** `true` if production does not start without the setting, or the condition under which it is required. */
+  /**
+   * `true` if production does not start without the setting. A string states the condition under which it is required.
+   */
   required?: true | string;
 };
 

@@ -19,7 +19,7 @@ export interface AuditEntries {
   chain_hash: Generated<Buffer | null>;
 }
 
-/** Where the log starts, once old entries have been deleted. At most one row. */
+/** The start of the log, once old entries have been deleted. At most one row. */
 export interface AuditStart {
   only_row: Generated<boolean>;
   /** How many entries were deleted. */
@@ -29,11 +29,9 @@ export interface AuditStart {
 
 export interface AuditFormerKeys {
   public_key: Buffer;
-  /**
-   * The number of entries that the log had when the key was replaced, and the chain hash of the last of these
-   * entries.
-   */
+  /** How many entries the log had when the key was replaced. */
   size: bigint;
+  /** The chain hash of the last of these entries. */
   chain_hash: Buffer;
   tag: Buffer;
 }
@@ -41,7 +39,10 @@ export interface AuditFormerKeys {
 export interface AuditCheckpoints {
   size: bigint;
   note: string;
-  /** Whether the checkpoint has the root of the tree. Older nodes signed the chain hash instead. */
+  /**
+   * True if the checkpoint signs the root of the Merkle tree. False if it signs the chain hash, as nodes before 0.2
+   * did.
+   */
   tree: Generated<boolean>;
   at: Generated<string>;
 }

@@ -23,8 +23,9 @@ function keepText(text: string): string {
 const readArray: (text: string) => (string | null)[] = pg.types.getTypeParser(TEXT_ARRAY, 'text');
 
 /**
- * Splits the text form of an array. Most arrays have no quotes, no nulls and one dimension. For these, a plain split is
- * enough. The parser of `pg` reads character by character, which is slow enough to matter in token checks.
+ * Splits the text form of an array. Splits at the commas if the array has one dimension, no quotes and no nulls, as
+ * most arrays do. Other arrays need the parser of `pg`, which reads character by character and would slow down token
+ * checks.
  */
 export function splitArray(text: string): (string | null)[] {
   if (text === '{}') return [];

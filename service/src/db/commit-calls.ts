@@ -6,9 +6,9 @@ import { wrapDriver } from './wrap-driver.ts';
 type CommittingConnection = DatabaseConnection & { commitCalls?: string[] };
 
 /**
- * Calls a procedure with one JSON argument at the end of the transaction, in the same round trip as the commit. Outside
- * a transaction, calls it immediately. No other statement of the transaction sees the effect of the call. If the call
- * fails, the commit fails too.
+ * Calls a procedure with one JSON argument at the end of the transaction, in the same round trip as the commit. The
+ * other statements of the transaction therefore do not see what the procedure writes. If the call fails, the
+ * transaction is rolled back. Outside a transaction, calls the procedure immediately.
  */
 export async function callAtCommit(
   db: Kysely<Database>,
@@ -24,14 +24,14 @@ export async function callAtCommit(
   });
 }
 
-/** Returns the dialect with a driver that sends the calls of a transaction together with its commit. */
+/** Returns the dialect with a driver that sends the queued calls of a transaction together with its commit. */
 export function commitWithCalls(dialect: Dialect): Dialect {
   return wrapDriver(dialect, (driver) => ({
     commitTransaction: async (connection: CommittingConnection) => {
       const { commitCalls } = connection;
       if (commitCalls === undefined) return driver.commitTransaction(connection);
       delete connection.commitCalls;
-      // If a call fails, PostgreSQL skips the rest of the text, including the commit, and the transaction is
+      // If a call fails, PostgreSQL skips the remaining statements, including the commit. The transaction is then
       // rolled back.
       await connection.executeQuery(CompiledQuery.raw([...commitCalls, 'commit'].join('; ')));
     },

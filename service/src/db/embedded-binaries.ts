@@ -25,12 +25,13 @@ interface BinaryOptions {
   /** The `native` folder of the npm package. */
   native: string;
   /**
-   * If the binaries cannot run from the package, they are copied to these folders, one after the other, until they run.
+   * The folders to which the binaries are copied if they cannot run from the package. The folders are tried in order
+   * until the binaries run.
    */
   copyTo: string[];
 }
 
-/** Returns the folder with `initdb` and `postgres`, executable by the server's user. */
+/** Returns the folder with `initdb` and `postgres`. The server's user can execute both. */
 export async function locateBinaries({ user, native, copyTo }: BinaryOptions): Promise<string> {
   const linked = await linkLibraries(native, native).then(
     () => true,
@@ -52,7 +53,10 @@ export async function locateBinaries({ user, native, copyTo }: BinaryOptions): P
   );
 }
 
-/** Folders owned by root, where nobody else can plant a binary. The last one is temporary: a reboot may delete it. */
+/**
+ * Folders owned by root, so that nobody else can replace a binary there. The last folder is temporary: a reboot may
+ * delete it.
+ */
 export function sharedFolders(): string[] {
   return ['/var/cache/causeway', '/var/lib/causeway', join(tmpdir(), 'causeway-root')];
 }
@@ -103,7 +107,7 @@ async function copyBinaries(native: string, folder: string): Promise<string> {
   const info = await lstat(folder);
   if (!info.isDirectory() || info.uid !== process.getuid?.() || (info.mode & 0o022) !== 0)
     throw new Error('the folder must belong to this user and be writable by nobody else');
-  // mkdir applies the umask, but the server's user needs access.
+  // `mkdir` applies the umask, which may deny access to the server's user.
   if (process.getuid?.() === 0) await chmod(folder, 0o755);
 
   const files = await listFiles(native);
@@ -114,7 +118,8 @@ async function copyBinaries(native: string, folder: string): Promise<string> {
   const target = join(folder, `postgres-${process.platform}-${process.arch}-${key}`);
   if (await isComplete(target, sizes)) return target;
 
-  // The rename is atomic, so a concurrent or killed copy never leaves a partial folder.
+  // Copies into a draft folder and then renames it. The rename is atomic, so a killed or concurrent copy never leaves a
+  // partial folder.
   const draft = join(folder, `.draft-${randomBytes(8).toString('hex')}`);
   await mkdir(draft);
   await chmod(draft, 0o755);

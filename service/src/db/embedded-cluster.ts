@@ -16,9 +16,9 @@ export interface Cluster {
 }
 
 /**
- * Returns the path by which the server refers to its data folder. If this process is root, the server runs as a user
+ * Returns the path that the server uses for its data folder. If this process is root, the server runs as another user,
  * who may not be able to enter the parent folders, such as root's home. On Linux, the server then starts inside the
- * data folder and refers to it as its working directory.
+ * data folder, and the path is its working directory.
  */
 export function ownFolder(cluster: Cluster): string {
   return cluster.user && process.platform === 'linux' ? '/proc/self/cwd' : cluster.dir;
@@ -60,7 +60,7 @@ async function isCluster(dir: string): Promise<boolean> {
     await readFile(join(dir, 'PG_VERSION'));
     return true;
   } catch (error) {
-    // A cluster that cannot be read still exists, so it must not be created again.
+    // Only a missing file proves that there is no cluster. A cluster that cannot be read must not be created again.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     throw new Error(`${dir} cannot be read. Start as its owner, or set CAUSEWAY_DATA to another folder.`, {
       cause: error,
@@ -87,9 +87,9 @@ async function runInitdb(cluster: Cluster): Promise<void> {
     '--locale=C',
     '--no-instructions',
   ];
-  // Sorts by code point, like the C locale, but also converts the case of letters beyond ASCII.
+  // `C.UTF-8` sorts by code point, like `C`. Unlike `C`, it also converts the case of letters beyond ASCII.
   args.push('--locale-provider=builtin', '--builtin-locale=C.UTF-8');
-  // The socket is the only way to connect, and only the server's user and root can enter its folder.
+  // The socket is the only way to connect. It is in the data folder, which only the server's user and root can enter.
   args.push('--auth-local=trust', '--auth-host=reject');
   if (cluster.settings.fsync === 'off') args.push('--no-sync');
   try {

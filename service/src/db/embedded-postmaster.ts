@@ -7,7 +7,7 @@ import { isAnswering, SOCKET_NAME } from './embedded-socket.ts';
 
 const run = promisify(execFile);
 
-/** The process behind the pid in a cluster's lock file. */
+/** The process that has the pid in the lock file of a cluster. */
 export type Holder =
   | { kind: 'none' }
   /** The pid is free or belongs to an unrelated program. */
@@ -28,7 +28,7 @@ export async function findHolder(clusterDir: string): Promise<Holder> {
   const found =
     process.platform === 'linux' ? await inspectLinux(pid, clusterDir) : await inspectPs(pid, clusterDir);
   if (!found) return { kind: 'unrelated', pid };
-  // A process whose parent has died gets a new parent, so if the starter is still the parent, the starter is alive.
+  // A process whose parent has died gets a new parent. So if the starter is still the parent, the starter is alive.
   const starter = Number(/causeway\.owner=(\d+)/.exec(found.command)?.[1]);
   return { kind: 'server', pid, owner: starter === found.parent ? starter : undefined };
 }
@@ -37,7 +37,7 @@ async function inspectLinux(pid: number, clusterDir: string) {
   if (!(await isServerProcess(pid, clusterDir))) return undefined;
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
   const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The second field, the name in parentheses, may itself contain spaces and parentheses.
+  // Skips the second field of the file, the name in parentheses, which may itself contain spaces and parentheses.
   const parent = Number(status.slice(status.lastIndexOf(')') + 2).split(' ')[1]);
   return command === '' ? undefined : { command, parent };
 }
@@ -107,10 +107,9 @@ async function stopServer(pid: number, clusterDir: string): Promise<void> {
 }
 
 /**
- * Replaces the unrelated pid in the lock files with ours. PostgreSQL refuses to start while a process with the pid in
- * the lock file is alive, even if that process is another program. But PostgreSQL ignores the pid of its own parent
- * process. The rest of the file is kept, because it tells the new server which shared memory to check for surviving
- * processes.
+ * Replaces the unrelated pid in the lock files with our pid. PostgreSQL refuses to start while any process with the pid
+ * in the lock file is alive. The only exception is its own parent process, which is this process. The rest of each file
+ * is kept: it tells the new server in which shared memory to look for surviving processes.
  */
 async function takeOverLocks(clusterDir: string, unrelatedPid: number): Promise<void> {
   for (const name of ['postmaster.pid', `${SOCKET_NAME}.lock`]) {
@@ -135,7 +134,7 @@ export async function endOrphans(clusterDir: string): Promise<void> {
     const pid = Number(entry);
     if (!Number.isInteger(pid)) continue;
     const found = await inspectLinux(pid, clusterDir);
-    // Another start may be in progress, so leave a running postmaster and its children alone.
+    // Spares a running postmaster and its children, because another start may be in progress.
     if (!found || found.command.includes('causeway.owner=')) continue;
     if (await isServerProcess(found.parent, clusterDir)) continue;
     try {

@@ -26,7 +26,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   timezone: 'UTC',
   log_timezone: 'UTC',
   jit: 'off',
-  // Parallel queries need more shared memory than containers have by default, and our queries are short.
+  // Our queries are too short to gain from parallel workers, which need more shared memory than containers have by
+  // default.
   max_parallel_workers_per_gather: '0',
   // Statement errors are reported to the caller and not logged, because they could contain personal data.
   log_min_messages: 'log',
@@ -67,8 +68,8 @@ async function rotateLog(path: string): Promise<number> {
 
 async function spawnServer(cluster: Cluster, logPath: string) {
   const args = ['-D', ownFolder(cluster)];
-  // The first marker names the owner of the server for other processes that need the folder. The second shows the
-  // folder in `ps` output. See findHolder.
+  // `findHolder` reads these markers from the command line of the server. `causeway.owner` is the process that started
+  // the server. `causeway.data` identifies the folder in the output of `ps`.
   const markers = { 'causeway.owner': String(process.pid), 'causeway.data': cluster.dir };
   for (const [name, value] of Object.entries({ ...markers, ...SETTINGS, ...cluster.settings }))
     args.push('-c', `${name}=${value}`);
@@ -109,7 +110,8 @@ function guardServer(child: ChildProcess, exited: Promise<void>, cluster: Cluste
     detached: true,
     ...cluster.user,
   });
-  // If the guard cannot start, the next start of the service stops a server that was left behind.
+  // Ignores a guard that cannot start. If this process dies, the server then keeps running until the next start of the
+  // service stops it.
   guard.on('error', () => undefined);
   guard.stdin?.on('error', () => undefined);
   guard.unref();

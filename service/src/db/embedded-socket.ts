@@ -9,7 +9,10 @@ export const SOCKET_NAME = '.s.PGSQL.5432';
 // sockaddr_un holds 108 bytes on Linux and 104 on macOS, including the terminating zero.
 const MAX_PATH_BYTES = 103;
 
-/** Returns the folder of the cluster's socket: the cluster itself, or a short link to it if its path is too long. */
+/**
+ * Returns the folder of the cluster's socket, which is the cluster's folder. If that path is too long for a socket,
+ * returns a short link to the folder.
+ */
 export async function socketFolder(clusterDir: string): Promise<string> {
   if (fits(clusterDir)) return clusterDir;
   const home = linkHome(clusterDir);

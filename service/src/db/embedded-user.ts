@@ -8,7 +8,10 @@ export interface ServerUser {
 
 const CANDIDATES = ['causeway', 'postgres', '_postgres', 'nobody'];
 
-/** Returns undefined if this process is not root. In that case the server runs as the same user as this process. */
+/**
+ * Returns the server's user if this process is root. Otherwise returns undefined, and the server runs as the user of
+ * this process.
+ */
 export async function chooseServerUser(clusterDir: string): Promise<ServerUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   // A cluster created by an ordinary user keeps its owner, so that the next start without root still works.

@@ -62,8 +62,8 @@ export async function findEmbedded(dataDir: string): Promise<string | undefined>
 }
 
 /**
- * Connects to the database in `dataDir`: to the server of a running service, or to a server that is started now and
- * stopped afterwards. Returns undefined if there is no database yet.
+ * Returns the URL of the database in `dataDir`, or undefined if there is no database yet. If no running service has
+ * started the server, starts it; `stop` then stops it again.
  */
 export async function openEmbedded(dataDir: string): Promise<Pick<Embedded, 'url' | 'stop'> | undefined> {
   const running = await findEmbedded(dataDir);
@@ -82,7 +82,7 @@ async function startServer(cluster: Cluster, log: (message: string) => void): Pr
     await releaseCluster(cluster.dir, log);
     const result = await launchServer(cluster, log);
     if ('server' in result) return result.server;
-    // Two kinds of failure are worth another attempt. If another process is starting the server, `releaseCluster` then
+    // Retries two kinds of failures. If another process is starting the server, the next call of `releaseCluster`
     // throws an error about that process. If processes of a killed server still hold its shared memory, they exit soon.
     const isHeld = /lock file "[^"]*" (already exists|is empty)|pre-existing shared memory/.test(
       result.failure,
@@ -106,7 +106,8 @@ async function ensureDatabase(url: string): Promise<void> {
 }
 
 function embeddedServer(server: Server, url: string, dir: string): Embedded {
-  // A cleanup of temporary files may remove the short link, so it is recreated regularly.
+  // If the path of the cluster is too long for a socket, clients use a short link among the temporary files. A cleanup
+  // may remove the link, so it is recreated regularly.
   const keepLink = setInterval(() => void socketFolder(dir).catch(() => undefined), LINK_INTERVAL_MS);
   keepLink.unref();
   return {

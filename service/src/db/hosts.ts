@@ -27,8 +27,8 @@ export function openHosts(url: string): Hosts {
     },
     confirm: (client, connectedUrl) => {
       urlOf.set(client, connectedUrl);
-      // While this client was connecting, `advance` may have moved on to another host. The host of this client must
-      // then not become the primary.
+      // If `advance` has moved on to another host while this client was connecting, the host of this client must not
+      // become the primary.
       if (primary === undefined || at(current) === connectedUrl) primary = connectedUrl;
     },
     isCurrent: (client) => urlOf.get(client) === primary,
@@ -41,7 +41,7 @@ export function splitHosts(url: string): string[] {
   return hosts.includes(',') ? hosts.split(',').map((host) => `${start}${host}${rest}`) : [url];
 }
 
-/** Throws if the server accepts no writes: after a failover, another host is the primary. */
+/** Throws if the server is read-only. After a failover, the former primary can be a standby. */
 async function assertPrimary(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only');
   if (rows[0]?.transaction_read_only === 'on')
@@ -81,7 +81,8 @@ type PoolCallback = (error?: Error, client?: pg.PoolClient, release?: (error?: E
 
 /**
  * Makes the pool try the other hosts if it cannot connect to one. Closes connections to a former primary instead of
- * handing them out: if that server was frozen during the failover, its connections still work but return old data.
+ * handing them out. Such connections can still work and return old data, for example if the server was frozen during
+ * the failover.
  */
 export function retryOnOtherHosts(pool: pg.Pool, hosts: Hosts): void {
   if (hosts.count === 1) return;

@@ -6,7 +6,10 @@ import type { Db } from './pool.ts';
 
 type Profile = Config['profile'];
 
-/** The client that every version 0.1 sandbox has. It identifies a sandbox database that has no recorded profile yet. */
+/**
+ * The client that every sandbox of version 0.1 has. A database without a recorded profile belongs to a sandbox if it
+ * has this client.
+ */
 const SANDBOX_CLIENT_ID = 'sandbox-partner';
 
 /**
@@ -20,7 +23,10 @@ export async function assertProfile(pool: pg.Pool, profile: Profile): Promise<vo
     ]);
 }
 
-/** Records the profile of a database that has none yet. Throws `ConfigError` if it belongs to the other profile. */
+/**
+ * Records the profile of a database that has no profile yet. Throws `ConfigError` if the database belongs to the other
+ * profile.
+ */
 export async function claimProfile(pool: pg.Pool, profile: Profile): Promise<void> {
   await assertProfile(pool, profile);
   await pool.query('insert into installation (profile) values ($1) on conflict do nothing', [profile]);
@@ -34,7 +40,10 @@ async function readProfile(pool: pg.Pool): Promise<Profile | undefined> {
   return rows[0]?.profile;
 }
 
-/** Returns the profile of a database that was used before profiles were recorded, inferred from the sandbox seeds. */
+/**
+ * Infers the profile of a database from before profiles were recorded: `sandbox` if it has the sandbox's client, and
+ * `production` otherwise. Returns undefined if the database has not been used yet.
+ */
 async function deriveProfile(pool: pg.Pool): Promise<Profile | undefined> {
   if (!(await tableExists(pool, 'offers'))) return undefined;
   const { rows } = await pool.query<{ used: boolean; seeded: boolean }>(
@@ -55,8 +64,8 @@ async function tableExists(pool: pg.Pool, table: string): Promise<boolean> {
 }
 
 /**
- * Records that this node seals with its newest secret. Throws `ConfigError` if the database may hold data that none of
- * the configured secrets can open.
+ * Records the newest configured secret, with which this node seals. Throws `ConfigError` if the database may hold data
+ * that none of the configured secrets can open.
  */
 export async function claimSecrets(db: Db, sealing: Sealing): Promise<void> {
   await db.transaction().execute(async (tx) => {
@@ -77,17 +86,23 @@ export async function claimSecrets(db: Db, sealing: Sealing): Promise<void> {
   });
 }
 
-/** The problem and its remedy, if a secret was removed before its rotation was finished. */
+/** The error if data is still sealed with a secret that is no longer configured. */
 export const MISSING_SECRET =
   'lacks a secret that data in this database is still sealed with; list it again after the current one, and run `causeway keys rotate` before you remove it';
 
 /**
- * How the configured secrets relate to those that the nodes seal with. `incomplete`: a configured secret is in use, but
- * data may still be sealed with another secret, which is not configured.
+ * How the configured secrets relate to the recorded secrets, with which data may be sealed:
+ * - `in use`: all recorded secrets are configured, and the newest configured secret is recorded.
+ * - `not used yet`: all recorded secrets are configured, but the newest configured secret is not recorded.
+ * - `incomplete`: some recorded secrets are configured and some are not.
+ * - `unknown`: none of the configured secrets is recorded, but others are.
  */
 export type SecretStanding = 'in use' | 'incomplete' | 'unknown' | 'not used yet';
 
-/** Compares the secrets with the recorded ones and records nothing: only nodes decide which secrets are in use. */
+/**
+ * Compares the configured secrets with the recorded secrets. Records nothing, because only a node that starts to use a
+ * secret may record it.
+ */
 export async function compareSecrets(db: Db, sealing: Sealing): Promise<SecretStanding> {
   return relate(await listFingerprints(db), sealing);
 }
@@ -99,7 +114,7 @@ function relate(recorded: readonly Buffer[], { fingerprints }: Sealing): SecretS
   return fingerprints.slice(0, 1).some(isIn(recorded)) ? 'in use' : 'not used yet';
 }
 
-/** Forgets all secrets except the newest one. Call it once all data is sealed with the newest secret. */
+/** Deletes the records of all secrets except the newest one. Call it once all data is sealed with the newest secret. */
 export async function forgetOlderSecrets(db: Db, sealing: Sealing): Promise<void> {
   await sql`delete from installation_secrets where fingerprint <> ${sealing.fingerprints[0]}`.execute(db);
 }
@@ -112,8 +127,8 @@ async function listFingerprints(db: Db): Promise<Buffer[]> {
 }
 
 /**
- * Returns whether the secrets can open the signing keys of a version 0.1 database, which has no fingerprints
- * of secrets.
+ * Returns whether the secrets can open the signing keys. Used if no secret is recorded, as in a database from version
+ * 0.1.
  */
 async function opensSigningKeys(db: Db, sealing: Sealing): Promise<boolean> {
   const { rows } = await sql<{ kid: string; sealed: Buffer }>`

@@ -27,7 +27,7 @@ export async function openSession(
   onNotification: (channel: string, payload: string) => void,
 ): Promise<ListenSession> {
   const { pingIntervalMs = 250, pingTimeoutMs = 700 } = options;
-  // Our own socket, so that we can destroy it: a graceful close would wait forever for a dead peer.
+  // Creates the socket here, so that it can be destroyed. A graceful close would wait forever for a dead peer.
   const socket = new Socket();
   const client = new pg.Client({
     connectionString: url,

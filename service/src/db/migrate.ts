@@ -7,7 +7,8 @@ import type pg from 'pg';
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL('./migrations', import.meta.url));
 const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
-// A function body also starts with `begin`, but without a semicolon.
+// Matches statements that control transactions. A function body also starts with `begin`, but has no semicolon after
+// it.
 const TRANSACTION_STATEMENT =
   /^\s*(begin(\s+(work|transaction|isolation|read)\b[^;]{0,40})?|(start\s+transaction|commit|rollback)\b[^;]{0,40})\s*;/im;
 // Must never change: nodes of different versions must use the same lock.
@@ -48,7 +49,8 @@ export async function migrate(pool: pg.Pool, folder: string = MIGRATIONS_FOLDER)
     broken = error instanceof Error ? error : new Error(String(error));
     throw broken;
   } finally {
-    // The connection holds our session settings and the lock; closing it reliably releases both.
+    // Closes the connection instead of returning it to the pool. This reliably releases the lock and discards our
+    // session settings.
     client.release(broken ?? true);
   }
 }
@@ -66,7 +68,7 @@ export async function pendingMigrations(
   return findPending(migrations, applied).map(({ name }) => name);
 }
 
-/** Overrides the client-side query timeout of the pool. */
+/** Returns a query that is exempt from the client-side query timeout of the pool. */
 function withoutTimeout(text: string, values?: string[]) {
   const unlimited = { text, query_timeout: 2 ** 31 - 1 };
   return values ? { ...unlimited, values } : unlimited;
@@ -102,7 +104,7 @@ async function readApplied(client: pg.Pool | pg.PoolClient): Promise<Map<string,
 }
 
 function findPending(migrations: Migration[], applied: Map<string, string>): Migration[] {
-  // The database may have migrations that this code lacks: a newer node applies them during a rolling update.
+  // `last` may be a migration that this code lacks: a newer node applies it during a rolling update.
   const last = [...applied.keys()].sort().at(-1) ?? '';
   return migrations.filter(({ name, sha256 }) => {
     const known = applied.get(name);
@@ -117,8 +119,8 @@ function findPending(migrations: Migration[], applied: Map<string, string>): Mig
 }
 
 /**
- * Applies a migration, and tries again if a table is in use. Waiting for the table's lock without a limit
- * would block all other queries on the table, because they would queue behind the migration.
+ * Applies a migration. If a table stays in use, gives up its lock request and tries again later. While a migration
+ * waits for the lock, all other queries on the table queue behind it, so it must not wait for long.
  */
 async function applyWithPatience(client: pg.PoolClient, migration: Migration): Promise<void> {
   for (let attempt = 1; ; attempt++) {

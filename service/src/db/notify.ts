@@ -10,10 +10,10 @@ type Notification = readonly [string, string];
 type NotifyingConnection = DatabaseConnection & { notifications?: Map<string, Notification> };
 
 /**
- * Notifies the listeners of a channel once the transaction has committed, or immediately outside a transaction. Does
- * not use NOTIFY inside the transaction: transactions with NOTIFY commit one at a time, because PostgreSQL holds a
- * global lock until the commit is written to disk. A crash between the commit and the notification loses the
- * notification, so every listener must poll too.
+ * Notifies the listeners of a channel once the transaction has committed. Outside a transaction, notifies them
+ * immediately. The transaction itself does not contain NOTIFY: PostgreSQL would then hold a global lock until the
+ * commit is on disk, so transactions would commit one at a time. A crash right after the commit loses the notification,
+ * so every listener must also poll.
  */
 export async function notifyAfterCommit(db: Kysely<Database>, channel: string, payload = ''): Promise<void> {
   await db.getExecutor().provideConnection(async (connection: NotifyingConnection) => {
@@ -32,8 +32,8 @@ type Notifier = {
 };
 
 /**
- * Returns a notifier. Transactions that commit while it is sending share its next statement. This keeps notifications
- * cheap on a busy node.
+ * Returns a notifier. While a statement is running, the notifier collects further notifications. It then sends all of
+ * them in one statement. This keeps notifications cheap on a busy node.
  */
 export function createNotifier(pool: Pick<pg.Pool, 'query'>): Notifier {
   const waiting = new Map<string, Notification>();
@@ -56,7 +56,7 @@ export function createNotifier(pool: Pick<pg.Pool, 'query'>): Notifier {
   };
 }
 
-/** Returns the dialect with a driver that hands the notifications of a transaction to the notifier after its commit. */
+/** Returns a dialect that passes the notifications of a transaction to the notifier after the commit. */
 export function notifyOnCommit(dialect: Dialect, notifier: Notifier): Dialect {
   return wrapDriver(dialect, (driver) => ({
     commitTransaction: async (connection: NotifyingConnection) => {

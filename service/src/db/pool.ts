@@ -38,14 +38,17 @@ export type Queryable = {
 export type Lane = Pick<OpenPool, 'db' | 'tagged' | 'statements'>;
 
 export interface OpenPool {
-  /** Connections that bypass the lanes. For LISTEN, use `listen.ts` instead. */
+  /** Connections for use without a lane (see `laneOf`). For LISTEN, use `listen.ts` instead. */
   pool: pg.Pool;
   db: Db;
   /** Runs hand-written statements. */
   statements: Queryable;
   /** Returns the same database, but its transactions carry these tags for the audit log. */
   tagged(tags: TransactionTags): Db;
-  /** Returns the database for queries that wait in this lane. If all connections are in use, the lanes take turns. */
+  /**
+   * Returns the database for one lane, such as a partner or a client network. If all connections are in use, statements
+   * wait in their lane, and the lanes take turns.
+   */
   laneOf(lane: string): Lane;
   /** The number of callers waiting for a connection. */
   waiting(): number;
@@ -79,7 +82,8 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
     keepAlive: true,
     statement_timeout: statementTimeout,
     idle_in_transaction_session_timeout: 2 * statementTimeout,
-    // Normally the server cancels the statement first. This timeout is for a server that has stopped responding.
+    // For a server that has stopped responding. A working server cancels the statement earlier, after
+    // `statement_timeout`.
     query_timeout: statementTimeout + 5_000,
     types: columnTypes,
     onConnect: prepareSession,
@@ -139,8 +143,8 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
 }
 
 /**
- * The most frequent statements come through here, so this uses the callback form of `pool.query`, which costs
- * only one promise per statement.
+ * Runs a statement in a lane. The most frequent statements come through here, so it uses the callback form of
+ * `pool.query`, which costs only one promise per statement.
  */
 function runStatement<Row extends pg.QueryResultRow>(
   pool: pg.Pool,

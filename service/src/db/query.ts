@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { serialize } from 'pg-protocol';
 
-/** A hand-written statement. It takes no other `pg` options, because `newQuery` would ignore them. */
+/** A hand-written statement. The type leaves out the other options of `pg`, because `newQuery` ignores them. */
 export type Statement = Pick<pg.QueryConfig, 'name' | 'text' | 'values'>;
 
 /** How `pg` reads the rows of a statement. */
@@ -31,14 +31,13 @@ const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknow
 const EXECUTE = serialize.execute();
 const SYNC = serialize.sync();
 
-/** By connection and name of the statement. */
+/** The row readers of each connection, by statement name. */
 const rowReaders = new WeakMap<Connection, Map<string, RowReader>>();
 
 /**
- * Makes each named statement of this connection ask the server only once for its columns. The columns of a prepared
- * statement never change: after a migration that would change them, the server refuses to run the statement. Do not
- * call this function for a connection to a pooler, which may prepare the statement again on another connection to the
- * server.
+ * Makes this connection ask the server for the columns of a named statement only once. This is safe, because the
+ * columns of a prepared statement never change: if a migration would change them, the server refuses to run the
+ * statement. Not for connections to a pooler: it may prepare the statement again on another server connection.
  */
 export function describeOnce(client: pg.ClientBase): void {
   rowReaders.set(connectionOf(client), new Map());
@@ -59,8 +58,8 @@ function isKnown(connection: Connection, { name = '', text }: Statement): boolea
 }
 
 /**
- * A query that sends all of its messages in one write, once the columns of its statement are known. `pg` always sends
- * four separate messages, one of which asks for the columns.
+ * A query of a named statement. `pg` sends a separate message to ask for the columns of every query. If the columns are
+ * already known, this class leaves that message out and sends the others in one write.
  */
 class NamedQuery extends BaseQuery {
   override submit(connection: Connection): Error | null {
@@ -128,8 +127,8 @@ function send(connection: Connection, queries: readonly NamedQuery[]): Error | n
 }
 
 /**
- * Makes a query from its parts. Given an object, `pg` would copy it with all property descriptors, which costs more
- * than everything else that it does to start a query.
+ * Creates a query for `pg`. If the statement were passed to `pg` as an object, `pg` would copy it with all property
+ * descriptors. That copy costs more than all other work to start a query.
  */
 export function newQuery({ name, text, values }: Statement): pg.Submittable & pg.QueryConfig {
   if (name === undefined) return Object.assign(new pg.Query(text, values), { text });

@@ -1,4 +1,7 @@
-/** Returns the text as an SQL literal, whatever `standard_conforming_strings` is. For statements without parameters. */
+/**
+ * Returns the text as an SQL literal, for statements without parameters. Works with either value of
+ * `standard_conforming_strings`.
+ */
 export function quoteLiteral(text: string): string {
   return `E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }

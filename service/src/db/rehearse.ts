@@ -2,9 +2,8 @@ import { sql } from 'kysely';
 import type { Db } from './pool.ts';
 
 /**
- * Runs `work` in a transaction that is always rolled back, so that a dry run applies the same rules as the command but
- * changes nothing. Transactions that `work` begins become savepoints. Rows that `work` changes stay locked until the
- * rollback.
+ * Runs `work` in a transaction that is always rolled back. A dry run thus applies all rules of the command but changes
+ * nothing. Transactions inside `work` become savepoints. Changed rows stay locked until the rollback.
  */
 export async function rehearse<T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> {
   const tx = await db.startTransaction().execute();

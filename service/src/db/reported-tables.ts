@@ -1,4 +1,4 @@
-/** The tables that hold the computed states last reported to partners; see `tables.ts`. */
+/** The tables with the computed states that were last reported to partners; see `tables.ts`. */
 export interface ReportedTables {
   reported_statuses: ReportedStatuses;
   status_checks: StatusChecks;
@@ -15,7 +15,9 @@ export interface ReportedStatuses {
 
 export interface StatusChecks {
   user_id: string;
-  /** `-infinity` after a fact has changed, so that the check is due immediately. */
+  /**
+   * When the next check is due. `-infinity` after a fact about the user has changed: the check is then due immediately.
+   */
   due_at: string;
 }
 

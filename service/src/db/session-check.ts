@@ -9,7 +9,7 @@ const PREPARED = { name: 'causeway_session_check', text: 'select 1' };
 
 /**
  * Returns a check that throws if a notification sent through the pool does not reach the listener, or if a prepared
- * statement is lost. Both happen behind a pooler that lends server connections per transaction, such as PgBouncer.
+ * statement is lost. Both happen behind a transaction pooler, such as PgBouncer in transaction mode.
  */
 export async function createSessionCheck(pool: pg.Pool, listener: Listener): Promise<() => Promise<void>> {
   const channel = `session_check_${randomBytes(8).toString('hex')}`;
@@ -33,8 +33,9 @@ export async function createSessionCheck(pool: pg.Pool, listener: Listener): Pro
 }
 
 /**
- * Throws `ConfigError` if sessions do not work through the given URLs. Runs before anything else uses the database,
- * because a session lock taken through a transaction pooler would never be released.
+ * Throws `ConfigError` if prepared statements or notifications do not work through these URLs, as behind a transaction
+ * pooler. Runs before anything else uses the database, because a session lock taken through such a pooler would never
+ * be released.
  */
 export async function assertSessions(databaseUrl: string, listenUrl: string): Promise<void> {
   const { pool, close } = openPool(databaseUrl, { max: 2 });
@@ -53,8 +54,8 @@ export async function assertSessions(databaseUrl: string, listenUrl: string): Pr
 }
 
 /**
- * Throws behind a transaction pooler: while one client is in a transaction, the pooler runs the other
- * client's prepared statement on a connection that has not prepared it.
+ * Throws `ConfigError` behind a transaction pooler. Such a pooler runs each transaction on any free server connection,
+ * so a client prepares a statement on one connection and later uses it on another.
  */
 async function assertPreparedStatements(pool: pg.Pool): Promise<void> {
   const [one, two] = await Promise.all([pool.connect(), pool.connect()]);
@@ -64,7 +65,7 @@ async function assertPreparedStatements(pool: pg.Pool): Promise<void> {
     await two.query(PREPARED);
     await one.query(PREPARED);
   } catch (error) {
-    // A pooler causes one of two errors: the statement does not exist, or it exists already.
+    // Behind a pooler, the statement does not exist on the connection (26000), or it already exists (42P05).
     if (!/^(26000|42P05)$/.test(String((error as { code?: unknown }).code))) throw error;
     throw new ConfigError([
       'DATABASE_URL: prepared statements are lost between statements, as behind PgBouncer in transaction mode; connect directly, or set max_prepared_statements there (version 1.21 or newer)',

@@ -20,7 +20,7 @@ export interface SettlementTables {
 export interface Events {
   id: string;
   written: GeneratedAlways<bigint>;
-  /** Null until `placeEvents` assigns the position after the commit. */
+  /** Null until `placeEvents` assigns a position, which happens after the event is committed. */
   position: Generated<bigint | null>;
   partner_id: string;
   user_id: string | null;
@@ -58,13 +58,13 @@ export interface OperatorKeys {
   epoch: bigint;
   node: number;
   lease_until: string;
-  /** When a node last completed a round with this key. */
+  /** When a node last completed a settlement round with this key. */
   good_round_at: Generated<string | null>;
 }
 
 /**
- * The use of a key in one role on Solana: the block height from which it may sign, and the height at which it was last
- * in use.
+ * The use of a key in one role on Solana. The key may sign from block height `first_height` on. It was last in use at
+ * block height `alive_height`.
  */
 export interface OperatorKeyUses {
   chain: string;
@@ -85,7 +85,7 @@ export interface OperatorTransactions {
   data: Buffer;
   /** The transaction's limit, in gas or in compute units. */
   gas: bigint;
-  /** The account whose existence proves that the transaction succeeded, on chains where transactions have no nonces. */
+  /** Only on chains without nonces: the account whose existence proves that the transaction succeeded. */
   receipt: Generated<string | null>;
   receipt_closed_at: Generated<string | null>;
   state: Generated<'open' | 'settled' | 'final' | 'displaced'>;
@@ -160,7 +160,7 @@ export interface Participations {
 }
 
 export interface SettlementPauses {
-  /** The name of a chain or the id of an offer. */
+  /** The name of a chain, the id of an offer, or `*` for all chains. */
   subject: string;
   reason: 'operator' | 'unreconciled';
   message: string;
@@ -191,7 +191,8 @@ export interface ReconcilePasses {
   finished_at: Generated<string | null>;
   /**
    * On Solana, each pass also compares a few older participations again, in the order of their ids. `cursor` is the id
-   * of the last one that was compared. If it is null, the next pass starts with the first participation.
+   * of the participation that was compared last. If `cursor` is null, the next pass starts with the first
+   * participation.
    */
   cursor: Generated<string | null>;
 }

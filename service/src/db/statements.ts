@@ -8,21 +8,23 @@ import { summarizeStatement } from './statement-summary.ts';
 import { BEGIN, beginningOf } from './tagged-transactions.ts';
 import { TOGETHER } from './together.ts';
 
-// The limit keeps queries with varying text, such as filters, from filling the server's memory with plans.
+// The maximum number of named statements. The text of some queries varies, for example with their filters. Without a
+// limit, the plans of these queries would fill the memory of the database server.
 const MAX_NAMED_STATEMENTS = 1_000;
-// Longer texts are bulk statements, whose text depends on the number of rows, so naming them would not help.
+// Statements with a longer text get no name. They are bulk statements, whose text depends on the number of rows, so
+// they are rarely repeated.
 const MAX_NAMED_LENGTH = 8_000;
 
 /**
- * When `MAX_NAMED_STATEMENTS` names are in use, a new generation of names starts. A connection of an older generation
- * is closed the next time it is released.
+ * The names of the statements, by text. Once there are `MAX_NAMED_STATEMENTS` names, a new generation starts without
+ * names. A connection of an older generation is closed when it is released, which frees its plans.
  */
 type Statements = { names: Map<string, string>; generation: number };
 
 /**
- * Wraps the pool for Kysely. Each distinct query gets a name, so that every connection prepares it once; long
- * bulk statements stay unnamed. A connection in an unreliable state is closed instead of returned to the
- * pool. Each lane waits for connections in a separate queue.
+ * Wraps the pool for Kysely. Each distinct query gets a name, so that every connection prepares the query only once.
+ * Long bulk statements get no name. A connection that an error has made unusable is closed instead of returned to the
+ * pool. Each lane has its own queue for connections.
  */
 export function nameStatements(pool: pg.Pool, queue: FairQueue): (lane: string) => PostgresPool {
   const statements: Statements = { names: new Map(), generation: 0 };
@@ -63,7 +65,7 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
       );
     } catch (error) {
       isBroken ||= breaksConnection(error);
-      // Makes the stack trace lead to the code that made the query instead of to the socket.
+      // Replaces the stack trace, so that it shows the caller of the query instead of the socket.
       if (error instanceof Error) Error.captureStackTrace(error);
       throw error;
     }
@@ -134,8 +136,8 @@ function nameStatement(statements: Statements, text: string): string | undefined
 }
 
 /**
- * Returns whether the connection must be closed after the error. A plan that a migration invalidated stays
- * invalid on its connection, and a query that timed out still occupies its connection.
+ * Returns whether the connection must be closed after the error. If a migration has invalidated a plan, the plan stays
+ * invalid on this connection. If a query has timed out, the query still occupies this connection.
  */
 function breaksConnection(error: unknown): boolean {
   return error instanceof Error && /cached plan must not change|Query read timeout/.test(error.message);

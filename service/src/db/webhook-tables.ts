@@ -37,8 +37,8 @@ export interface WebhookDeliveries {
   subject: string | null;
   sequence: bigint;
   /**
-   * Whether this is the next delivery to send among the endpoint's deliveries about the same subject. Only meaningful
-   * while the delivery is pending.
+   * Whether this delivery is the next to send. Of the pending deliveries of an endpoint about the same subject, only
+   * one is next. Has no meaning once the delivery is no longer pending.
    */
   is_head: Generated<boolean>;
   state: Generated<'pending' | 'delivered' | 'failed' | 'skipped'>;

@@ -12,8 +12,8 @@ import { type Check, describeError, type Finding, failed, ok, skipped, warning }
 const MIN_VERSION = 15;
 const MAX_OFFSET_MS = 2_000;
 /**
- * A larger clock difference fails the check, because codes and leases would expire too early or too late. The limit is
- * well below one minute: providers refuse requests whose timestamp is a minute off.
+ * A larger clock difference fails the check. Codes and leases would expire too early or too late. Providers also refuse
+ * requests whose timestamp is off by a minute.
  */
 const BAD_OFFSET_MS = 20_000;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -51,7 +51,7 @@ export async function openDatabase(
   }
 }
 
-/** Judges the server by what it reports about itself. */
+/** Returns findings about the server's version, encryption, clock and connections. */
 export function judgeServer(facts: ServerFacts, { databasePool }: Pick<Config, 'databasePool'>): Finding[] {
   const { clockOffsetMs, connections, encryption, isLocal, nodes } = facts;
   const major = Math.floor(facts.version / 10_000);

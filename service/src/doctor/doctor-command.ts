@@ -18,7 +18,10 @@ export const DOCTOR_HELP: CommandHelp = {
   },
 };
 
-/** `problems` lists the invalid settings. The other checks run with the settings that could be read. */
+/**
+ * Checks the settings and the dependencies, and prints the findings. `problems` lists the invalid settings. `config`
+ * has the valid ones, which the other checks use.
+ */
 export async function runDoctor(
   { config, problems }: { config: Config; problems: readonly string[] },
   args: string[],

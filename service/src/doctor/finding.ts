@@ -27,7 +27,9 @@ export const failed = (check: string, finding: string, remedy: string): Finding 
   ...{ check, status: 'failed', finding, remedy },
 });
 
-/** Runs a check. An error or a timeout becomes a finding, so that one broken part does not hide the others. */
+/**
+ * Runs a check. An error or a timeout becomes a finding, so that the findings of the other checks are still reported.
+ */
 export async function runCheck({ name, run }: Check, timeoutMs = CHECK_TIMEOUT_MS): Promise<Finding[]> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<Finding[]>((resolve) => {

@@ -20,14 +20,14 @@ export type SubmissionRequest = {
 };
 
 /**
- * The step that a caller takes next. After one caller gets `create` or `resend`, the other callers get `wait` for a
- * minute, unless the first caller releases its claim. In the step `wait`, a caller sends no email.
+ * The step that a caller takes next. The first caller gets `create` or `resend`, and sends an email. For a minute, the
+ * other callers get `wait`, and send no email. If the first caller releases its claim, the minute ends early.
  */
 export type Claim = { step: 'create' | 'resend' | 'wait'; row: SubmissionRow; previousClaim: string };
 
 const RESEND_INTERVAL_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** Longer than a request can take: a response that is missing after this time is lost. */
+/** How long the provider may take to respond to a request. A response that is still missing after this time is lost. */
 const RECONCILE_AFTER = '1 minute';
 
 /**

@@ -58,8 +58,8 @@ export function readDocusealWebhook(
 }
 
 /**
- * If a secret is configured, only the signature counts. The plain header counts only if there is no secret, so that
- * nobody can use it to bypass the signature.
+ * If a secret is configured, requires a valid signature. Otherwise requires the configured header. If there is a
+ * secret, the header is ignored, so that nobody can use the header to bypass the signature.
  */
 function isAuthentic(
   { webhookSecrets, webhookHeader }: Pick<DocumentSettings, 'webhookSecrets' | 'webhookHeader'>,

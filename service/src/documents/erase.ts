@@ -1,7 +1,9 @@
 import type { Db } from '../db/pool.ts';
 import { expireSubmissions } from './store.ts';
 
-/** Expires open forms. Keeps the record of signed forms, as the law requires, and lists that record in `kept`. */
+/**
+ * Expires the user's open forms. The law requires us to keep the record of signed forms, so `kept` lists that record.
+ */
 export async function eraseUser(
   tx: Db,
   userId: string,

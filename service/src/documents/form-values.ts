@@ -5,8 +5,8 @@ import type { FormValues } from './provider.ts';
 const COUNTRY_FIELDS = new Set(['country', 'country of citizenship']);
 
 /**
- * If a value is a URL, the provider fetches the URL and shows the file. Such a value could therefore make the provider
- * read internal addresses.
+ * Matches values that are URLs. The provider fetches such a URL and shows the file, so a URL could make it read
+ * internal addresses.
  */
 const URL_VALUE = /^[\s\p{C}]*(?:[a-z][a-z0-9+.-]*:\/\/|\/\/|(?:data|blob|javascript|file|mailto):|www\.)/iu;
 

@@ -3,7 +3,7 @@ import type { WebhookHeaders } from '../http/webhook.ts';
 export const FORM_TYPES = ['w8_ben', 'w8_ben_e'] as const;
 export type FormType = (typeof FORM_TYPES)[number];
 
-/** Listed in order of progress: the status of a submission only moves forward. */
+/** The statuses in order of progress. The status of a submission only moves forward in this list. */
 export const SUBMISSION_STATUSES = [
   'INITIALIZED',
   'SENT',

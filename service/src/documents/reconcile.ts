@@ -8,14 +8,17 @@ import { claimDueSubmission, finishDueSubmission, type SubmissionRow } from './s
 const MINUTE_S = 60;
 const HOUR_S = 60 * MINUTE_S;
 const POLL_INTERVAL_MS = 30_000;
-/** If the provider still does not know a submission after this time, the submission was never created. */
+/**
+ * How long a new submission may be unknown to the provider. If it is still unknown after this time, it was never
+ * created.
+ */
 const CREATION_TIMEOUT_MS = 10 * 60_000;
 
 /** Starts the worker that regularly asks the provider about open submissions, in case an event was lost. */
 export function startDocumentReconciler(ctx: Context): Promise<QueueWorker> {
   return startQueueWorker(ctx, {
     name: 'documents',
-    // Submissions become due only as time passes, so there is no change to be notified about.
+    // There is no channel to listen to, because submissions become due only as time passes.
     channel: null,
     intervalMs: POLL_INTERVAL_MS,
     concurrency: 1,
@@ -43,8 +46,8 @@ export async function checkNextSubmission(ctx: Context): Promise<Step> {
 }
 
 /**
- * Returns null while it is unknown whether the provider created the submission. Form values are not stored, so a
- * submission that was never created expires instead of being retried.
+ * Reads the submission from the provider. Returns null while it is unknown whether the provider created the submission.
+ * A submission that was never created expires. It cannot be retried, because form values are not stored.
  */
 async function readSubmission(
   ctx: Context,

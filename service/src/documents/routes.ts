@@ -35,7 +35,7 @@ export const documentWebhookRoutes = [
     path: '/webhooks/documents',
     operationId: 'receiveDocumentEvent',
     summary: 'Receive an event from the signing provider',
-    description: 'Only for the signing provider. The origin of the body is verified before anything else.',
+    description: 'Only for the signing provider. The service verifies the sender before it parses the body.',
     rawBody: true,
     reply: WebhookReceipt,
     errors: ['unauthorized', 'payload_too_large'],

@@ -6,7 +6,10 @@ import { reportStatuses } from '../requirements/report.ts';
 import type { Signing, SubmissionStatus } from './provider.ts';
 import { advanceSubmission, lockSubmission, type SubmissionRow } from './store.ts';
 
-/** Applies the provider's status, which only moves forward. Reports the change, if any, and returns the row. */
+/**
+ * Changes the submission to the provider's status, but never back to an earlier status. Reports the change, if any, and
+ * returns the row.
+ */
 export async function changeSubmission(
   ctx: Context,
   tx: Db,

@@ -73,7 +73,7 @@ export async function lockSubmission(tx: Db, id: string): Promise<SubmissionStat
   return rows[0]?.status;
 }
 
-/** Applies the provider's status, which only moves forward, and returns the row. */
+/** Updates the status if the provider's status is further along; a status never moves back. Returns the row. */
 export async function advanceSubmission(
   db: Db,
   id: string,
@@ -106,8 +106,8 @@ export async function advanceSubmission(
 }
 
 /**
- * Finds the row of an event by the provider's id. If the row or the event has no provider id, our id identifies the
- * row.
+ * Finds the submission that a provider event concerns, by the provider's id. If the row or the event has no provider
+ * id, finds the submission by our id (`externalId`).
  */
 export async function findSubmissionOfEvent(
   db: Db,
@@ -137,7 +137,10 @@ export async function finishDueSubmission(db: Db, id: string, seconds: number): 
     where id = ${id}`.execute(db);
 }
 
-/** Expires the user's open submissions. Returns their provider ids and whether any form was ever signed. */
+/**
+ * Expires the user's open submissions and returns their provider ids. Also returns whether the user has ever signed a
+ * form.
+ */
 export async function expireSubmissions(
   tx: Db,
   userId: string,

@@ -13,16 +13,16 @@ import { claimResend, type SubmissionRow, withdrawSubmission } from './store.ts'
 import { assertNotUnitedStates } from './us-person.ts';
 import { FORM_OF_KIND } from './validity.ts';
 
-/** A claim time that allows the next attempt immediately. */
+/** A claim time so long ago that the next attempt need not wait. */
 const LONG_AGO = '2000-01-01T00:00:00.000000Z';
 
 export const DOCUMENT_TYPES: readonly string[] = ['tax_certification'];
 
 /**
- * Emails the user a link to sign a form. If the latest form is still open, resends its link. Otherwise starts a new
- * form, unless the latest form is signed and still valid (`document_completed`). Concurrent requests make this decision
- * one at a time, under a lock (`claim.ts`), and at most one email is sent per minute. If a response was lost, looks the
- * submission up by our id before it creates another one.
+ * Emails the user a link to sign a form, at most once per minute. If the latest form is still open, resends its link.
+ * Otherwise starts a new form. Throws `document_completed` if the latest form is signed and still valid. Concurrent
+ * requests decide one at a time, under a lock (`claim.ts`). If the provider's response was lost, looks the submission
+ * up by our id before it creates another one.
  */
 export async function submitDocument(
   ctx: Context,
@@ -94,20 +94,20 @@ async function create(
     if (failure?.kind === 'not_sent' || failure?.kind === 'rate_limited')
       await withdrawSubmission(ctx.db, row.id);
     if (failure?.kind !== 'no_response' && failure?.kind !== 'invalid_response') throw error;
-    // The provider may have created the submission and sent its email. If this lookup fails, the reconciler looks the
-    // submission up later.
+    // Although the call failed, the provider may have created the submission and sent its email. If this lookup fails
+    // too, the reconciler looks the submission up later.
     const found = await ctx.documents.find(row.id).catch(() => null);
     if (found !== null) return found;
-    // After a timeout the provider may still be working, so the claim stays. After any other failure the next
-    // request may retry at once, because it first looks the submission up.
+    // After a timeout, the provider may still be working, so the claim stays. After any other failure, the claim is
+    // released, and the next request may retry at once: it first looks the submission up.
     if (!failure.timedOut) await releaseClaim(ctx, row, LONG_AGO);
     throw error;
   }
 }
 
 /**
- * Looks up a submission whose response was lost. Ignores a submission whose email is not sent yet, because the request
- * that creates it is still in progress.
+ * Looks up a submission whose response was lost. Returns null if its email is not sent yet, because the request that
+ * creates the submission is then still in progress.
  */
 async function findLostSigning(ctx: Context, row: SubmissionRow): Promise<Signing | null> {
   if (row.provider_submission_id !== null) return null;

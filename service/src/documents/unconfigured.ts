@@ -1,7 +1,7 @@
 import { notConfigured } from '../outbound/failure.ts';
 import type { DocumentProvider } from './provider.ts';
 
-/** Returns a provider that refuses every call, for commands and tests that run without one. */
+/** Returns a provider that refuses every call. Used by commands and tests that run without a document provider. */
 export function unconfiguredDocuments(): DocumentProvider {
   const refuse = async (): Promise<never> => {
     throw notConfigured('documents', 'DOCUSEAL_URL');

@@ -5,7 +5,8 @@ import { hasUnitedStatesCountry } from './form-values.ts';
 import type { FormValues } from './provider.ts';
 
 /**
- * Throws `tax_form_not_applicable` for a US person, who needs a W-9. Returns the version of the stored personal data.
+ * Returns the version of the stored personal data. Throws `tax_form_not_applicable` for a US person, who needs a W-9
+ * instead.
  */
 export async function assertNotUnitedStates(
   ctx: Context,

@@ -3,7 +3,7 @@ import type { FormType } from './provider.ts';
 
 export const FORM_OF_KIND: Record<UserKind, FormType> = { person: 'w8_ben', company: 'w8_ben_e' };
 
-/** Returns when a form expires: after 31 December of the third year after it was signed. */
+/** Returns when a form expires: at the end of the third calendar year after the year in which it was signed. */
 export function validUntil(signedAt: number): number {
   return Date.UTC(new Date(signedAt).getUTCFullYear() + 4, 0, 1);
 }

@@ -27,8 +27,8 @@ export type CommitRow = {
 };
 
 /**
- * `wait` means that no decision is possible now, for example because a chain does not respond or the offer is
- * not published. Try again later.
+ * What to do with a participation. `wait` means that no decision is possible now, for example because a chain does not
+ * respond or the offer is not published. Try again later.
  */
 export type CommitDecision =
   | { to: 'send' }
@@ -37,9 +37,9 @@ export type CommitDecision =
   | { to: 'fail'; reason: string };
 
 /**
- * Decides what happens to participations right before their commit. A hold or a sanction freezes a participation; a
- * lost requirement or wallet proof fails it. The end of the offer does not matter, because the participation was
- * accepted in time.
+ * Decides what happens to participations right before their commit. A hold or a sanction freezes a participation. A
+ * participation fails if the user no longer meets a requirement or has lost the wallet proof. The end of the offer does
+ * not matter, because the participation was accepted in time.
  */
 export async function decideCommits(ctx: Context, rows: readonly CommitRow[]): Promise<CommitDecision[]> {
   const subjects = await Promise.all(rows.map((row) => findSubject(ctx, row)));
@@ -52,8 +52,8 @@ export async function decideCommits(ctx: Context, rows: readonly CommitRow[]): P
 }
 
 /**
- * Returns null if the offer is not published, if the option no longer exists, or if this release does not know the type
- * of one of the option's requirements.
+ * Returns the subject of the checks. Returns null if the offer is not published, if the option no longer exists, or if
+ * this release does not know the type of one of the option's requirements.
  */
 async function findSubject(ctx: Context, row: CommitRow): Promise<Subject | null> {
   const { userId, partnerId, chain, user: wallet } = row;
@@ -99,7 +99,9 @@ export async function decideRefunds(ctx: Context, rows: readonly CommitRow[]): P
   });
 }
 
-/** Thrown if a participation may no longer be sent by the time its signed transaction is stored. */
+/**
+ * Thrown if a participation became ineligible after its transaction was signed, but before the transaction was stored.
+ */
 export class EligibilityChanged extends Error {
   constructor() {
     super('the eligibility of a participation changed while its transaction was signed');
@@ -108,8 +110,9 @@ export class EligibilityChanged extends Error {
 }
 
 /**
- * Throws `EligibilityChanged` unless the rows may still be sent. New holds, updates from the identity provider and
- * other users' proofs of the same wallets wait until the end of this transaction, which stores the signed bytes.
+ * Throws `EligibilityChanged` unless the rows may still be sent. Takes locks until the end of this transaction, which
+ * stores the signed bytes. The locks block new holds, updates from the identity provider, and other users' proofs of
+ * the same wallets.
  */
 export async function lockCommits(ctx: Context, tx: Db, rows: readonly CommitRow[]): Promise<void> {
   await lockRefunds(ctx, tx, rows);

@@ -25,9 +25,8 @@ export type GateInput = {
 };
 
 /**
- * Evaluates all checks and returns the results for all options in one list. Only the results of the checks that
- * `CHECKS` lists for the purpose are meaningful, because the facts for other checks may not have been read. `refusalOf`
- * ignores the other results.
+ * Evaluates all checks and returns the results for all options in one list. Ignore the results of checks that `CHECKS`
+ * does not list for the purpose, as `refusalOf` does: the facts for these checks may not have been read.
  */
 export async function decideFor(
   ctx: Context,
@@ -40,8 +39,8 @@ export async function decideFor(
 }
 
 /**
- * Like `decideFor`, but for many users with one round trip to the database. Only for purposes that do not check the
- * supply. The entry of an unknown user is null.
+ * Like `decideFor`, but for many users with one round trip to the database. Supports only purposes that do not check
+ * the supply. The entry of an unknown user is null.
  */
 export async function decideForAll(
   ctx: Context,
@@ -53,9 +52,9 @@ export async function decideForAll(
 }
 
 /**
- * Repeats the checks that read no chain (hold, sanction, requirements, proof) in the transaction that stores
- * the result. Refuses if eligibility was lost during the chain reads, and makes later changes wait until the
- * transaction ends. Runs `first` before its own locks, in the same round trip.
+ * Repeats the checks that read no chain (hold, sanction, requirements, proof) in the transaction that stores the
+ * result. Throws if the user has lost eligibility since the first check. Locks the account, the proofs and the facts,
+ * so that changes to them wait until the transaction ends. Runs `first` before its own locks, in the same round trip.
  */
 export async function lockEligible(
   ctx: Pick<Context, 'sanctions' | 'clock' | 'config' | 'openPiiFacts' | 'recordRefusal' | 'requestId'>,

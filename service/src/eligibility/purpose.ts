@@ -2,8 +2,11 @@ import { WALLET_KINDS } from '../requirements/schema.ts';
 import type { CheckCode } from './schema.ts';
 
 /**
- * What a gate protects. `admit` repeats the checks of `allow_wallet` once the wallet is proven, before a permission is
- * issued. `permission` checks whether an issued permission still holds.
+ * The action for which eligibility is checked. When a user adds a wallet to an allow-list, three purposes follow each
+ * other:
+ * - `allow_wallet`: before the proof of the wallet is verified.
+ * - `admit`: after the proof, before the permission is issued.
+ * - `permission`: later, to find out whether the permission is still justified.
  */
 export type Purpose = 'bind' | 'allow_wallet' | 'admit' | 'permission' | 'participate' | 'commit' | 'order';
 
@@ -19,9 +22,9 @@ const RULES: readonly CheckCode[] = [
 const WALLET_REQUIREMENTS = [...WALLET_KINDS] as CheckCode[];
 
 /**
- * The checks that each gate uses. A user must acknowledge a new version of a document only before a new step. A new
- * version neither fails accepted participations nor takes wallets off allow-lists, so `commit` and `permission` leave
- * out `acknowledgement`.
+ * The checks for each purpose. `commit` and `permission` leave out `acknowledgement`: a new version of a document must
+ * not affect participations that are already accepted or wallets that are already allowed. The user must acknowledge
+ * the new version only before the next action.
  */
 export const CHECKS: Readonly<Record<Purpose, ReadonlySet<CheckCode>>> = {
   bind: new Set(ACCOUNT),

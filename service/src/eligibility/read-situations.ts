@@ -41,7 +41,7 @@ const MAX_WALLETS_ON_CHAIN = 20;
 
 /**
  * Reads the facts that determine which options pass. Reads the database in one round trip, and the chain only for the
- * checks in `needed`. If the chain does not answer, the fact is `unreachable`, and no error is thrown.
+ * checks in `needed`. If the chain does not answer, does not throw, but returns the fact as `unreachable`.
  */
 export async function readSituations(
   ctx: SituationContext,
@@ -64,8 +64,8 @@ export async function readSituations(
 }
 
 /**
- * Like `readSituations`, but for many users, with one round trip to the database in total. Does not read the supply.
- * The entry of an unknown user is null.
+ * Like `readSituations`, but reads many users in one round trip to the database. Does not read the supply. The entry of
+ * an unknown user is null.
  */
 export async function readSituationsOfAll(
   ctx: SituationContext,
@@ -148,12 +148,15 @@ function chainsOf({ contracts }: Offer, { chain }: Target): ChainName[] {
   return chain === null ? contracts.map((contract) => contract.chain) : [chain];
 }
 
-/** Returns the proofs that count if no wallet is named: those of wallets that are not sanctioned. */
+/** Returns the proofs of wallets that are not sanctioned. If no wallet is named, only these proofs count. */
 function usableOf({ sanctions }: SituationContext, proofs: readonly WalletProof[]): WalletProof[] {
   return proofs.filter(({ address }) => !sanctions.has(address));
 }
 
-/** Asks the chain only about a named wallet. If no wallet is named, the stored proofs are enough. */
+/**
+ * Returns whether the user has proven the wallet. Asks the chain only if a wallet is named. Otherwise, the stored
+ * proofs are enough.
+ */
 async function readProof(
   ctx: SituationContext,
   offer: Offer,
@@ -204,8 +207,8 @@ async function isAllowed(
   wallet: Hex,
 ): Promise<boolean> {
   const chain = chains.evm(name);
-  // The cached result may be older than the wallet's entry in the allow-list, so the chain is read again before the
-  // wallet is refused.
+  // Reads the chain again before the wallet is refused, because the wallet may have joined the allow-list after the
+  // first result was cached.
   return (await readAuthorized(chain, contract, wallet)) || readAuthorized(uncached(chain), contract, wallet);
 }
 

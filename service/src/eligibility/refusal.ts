@@ -18,8 +18,8 @@ export function failuresOf(purpose: Purpose, findings: readonly Finding[]): Find
 }
 
 /**
- * Returns the error for the failure that takes precedence, or null if all checks of the purpose have passed. The error
- * lists all failed checks in `errors.checks`.
+ * Returns an error if a check of the purpose has failed, otherwise null. If several checks have failed, the first one
+ * in the order below determines the error. `errors.checks` lists all failed checks.
  */
 export function refusalOf(purpose: Purpose, findings: readonly Finding[]): ApiError | null {
   const failures = failuresOf(purpose, findings);

@@ -13,14 +13,12 @@ import type { Situation } from './situation.ts';
 
 type Status = Exclude<RequirementStatus, object>;
 
-/**
- * The result of a check. If the check belongs to a requirement, `requirement` is the requirement's status, which a
- * refusal reports in `errors`.
- */
+/** The result of a check. */
 export type Finding = {
   check: Check;
+  /** The status of the requirement that the check belongs to, if any. A refusal contains it in `errors`. */
   requirement?: Status;
-  /** Set if the requirement is completed, but by a wallet other than the named one. */
+  /** Set if the user has completed the requirement with another wallet than the one to check. */
   isOtherWallet?: true;
   /** What is left of a capped supply, in the smallest unit of the offer's first funding asset. */
   remaining?: bigint;
@@ -46,7 +44,8 @@ const NAMES: Partial<Record<RequirementType, string>> = {
 type Messages = Record<Status | 'update', string>;
 
 /**
- * The messages of each requirement type. Composed once, because the dry run of an offer has dozens of checks.
+ * The messages of each requirement type. Built once at startup, because checking all options of an offer takes dozens
+ * of them.
  */
 const MESSAGES = Object.fromEntries(REQUIREMENT_TYPES.map((type) => [type, messagesOf(type)])) as Record<
   RequirementType,
@@ -90,7 +89,10 @@ function messagesOf(type: RequirementType): Messages {
   };
 }
 
-/** Throws `unavailable` if this release does not know the type of the requirement. */
+/**
+ * Checks whether the user meets a requirement. Throws `unavailable` if this release does not know the type of the
+ * requirement.
+ */
 export function decideRequirement(requirement: Requirement, situation: Situation): Finding {
   assertKnownType(requirement);
   const { option, user, now, wallet } = situation;

@@ -5,16 +5,16 @@ import { requirementStatus } from '../requirements/status.ts';
 import type { Rules } from './decide-rules.ts';
 
 /**
- * An option before and after a change. `before` is null for a new option, `after` for a removed one. `changed` lists
- * the keys of the changed rules. The key of a requirement is its id.
+ * An option before and after a change. `before` is null for a new option. `after` is null for a removed option.
+ * `changed` lists the keys of the changed rules. The key of a requirement is its id.
  */
 export type RuleChange = { before: Rules | null; after: Rules | null; changed: readonly string[] };
 
 export type Gains = { gained: number; lost: number };
 
 /**
- * How a change affects users. `rules` counts, for each changed rule, the users who would gain or lose eligibility if
- * only that rule changed.
+ * How a change affects users. `before` and `after` count the eligible users. `rules` counts, for each changed rule, the
+ * users who would gain or lose eligibility if only that rule changed.
  */
 export type RuleImpact = Gains & { before: number; after: number; rules: Map<string, Gains> };
 
@@ -69,9 +69,9 @@ function add(gains: Gains, was: boolean, is: boolean): void {
 }
 
 /**
- * Returns the keys of the rules that the user fails, and the codes of the general checks that the user fails.
- * Does not call `decide`, because composing its messages for a million users would take most of the time. The
- * result is the same: in `decide`, a requirement passes if and only if its status is `completed`.
+ * Returns the keys of the rules and the codes of the general checks that the user fails. The result agrees with
+ * `decide`: there, too, a requirement passes if and only if its status is `completed`. Does not call `decide`, because
+ * composing its messages for a million users would take most of the time.
  */
 function failedRules(
   option: Rules,

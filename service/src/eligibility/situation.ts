@@ -2,7 +2,7 @@ import type { Offer } from '../offers/catalogue.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
 import type { UserFacts } from '../requirements/status.ts';
 
-/** The facts that determine whether a user may use one option. Plain data, read in advance. */
+/** The facts that determine whether a user may use one option. All of them are read before the decision. */
 export type Situation = {
   /** Epoch milliseconds. */
   now: number;
@@ -10,11 +10,14 @@ export type Situation = {
   option: Pick<OfferOption, 'id' | 'accreditation_days' | 'requirements'>;
   user: UserFacts;
   isHeld: boolean;
-  /** Whether the named wallet is on the sanctions list. If no wallet is named: whether all proven wallets are. */
+  /**
+   * Whether `wallet` is on the sanctions list. If `wallet` is null: whether the user has proven wallets and all of them
+   * are on the list.
+   */
   isSanctioned: boolean;
   /** The result of the installation's country policy, which applies to every offer. */
   countryPolicy: 'passed' | 'waiting' | 'action_needed' | 'rejected';
-  /** The named wallet; null if no wallet is named. */
+  /** The wallet to check; null if no wallet is given. */
   wallet: { address: string; chain: string | null; isBound: boolean } | null;
   proof: 'proven' | 'not_proven' | 'unreachable';
   /**
@@ -22,8 +25,7 @@ export type Situation = {
    */
   allowList: 'none' | 'allowed' | 'missing' | 'issuer' | 'unreachable';
   /**
-   * What is left of a capped supply, in the smallest unit of the first funding asset. Null if there is no
-   * cap.
+   * The remaining supply of the option, in the smallest unit of the first funding asset. Null if the supply has no cap.
    */
   remainingSupply: bigint | null;
 };

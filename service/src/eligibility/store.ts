@@ -9,7 +9,7 @@ export type ProofRow = [
   signature: string | null,
 ];
 
-/** The columns that are read in addition to the requirement facts. */
+/** The columns that a decision needs in addition to the requirement facts. */
 export type SituationRow = {
   is_held: boolean;
   proofs: ProofRow[] | null;

@@ -21,7 +21,7 @@ export type NewEvent = {
   related?: RelatedResource;
 };
 
-/** Commands append events too, but without a request. The running nodes find such events by polling. */
+/** What `appendEvents` needs. Commands append events without a request, and the nodes find these events by polling. */
 export type EventSource = Pick<Kernel, 'clock' | 'random'> &
   Partial<Pick<Kernel, 'eventsAppended' | 'metrics' | 'requestId' | 'requestPartnerId'>>;
 
@@ -59,9 +59,9 @@ export async function appendEvents(
 }
 
 /**
- * Assigns a position and a sequence number to every event committed so far. Readers of the log see only events that
- * have a position. A new position is always higher than all earlier ones, so a reader that continues after the last
- * event that it has read misses no event and reads none twice.
+ * Assigns a position and a sequence number to every event committed so far. Readers of the log see only events with a
+ * position. New positions are higher than all earlier ones. So a reader that remembers the last position misses no
+ * event and reads none twice.
  */
 export function placeEvents(db: Db): Promise<void> {
   return assignPositions(db);

@@ -32,7 +32,7 @@ export async function readEvents(ctx: Context, caller: Caller, query: EventQuery
   const page = await readPage(ctx.sealing, list, query, async ({ direction, position, limit }) => {
     const from = { direction, sequence: position?.inserted_at ?? null, limit };
     const rows = await listCommitted(ctx.db, caller, wanted, from);
-    // This list is ordered by sequence, so its cursor holds the sequence in place of the time.
+    // This list is ordered by sequence, so its cursor contains the sequence where other cursors contain the time.
     return rows.map((row) => ({ id: row.id, inserted_at: String(row.sequence), row }));
   });
   return { ...page, data: page.data.map(({ row }) => renderEvent(row)) };
@@ -79,8 +79,8 @@ export async function readEvent(ctx: Context, caller: Caller, id: string): Promi
 }
 
 /**
- * Lists events. If any committed event has no position yet, assigns positions and lists again. Usually all of them have
- * a position, and one statement is enough.
+ * Lists events. If a committed event has no position yet, assigns positions and lists the events again. Usually every
+ * event has a position, so one statement is enough.
  */
 async function listCommitted(...[db, ...query]: Parameters<typeof listEvents>): Promise<EventRow[]> {
   const { rows, hasUnplaced } = await listEvents(db, ...query);

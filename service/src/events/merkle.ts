@@ -15,8 +15,8 @@ export function hashNode(left: Buffer, right: Buffer): Buffer {
 }
 
 /**
- * Returns the roots of the complete subtrees that make up a tree with `size` leaves. Appending needs only
- * these.
+ * Returns the frontier of a tree with `size` leaves: the roots of the complete subtrees that make up the tree.
+ * Appending leaves needs no other nodes.
  */
 export function frontierOf(size: number): { level: number; index: number }[] {
   const nodes: { level: number; index: number }[] = [];
@@ -64,8 +64,8 @@ export function hashTree(nodeOf: NodeOf, size: number): Buffer {
 }
 
 /**
- * Returns the inclusion proof of a leaf: the hashes from the leaf's sibling up to a child of the root (RFC 6962,
- * section 2.1.1).
+ * Returns the inclusion proof of a leaf (RFC 6962, section 2.1.1): the sibling hashes on the path from the leaf to the
+ * root.
  */
 export function proveLeaf(nodeOf: NodeOf, index: number, size: number): Buffer[] {
   const path: Buffer[] = [];

@@ -21,7 +21,10 @@ export const Event = Closed(
     request_id: Nullable(Type.String({ description: 'The id of the API request that caused the event.' })),
     data: Type.Object(
       {},
-      { additionalProperties: true, description: 'Type, ids, status and amounts of the subject.' },
+      {
+        additionalProperties: true,
+        description: 'Type, ids, status and amounts of the object that the event is about.',
+      },
     ),
     changes: Type.Optional(Members),
     related: Type.Optional(Closed({ object: Type.String(), id: Type.String(), path: Type.String() })),

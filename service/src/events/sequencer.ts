@@ -4,8 +4,8 @@ import { placeEvents } from './event.ts';
 /** How often a node looks for events from other nodes and from commands. */
 const POLL_INTERVAL_MS = 250;
 /**
- * When this node has appended events, it looks for them after each of these delays. Their transaction commits a few
- * milliseconds after the append.
+ * After this node has appended events, it looks for them after each of these delays. The first look may be too early:
+ * events become visible only when their transaction commits, usually a few milliseconds later.
  */
 const LOOK_AFTER_MS = [3, 15, 50];
 

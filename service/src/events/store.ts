@@ -7,7 +7,7 @@ import type { Events } from '../db/settlement-tables.ts';
 import { newStep, runStep, type Step } from '../db/together.ts';
 import { isId } from '../http/ids.ts';
 
-/** The channel on which `place_events` notifies every node, once per batch. */
+/** The channel of the notifications that `place_events` sends to every node, one per batch. */
 export const EVENTS_CHANNEL = 'events';
 
 const PLACE_BATCH_SIZE = 1_000;
@@ -18,7 +18,7 @@ type EventInsert = Pick<
 >;
 
 /**
- * Inserts the rows in the given order, in the same round trip as the transaction's commit. Does not notify:
+ * Inserts the rows in the given order, in the same round trip as the transaction's commit. Sends no NOTIFY, because
  * NOTIFY would serialize the commits of all writers.
  */
 export async function insertEvents(tx: Db, rows: readonly EventInsert[]): Promise<void> {
@@ -40,7 +40,7 @@ export type EventRow = Omit<Selectable<Events>, 'written' | 'position' | 'sequen
   position: bigint;
   sequence: bigint;
   /**
-   * False if the event is about a user who has not allowed the partner to read it, or has withdrawn the
+   * False if the event is about a user who has not given the partner permission to read it, or has withdrawn the
    * permission.
    */
   visible: boolean;
@@ -95,7 +95,10 @@ export type EventList = {
   hasUnplaced: boolean;
 };
 
-/** Reads events that have a position, in order, starting after `sequence` in the given direction. */
+/**
+ * Reads the events before (`older`) or after (`newer`) a sequence number, nearest first. If `sequence` is null, starts
+ * with the newest or the oldest event. Leaves out events that have no position yet.
+ */
 export async function listEvents(
   db: Db,
   audience: Audience,
@@ -123,7 +126,7 @@ export async function listEvents(
 
 /**
  * Reads the events of one partner after a position, oldest first. Streams use it to read past events. Orders by
- * sequence, which gives the same order as the position and is part of the index by user.
+ * sequence, because the index by user contains it. For one partner, this is the same order as by position.
  */
 export async function readEventsAfter(
   db: Db,
@@ -182,9 +185,9 @@ export async function isExpiredEvent(db: Db, { partnerId, userId }: Audience, id
 const EXPIRY_BATCH_SIZE = 5_000;
 
 /**
- * Deletes the oldest events, up to but not including the first event that was inserted at `before` or later. This
- * leaves no gaps between the remaining events. Stores the ids of the deleted events. Does not delete events of the
- * partners in `kept`. Returns whether there may be more to delete.
+ * Deletes a batch of the oldest events and stores their ids. Stops before the first event that was inserted at `before`
+ * or later, so that there are no gaps between the remaining events. Does not delete events of the partners in `kept`.
+ * Returns whether there may be more to delete.
  */
 export async function expireEvents(db: Db, before: string, kept: readonly string[]): Promise<boolean> {
   const { numAffectedRows } = await sql`

@@ -28,7 +28,7 @@ type Stream = {
   token: string;
   readable: Readable;
   position: bigint;
-  /** False while the stream is still catching up on its own, without the shared reader. */
+  /** False while the stream reads past events by itself. True once the shared reader sends it new events. */
   isLive: boolean;
   drained: (() => void) | null;
 };
@@ -42,7 +42,9 @@ const BATCH_SIZE = 1_000;
 const RETRY_MS = 2_000;
 const POLL_INTERVAL_MS = 250;
 const TOKEN_CHECK_INTERVAL_MS = 500;
-/** Limits concurrent token checks: while the connection for notifications is lost, each check is a query. */
+/**
+ * Maximum number of concurrent token checks. Without the connection for notifications, each check queries the database.
+ */
 const MAX_TOKEN_CHECKS = 8;
 const HEARTBEAT_INTERVAL_MS = 15_000;
 const DRAIN_TIMEOUT_MS = 30_000;
@@ -60,8 +62,8 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
   const streams = new Set<Stream>();
   const counts = new Map<string, number>();
   /**
-   * The position up to which all events have been sent to the live streams. Null before the first stream opens;
-   * outdated while there are no streams.
+   * The live streams have received all events up to this position. Null before the first stream opens. Not updated
+   * while there are no streams.
    */
   let tail: bigint | null = null;
   /** The current run of the shared reader. */
@@ -132,8 +134,8 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
         stream.readable.push(toFrame(row));
         stream.position = row.position;
       }
-      // At the start of a read, the shared reader decides which partners it reads for. So a stream joins only between
-      // two reads.
+      // The stream must not become live during a read of the shared reader, because that read may not include the
+      // events of the stream's partner.
       if (rows.length === 0 && reading !== null) await reading;
       else if (rows.length === 0 && reached !== null && reached === tail && streams.has(stream)) {
         if (reached > stream.position) stream.position = reached;

@@ -11,7 +11,7 @@ export async function lockTree(tx: Db, partnerId: string): Promise<number> {
   return Number(rows[0]?.size ?? 0n);
 }
 
-/** Reads a partner's events after a sequence number, whether or not the partner may still read them. */
+/** Reads a partner's events after a sequence number, including events that the partner may no longer read. */
 export async function readLoggedEvents(
   tx: Db,
   partnerId: string,
@@ -61,12 +61,12 @@ export async function readTreeSize(db: Db, partnerId: string): Promise<number> {
 }
 
 const PRUNE_BATCH_SIZE = 5_000;
-/** More levels than any tree has. */
+/** No tree has a level above this one. */
 const MAX_LEVEL = 62;
 
 /**
- * Deletes nodes that cover only expired events. Keeps the last such node of each level, because appending and the
- * proofs of later events need it. Returns whether there may be more to delete.
+ * Deletes nodes that cover only expired events. Keeps the last such node of each level, because new leaves and the
+ * proofs of later events need it. Returns whether there may be more nodes to delete.
  */
 export async function pruneNodes(db: Db): Promise<boolean> {
   const { numAffectedRows } = await sql`delete from event_tree_nodes where ctid = any(array(

@@ -28,8 +28,8 @@ export function startEventTrees(ctx: Pick<Context, 'db' | 'log'>): () => Promise
 }
 
 /**
- * Adds new events to the tree of every partner, and returns the partners whose tree cannot be extended. Also runs
- * before events expire, so that every event becomes a leaf.
+ * Adds new events to the tree of every partner. Returns the partners whose tree cannot be extended. Also called before
+ * expired events are deleted, so that every event becomes a leaf first.
  */
 export async function extendTrees({ db, log }: Pick<Context, 'db' | 'log'>): Promise<string[]> {
   const broken: string[] = [];
@@ -55,7 +55,10 @@ async function extendTree(db: Db, partnerId: string): Promise<void> {
   }
 }
 
-/** Events that expired before trees existed become placeholders, so that a leaf's index is its `sequence` minus one. */
+/**
+ * Returns the leaves for the events. Adds a placeholder for each event that expired before trees existed, so that the
+ * index of a leaf is the `sequence` of its event minus one.
+ */
 function leavesOf(size: number, events: readonly EventRow[]): Buffer[] {
   const leaves: Buffer[] = [];
   for (const event of events) {

@@ -67,9 +67,9 @@ export type UserCaller = Caller & { userId: string };
 /** The part of the authorization server that every request needs. */
 export type Guard = {
   /**
-   * Returns the caller of an access token, or null if the token is invalid. Synchronous if the token is
-   * cached. Otherwise reads the database in the lane of the caller's network, because the partner is not
-   * known yet. Without a request, reads in the node's own lane.
+   * Returns the caller of an access token, or null if the token is invalid. Returns synchronously if the token is
+   * cached. Otherwise reads the database in the lane (`OpenPool.laneOf`) of the client's network, because the partner
+   * is not known yet. Without a request, reads in the node's own lane.
    */
   check(token: string, request?: Pick<FastifyRequest, 'ip' | 'raw'>): Caller | null | Promise<Caller | null>;
   isCached(token: string): boolean;

@@ -72,8 +72,8 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
 }
 
 /**
- * Returns a serializer that caches the text of each reply object. This is safe because it serializes only the replies
- * of handlers that return synchronously. Such handlers return cached, immutable objects.
+ * Returns a serializer that caches the text of each reply object. Only for handlers that return synchronously: they
+ * return cached objects that never change, so the text stays correct.
  */
 function textCache() {
   const texts = new WeakMap<object, string>();

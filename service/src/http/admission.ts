@@ -1,44 +1,50 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
 /**
- * How many requests may start in one turn of the event loop, and how long starting them may take. The node reads
- * database replies once per turn, and a request needs several replies. If one turn started every request that has
- * arrived, the requests already running would wait longer for their replies.
+ * The limits of one turn of the event loop: how many requests it may start, and how long it may take to start them. The
+ * node reads database replies once per turn, and a request needs several replies. If a turn started every waiting
+ * request, the running requests would wait longer for their replies.
  */
 const MAX_STARTS_PER_TURN = 16;
 const MAX_START_MS_PER_TURN = 1;
 /**
- * If a connection has arrived, a turn starts no requests. This is the maximum number of such turns in a row. Node.js
- * accepts one connection per turn. If every turn started requests, the other connections would wait in the operating
- * system, where this service cannot see how long they have waited and cannot refuse them.
+ * The maximum number of consecutive turns that start no requests because a connection has arrived. Node.js accepts one
+ * connection per turn, so turns without requests accept the waiting connections sooner. Until then, those connections
+ * wait in the operating system, where this service can neither measure their wait nor refuse them.
  */
 const MAX_ACCEPT_TURNS = 64;
 const SAMPLE_INTERVAL_MS = 250;
-/** A longer turn is counted as this long, so that a pause of the process does not lower the measured rate. */
+/**
+ * The longest time that is counted for a turn. Without this maximum, a pause of the process would lower the measured
+ * rate.
+ */
 const MAX_SAMPLED_TURN_MS = 50;
 /**
- * How long the limit of the queue stays in force after the rate was measured. The limit must not lapse when the queue
- * is empty for a moment: otherwise a saturated node would queue everything until the next measurement and refuse most
- * of it late, which costs much more.
+ * How long the limit on waiting requests applies after the rate was measured. The limit must still apply after the
+ * queue was empty for a moment. Otherwise a saturated node would queue every request until the next measurement and
+ * refuse most of them late, which costs much more.
  */
 const RATE_TTL_MS = 1_000;
 const DATABASE_RETRY_MS = 1;
-/** A lane may briefly queue this many requests, whatever the measured rate: as many as can start in two turns. */
+/**
+ * How many requests a lane may briefly queue, whatever the measured rate. This is the number of requests that can start
+ * in two turns.
+ */
 const MAX_BURST = 2 * MAX_STARTS_PER_TURN;
 
 type Waiting = { request: IncomingMessage; response: ServerResponse; arrivedAt: number };
 
 type Options = {
   /**
-   * A request that has waited longer than this is refused: its caller may have given up, and serving it would
-   * delay the requests behind it.
+   * The longest time that a request may wait. After that time, it is refused: its caller may have given up, and serving
+   * it would delay the requests behind it.
    */
   maxWaitMs: number;
   /**
-   * Returns the id of the request's partner as its lane, or null if the partner is not known. Lanes are served in
-   * rotation, so a partner that floods the node delays only itself. In each rotation, a partner starts two requests in
-   * a row. All callers without a known partner together start one request, because anybody can be such a caller, and
-   * some of their requests (token refreshes) are expensive.
+   * Returns the lane of a request: the id of its partner, or null if the partner is not known. Lanes are served in
+   * rotation, so a partner that floods the node delays only itself. In each rotation, a partner starts two requests.
+   * All callers without a known partner share one lane, which starts only one request: anybody can be such a caller,
+   * and some of these requests (token refreshes) are expensive.
    */
   laneOf(request: IncomingMessage): string | null;
   /** Returns whether the database has room for another request of this lane. */
@@ -50,9 +56,11 @@ type Options = {
 type Admission = {
   admit: RequestListener;
   /**
-   * Returns whether the lane's queue is full. If it is, a request that cannot start at once is refused. A queue is full
-   * if it exceeds the lane's share of `maxWaiting`. While its oldest request has waited only briefly, there are two
-   * exceptions: all queues together do not exceed `maxWaiting`, or the queue holds at most `MAX_BURST` requests.
+   * Returns whether the lane's queue is full. If it is full, a request that cannot start at once is refused. A queue is
+   * full if it exceeds the lane's share of `maxWaiting`. While its oldest request has waited only briefly, the queue
+   * may exceed this share in two cases:
+   * - All queues together do not exceed `maxWaiting`.
+   * - The queue holds at most `MAX_BURST` requests.
    */
   isFull(lane: string | null): boolean;
   /** Call it for every new connection. */
@@ -60,8 +68,9 @@ type Admission = {
 };
 
 /**
- * Starts requests at the rate at which the node can serve them. A request that cannot start at once joins the queue of
- * its lane. It is refused if serving that queue would take longer than half of `maxWaitMs` (see `isFull`).
+ * Starts requests at the rate at which the node can serve them. A request that cannot start at once waits in the queue
+ * of its lane. If the queue is full (see `isFull`), the request is refused. Serving a full queue would take longer than
+ * half of `maxWaitMs`.
  */
 export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: Options): Admission {
   const lanes = new Map<string | null, Waiting[]>();
@@ -72,15 +81,18 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
   let isScheduled = false;
   let hasNewConnection = false;
   let acceptTurns = 0;
-  /** The partner that has started the first of its two requests in a row. */
+  /** The partner that has started the first of its two requests in this rotation. */
   let laneOfFirstTurn: string | null = null;
-  /** The current sample: how many requests have started in how many milliseconds, up to the turn at `sampledAt`. */
+  /**
+   * The current sample: `startedCount` requests have started in `sampledMs` milliseconds. `sampledAt` is the time of
+   * the last turn in the sample.
+   */
   let startedCount = 0;
   let sampledMs = 0;
   let sampledAt = 0;
   /**
-   * The maximum number of waiting requests, calculated from the last whole sample. It applies until `limitedUntil`.
-   * After that, and before the first sample, the number is unlimited.
+   * The maximum number of waiting requests, calculated from the last complete sample. It applies until `limitedUntil`.
+   * After that time, and before the first sample, there is no maximum.
    */
   let maxWaiting = 0;
   let limitedUntil = 0;
@@ -108,11 +120,11 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
     lanes.set(lane, queue);
     laneOfFirstTurn = null;
   };
-  /** Starts the oldest request of the first lane that may start one. Returns false if no lane may. */
+  /** Starts the oldest request of the first lane that may start a request. Returns false if no lane may start one. */
   const startNext = (now: number): boolean => {
     for (const [lane, queue] of lanes) {
       if (!mayStart(lane)) {
-        // If a partner cannot start its second request, it moves behind the others, so that it does not stay first.
+        // A partner that cannot start its second request moves behind the others. Otherwise it would stay first.
         if (lane !== null && lane === laneOfFirstTurn) moveBehind(lane, queue);
         continue;
       }
@@ -168,7 +180,7 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
       setTimeout(runTurn, DATABASE_RETRY_MS);
     }
   };
-  /** Returns the lane's share of the started requests and of `maxWaiting`. */
+  /** Returns the lane's share of the requests in a rotation. The lane has the same share of `maxWaiting`. */
   const shareOf = (lane: string | null): number =>
     (lane === null ? 1 : 2) / (2 * lanes.size - (lanes.has(null) ? 1 : 0));
   const isFull = (lane: string | null): boolean => {
@@ -179,8 +191,8 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
     const isYoung = now - first.arrivedAt <= maxWaitMs / 4;
     if (now >= limitedUntil || (isYoung && (waitingCount <= maxWaiting || queue.length <= MAX_BURST)))
       return false;
-    // Keeps the limit in force for longer only if the oldest request of the lane has waited for a long time. Otherwise
-    // a low rate, measured while the database stalled, would stay in force.
+    // Extends the limit only if the oldest request of the lane has waited for a long time. Otherwise a low rate that
+    // was measured while the database stalled would stay in force.
     if (!isYoung) limitedUntil = now + RATE_TTL_MS;
     return true;
   };

@@ -5,7 +5,9 @@ import { parseStrictJson } from './strict-json.ts';
 
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
-/** Accepts JSON on every route and forms where declared. A route with `rawBody` gets the unparsed bytes. */
+/**
+ * Parses JSON bodies on every route, and forms on routes with `forms`. A route with `rawBody` gets the unparsed bytes.
+ */
 export function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {

@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.ts';
 
 /**
- * Fails requests whose handler takes too long. One timer serves all requests, because a timer per request would cost
+ * Rejects requests whose handler takes too long. All requests share one timer, because a timer per request would cost
  * more than most handlers.
  */
 export type Deadlines = { watch<T>(work: Promise<T>): Promise<T>; stop(): void };

@@ -9,8 +9,8 @@ import type { FastifyInstance } from 'fastify';
  */
 const ANNOUNCE_MS = 1_000;
 /**
- * The remaining connections are closed this long after draining began. The process then has some time left to exit
- * within 5 s.
+ * The time from the start of the drain until the remaining connections are closed. It leaves the process some time to
+ * exit within 5 s.
  */
 const DRAIN_MS = 4_200;
 /**
@@ -21,17 +21,17 @@ const SILENT_MS = 300;
 const CHECK_INTERVAL_MS = 20;
 
 /**
- * How long and how often the server tries to accept all waiting connections before it stops listening. The time is long
- * because a busy machine may not run the process at all for a while.
+ * How long the server tries to accept all waiting connections before it stops listening. The time is long, because a
+ * busy machine may give the process no CPU time for a while.
  */
 const ACCEPT_MS = 1_500;
 const MAX_ACCEPT_ATTEMPTS = 100;
 /**
- * After this many turns of the event loop without a new connection, no connection is waiting: a full turn
- * accepts at least one if any waits.
+ * If this many turns of the event loop bring no new connection, none is waiting: a full turn accepts at least one of
+ * the waiting connections.
  */
 const IDLE_TURNS = 2;
-/** The backlog while the server stops listening. The system lets one more connection wait than the backlog says. */
+/** The backlog while the server stops listening. The system lets one more connection wait than this number. */
 const LAST_BACKLOG = 1;
 
 /** The parts of Node's internal socket handle that have no public equivalent. They are synchronous system calls. */
@@ -39,8 +39,8 @@ type Handle = { listen(backlog: number): number; getpeername(address: object): n
 
 /**
  * Returns a function that stops a server without losing requests. While the server drains, every reply closes its
- * connection, so that clients reconnect to another node. The function waits until no request is open and every
- * connection opened in the meantime has sent its request. After `DRAIN_MS` it closes all remaining connections.
+ * connection, so that the client reconnects to another node. The function waits until no request is open and every
+ * connection opened during the drain has sent its request. After `DRAIN_MS`, it closes all remaining connections.
  */
 export function prepareDrain(app: FastifyInstance, turnReadinessRed: () => void): () => Promise<void> {
   const { server } = app;
@@ -82,8 +82,8 @@ export function prepareDrain(app: FastifyInstance, turnReadinessRed: () => void)
     };
     do {
       await sleep(CHECK_INTERVAL_MS);
-      // Timers run before sockets are read. Without this turn, a process that got no CPU time would close connections
-      // whose data it has not read yet.
+      // Node runs timers before it reads sockets. Without this turn, a process that had no CPU time for a while would
+      // close connections whose data it has not read yet.
       await nextTurn();
     } while (await mayWait());
     server.closeAllConnections();
@@ -92,9 +92,9 @@ export function prepareDrain(app: FastifyInstance, turnReadinessRed: () => void)
 }
 
 /**
- * Stops listening once every waiting connection is accepted. When the socket closes, the operating system resets
- * connections that still wait, and a proxy does not always retry a request that it sent on one of them. Requests are
- * held back meanwhile, because handling them would delay accepting the next connection.
+ * Stops listening once every waiting connection is accepted. The operating system resets connections that still wait
+ * when the socket closes, and a proxy does not always retry a request that it sent on such a connection. Holds back
+ * requests meanwhile, because handling them would delay accepting connections.
  */
 async function stopListening(server: Server): Promise<void> {
   const held: [IncomingMessage, ServerResponse][] = [];
@@ -133,9 +133,9 @@ async function acceptWaiting(server: Server, end: number): Promise<void> {
 }
 
 /**
- * Fills the backlog with our own connections. If all of them are connected, no other connection is waiting, and no new
- * one can get in before the socket closes: the system ignores its first packet. When the client repeats that packet,
- * the connection is refused, and the client connects to another node.
+ * Fills the backlog with our own connections. If all of them are connected, no other connection is waiting. From then
+ * on, the system ignores the first packet of any new connection. When a client repeats that packet, the socket is
+ * closed. The connection is then refused, and the client connects to another node.
  */
 async function fillBacklog({ address: host, port }: AddressInfo): Promise<Socket[]> {
   const own = Array.from({ length: LAST_BACKLOG + 1 }, () =>

@@ -87,9 +87,8 @@ export function oauthMembers(error: ApiError) {
 }
 
 /**
- * Converts an error from Node's HTTP parser. An overflow of the header buffer becomes `uri_too_long` if the request
- * line is too long or has no end. Otherwise it becomes `payload_too_large`. Every other error becomes
- * `malformed_request`.
+ * Converts an error from Node's HTTP parser. If the header buffer overflowed, returns `uri_too_long` if the request
+ * line was too long, otherwise `payload_too_large`. For every other error, returns `malformed_request`.
  */
 export function parserError(error: Error): ApiError {
   const { code, rawPacket } = error as { code?: unknown; rawPacket?: Buffer };

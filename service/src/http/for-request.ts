@@ -4,8 +4,8 @@ import { actorOf } from './access.ts';
 import { clientNetwork } from './network.ts';
 
 /**
- * Returns the context for one request. The audit log attributes its transactions to the request, and to the caller if
- * there is one. Events for the caller's partner contain the request id.
+ * Returns the context for one request. The audit log records the request, and the caller if there is one, for each
+ * transaction of this context. Events for the caller's partner contain the request id.
  */
 export function forRequest(
   ctx: Context,

@@ -1,15 +1,15 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** Operating systems choose the local ports of outgoing connections above this range. */
+/** The range to choose from. Operating systems use ports above it for outgoing connections. */
 const FIRST_PORT = 10_000;
 const LAST_PORT = 30_000;
 const MAX_ATTEMPTS = 100;
 
 /**
- * Finds a free port. The server's address must be known before the server is built, because it appears in
- * tokens and in the discovery documents. The service starts to listen seconds after the search, so the port
- * must not be one that an outgoing connection can take in the meantime.
+ * Finds a free port. The port must be known before the server is built, because the server's address appears in tokens
+ * and discovery documents. The server listens only seconds later, so an outgoing connection must not be able to take
+ * the port in the meantime.
  */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   for (let attempt = 1; ; attempt++) {

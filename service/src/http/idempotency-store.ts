@@ -10,10 +10,9 @@ const KEY_TTL = '24 hours';
 export type Claim = { id: Buffer; node: number };
 
 /**
- * Claims a key for a request and returns true, or returns false if the key is taken. Any request can claim an expired
- * key. While the request that took the key is unfinished, only a retry of that request (one of `requestTags` matches)
- * can claim the key, and only if the node that owns the key is gone or the lease has expired. Stores the first of the
- * tags with the key.
+ * Claims a key for a request, and stores the first of `requestTags` with the key. Returns false if the key is taken.
+ * Any request can claim a new or an expired key. A retry of a request (one of `requestTags` matches) can also claim the
+ * key of the unfinished request, if the node that owns the key is gone or the lease has expired.
  */
 export async function insertClaim(
   db: Db,

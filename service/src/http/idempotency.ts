@@ -7,7 +7,7 @@ import type { Caller } from './access.ts';
 import * as store from './idempotency-store.ts';
 
 type Request = { method: string; path: string; key: string; body: unknown };
-/** Outcomes stored by version 0.1 have no message. */
+/** The stored outcome of a request: a reply or an error. Errors from version 0.1 have no message. */
 type Stored = { reply: unknown } | { code: ErrorCode; details: ErrorDetails; message?: string };
 type Outcome = { reply: unknown; replayed: boolean };
 
@@ -17,9 +17,9 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
 }
 
 /**
- * Runs `handle` once for all requests with this key. The other requests get its reply, or 409 while it runs. The reply
- * is stored in the same transaction as the effect (`ctx.commitReply`). So after a crash, a retry gets the stored reply
- * if the effect was committed, and otherwise starts from scratch.
+ * Runs `handle` for the first request with a key. Later requests with the key get the stored reply, or 409 while
+ * `handle` still runs. `ctx.commitReply` stores the reply in the transaction of the effect. After a crash, either both
+ * are stored and a retry gets the reply, or neither is and the retry runs `handle` again.
  */
 export async function runOnce(
   ctx: Context,
@@ -53,9 +53,9 @@ export async function runOnce(
 }
 
 /**
- * Returns null if this request now owns the key. Otherwise returns the stored outcome of the first request. Compares
- * the stored tag with the tags of this request under all secrets, because the node that tagged the first request may
- * have used another secret.
+ * Returns null if this request now owns the key. Otherwise returns the stored outcome of the first request. Throws
+ * `idempotency_key_reused` if the first request had a different body. A tag depends on the secret, and the first
+ * request may have been tagged with another secret, so the tags under all secrets are compared.
  */
 async function claimKey(
   ctx: Context,
@@ -72,8 +72,8 @@ async function claimKey(
 }
 
 /**
- * Stores the outcome, sealed because a reply can contain a token. If the claim is lost, throws to roll the transaction
- * back.
+ * Stores the outcome. Seals it, because a reply can contain a token. If this node no longer owns the key, throws
+ * `idempotency_in_progress`, which rolls the transaction back.
  */
 async function saveOutcome(ctx: Context, db: Db, claim: store.Claim, outcome: Stored): Promise<void> {
   const plain = Buffer.from(JSON.stringify(outcome));
@@ -82,8 +82,8 @@ async function saveOutcome(ctx: Context, db: Db, claim: store.Claim, outcome: St
 }
 
 /**
- * Stores a refusal like any reply. After a server error or `rate_limited`, releases the key instead, so that the caller
- * may retry.
+ * Stores the error as the outcome, so that retries get the same error. After a server error or `rate_limited`, releases
+ * the key instead, so that a retry runs again.
  */
 async function keepOrRelease(ctx: Context, claim: store.Claim, error: unknown): Promise<void> {
   if (error instanceof ApiError && error.status < 500 && error.code !== 'rate_limited')

@@ -33,8 +33,8 @@ export type ExtraOperation = {
 };
 
 /**
- * The errors that every route can return. Any request can exceed a rate limit, have headers that are too large, or have
- * a compressed body, which no route accepts.
+ * The errors that every route can return, even without a body: any request can have headers that are too large
+ * (`payload_too_large`) or a compressed body (`unsupported_media_type`).
  */
 const ANY_ROUTE: readonly ErrorCode[] = [
   'malformed_request',
@@ -86,7 +86,7 @@ export function routeOperation(route: Route, components: Components): Json {
 }
 
 /**
- * Returns the kinds of tokens that a route accepts. Client credentials cannot hold user scopes, and users cannot grant
+ * Returns the kinds of tokens that a route accepts. Partner tokens cannot have user scopes, and user tokens cannot have
  * `webhooks:write`.
  */
 function tokensOf(who: 'partner' | 'user', scope: Scope): ('userToken' | 'partnerToken')[] {
@@ -107,7 +107,7 @@ function describeTokens(access: Access): string | undefined {
 
 const PAGE = {
   200: {
-    description: 'A page for the user, possibly after redirects within the service.',
+    description: 'A page for the user. The service may redirect to it first.',
     content: { 'text/html': { schema: { type: 'string' } } },
   },
   303: { description: 'A redirect.', headers: { Location: { schema: { type: 'string' } } } },

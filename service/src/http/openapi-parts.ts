@@ -81,12 +81,12 @@ export function replyContent(reply: TSchema, components: Components): Json {
   return { schema, examples: { example: { value: exampleOf(schema, components.schemas) } } };
 }
 
-/** Returns one response per status, listing its error codes. */
+/** Returns one response per HTTP status. Each response lists the error codes with that status. */
 export function failures(codes: readonly ErrorCode[], path: string, components: Components): Json {
   const isOAuth = path.startsWith('/oauth/');
   const schema = components.reply(isOAuth ? OAuthFailure : Failure);
   const byStatus = new Map<number, ErrorCode[]>();
-  // OAuth endpoints answer invalid parameters with 400 (RFC 6749 §5.2).
+  // OAuth endpoints never return `validation_failed`. They answer invalid parameters with 400 (RFC 6749 §5.2).
   for (const code of new Set(codes.filter((each) => !isOAuth || each !== 'validation_failed')))
     byStatus.set(ERRORS[code][0], [...(byStatus.get(ERRORS[code][0]) ?? []), code]);
   return Object.fromEntries(

@@ -1,10 +1,10 @@
 type Json = Record<string, unknown>;
 
-/** Turns every schema with a title into a named component. */
+/** Collects the named components of the document: `schemas` has every schema with a title. */
 export type Components = {
-  /** Describes what a caller sends. Unknown members are refused. */
+  /** Returns the schema for a request. Requests with unknown members are refused. */
   request(schema: unknown): unknown;
-  /** Describes what we reply. Callers must tolerate members that a later version adds. */
+  /** Returns the schema for a reply. It allows additional members, because later versions may add some. */
   reply(schema: unknown): unknown;
   schemas: Json;
 };
@@ -34,7 +34,7 @@ export function collectComponents(): Components {
   };
 }
 
-/** Allows additional members in a reply. An empty object stays closed, because it must have no members. */
+/** Allows additional members in a reply, except in an object without any members, which must stay empty. */
 function openUp(schema: Json): Json {
   const { additionalProperties, ...rest } = schema;
   const isEmpty = Object.keys((schema.properties ?? {}) as Json).length === 0;

@@ -3,7 +3,8 @@ import { Counter, type Registry } from 'prom-client';
 import { ANONYMOUS, type OpenPool } from '../db/pool.ts';
 
 /**
- * Reports whether this node is too busy to answer in time, so that it can refuse requests before they cost anything.
+ * Reports whether this node is too busy to answer in time, so that the server can refuse requests before it spends work
+ * on them.
  */
 export type Overload = {
   isSaturated(): boolean;
@@ -52,8 +53,8 @@ export function watchOverload(
   const timer = setInterval(() => {
     const expectedWaitMs = (waiting() / Math.max(acquired, 1)) * SAMPLE_INTERVAL_MS;
     const now = performance.now();
-    // After a reset, the histogram starts to record in the second turn of the event loop. So if it is empty,
-    // a single turn took the whole sampling interval.
+    // After a reset, the histogram is empty until the second turn of the event loop. If the histogram is empty here, a
+    // single turn has taken the whole sampling interval.
     const lagMs = delay.count === 0 ? now - sampledAt : delay.mean / NANOSECONDS_PER_MS;
     sampledAt = now;
     laggingSamples = lagMs > limits.maxEventLoopLagMs ? laggingSamples + 1 : 0;

@@ -6,8 +6,8 @@ import { ApiError } from '../errors.ts';
  */
 export type PartnerBudgets = {
   /**
-   * Runs `work` immediately while the partner has budget; otherwise queues it. Throws `rate_limited` if too many of the
-   * partner's requests are queued. Work that returns no promise costs no budget.
+   * Runs `work` immediately if the partner has budget left, otherwise queues it. Throws `rate_limited` if too many of
+   * the partner's requests are queued. Work that runs immediately and returns no promise costs no budget.
    */
   run<Input, Result>(
     partnerId: string,
@@ -26,7 +26,9 @@ export function createPartnerBudgets({
   maxWaiting: number;
 }): PartnerBudgets {
   const budgets = new Map<string, Budget>();
-  /** Passes the slot on to the next queued request, so that a request that arrives in between cannot take it. */
+  /**
+   * Passes the slot directly to the next queued request. If the slot became free first, a newer request could take it.
+   */
   const release = (partnerId: string, budget: Budget): void => {
     const startNext = budget.waiting.shift();
     if (startNext !== undefined) startNext();

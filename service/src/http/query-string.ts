@@ -1,14 +1,14 @@
 import { decodeUtf8 } from './strict-json.ts';
 
 /**
- * The maximum number of parameters in a query or form, more than any of our routes needs. It exists because the router
- * parses the query before anything else is checked.
+ * The maximum number of parameters in a query or form. No route needs that many. The limit is enforced here, because
+ * the router parses the query before anything else is checked.
  */
 const MAX_PAIRS = 200;
 
 /**
- * Marks a query that cannot be decoded or has too many parameters. The router's parser must not throw; `refuseRequest`
- * throws later.
+ * Marks a query that cannot be decoded or has too many parameters. `refuseRequest` then throws, because `parseQuery`,
+ * which the router calls, must not throw.
  */
 export const MALFORMED = Symbol('malformed');
 

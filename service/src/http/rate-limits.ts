@@ -13,9 +13,9 @@ export const WINDOW_MS = 60_000;
 type Window = { count: number; end: number };
 
 /**
- * Counts in this process, in two generations of keys. The older generation is dropped as a whole every minute, when all
- * of its windows have ended. It is dropped earlier if the newer generation reaches `maxKeys`. `now` is monotonic real
- * time, independent of the application clock.
+ * Counts requests in this process. Keys are stored in two generations. Every minute, the older generation is dropped as
+ * a whole, because all of its windows have ended. To limit memory, it is dropped earlier if the newer generation
+ * reaches `maxKeys`. `now` is monotonic real time, independent of the application clock.
  */
 export function memoryLimiter(now: () => number = () => performance.now(), maxKeys = 100_000): Limiter {
   let current = new Map<string, Window>();
@@ -59,8 +59,8 @@ export function taken(count: number, limit: number, remainingMs: number): Taken 
 }
 
 /**
- * Returns a limiter that calls `count` with the name of the limit for each refused request. The first word of a key is
- * the name, except in keys of the general limit, which start with a client id.
+ * Returns a limiter that calls `count` with the name of the limit for each refused request. A key starts with the name
+ * of its limit. Only keys of the general limit, `api`, start with a client id instead.
  */
 export function countRefusals(limiter: Limiter, count: (limit: string) => void): Limiter {
   const report = (taken: Taken, key: string): Taken => {

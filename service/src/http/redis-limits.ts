@@ -3,15 +3,15 @@ import { type Limiter, memoryLimiter, taken, WINDOW_MS } from './rate-limits.ts'
 
 const COMMAND_TIMEOUT_MS = 250;
 /**
- * How long a node counts only in memory after a failed command, so that an unresponsive Redis server does not delay
- * every request.
+ * How long a node stops using Redis after a failed command, so that an unresponsive Redis server does not delay every
+ * request.
  */
 const PAUSE_MS = 1_000;
 const MAX_RECONNECT_DELAY_MS = 2_000;
 
 /**
- * Counts in Redis, for several nodes behind one address. Every request is also counted in memory. While Redis does not
- * answer, the count in memory applies, so that requests are never unlimited.
+ * Opens a rate limiter that counts requests in Redis, for several nodes behind one address. It also counts every
+ * request in memory. While Redis does not answer, the count in memory applies, so that requests are never unlimited.
  */
 export function openRedisLimiter(
   url: string,

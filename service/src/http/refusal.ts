@@ -11,7 +11,10 @@ import type { WholeRequest } from './whole-request.ts';
 export type Refusal = {
   /** Refuses a parsed request. */
   respond: RequestListener;
-  /** Returns the whole reply that refuses an unparsed request. The reply keeps the connection open. */
+  /**
+   * Returns the complete HTTP reply that refuses a request which Node has not parsed. The reply keeps the connection
+   * open.
+   */
   write(request: WholeRequest): string;
 };
 
@@ -23,9 +26,9 @@ export function chooseRequestId(sent: string | undefined): string {
 }
 
 /**
- * Prepares the refusal of requests while the node is saturated. A refusal has the same error object, headers and log
- * line as any other failure. Its constant parts are serialized once, because refusing must cost far less than
- * answering.
+ * Prepares the replies with which a saturated node refuses requests. They have the same error object, headers and log
+ * line as other errors. Their constant parts are serialized only once, because a refusal must cost far less than a
+ * normal reply.
  */
 export function prepareRefusal(ctx: Context, keepAliveTimeoutMs: number): Refusal {
   const record = requestRecorder(ctx, '-', '-');

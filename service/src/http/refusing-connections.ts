@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import { readWholeRequest, type WholeRequest } from './whole-request.ts';
 
 type Connection = {
-  /** The last request that the parser read, if it arrived as one chunk that contained nothing else. */
+  /** The last request that the parser read. Null unless this request arrived alone, as one whole chunk. */
   last: IncomingMessage | null;
-  /** The request that the parser is about to read, if the chunk contains exactly one. */
+  /** The request in the chunk that the parser is about to read. Null unless the chunk is exactly one request. */
   expected: WholeRequest | null;
   /** The response to the last request that the parser read. */
   response: ServerResponse;
@@ -19,9 +19,9 @@ export type RefusingConnections = {
 };
 
 /**
- * Once a request on a connection has been refused, passes later requests on that connection to `refuse` before Node
- * parses them, because parsing is more than half of the cost of a refusal. `refuse` returns the text of the reply, or
- * null if the request must be parsed and handled.
+ * Refuses requests before Node parses them, on connections on which a request has already been refused. Parsing is more
+ * than half of the cost of a refusal. `refuse` returns the text of the reply, or null if the request must be parsed and
+ * handled.
  *
  * A chunk is answered here only if it is exactly one request, the parser is between two requests, and every earlier
  * reply has been sent. Otherwise the bytes of one request could be mistaken for another request, or replies could be
@@ -37,7 +37,7 @@ export function watchRefusals(refuse: (request: WholeRequest) => string | null):
     connections.set(socket, connection);
     socket.removeListener('data', parse as (chunk: Buffer) => void);
     socket.on('data', (chunk: Buffer) => {
-      // Once the socket is closed, its parser may already serve another connection.
+      // Once the socket is closed, Node may already use its parser for another connection.
       if (!socket.writable) return;
       const request = readWholeRequest(chunk);
       // A client that sends but does not read must not fill our memory with replies.
@@ -69,12 +69,12 @@ export function watchRefusals(refuse: (request: WholeRequest) => string | null):
 }
 
 /**
- * Returns whether the parser has read exactly the expected request. If the parser was still inside an earlier request
- * when the chunk arrived, it has read a different request:
+ * Returns whether the parser has read exactly the expected request. The parser may still have been inside an earlier
+ * request when the chunk arrived. It has then read a different request, which starts later in the chunk:
  * - If the different request starts before the body of the expected request, its method or its number of headers
  *   differs.
- * - If the different request starts inside that body, it passes this check only with the same content length. It is
- *   then incomplete at the end of the chunk, because its own body is as long as the body that contains it.
+ * - If the different request starts inside that body, it passes this check only with the same content length. Its own
+ *   body then does not fit into the chunk, so the different request is incomplete.
  */
 function isSame({ method, url, headers, rawHeaders }: IncomingMessage, expected: WholeRequest): boolean {
   return (

@@ -5,8 +5,8 @@ import type { Caller } from './access.ts';
 import type { Taken } from './rate-limits.ts';
 
 /**
- * Returns the security headers of every API reply: a reply loads no content, cannot be framed, and its type is not
- * sniffed.
+ * Returns the security headers of every API reply. Browsers then load no resources for the reply, show it in no frame,
+ * and do not sniff its type.
  */
 export function securityHeaders(baseUrl: string): Record<string, string> {
   const headers = {
@@ -27,7 +27,7 @@ export const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store, no-transform',
   'x-accel-buffering': 'no',
-  // An idle connection left behind by an ended stream would delay the node's shutdown.
+  // Closes the connection when the stream ends. An idle connection would delay the shutdown of the node.
   connection: 'close',
 } as const;
 
@@ -70,7 +70,7 @@ export function setPreflightHeaders(reply: FastifyReply): void {
   });
 }
 
-/** Returns whether the client is a browser that opens a page: API clients do not ask for HTML. */
+/** Returns whether the client accepts HTML. Browsers that open a page do; API clients do not. */
 export function acceptsHtml({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
   return /(^|,)\s*text\/html\s*(?!;\s*q=0(\.0*)?\s*(,|$))(;|,|$)/i.test(headers.accept ?? '');
 }

@@ -34,13 +34,13 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
   rawBody?: true;
   reply: R;
   /**
-   * Serializes with `JSON.stringify`. Used for replies whose schema is a union, because the schema's serializer would
-   * try the variants one by one. Undeclared members are not removed, so a test must check that replies contain only
-   * declared members.
+   * Serializes the reply with `JSON.stringify`. Used for replies whose schema is a union, because the schema's
+   * serializer would try the variants one by one. `JSON.stringify` keeps undeclared members, so a test must check that
+   * replies contain only declared members.
    */
   plainReply?: true;
   /**
-   * Replies with server-sent events. `handle` returns their text as a stream, which ends when the connection
+   * Replies with server-sent events. `handle` returns a stream of their text. The stream ends when the connection
    * closes.
    */
   stream?: true;
@@ -49,8 +49,8 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
   /** A rate limit in addition to the caller's general rate limit. */
   limit?: LimitName;
   /**
-   * `etag` is for replies that are the same for all users of a partner. Other replies are `no-store`. If the handler
-   * returns synchronously, the returned object must be immutable, because its serialized text is cached.
+   * Set to `etag` for replies that are the same for all users of a partner. Without it, replies are `no-store`. If the
+   * handler returns synchronously, the returned object must be immutable, because its serialized text is cached.
    */
   cache?: 'etag';
   /**
@@ -58,7 +58,7 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
    * callers.
    */
   keepsText?: true;
-  /** Set on reads that write to the audit log: the audit entry names the request and the caller. */
+  /** Set on GET routes that write to the audit log, so that the audit entry names the request and the caller. */
   isAudited?: true;
   /**
    * Throws if the stored reply of an idempotent request must not be returned again. Used for replies that
@@ -68,7 +68,7 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
   handle(ctx: Context, caller: C, input: Input<P, Q, B>): Promise<Static<R>> | Static<R>;
 };
 
-/** A declared route; its types are checked where it is declared. */
+/** A declared route. It has no specific types, because the functions below have already checked them. */
 export type Route = Omit<Declaration<never, TSchema, TSchema, TSchema, TSchema>, 'handle' | 'recheck'> & {
   access: Access;
   recheck?(ctx: Context, caller: Caller | null, input: unknown, reply: unknown): Promise<void>;

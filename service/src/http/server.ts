@@ -43,7 +43,7 @@ declare module 'fastify' {
 
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** Registers routes that a declaration cannot express. Each of these routes must set `config.access`. */
+/** Registers routes that cannot be declared as a `Route`. Each of these routes must set `config.access`. */
 export type Plugin = (app: FastifyInstance) => Promise<void> | void;
 
 /** Shows a page to a browser that asks for a path without a route. Returns false for paths of the API. */
@@ -106,7 +106,7 @@ export async function buildServer(
     request.startedAt = request.raw.arrivedAt ?? performance.now();
     refuseRequest(request);
     if (!request.is404) return done();
-    // Replies before the body is read: its type and size do not matter if the path or method does not exist.
+    // Replies before the body is read, because the body does not matter if the path or method does not exist.
     if (!isBrowser(request) || methods(request.url).length > 0 || !showUnknown(request, reply))
       replyToUnknown(ctx, methods, request, reply);
     recordUnknown(request, reply.statusCode);
@@ -119,7 +119,10 @@ export async function buildServer(
   return app;
 }
 
-/** Answers requests that Node itself would refuse without a body (an unsupported `Expect` header) or drop (CONNECT). */
+/**
+ * Answers two kinds of requests in place of Node: Node would refuse an unsupported `Expect` header without a body, and
+ * drop CONNECT.
+ */
 function answerRawRequests(ctx: Context, app: FastifyInstance): void {
   const answer = (error: ApiError) => rawFailure(ctx.securityHeaders, error, randomUUID());
   app.server.on('checkExpectation', ({ socket }: FastifyRequest['raw']) =>

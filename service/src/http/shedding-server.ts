@@ -13,9 +13,9 @@ declare module 'node:http' {
 }
 
 /**
- * Creates an HTTP server that refuses requests while the node is saturated, before any other code sees them: refusing
- * must cost far less than answering. Health probes are always answered, because a busy node that looks dead would be
- * restarted.
+ * Creates an HTTP server that refuses requests while the node is saturated. It refuses them before any other code sees
+ * them, because a refusal must cost far less than an answer. It always answers health probes, because a busy node that
+ * looks dead would be restarted.
  */
 export function createSheddingServer(
   ctx: Context,

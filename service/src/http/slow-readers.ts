@@ -5,12 +5,13 @@ const MAX_CHECK_INTERVAL_MS = 1_000;
 
 /**
  * Closes connections whose client does not read, because data that the operating system cannot buffer stays in our
- * memory. (Node itself limits slow requests.) Checks the connections at intervals, because listeners on every reply
- * would cost more than most handlers.
+ * memory. Does not check for slow requests, which Node limits itself. Checks the connections at intervals, because
+ * listeners on every reply would cost more than most handlers.
  */
 export function closeSlowReaders(server: Server, timeoutMs: number): void {
   /**
-   * For each connection with buffered data: how many bytes have left our buffer, and when this number was first seen.
+   * For each connection with buffered data: how many bytes have left our buffer (`read`), and since when this number
+   * has not changed (`since`).
    */
   const stalled = new Map<Socket, { read: number; since: number }>();
   const sockets = new Set<Socket>();

@@ -15,9 +15,9 @@ export function decodeUtf8(body: Buffer): string {
 }
 
 /**
- * Parses JSON and rejects everything that parsers disagree about: duplicate keys, deep nesting and the member
- * `__proto__`. Two readers of one body must never see different requests. Also rejects NUL characters, which PostgreSQL
- * text cannot store, and bodies with many members, because every member costs time in validation.
+ * Parses JSON. Rejects duplicate keys, deep nesting and the member `__proto__`, because parsers treat them differently,
+ * and two readers of one body must never see different requests. Also rejects NUL characters, which PostgreSQL text
+ * cannot store, and bodies with many members, because every member costs time in validation.
  */
 export function parseStrictJson(body: Buffer): unknown {
   const text = decodeUtf8(body);

@@ -8,8 +8,8 @@ declare module 'fastify' {
 }
 
 /**
- * Traces the requests of the application. A span names the route instead of the path and does not name the caller,
- * because everything in it leaves the node.
+ * Traces the requests of the application. Spans are sent to another system, so a span names the route instead of the
+ * path, and does not name the caller.
  */
 export function traceRequests(app: FastifyInstance, tracer: Tracer): void {
   app.decorateRequest('span', null);
@@ -19,7 +19,7 @@ export function traceRequests(app: FastifyInstance, tracer: Tracer): void {
     if (request.span !== null) endWithReply(tracer, request.span, request, reply);
     enter(request, done);
   });
-  // The trace context that the first hook entered is lost when the body is read, so this hook enters it again.
+  // Enters the trace context again, because the context that the first hook entered is lost when the body is read.
   app.addHook('preHandler', (request, _reply, done) => enter(request, done));
   const enter = ({ span }: FastifyRequest, done: () => void) =>
     span === null ? done() : tracer.within(span, done);

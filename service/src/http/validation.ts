@@ -7,8 +7,8 @@ import { ApiError } from '../errors.ts';
 import { FORMATS } from './wire.ts';
 
 /**
- * `typed` does not coerce: requests and provider data must have the right types. `file` is for files written by hand,
- * in which `1` may stand for "1".
+ * `typed` does not coerce, because requests and provider data must have the right types. `file` coerces: in files
+ * written by hand, the number `1` may stand for the text "1".
  */
 const validators = { typed: newValidator(false), file: newValidator(true) };
 
@@ -60,8 +60,8 @@ function textReader(schema: TSchema): (text: Text) => void {
 }
 
 /**
- * Validates queries and paths. Bodies are validated by `bodyCheck`, because Fastify selects the body schema
- * by content type, and an unusual content type could bypass the validation.
+ * Validates queries and paths, but not bodies. Fastify selects the schema of a body by content type, so an unusual
+ * content type could bypass the validation. `bodyCheck` validates bodies instead.
  */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema }) => {
   const [problems, readText] = [lazily(schema), textReader(schema)];

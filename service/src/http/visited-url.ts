@@ -4,8 +4,8 @@ import type { Kernel } from '../kernel.ts';
 type Parts = { config: Pick<Kernel['config'], 'profile'>; baseUrl: string };
 
 /**
- * Returns the public URL with `localhost` as its host if this is a sandbox and the host is a loopback IP address.
- * Otherwise, returns null. Passkeys do not work on an IP address, because WebAuthn requires a domain name.
+ * Returns the public URL with `localhost` as its host, so that passkeys work: WebAuthn requires a domain name. Returns
+ * null unless this is a sandbox and the host is a loopback IP address.
  */
 export function localhostUrl({ config, baseUrl }: Parts): string | null {
   const url = new URL(baseUrl);

@@ -1,24 +1,23 @@
-/** A complete request whose chunk contains nothing else, so that one reply answers the whole chunk. */
+/** A request that is exactly one chunk of the connection. One reply answers the whole chunk. */
 export type WholeRequest = {
   method: string;
   url: string;
-  /** By lower-case name. No header is repeated. */
+  /** The headers by their lower-case names. No header occurs twice. */
   headers: ReadonlyMap<string, string>;
 };
 
 const MAX_BYTES = 16 * 1024;
 /**
- * Matches the request line and the headers. The methods HEAD and OPTIONS do not match, because their replies differ
- * from those of other methods.
+ * Matches the request line and the headers. Does not match the methods HEAD and OPTIONS, which need different replies.
  */
 const HEAD =
   /^(GET|POST|PATCH|DELETE) (\/[\x21-\x7e]*) HTTP\/1\.1\r\n((?:[\w!#$%&'*+.^`|~-]+:[\t\x20-\x7e\x80-\xff]*\r\n)+)\r\n/;
 const LENGTH = /^\d{1,5}$/;
 
 /**
- * Returns the request if the chunk is exactly one plain request, from its first to its last byte. Returns null in every
- * other case, for example for part of a request, for two requests, and for headers that change how the body or the
- * connection ends. It can be much stricter than a parser, because Node's parser handles all other chunks.
+ * Returns the request if the chunk is exactly one plain request. Returns null in all other cases: for part of a
+ * request, for several requests, or if a header changes where the body ends or whether the connection stays open. May
+ * be stricter than an HTTP parser, because Node's parser handles all chunks for which this returns null.
  */
 export function readWholeRequest(chunk: Buffer): WholeRequest | null {
   if (chunk.length > MAX_BYTES) return null;

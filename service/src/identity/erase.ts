@@ -1,7 +1,10 @@
 import type { Db } from '../db/pool.ts';
 import { endApplicant } from './store.ts';
 
-/** Stops reading the applicant from the provider. Keeps the reviews, as the law requires, and lists them in `kept`. */
+/**
+ * Stops reading the applicant from the provider. Keeps the reviews, because the law requires it. `kept` describes what
+ * is kept.
+ */
 export async function eraseUser(
   tx: Db,
   userId: string,

@@ -43,8 +43,8 @@ export type Review = {
 export type Applicant = { id: string; kind: UserKind; review: Review | null; data: PersonalData };
 
 /**
- * What an event means for us, independent of the provider's event names. `read`: the applicant must be read
- * again.
+ * What an event means for us, independent of the provider's event names. For example, `read` means that the applicant
+ * must be read again.
  */
 export type EventEffect =
   | 'review'
@@ -82,7 +82,7 @@ export type IdentityProvider = {
   moveToLevel(applicantId: string, level: Level): Promise<boolean>;
   /** Reads a webhook event. Throws `unauthorized` unless the provider signed these bytes. */
   readWebhook(headers: WebhookHeaders, body: Buffer): IdentityEvent;
-  /** Whether this is the provider's sandbox, whose events a production installation ignores. */
+  /** Whether this is the provider's sandbox. If not, events from the sandbox are ignored. */
   isSandbox: boolean;
   close(): Promise<void>;
 };

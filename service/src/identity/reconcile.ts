@@ -96,7 +96,7 @@ async function applyApplicant(
   const { review, data } = applicant;
   if (review === null || !LEVELS.some((level) => level === review.levelName)) return HOUR_S;
   await saveReview(tx, userId, review, asOf);
-  // Stores only verified data. If the provider returns no data, it has deleted the data, and we keep our copy.
+  // Stores only verified data. If the reply contains no data, the provider has deleted it. Our copy then stays.
   if (review.answer === 'GREEN' && Object.values(data).some((value) => value !== null)) {
     const saved = await savePersonalData(ctx, tx, userId, data, asOf);
     if (saved !== null) await savePerson(tx, userId, review.levelName, saved.persons, asOf);

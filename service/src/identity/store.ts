@@ -67,8 +67,8 @@ export async function expectApplicant(db: Db, userId: string): Promise<void> {
 }
 
 /**
- * Stores the review of one level as of `asOf`, unless a newer review is stored. A new approval has no known person
- * until `savePerson` is called.
+ * Stores the review that one level had at the time `asOf`, unless a newer review is stored. A new approval has no
+ * person until `savePerson` stores one.
  */
 export async function saveReview(db: Db, userId: string, review: Review, asOf: string): Promise<void> {
   const { levelName, status, answer, rejectType, reviewedAt } = review;
@@ -91,8 +91,8 @@ export async function saveReview(db: Db, userId: string, review: Review, asOf: s
 }
 
 /**
- * Stores `current` as the person who received the approval of `level`. Version 0.1 stored approvals without a person.
- * If another level has such an approval, stores `former` as its person.
+ * Stores `current` as the person who received the approval of `level`. Approvals that version 0.1 stored have no
+ * person. If another level has such an approval, stores `former` as the person who received it.
  */
 export async function savePerson(
   db: Db,

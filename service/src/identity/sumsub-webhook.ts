@@ -56,8 +56,8 @@ export function readSumsubWebhook(
   const { type, applicantId, applicantType, correlationId, reviewStatus } = payload;
   const at = readTime(payload.createdAtMs ?? undefined) ?? readTime(payload.createdAt ?? undefined);
   if (at === null) throw malformedEvent();
-  // After a reset, an event may have the status `init` and still contain the old answer, so the status takes
-  // precedence.
+  // The status decides, not the answer: after a reset, an event may have the status `init` but still contain the old
+  // answer.
   const review = toReview(payload.levelName ?? '', reviewStatus ?? undefined, payload.reviewResult, at);
   return {
     key: JSON.stringify([

@@ -17,8 +17,8 @@ const TIMEOUT_MS = 8_000;
  */
 const TOKEN_TTL_S = 600;
 /**
- * The call rates of one node. The vendor's limits (300 reads and 50 writes in 5 seconds) apply to all nodes together,
- * so several busy nodes can exceed them. `openUpstream` pauses the calls of a node that gets a 429.
+ * The maximum call rates of one node. The vendor allows 300 reads and 50 writes in 5 seconds for all nodes together, so
+ * several busy nodes can exceed these limits. `openUpstream` pauses the calls of a node that gets a 429.
  */
 const READ_RATE = { count: 200, windowMs: 5_000 };
 const WRITE_RATE = { count: 40, windowMs: 5_000 };
@@ -50,7 +50,7 @@ export function openSumsub(
         levelName: level,
         applicantIdentifiers: { email },
       });
-      // Tokens are independent of each other, so a lost request can be retried.
+      // Repeating a lost request is safe, because a second token does not affect the first one.
       const reply = await call({
         method: 'POST',
         path: '/resources/accessTokens/sdk',
@@ -83,7 +83,10 @@ function createCall(settings: IdentitySettings, upstream: Upstream) {
   };
 }
 
-/** Uses real time instead of the sandbox clock, because the provider compares the timestamp with its own clock. */
+/**
+ * Returns the headers that sign a request. The timestamp is in real time, not by the sandbox clock, because the
+ * provider compares it with its own clock.
+ */
 function signedHeaders({ appToken, secret }: IdentitySettings, method: string, path: string, body?: string) {
   const seconds = Math.floor(realTime() / 1000);
   return {
@@ -106,7 +109,10 @@ async function changeApplicant(
   return true;
 }
 
-/** Uses the existence endpoint first, because the plain read also answers 404 if we lack the permission. */
+/**
+ * Returns the applicant of a user, or null if there is none. Asks the existence endpoint first, because the endpoint
+ * that reads an applicant answers 404 in two cases: there is no applicant, or we lack the permission.
+ */
 async function findApplicant(call: ReturnType<typeof createCall>, userId: string): Promise<Applicant | null> {
   const id = encodeURIComponent(userId);
   const reply = await call({ method: 'GET', path: `/resources/applicants/-/byExternalUserId/${id}` });

@@ -11,8 +11,9 @@ import type { KycToken, NewKycToken } from './schema.ts';
 import { expectApplicant, isFinallyRejected, lockApplicant, markDue, saveReview } from './store.ts';
 
 /**
- * Creates a token for the identity provider's flow. With `reset` the level starts over. Throws `kyc_final_rejection` if
- * the user is permanently rejected on any level, and `kyc_in_review` if a review in progress prevents the reset.
+ * Creates a token for the identity provider's flow. With `reset`, the user starts the level over. Throws
+ * `kyc_final_rejection` if the user is permanently rejected on any level, and `kyc_in_review` if a review in progress
+ * prevents the reset.
  */
 export async function createKycToken(
   ctx: Context,
@@ -26,8 +27,8 @@ export async function createKycToken(
   const token = await ctx.identity.createToken({ userId, level, email: user.email });
   return ctx.commitReply(async (tx) => {
     await expectApplicant(tx, userId);
-    // The applicant's row is locked now. An earlier final rejection is visible here, and a later one waits for the
-    // commit.
+    // `expectApplicant` has locked the applicant's row, so no final rejection can be recorded between this check and
+    // the commit.
     await assertNotFinallyRejected(tx, userId);
     return { object: 'kyc_token' as const, token };
   });
@@ -38,9 +39,9 @@ async function assertNotFinallyRejected(db: Db, userId: string): Promise<void> {
 }
 
 /**
- * Reads the state from the provider rather than from our records, so that a review in progress is never reset. The
- * provider resets only the applicant's current level, so the applicant is moved to the requested level first. Other
- * levels keep their answers.
+ * Resets the applicant's answers on one level. Reads the applicant's state from the provider rather than from our
+ * records, so that a review in progress is never reset. The provider resets only the current level, so this first moves
+ * the applicant to the requested level. Other levels keep their answers.
  */
 async function resetLevel(ctx: Context, userId: string, level: Level): Promise<void> {
   const applicant = await ctx.identity.findApplicant(userId);
@@ -77,7 +78,7 @@ async function recordReset(ctx: Context, userId: string, levelName: Level): Prom
   const review = { levelName, status: 'init', answer: null, rejectType: null, reviewedAt: null } as const;
   await ctx.db.transaction().execute(async (tx) => {
     if ((await lockApplicant(tx, userId)) === undefined) return;
-    // A final rejection that arrived since the reset is newer and must not be overwritten.
+    // A final rejection may have arrived since the reset, and must not be overwritten.
     await assertNotFinallyRejected(tx, userId);
     await saveReview(tx, userId, review, asOf);
     await reportStatuses(ctx, tx, userId);

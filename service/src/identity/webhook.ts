@@ -19,9 +19,9 @@ import {
 
 /**
  * Receives one event. Stores the event's review unless a newer review is stored, and applies activations, deactivations
- * and deletions. Then schedules another read of the applicant, so that the stored state becomes correct even if
- * deliveries are lost, repeated or reordered. That read alone would not be enough, because the provider drops the
- * review of a level once the applicant moves to another level.
+ * and deletions. Then schedules a read of the applicant, because deliveries can be lost, repeated or reordered. The
+ * read alone would not be enough: once the applicant moves to another level, the provider drops the review of the
+ * previous level.
  */
 export async function receiveIdentityEvent(ctx: Context, headers: WebhookHeaders, body: Buffer) {
   const event = ctx.identity.readWebhook(headers, body);

@@ -24,8 +24,8 @@ type Waiting = { start(): void };
 type Group = { lanes: Map<string, Set<Waiting>>; size: number };
 
 /**
- * Enough waiting tasks to keep the slots in use while the event loop is busy with other work. More of them would only
- * make each task wait longer, and a request needs many tasks, one after the other.
+ * How many waiting tasks per slot the queue should have at most. One is enough: a slot that becomes free always has a
+ * next task. More waiting tasks would only make each request slower, because a request runs many tasks in sequence.
  */
 const QUEUED_PER_SLOT = 1;
 

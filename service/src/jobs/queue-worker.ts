@@ -31,8 +31,8 @@ export async function startQueueWorker(
   let running: Promise<void> | null = null;
   let isWoken = false;
 
-  // One of `concurrency` parallel loops. A failed step ends only its own loop, and the next wake-up restarts
-  // all loops.
+  // Runs one of `concurrency` parallel loops. A failed step ends only this loop. The next wake-up starts all loops
+  // again.
   const runLane = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       const step = await work.step().catch((err: unknown): Step => {
@@ -66,8 +66,8 @@ export async function startQueueWorker(
     stop: async () => {
       stopping.abort();
       clearInterval(timer);
-      // Stop waiting if a step hangs on a slow provider: the row that the step has claimed becomes due again, as after
-      // a crash.
+      // Does not wait forever for a step that hangs on a slow provider. The row that the step has claimed becomes due
+      // again, as after a crash.
       await Promise.race([running, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })]);
     },
   };

@@ -1,4 +1,4 @@
-/** A mail. Links are spelled out in the text; `html` and `text` have the same content. */
+/** A mail. `html` and `text` have the same content. `text` contains the URL of each link. */
 export type Mail = {
   to: string;
   subject: string;

@@ -5,16 +5,16 @@ import type { Mailer } from './mail.ts';
 const TIMEOUT_MS = 10_000;
 
 /**
- * Sends through an SMTP server. The URL starts with `smtp://` or `smtps://` and contains the credentials. If `tls` is
- * `required`, refuses an `smtp://` server that does not offer STARTTLS, because mails contain secret links, for example
- * to reset a password.
+ * Sends mail through an SMTP server. The URL starts with `smtp://` or `smtps://` and contains the credentials. If `tls`
+ * is `required`, refuses an `smtp://` server without STARTTLS, because mails contain secrets such as password reset
+ * links.
  */
 export function smtpMailer(url: string, from: string, tls: Config['smtpTls']): Mailer {
   const transport = openTransport(url, tls);
   const host = from.replace(/>$/, '').split('@').at(-1) ?? 'localhost';
   return {
     send: async (id, { to, ...content }) => {
-      // The recipient is an object, because a string could contain a second recipient.
+      // Passes the recipient as an object, because a string could contain a second recipient.
       await transport.sendMail({
         from,
         to: { name: '', address: to },

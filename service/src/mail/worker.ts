@@ -6,8 +6,8 @@ import { deleteMail, MAIL_CHANNEL } from './store.ts';
 
 const POLL_INTERVAL_MS = 15_000;
 /**
- * With the retry delays of the outbox, this many attempts take about a day. Links that confirm an address or reset a
- * password are not valid for longer.
+ * The maximum number of attempts, which take about a day with the retry delays of the outbox. Later attempts would be
+ * useless: links that confirm an address or reset a password are valid for a day at most.
  */
 const MAX_ATTEMPTS = 28;
 

@@ -26,7 +26,7 @@ export const NOTICE_TOPICS = {
 } as const satisfies Partial<Record<MessageName, Topic | null>>;
 export type NoticeKind = keyof typeof NOTICE_TOPICS;
 
-/** Writes a notice in the transaction of the change. Writes at most one notice per `occurrence`. */
+/** Writes a notice in the transaction of the change that it reports. Writes at most one notice per `occurrence`. */
 export async function writeNotice(
   tx: Db,
   userId: string,

@@ -13,8 +13,8 @@ const INTERVAL_MS = 30_000;
 const DAY_MS = 86_400_000;
 const EXPIRY_NOTICE_MS = 14 * DAY_MS;
 /**
- * The user is reminded this long before a signing link expires. Short, because an operator can make signing links valid
- * for only a few days.
+ * The user is reminded this long before a signing link expires. This must be short, because an operator can make
+ * signing links valid for only a few days.
  */
 const LINK_NOTICE_MS = 2 * DAY_MS;
 

@@ -72,8 +72,9 @@ const REMINDER_BATCH_SIZE = 1_000;
 
 /**
  * Writes a notice for each accreditation that becomes too old for an offer between `now` and `until`. Considers only
- * offers that are published, have not ended, and come from the partner of a connected app. If several offers are
- * affected, the notice names the earliest time. Returns whether there may be more notices to write.
+ * offers that are published, that have not ended, and whose partner has an app that the user has connected. If an
+ * accreditation becomes too old for several offers, the notice names the earliest time. Returns whether there may be
+ * more notices to write.
  */
 export async function insertAccreditationReminders(db: Db, now: string, until: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
@@ -103,9 +104,9 @@ export async function insertAccreditationReminders(db: Db, now: string, until: s
 export type ReminderCursor = { at: string; id: string };
 
 /**
- * Writes notices for the next forms that were signed in `signedInYear` and are still valid. Works in batches,
- * because all of these forms expire together and a single statement could take too long. Returns where to
- * continue, or null at the end.
+ * Writes notices for the next batch of forms that were signed in `signedInYear` and are still valid. All of these forms
+ * expire at the same time, so a single statement for all of them could take too long. Returns where to continue, or
+ * null at the end.
  */
 export async function insertFormReminders(
   db: Db,

@@ -35,7 +35,7 @@ export async function readUnsubscribeToken(
   return isOurs ? { userId, topic } : null;
 }
 
-/** Returns whether the tag was made with a secret that has been removed since then. */
+/** Returns whether we made the tag with a secret that is no longer configured. */
 async function isFormerTag(
   { db, sealing }: Pick<Context, 'db' | 'sealing'>,
   data: string,

@@ -27,8 +27,8 @@ export function startNoticeWorker(ctx: Context): () => Promise<void> {
 }
 
 /**
- * Queues the mails in the transaction that marks their notices as handled, so that each mail is queued once. A notice
- * that cannot be rendered is postponed and does not stop the others: a node of a newer version may be able to render
+ * Queues a mail for each waiting notice. One transaction queues the mails and marks their notices as handled, so that
+ * no mail is queued twice. Postpones a notice that cannot be rendered: a node of a newer version may be able to render
  * it.
  */
 export async function sendNotices(ctx: Context): Promise<void> {

@@ -3,7 +3,9 @@ import { findUser } from '../accounts/user.ts';
 import type { Db } from '../db/pool.ts';
 import { isId } from '../http/ids.ts';
 
-/** Returns the user in oidc-provider's terms. Every account has a confirmed email address. */
+/**
+ * Returns the user in oidc-provider's format. Every account has a confirmed email address, so `email_verified` is true.
+ */
 export async function findAccount(db: Db, id: string): Promise<Account | undefined> {
   if (!isId(id)) return undefined;
   const user = await findUser(db, id);

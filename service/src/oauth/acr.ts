@@ -7,8 +7,8 @@ const PHISHING_RESISTANT = 'phr';
 export const ACR_VALUES = [PHISHING_RESISTANT, MULTI_FACTOR] as const;
 
 /**
- * How a user has proven who they are, as `amr` values (RFC 8176). A passkey proves possession of a key (`pop`). It is
- * not `hwk`, because nothing proves that hardware protects the key: synced passkeys leave the device.
+ * The `amr` values (RFC 8176) of each way to sign in. A passkey has `pop`, because it proves possession of a key. It
+ * does not have `hwk`, because nothing proves that hardware protects the key: synced passkeys leave the device.
  */
 export const AMR = {
   password: ['pwd'],

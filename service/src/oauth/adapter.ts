@@ -8,8 +8,8 @@ import { consumeCode, type Revoker, revokeGrant, revokeToken } from './revocatio
 import { findTokenPayload, insertToken } from './token-store.ts';
 
 /**
- * Marks the id of a session that was found by uid instead of by its secret. A caller with such an id can end the
- * session, but cannot use it.
+ * Prefix of the id of a session that was found by its uid. The real id is a secret and is not stored. With the prefixed
+ * id, a session can be ended but not used.
  */
 const UID_PREFIX = 'uid ';
 
@@ -137,8 +137,8 @@ function serialize({ jti: _jti, returnTo: _returnTo, session, ...rest }: Adapter
 }
 
 /**
- * Restores two values that `serialize` removed: the id, and the return URL of an interaction. Both follow from the id
- * that the caller presented.
+ * Restores two values that `serialize` removed: `jti`, which is `id`, and the `returnTo` of an interaction, which
+ * contains `id`.
  */
 function restoreSecrets(
   { payload, consumed }: artifacts.StoredArtifact,

@@ -16,8 +16,8 @@ export type NewArtifact = {
 };
 
 /**
- * `consumed` is the Unix time at which the artifact became invalid: when it was consumed, plus the leeway. Null while
- * the artifact is valid.
+ * `consumed` is null while the artifact is valid. After that, it is the Unix time at which the artifact became invalid:
+ * the time when it was consumed, plus the leeway.
  */
 export type StoredArtifact = { payload: AdapterPayload; consumed: number | null };
 

@@ -16,8 +16,8 @@ export async function findClient(db: Db, clientId: string): Promise<RegisteredCl
 }
 
 /**
- * A redirect to any port and path of localhost. Only the sandbox registers this pattern. It is not a URI, so no command
- * accepts it.
+ * Allows redirects to any port and path of localhost. Only the sandbox registers this pattern. The commands that
+ * register clients reject it, because it is not a URI.
  */
 export const LOCALHOST_PATTERN = 'http://localhost:*';
 
@@ -47,15 +47,15 @@ export const EXTRA_METADATA = ['origins', 'secret_hashes', 'any_localhost'] as c
 
 export type ExtraMetadata = { origins: string[]; secret_hashes: string[]; any_localhost: boolean };
 
-/** Returns the client in oidc-provider's terms. Every client is confidential. */
+/** Returns the client's metadata in the form that oidc-provider expects. Every client is confidential. */
 export async function findClientMetadata(db: Db, clientId: string): Promise<AdapterPayload | undefined> {
   const client = await findClient(db, clientId);
   if (client === undefined) return undefined;
   const hasRedirect = client.redirect_uris.length > 0;
   return {
     client_id: client.client_id,
-    // oidc-provider requires a value, but never compares it: client secrets are compared by hash (see
-    // `client-authentication.ts`).
+    // oidc-provider requires a client secret, but never compares this one: `client-authentication.ts` compares hashes
+    // instead.
     client_secret: 'stored as a hash',
     client_name: client.name,
     ...(client.logo_url !== null && { logo_uri: client.logo_url }),

@@ -64,11 +64,12 @@ export function configure(ctx: Dependencies, keys: JWK[], hooks: OAuthHooks): Co
     rotateRefreshToken: shouldRotate,
     // The middleware sets `requested_at` and overwrites any value from the client.
     extraParams: { offline: checkScopes, requested_at: null },
-    // `setCors` in the middleware handles CORS, so oidc-provider accepts every origin.
+    // Accepts every origin, because `setCors` in the middleware handles CORS.
     clientBasedCORS: () => true,
     cookies: {
       keys: ctx.sealing.tags('oauth cookies', 'keys').map((key) => key.toString('base64url')),
-      // The prefixes make browsers require TLS and, for the session, this exact host (RFC 6265bis §4.1.3).
+      // `__Secure-` makes browsers require TLS. `__Host-` also binds the cookie to this exact host (RFC 6265bis
+      // §4.1.3).
       names: {
         session: `${secure ? '__Host-' : ''}causeway_oauth`,
         interaction: `${secure ? '__Secure-' : ''}causeway_interaction`,

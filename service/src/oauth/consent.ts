@@ -22,9 +22,9 @@ export async function grantConsent(
 type Grant = InstanceType<Provider['Grant']>;
 
 /**
- * Returns the grant that covers a sign-in: the grant of the consent just given, the grant of this browser's session, or
- * a copy of the user's newest grant. A copy expires with its original. Each browser has a separate grant, so if a token
- * is stolen, only the grant of one browser is revoked.
+ * Returns the grant for a sign-in, the first of these: the grant of the consent just given, the grant of this browser's
+ * session, a copy of the user's newest grant. A copy expires with its original. Each browser has a separate grant, so
+ * if a token is stolen, only the grant of one browser is revoked.
  */
 export async function loadConsent(
   { laneDb, requestDb }: { laneDb(): Db; requestDb(): Db },

@@ -6,8 +6,8 @@ import type { Db } from '../db/pool.ts';
 import type { ConnectedApp } from './connected-app.ts';
 
 /**
- * Unused grants are found page by page: with millions of grants, searching the whole table at once would exceed the
- * statement timeout.
+ * The size of a page in the search for unused grants, and the number of pages per run. With millions of grants, one
+ * search of the whole table would exceed the statement timeout.
  */
 const UNUSED_PAGE_SIZE = 2_000;
 const UNUSED_PAGES = 100;
@@ -31,8 +31,8 @@ export async function upsertGrant(db: Db, { id, clientId, userId, payload, exp }
 }
 
 /**
- * Returns the grant without the scopes that its client has lost since the consent. A scope that the client lost and got
- * back is left out too.
+ * Returns the grant without the scopes that its client has lost since the consent. A lost scope is left out even if the
+ * client has it again.
  */
 export async function findGrant(db: Db, id: string): Promise<AdapterPayload | undefined> {
   const { rows } = await sql<{ payload: AdapterPayload; lost: string[] }>`
@@ -76,7 +76,7 @@ export async function copyGrant(db: Db, id: string): Promise<string> {
 
 /**
  * Returns whether the client's redirect URIs have changed since the user consented. Returns false for grants from
- * version 0.1, which do not record the URIs.
+ * version 0.1, because those do not record the URIs.
  */
 export async function hasLapsed(db: Db, id: string): Promise<boolean> {
   const { rows } = await sql`
@@ -131,8 +131,8 @@ export async function listEmailGrants(
 }
 
 /**
- * Lists the apps that the user has connected. A user who allowed an app in several browsers has one grant per browser,
- * so the grants of each app are merged. Leaves out scopes that the app no longer has.
+ * Lists the apps that the user has connected. A user can have one grant per browser for the same app, so the grants of
+ * each app are merged. Leaves out scopes that the app no longer has.
  */
 export async function listConnectedApps(db: Db, userId: string): Promise<ConnectedApp[]> {
   const { rows } = await sql<ConnectedApp>`
@@ -148,12 +148,13 @@ export async function listConnectedApps(db: Db, userId: string): Promise<Connect
 }
 
 /**
- * Deletes grants that were revoked more than `retention` ago. Also deletes grants that have neither tokens nor
- * artifacts, but only once they are 15 days old. Until then, a browser session (14 days) may still return to them.
+ * Deletes grants that were revoked more than `retention` ago. Also deletes unused grants, which have neither tokens nor
+ * artifacts, once they are 15 days old. A browser session lasts 14 days, and it may still use a younger grant.
  */
 export async function deleteUnusedGrants(db: Db, retention: string): Promise<void> {
   await deleteInBatches(db, 'oauth_grants', sql`revoked_at < now() - ${retention}::interval`);
-  // Ids are random, so runs that each start at a random id eventually reach every grant.
+  // A run covers only a part of a large table. Each run starts at a random id, so that every grant is eventually
+  // checked.
   let after: string | null = randomBytes(6).toString('base64url');
   let ends = 0;
   for (let page = 0; page < UNUSED_PAGES && ends < 2; page++) {

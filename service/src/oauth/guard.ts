@@ -11,14 +11,17 @@ import { type VerifiedToken, verifyToken } from './token-check.ts';
 /** Checks bearer tokens, and answers introspection and client lookups from the same cache. */
 export type TokenGuard = Guard & {
   /**
-   * Applies a database notification, for example that a grant was revoked. This node also calls it directly for its own
-   * revocations, so that they take effect before it replies.
+   * Applies a database notification, for example that a grant was revoked. When this node itself revokes something, it
+   * calls this function directly, so that the revocation takes effect before the node replies.
    */
   applyNotification(message: string): void;
-  /** If the token is not cached, reads it in the database lane of `network`. Default: the node's own lane. */
+  /**
+   * Returns the token, or null if it is not valid. If the token is not cached, the query waits in the database lane of
+   * `network`. Default: the node's own lane.
+   */
   inspect(token: string, network?: string): VerifiedToken | null | Promise<VerifiedToken | null>;
   client(clientId: string): RegisteredClient | undefined | Promise<RegisteredClient | undefined>;
-  /** How many token checks the cache has answered, and how many read the database. */
+  /** `hits`: token checks that the cache answered. `misses`: all other token checks. */
   cacheCounts: Readonly<{ hits: number; misses: number }>;
 };
 
@@ -29,8 +32,8 @@ const OWN_LANE = '';
 const MAX_TOKENS = 50_000;
 const MAX_CLIENTS = 1_000;
 /**
- * How long a client is cached. Short, because the grace period of a rotated client secret ends without a
- * notification.
+ * How long a client is cached. The time is short, because no notification announces the end of the grace period of a
+ * rotated client secret.
  */
 const CLIENT_TTL_MS = 5_000;
 

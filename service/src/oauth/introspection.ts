@@ -41,7 +41,7 @@ function describe({ baseUrl }: Context, token: VerifiedToken | null, clientId: s
   if (token === null || (clientId !== null && token.caller.clientId !== clientId)) return INACTIVE;
   const { caller, username, exp, iat, scope } = token;
   const { clientId: client_id, userId: sub } = caller;
-  // Written out twice, because a spread would cost more than everything else in a cached introspection.
+  // Writes out both objects, because a spread would cost more than the rest of a cached introspection.
   return sub === null || username === null
     ? { active: true, client_id, exp, iat, iss: baseUrl, scope }
     : { active: true, client_id, exp, iat, iss: baseUrl, scope, sub, username };
@@ -83,7 +83,7 @@ export function readBasic(authorization: string): Credentials {
   }
 }
 
-/** The id and the secret are form-encoded before they are joined (RFC 6749 §2.3.1). */
+/** Decodes the id or the secret. Both are form-encoded before they are joined (RFC 6749 §2.3.1). */
 function decodePart(text: string): string {
   return decodeURIComponent(text.replaceAll('+', ' '));
 }

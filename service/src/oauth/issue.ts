@@ -29,7 +29,7 @@ export async function issueUserTokens(
   const grant = new provider.Grant({ accountId: userId, clientId });
   grant.addOIDCScope(scope);
   const grantId = await grant.save();
-  // The user has not seen the consent page, so the user's first sign-in in a browser still shows it.
+  // The user has not seen the consent page. It must still be shown at the user's first sign-in in a browser.
   await forgetConsent(db, grantId);
   const issued = { accountId: userId, client, grantId, gty: 'authorization_code', scope };
   const access = new provider.AccessToken(issued);
@@ -53,7 +53,10 @@ export async function issueUserTokens(
 type Provider = ReturnType<Context['oauth']['provider']>;
 type Client = NonNullable<Awaited<ReturnType<Provider['Client']['find']>>>;
 
-/** Pass the provider that loaded the client: a key rotation may have replaced `oauth.provider()` in the meantime. */
+/**
+ * Issues an ID token with the provider that loaded the client. `oauth.provider()` may return another provider by now,
+ * because keys may have been rotated.
+ */
 async function issueIdToken(
   { IdToken }: Provider,
   claims: Awaited<ReturnType<Context['oauth']['accountClaims']>>,

@@ -54,8 +54,8 @@ async function readKeys({ db, sealing }: Dependencies): Promise<JWK[]> {
 }
 
 /**
- * Generates an RS256 key. Every OpenID provider has to support RS256 (Core 1.0 §15.1), so all client libraries support
- * it too.
+ * Generates an RS256 key. Client libraries support RS256, because every OpenID provider has to support it (Core 1.0
+ * §15.1).
  */
 async function generateKey({ sealing, random }: Dependencies): Promise<store.SealedKey> {
   const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });

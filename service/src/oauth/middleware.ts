@@ -39,7 +39,7 @@ async function prepareAuthorize(provider: Provider, koa: Koa.Context, hooks: OAu
     await syncSession(provider, koa, hooks.signIn);
 }
 
-/** Replies 503. Keeps the body if oidc-provider has rendered a page for a browser. */
+/** Replies 503. If oidc-provider has already rendered a page for the browser, keeps that page as the body. */
 function answerUnavailable(koa: Koa.Context): void {
   const isPage = typeof koa.body === 'string';
   koa.status = 503;
@@ -49,8 +49,8 @@ function answerUnavailable(koa: Koa.Context): void {
 
 /**
  * Adds the default scope and the exact time of the request. Replaces the response types of the implicit and hybrid
- * flows with `unsupported`, because oidc-provider would otherwise report the error in the URL fragment, where clients
- * of the code flow do not look.
+ * flows with `unsupported`. For these types, oidc-provider would report the error in the URL fragment, where clients of
+ * the code flow do not look.
  */
 async function completeQuery(provider: Provider, query: Koa.Context['query']): Promise<Koa.Context['query']> {
   const scope = await defaultScope(provider, query);
@@ -64,9 +64,10 @@ async function completeQuery(provider: Provider, query: Koa.Context['query']): P
 }
 
 /**
- * Ends oidc-provider's session if this browser has signed out of the hosted pages or switched accounts. If the user has
- * signed in again, the session gets the time and the methods of the newer sign-in. Otherwise, a session that began with
- * a passkey would still report a passkey after a later sign-in with a password.
+ * Updates oidc-provider's session from the sign-in on the hosted pages. Ends the session if this browser has signed out
+ * there or switched accounts. If the user has signed in again, the session gets the time and the methods of the newer
+ * sign-in. Without this, a session that began with a passkey would still report a passkey after a later sign-in with a
+ * password.
  */
 async function syncSession(
   provider: Provider,

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 
-/** Facts about the original request that the middleware around oidc-provider needs. */
+/** What our middleware in oidc-provider needs to know about the original request. */
 export type RequestFacts = { id: string; origin: string | undefined };
 
 const FACTS = Symbol('facts');
@@ -13,9 +13,8 @@ export function requestFacts(request: IncomingMessage): RequestFacts {
 }
 
 /**
- * Copies the request for oidc-provider. The copy is addressed to our public URL, even if a proxy in front of us changed
- * the host. If `form` is given, it is the body of the copy, even if the client sent JSON. Otherwise, the copy has no
- * body.
+ * Copies the request for oidc-provider. The copy has the host of `baseUrl`, even if a proxy in front of us has changed
+ * the host. The body of the copy is `form`, even if the client sent JSON. Without `form`, the copy has no body.
  */
 export function oidcRequest(request: FastifyRequest, baseUrl: string, form?: string): OidcRequest {
   const { raw } = request;
@@ -43,7 +42,7 @@ export function oidcRequest(request: FastifyRequest, baseUrl: string, form?: str
   copy.method = raw.method ?? 'GET';
   copy.url = (raw.url ?? '/').replace(/\/(?=\?|$)/, '');
   copy.httpVersion = raw.httpVersion;
-  // Without this, Node treats the end of the copy as an aborted request and closes the client's socket.
+  // If the copy were not complete, Node would treat its end as an aborted request and close the client's socket.
   copy.complete = true;
   copy[FACTS] = { id: request.id, origin: raw.headers.origin };
   return copy;

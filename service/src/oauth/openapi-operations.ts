@@ -104,7 +104,7 @@ const KeySet = Closed(
   { title: 'KeySet' },
 );
 
-/** Credentials can also be in the body, but a security requirement in OpenAPI cannot express that. */
+/** The empty requirement stands for credentials in the body, which OpenAPI cannot express as a security requirement. */
 const CLIENT = [{ clientSecret: [] }, {}];
 
 export const oauthOperations: readonly ExtraOperation[] = [

@@ -78,7 +78,10 @@ function basicId(authorization = ''): string | undefined {
   }
 }
 
-/** Converts a JSON or form body to a form. Every OAuth parameter is a string. */
+/**
+ * Encodes a parsed body as a form. Throws `malformed_request` if a value is not a string, because every OAuth parameter
+ * is one.
+ */
 function toForm(body: unknown): string {
   const form = new URLSearchParams();
   for (const [name, value] of Object.entries(body ?? {})) {

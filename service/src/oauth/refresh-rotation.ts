@@ -17,8 +17,8 @@ export function shouldRotate({ oidc }: KoaContextWithOIDC): boolean {
 }
 
 /**
- * Starts the leeway when the token is first replaced. Every use within the leeway issues a new refresh token
- * of the same grant.
+ * Marks the token as consumed. The first call starts the leeway. Until the leeway ends, every use of the token issues a
+ * new refresh token of the same grant.
  */
 export async function consumeRefreshToken(db: Db, token: string): Promise<void> {
   await consumeArtifact(db, 'RefreshToken', hashSecret(token));

@@ -4,20 +4,20 @@ import type { Kernel } from '../kernel.ts';
 
 type RequestFacts = {
   id: string;
-  /** The lane in which the request waits for the database. */
+  /** The queue (lane) in which the request waits for the database. */
   lane: string;
 };
 
 export type RequestDatabase = {
   /** Runs `work` for the request, so that `laneDb` and `requestDb` know which request they serve. */
   within<T>(request: RequestFacts, work: () => T): T;
-  /** Returns the database in the lane of the request. */
+  /** Returns a database whose statements wait in the lane of the request. */
   laneDb(): Db;
   /** Like `laneDb`, but its transactions name the request in the audit log. */
   requestDb(): Db;
 };
 
-/** oidc-provider calls its adapter without the request, so the facts about the request are in async local storage. */
+/** Keeps the request in async local storage, because oidc-provider does not pass it to the adapter. */
 export function createRequestDatabase({ db, laneOf }: Pick<Kernel, 'db' | 'laneOf'>): RequestDatabase {
   const requests = new AsyncLocalStorage<RequestFacts>();
   return {

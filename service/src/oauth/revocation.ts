@@ -6,20 +6,20 @@ import * as grants from './grant-store.ts';
 import { deleteToken } from './token-store.ts';
 
 /**
- * Where revocations are stored and announced. Triggers notify every node. The same message is also passed
- * directly to this node's guard, because this node must know about the revocation before it replies.
+ * Stores and announces revocations. Database triggers notify every node. `notify` also passes the same message directly
+ * to this node's guard, because this node must know about the revocation before it replies.
  */
 export type Revoker = {
-  /** The database in the lane of the request. */
+  /** Returns the database. Its queries wait in the lane of the request. */
   laneDb(): Db;
-  /** Like `laneDb`, but for changes to grants. Its transactions name the request in the audit log. */
+  /** Like `laneDb`, but the transactions name the request in the audit log. Used for changes to grants. */
   requestDb(): Db;
   notify(message: string): void;
 };
 
 /**
- * Revokes a grant with all of its tokens. This includes tokens that are being issued at the same time: they are not
- * cached yet, so their first check reads the grant's row.
+ * Revokes a grant with all of its tokens. This includes tokens that are being issued at the same time: such tokens are
+ * not cached yet, so their first check reads the grant's row.
  */
 export async function revokeGrant({ requestDb, notify }: Revoker, id: string): Promise<void> {
   await requestDb()

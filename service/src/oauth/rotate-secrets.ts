@@ -9,8 +9,8 @@ import { resealEndpointSecrets } from '../webhooks/reseal.ts';
 import { resealSigningKeys } from './keys.ts';
 
 /**
- * Reseals data with the newest secret, so that the older secrets can be removed. Covers all data that is kept for more
- * than a day. Returns the number of resealed items of each kind.
+ * Reseals all data that is kept for more than a day with the newest secret, so that the older secrets can be removed.
+ * Returns the number of resealed items of each kind.
  */
 export async function rotateSecrets(ctx: CommandContext) {
   const personal_data = await rotatePii(ctx);

@@ -20,8 +20,8 @@ export async function defaultScope(
 /**
  * Refuses scopes that no user can grant. Restores `offline_access`, which oidc-provider drops unless the request has
  * `prompt=consent` (OpenID Connect Core 1.0 §11). Our consent page names this scope, so every user has consented to it.
- * This function is registered as the check of an extra parameter (`offline`) that no client needs to send, because
- * oidc-provider has no other hook after it has filtered the scopes.
+ * After oidc-provider has filtered the scopes, its only hook is the check of an extra parameter. This function is
+ * therefore registered as the check of `offline`, a parameter that no client needs to send.
  */
 export function checkScopes(ctx: KoaContextWithOIDC): void {
   const { params, client } = ctx.oidc;

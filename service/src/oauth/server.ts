@@ -85,7 +85,8 @@ export async function createOAuth(kernel: Dependencies): Promise<OAuth> {
   };
   await ctx.listener.on('oauth', (message) => message.startsWith('key ') && reload());
   ctx.listener.onRestored(reload);
-  // For interactions, oidc-provider only reads the request's cookies and writes nothing to the response.
+  // Stands in for the response. For interactions, oidc-provider only reads the request's cookies and writes nothing to
+  // the response.
   const noResponse = { setHeader: () => undefined, getHeader: () => undefined } as unknown as Parameters<
     Provider['interactionDetails']
   >[1];
@@ -135,8 +136,8 @@ async function buildProvider(
 }
 
 /**
- * Accepts every redirect to localhost for clients that have registered `LOCALHOST_PATTERN`. For all other clients,
- * redirects must match exactly.
+ * Lets clients that have registered `LOCALHOST_PATTERN` redirect to any localhost URI. All other redirects must match a
+ * registered URI exactly.
  */
 function allowLocalhost({ Client }: Provider): void {
   const isRegistered = Client.prototype.redirectUriAllowed;

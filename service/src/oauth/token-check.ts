@@ -12,14 +12,14 @@ export type VerifiedToken = {
   iat: number;
   exp: number;
   expiresAtMs: number;
-  /** The ids whose revocation ends the token, under the names that notifications use. */
+  /** The ids of everything whose revocation also revokes the token. Notifications use the same names. */
   tags: { token: string; grant: string | null; client: string; partner: string; user: string | null };
 };
 
 export async function verifyToken(statements: Queryable, hash: Buffer): Promise<VerifiedToken | null> {
   const row = await findActiveToken(statements, hash);
   if (row === undefined) return null;
-  // The token loses the scopes that its client has lost, even if the client gets them back.
+  // If a scope is removed from the client, the token loses the scope permanently, even if the client gets it back.
   const scopes = row.scope
     .split(' ')
     .filter((scope) => row.client_scopes.includes(scope) && !row.removed_scopes.includes(scope));

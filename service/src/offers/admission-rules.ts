@@ -28,8 +28,8 @@ export function findUnidentifiedOptions({ slug, open_to_anyone, options }: Offer
 }
 
 /**
- * `others` are the offers that share an allow-list with `offer`. Reports those whose requirements differ from the
- * requirements of `offer`, because a wallet that one of the offers admits could use all of them.
+ * Returns a problem for each of `others` whose requirements differ from the requirements of `offer`. These offers share
+ * an allow-list with `offer`, so a wallet that one offer admits could use all of them.
  */
 export function findAllowListConflicts(offer: StoredOffer, others: readonly StoredOffer[]): string[] {
   const rules = admissionRules(offer.type, offer.options);
@@ -43,9 +43,8 @@ export function findAllowListConflicts(offer: StoredOffer, others: readonly Stor
 }
 
 /**
- * Returns a key of the rules by which an offer's options admit users to an allow-list. Offers with the same rules have
- * the same key. Ignores wallet requirements, because every order checks them again. For the same reason, ignores the
- * acknowledgements of a tokenized swap.
+ * Returns a key for the rules by which an offer's options admit users to an allow-list. Equal keys mean equal rules.
+ * Leaves out wallet requirements and, for a tokenized swap, acknowledgements, because every order checks these again.
  */
 export function admissionRules(type: OfferFile['type'], options: readonly Option[]): string {
   return stableJson([...new Set(options.map((option) => rulesOf(type, option)))].sort());

@@ -29,7 +29,7 @@ export type OfferPlan = {
   refusals: string[];
 };
 
-/** Thrown if any file is refused; no offer has changed. */
+/** Thrown if at least one file is refused. No offer is changed then. */
 export class OfferRefusedError extends Error {
   readonly refusals: readonly string[];
 
@@ -74,8 +74,8 @@ export async function applyOffers(
     return plans;
   });
   return run.catch((error: unknown) => {
-    // Foreign key violation. This change removes a part of the offer, and a row that references that part was added
-    // after the check.
+    // Foreign key violation: the file removes a part of the offer, but after the check, another request has added a row
+    // that references this part.
     if ((error as { code?: string }).code === '23503')
       throw new OfferRefusedError([
         'the file removes a part of the offer that has just come into use; run the command again for details',

@@ -7,7 +7,7 @@ import type { StoredOffer } from './stored-offer.ts';
 
 /** A stored offer with its precomputed replies. */
 export type Offer = StoredOffer & {
-  /** The sale window in epoch milliseconds; infinite where the offer sets no bound. */
+  /** When the sale opens and ends, in epoch milliseconds. `-Infinity` and `Infinity` if the offer does not set them. */
   opens: number;
   ends: number;
   summary: OfferSummary;

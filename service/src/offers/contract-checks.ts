@@ -42,8 +42,8 @@ export async function checkContracts(parts: CheckParts, file: OfferFile): Promis
 }
 
 /**
- * Checks the interface first. If functions are missing, runs only the token checks, because the others would report the
- * same problem again.
+ * Checks the interface of the contract first. If functions are missing, runs only the token checks, because the other
+ * checks would fail for the same reason.
  */
 async function checkContract(target: CheckTarget): Promise<string[]> {
   const { file, contract, chain } = target;

@@ -11,7 +11,7 @@ import { describeFailure, readViews, requiredViews } from './views.ts';
 
 const WATCH_INTERVAL_MS = 30_000;
 
-/** The value is 1 for every unreadable contract of a published offer that has not ended. */
+/** A gauge that is 1 for every unreadable contract of a published offer that has not ended. */
 export type UnreadableGauge = Gauge<'offer' | 'chain'>;
 
 export function createUnreadableGauge({ metrics }: Pick<Context, 'metrics'>): UnreadableGauge {
@@ -24,7 +24,7 @@ export function createUnreadableGauge({ metrics }: Pick<Context, 'metrics'>): Un
 }
 
 /**
- * Disables the contracts of published offers while the contracts cannot be read. An unreachable RPC node disables
+ * Disables the contracts of published offers while the contracts cannot be read. If an RPC node is unreachable, changes
  * nothing: requests that need the RPC node report the outage themselves. Any number of nodes of the service may run
  * this.
  */
@@ -65,8 +65,8 @@ async function findProblem(
   deployment: OfferContract,
 ): Promise<ContractProblem | null | 'unreachable'> {
   try {
-    // `evm` throws for a Solana chain, so contracts on Solana are never disabled. Settlement checks a fund on Solana
-    // before it sends transactions for the fund.
+    // `evm` throws for a Solana chain, so contracts on Solana are never disabled here. Settlement checks them instead,
+    // before it sends transactions.
     const chain = ctx.chains.evm(deployment.chain);
     const contract = deployment as EvmContract;
     const [failure] = await readViews(chain, requiredViews(type, contract));

@@ -44,7 +44,7 @@ export async function listOfferPartners(db: Db, offerId: string): Promise<NamedP
     .execute();
 }
 
-/** An asset as the database stores it. `transfers` says how a transfer changes the amount. */
+/** An asset as the database stores it. `transfers` says whether its transfers move exact amounts. */
 export type StoredAsset = Asset & Pick<OfferFile['assets'][string], 'transfers'>;
 
 export async function readAssets(db: Db, ids: readonly string[]): Promise<Map<string, StoredAsset>> {
@@ -184,7 +184,7 @@ async function writeRequirements(
   }
 }
 
-/** Contracts and funding tokens have no ids to keep, so they are deleted and inserted again. */
+/** Deletes the offer's contracts and funding tokens, and inserts them again. They have no ids to keep. */
 async function writeContracts(
   tx: Db,
   offer_id: string,

@@ -16,7 +16,7 @@ type Contract = {
   funding_tokens: { asset: string; address: string }[];
 };
 
-/** An offer in normalized form. It is built from a file or from the store, so that the two can be compared. */
+/** An offer in normalized form, so that the offer in a file can be compared with the stored offer. */
 export type OfferDefinition = Omit<OfferFile, 'partners' | 'assets' | 'contracts'> & {
   partners: NamedPartner[];
   contracts: Contract[];

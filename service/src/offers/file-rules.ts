@@ -79,7 +79,10 @@ function checkOptions({ type, options, contracts }: OfferFile, report: Report): 
     report('options', 'must all have the same requirements: the allow-list admits a wallet to every option');
 }
 
-/** One acknowledgement counts for all options, so they must ask for the same text. */
+/**
+ * Reports a document whose details differ between options, because one acknowledgement of the document counts for all
+ * options.
+ */
 function checkDocuments(options: OfferFile['options'], report: Report): void {
   const texts = new Map<string, string>();
   options.forEach(({ requirements }, option) => {

@@ -28,7 +28,9 @@ export function prepareOfferFiles(): void {
   findProblems(OfferFile, {});
 }
 
-/** Parses the YAML of an offer file. Then checks the schema, and then the rules that a schema cannot express. */
+/**
+ * Parses the YAML of an offer file, validates it against the schema, and checks the rules that a schema cannot express.
+ */
 export function parseOfferFile(text: string, { name, variables = {} }: FileOptions): OfferFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, customTags: keepNumbersAsText });

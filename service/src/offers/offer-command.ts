@@ -112,8 +112,8 @@ function readArguments(args: string[]) {
 }
 
 /**
- * Requests the refunds of an offer. After an interruption, a second run continues with the participations whose refund
- * has not been requested yet.
+ * Requests the refunds of an offer. If the command is interrupted, run it again: it skips participations whose refund
+ * is already requested.
  */
 async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values): Promise<void> {
   const { offerId, count, blocked } = await planRefunds(ctx, slug).catch((error: unknown) => {
@@ -183,7 +183,10 @@ async function writeSchema(file: string | undefined): Promise<void> {
   await writeOutput(file, `${JSON.stringify(schema, null, 2)}\n`);
 }
 
-/** Returns the schema for authors of offer files. In this schema, members with a default are optional. */
+/**
+ * Returns a copy of the schema in which members with a default are optional, because authors of offer files may omit
+ * them.
+ */
 function toAuthorSchema<T>(schema: T): T {
   if (Array.isArray(schema)) return schema.map(toAuthorSchema) as T;
   if (typeof schema !== 'object' || schema === null) return schema;

@@ -74,7 +74,7 @@ export function findOfferBySymbol(ctx: Context, caller: Caller, symbol: string):
 
 function pickSymbol({ offers }: PartnerOffers, symbol: string, now: number): Offer {
   const matches = offers.filter((offer) => offer.symbol === symbol);
-  // An ended offer may have a successor with the same symbol.
+  // Prefers the open offer: an ended offer and its successor can have the same symbol.
   const offer = matches.find((match) => offerState(match, now) === 'open') ?? matches[0];
   if (offer === undefined) throw new ApiError('symbol_not_found');
   return offer;
@@ -102,22 +102,22 @@ export function evmContractOn(offer: Offer, chain: string): EvmContract {
   return contract as EvmContract;
 }
 
-/** Throws `contract_not_found` or `contract_reverted` while the contract cannot be read. */
+/** Throws `contract_not_found` or `contract_reverted` if the contract is marked as unreadable. */
 export function assertReadable({ unreadable, address }: Pick<OfferContract, 'unreadable' | 'address'>): void {
   if (unreadable === null) return;
   const { code, reason } = unreadable;
   throw new ApiError(code, code === 'contract_not_found' ? { address } : { reason });
 }
 
-/** The window includes `opens` and excludes `ends`. */
+/** Returns the state of an offer. The offer is open from `opens` (inclusive) until `ends` (exclusive). */
 export function offerState({ opens, ends }: Pick<Offer, 'opens' | 'ends'>, now: number): OfferState {
   if (now >= ends) return 'ended';
   return now < opens ? 'upcoming' : 'open';
 }
 
 /**
- * Locks the offer against changes until the transaction ends. Throws unless the offer is still open, because the
- * caller's copy from the catalogue may be slightly out of date.
+ * Locks the offer against changes until the transaction ends. Throws unless the offer is open. The caller's copy from
+ * the catalogue is not enough, because it may be slightly out of date.
  */
 export function openOfferLock(db: Db, offerId: string, clock: Clock): Step<void> {
   return mapStep(offerWindowLock(db, offerId), (window) => {
@@ -129,7 +129,7 @@ export function openOfferLock(db: Db, offerId: string, clock: Clock): Step<void>
 
 /**
  * Locks a published offer against changes until the transaction ends, and returns its options. Throws if the offer has
- * ended. Users may prepare before the sale opens, so the offer need not have started.
+ * ended. Does not throw if the offer has not opened yet, because users may meet its requirements in advance.
  */
 export async function lockOptions(tx: Db, offerId: string, clock: Clock): Promise<OfferOption[]> {
   assertNotOver(await runStep(tx, offerWindowLock(tx, offerId)), clock);
@@ -200,7 +200,7 @@ function pick({ byKey }: PartnerOffers, idOrSlug: string): Offer {
   return offer;
 }
 
-/** Caches first pages, which most callers request. */
+/** Returns a page of offers. Caches first pages, because most callers request those. */
 function readOfferPage(
   ctx: Context,
   { partnerId }: Caller,

@@ -13,8 +13,8 @@ export type DocumentText = Pick<AcknowledgementDetails, 'document' | 'version' |
 type Reference = { table: string; column: string; target: 'offers' | 'offer_options' };
 
 /**
- * Finds references through the foreign keys of the schema, so that new tables are covered without a change here.
- * Ignores the tables that make up an offer.
+ * Finds the tables that reference an offer or its options. Reads the foreign keys from the schema, so that new tables
+ * are covered without a change here. Leaves out the tables that make up the offer itself.
  */
 export async function findReferences(
   db: Db,

@@ -4,8 +4,8 @@ import type { DocumentText, OfferReferences } from './references-store.ts';
 import type { StoredOffer } from './stored-offer.ts';
 
 /**
- * The table of bound wallets. Bound wallets stay valid when the contract changes; payments in progress do
- * not.
+ * The table of bound wallets. They stay valid when the offer's contracts change, so rows in this table do not prevent
+ * such a change. Payments do.
  */
 const BINDINGS = 'option_addresses';
 
@@ -57,8 +57,9 @@ export function findRefusals(
 }
 
 /**
- * Compares a document with the known texts of the same version: the texts in the stored offer, and the texts that users
- * have acknowledged. Returns which parts (hash, URL) differ from at least one of these texts.
+ * Finds out whether a document was changed without a new version. Compares the document with the known texts of the
+ * same version: those in the stored offer, and those that users have acknowledged. Returns the parts that differ from
+ * any of these texts.
  */
 function findRewritten(known: readonly DocumentText[], text: DocumentText): ('sha256' | 'url')[] {
   const same = known.filter(
@@ -78,8 +79,8 @@ function isSameAmount(a: string | null, b: string | null): boolean {
 }
 
 /**
- * Returns the paths of the changed values that decide where payments go and what they buy. Leaves out additions,
- * because they are safe.
+ * Returns the paths of values that decide where payments go and what they buy, if the change replaces or removes them.
+ * Leaves out additions, because they are safe.
  */
 function listPaymentChanges(before: StoredOffer, after: OfferDefinition): string[] {
   const paths: string[] = [];

@@ -33,7 +33,10 @@ export async function reportOfferStates(source: EventSource, tx: Db, slug: strin
     if (await recordReportedState(tx, state)) await appendEvents(source, tx, eventsOf(state));
 }
 
-/** A partner's first event about an offer is always `offer.published`. */
+/**
+ * Returns the events that report the offer's state to a partner. If nothing was reported to the partner before, the
+ * first event is `offer.published`.
+ */
 function eventsOf(state: UnreportedState) {
   const { id, slug, type, starts_at, ends_at, partner_id, reported, actual } = state;
   const stated: ReportedState[] = reported === null ? ['published'] : [];

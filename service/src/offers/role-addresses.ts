@@ -18,9 +18,9 @@ type Parts = Pick<Context, 'db' | 'clock' | 'config'>;
 const NAMED = /^(?:(commit|refund|quote|supplier)=)?(0x[0-9a-fA-F]{40})$/;
 
 /**
- * Finds the address to which the contracts must have granted each role: the address in `named` (`[ROLE=]ADDRESS`), else
- * the address of the configured key, else the operator address of the nodes that share this database. Works without any
- * private key.
+ * Finds the address to which the contracts must have granted each role. This is the address in `named`
+ * (`[ROLE=]ADDRESS`). If `named` has none, it is the address of the configured key. If no key is configured, it is the
+ * operator address of the nodes that share this database. Works without any private key.
  */
 export async function findKeyAddresses(
   ctx: Parts,

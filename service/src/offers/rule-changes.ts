@@ -8,7 +8,10 @@ import type { StoredOffer } from './stored-offer.ts';
 
 export type OptionChange = RuleChange & { offer: string; option: string };
 
-/** Returns the options whose rules the file changes, including options that the file adds or removes. */
+/**
+ * Compares a stored offer with an offer file. Returns the options whose rules differ, and the options that the file
+ * adds or removes.
+ */
 export function findRuleChanges(before: StoredOffer | null, file: OfferFile): OptionChange[] {
   const slugs = new Set([...(before?.options ?? []), ...file.options].map(({ slug }) => slug));
   return [...slugs].flatMap((option) => {

@@ -42,7 +42,7 @@ export const OfferOption = Closed(
 );
 export type OfferOption = Static<typeof OfferOption>;
 
-/** The data that an offer card shows, so that showing the card needs no second request. */
+/** The data that an offer card shows. With this data in a list, its cards need no further requests. */
 export const OfferCard = Closed(
   {
     name: Type.String(),
@@ -95,7 +95,7 @@ export type OfferSummary = Static<typeof OfferSummary>;
 export const OfferList = List(OfferSummary, 'Offers');
 export type OfferList = Static<typeof OfferList>;
 
-/** Display texts of an offer, in the same shape as in its file. */
+// Terms, links, FAQs and milestones have the same shape in the API as in an offer file.
 export const TERMS = Type.Array(Closed({ key: Type.String(), value: Type.String() }));
 export const LINKS = Type.Array(Closed({ label: Type.String(), url: Uri }));
 export const FAQS = Type.Array(Closed({ question: Type.String(), answer: Type.String() }));

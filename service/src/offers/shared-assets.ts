@@ -11,7 +11,7 @@ type ChangedAssets = { changes: Change[]; known: ReadonlyMap<string, StoredAsset
 
 /**
  * Writes the new and changed assets of the file, except changes that are refused. Returns all changes and refusals.
- * `known` contains the assets that the file refers to, as they would be after all changes.
+ * `known` contains the assets that the file refers to, as if no change had been refused.
  */
 export async function changeAssets(
   tx: Db,

@@ -13,10 +13,15 @@ import type { OfferFile } from './file-schema.ts';
 
 type Contract = OfferFile['contracts'][number];
 
-/** `operators` are the addresses that commit and refund. If there are none, the checks for them are skipped. */
+/**
+ * `operators` are the addresses of the keys that commit and refund. If the list is empty, these keys are not checked.
+ */
 export type SolanaCheckParts = { digits: ReadonlyMap<string, number>; operators: readonly string[] };
 
-/** `warnings` do not prevent an offer from being applied. Each line starts with the path relative to the contract. */
+/**
+ * `problems` prevent an offer from being applied, `warnings` do not. Each line starts with the path of a field,
+ * relative to the contract.
+ */
 export type SolanaFindings = { problems: string[]; warnings: string[] };
 
 /** Checks the fund, the vault and the mint of a deployment on Solana. */

@@ -41,8 +41,8 @@ export async function listPartnersOf(db: Db, offerId: string): Promise<{ id: str
 }
 
 /**
- * Lists the other offers that share an allow-list with this offer. Includes ended offers, because their wallets stay
- * admitted.
+ * Lists the other offers that share an allow-list with this offer. Includes ended offers, because their wallets stay on
+ * the allow-list.
  */
 export async function listAllowListSharers(db: Db, offerId: string): Promise<StoredOffer[]> {
   return readOffers(
@@ -115,8 +115,8 @@ export async function readOptionSupply(
 }
 
 /**
- * Sets a timestamp of an offer if it is still null. Returns false if the timestamp was already set, and null if there
- * is no such offer.
+ * Sets `published_at` or `closed_at` of an offer unless it is already set. Returns false if it was already set, and
+ * null if there is no such offer.
  */
 export async function setOfferTimeOnce(
   tx: Db,
@@ -136,8 +136,8 @@ export async function setOfferTimeOnce(
 }
 
 /**
- * Records the problem of a contract that cannot be read. If `problem` is null, records that the contract can be read.
- * Returns false if this was already recorded.
+ * Records why a contract cannot be read. If `problem` is null, records that the contract can be read. Returns whether
+ * the record changed.
  */
 export async function setContractProblem(
   db: Db,

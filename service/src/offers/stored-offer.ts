@@ -21,7 +21,7 @@ export type OfferContract = {
   kind: 'fund' | 'swap';
   address: string;
   asset_address: string | null;
-  /** The contract that `allow` is called on; null without an allow-list. */
+  /** The address of the allow-list contract, which has the function `allow`. Null if the offer has no allow-list. */
   allow_list: string | null;
   /** The EIP-712 domain name, for contracts without `eip712Domain()`. */
   domain_name: string | null;
@@ -60,7 +60,7 @@ export type StoredOffer = Texts & {
   symbol: string | null;
   fee_bps: number | null;
   pending_hours: number | null;
-  /** Whether options may lack an identity requirement in production. */
+  /** If false, every option must have an identity requirement in production. */
   open_to_anyone: boolean;
   published_at: string | null;
   closed_at: string | null;

@@ -22,8 +22,8 @@ export function tokenizedChecks({ addressOf, file, contract, chain }: CheckTarge
       ? 'is required: the contract has no eip712Domain()'
       : null;
   /**
-   * Some contracts do not name their signer. For those, only the simulation of an order shows whether the signer is
-   * right.
+   * Checks that the contract accepts orders signed by our key. Some contracts do not name their signer. For those, only
+   * the simulation of an order shows whether the signer is right.
    */
   const operatorCheck = async () => {
     const signer = await readOperator(chain, address);

@@ -8,10 +8,10 @@ import { findApiError } from '../chain/rpc/failures.ts';
 import type { ApiError } from '../errors.ts';
 import type { OfferType } from './schema.ts';
 
-/** A view function that a contract must have, and a call that succeeds only if the contract has it. */
+/** A view function that a contract must have. `call` succeeds only if the contract has the function. */
 type View = { address: Hex; signature: string; call: Call<unknown> };
 
-/** The contracts of an offer on one chain, with addresses in lower case. */
+/** An offer's contract on one chain, with its tokens and its allow-list. Addresses are in lower case. */
 export type ViewedContract = {
   address: Hex;
   asset_address: Hex | null;

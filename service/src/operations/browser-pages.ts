@@ -6,7 +6,9 @@ import { landingPage, type SandboxLanding } from '../pages/landing-page.ts';
 import { type Page, renderPage } from '../pages/layout.ts';
 import { messagePage } from '../pages/message-page.ts';
 
-/** Paths that programs call. A request to such a path gets the error object even if it accepts HTML. */
+/**
+ * Paths that programs call. If such a path does not exist, the reply is the error object as JSON, even for a browser.
+ */
 const API_PATH = /^\/(v1|oauth|webhooks)(\/|$)/;
 
 /** Shows browsers the landing page at `/`, and a page for addresses that do not exist. */

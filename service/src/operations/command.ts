@@ -6,7 +6,7 @@ export type CommandHelp = {
   description: string;
   /** The meaning of each option. A key is the option with its placeholder, such as `--write FILE`. */
   options?: Readonly<Record<string, string>>;
-  /** Example command lines without the program name, each with a comment. */
+  /** Example command lines without the program name. The value of each is a comment that says what it does. */
   examples: Readonly<Record<string, string>>;
 };
 

@@ -5,7 +5,7 @@ import { type Html, trustedHtml } from '../pages/html.ts';
 
 const FOLDER = new URL('../../../docs/', import.meta.url);
 
-/** The pages made from the files in `docs/`, by file name without its extension. */
+/** The pages made from the files in `docs/`. The key is the name of the file without its extension. */
 export const GUIDES: Record<string, DocsLink> = {
   partners: { href: '/docs/guides/partners', name: 'Partner guide' },
   react: { href: '/docs/guides/react', name: 'React' },
@@ -24,8 +24,7 @@ export const GUIDES: Record<string, DocsLink> = {
 
 export async function readGuide(name: string): Promise<Html> {
   const text = await readFile(new URL(`${name}.md`, FOLDER), 'utf8');
-  // HTML comments in the guides are instructions for the test that runs the guides' commands, so they are not
-  // shown.
+  // Removes HTML comments. They are instructions for the test that runs the guides' commands.
   return trustedHtml(String(markdown().parse(text.replace(/<!--[\s\S]*?-->\n?/g, ''))));
 }
 

@@ -55,7 +55,7 @@ async function createEnvironmentFile(file: string): Promise<void> {
 `);
 }
 
-/** Creates a file that only its owner can read. Throws if anything, even a dangling link, has this name. */
+/** Creates a file that only its owner can read. Throws if the name is already taken, even by a dangling link. */
 async function writeNewFile(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text, { mode: 0o600, flag: 'wx' });

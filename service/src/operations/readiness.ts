@@ -17,13 +17,16 @@ export type Readiness = {
 
 const CACHE_TTL_MS = 1_000;
 const CHECK_TIMEOUT_MS = 2_000;
-/** How long the disk counts as full after a refused write. Only another write can show whether there is space again. */
+/**
+ * How long the disk counts as full after a refused write. Then it counts as ok until the next refused write, because
+ * only writes show whether there is space.
+ */
 const FULL_DISK_TTL_MS = 10_000;
 
 /**
- * The `required` checks decide whether the node is ready. The `reported` checks do not: an unavailable chain, for
- * example, is unavailable to all nodes, and taking all nodes out of service would also stop everything that does not
- * need the chain.
+ * Creates the readiness of this node. Only the `required` checks decide whether the node is ready. The `reported`
+ * checks cover dependencies such as a chain: if a chain is unavailable, it is unavailable to all nodes, and if no node
+ * were ready, requests that do not need the chain would fail too.
  */
 export function createReadiness(
   required: ReadonlyMap<string, Check>,
@@ -66,7 +69,7 @@ function runChecks(checks: readonly [string, Check][], log: Log): Promise<[strin
   );
 }
 
-/** Returns the error that the check threw, or null. */
+/** Returns the error that the check threw, or a timeout error. Returns null if the check passed. */
 async function runCheck(check: Check): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {

@@ -12,10 +12,13 @@ import type { Kernel } from '../kernel.ts';
 import { createSealing, type Sealing, unavailableSealing } from '../sealing.ts';
 import { UsageError } from './command.ts';
 
-/** The context of a command, which works on the database alongside the running nodes. */
+/** The context of a command. A command works on the same database as the running nodes. */
 export type CommandContext = Pick<Kernel, 'pool' | 'db' | 'clock' | 'random' | 'sealing'>;
 
-/** Runs `work` on the configured database or on the embedded database, whether or not a service is running. */
+/**
+ * Runs `work` on the configured database, or on the embedded database if none is configured. The service may be running
+ * or not.
+ */
 export async function runCommand<T>(config: Config, work: (ctx: CommandContext) => Promise<T>): Promise<T> {
   const embedded = config.databaseUrl === null ? await openEmbedded(config.dataDir) : undefined;
   const url = config.databaseUrl ?? embedded?.url;
@@ -54,8 +57,10 @@ async function assertMigrated(pool: pg.Pool, { databaseUrl }: Config): Promise<v
 
 /**
  * Compares the command's secrets with the secrets of the nodes. Throws if the nodes know none of the command's secrets.
- * In three other cases the command runs, but throws as soon as it has to encrypt or decrypt something: it has no
- * secret, it lacks a secret that is in use, or its first secret is one that no node uses yet.
+ * In three other cases, returns a sealing that throws when it has to encrypt or decrypt something:
+ * - The command has no secret.
+ * - The command lacks a secret that is in use.
+ * - No node uses the command's first secret yet.
  */
 async function openSealing({ secrets }: Config, db: Db): Promise<Sealing> {
   const refusal = (text: string) => new ConfigError([`CAUSEWAY_SECRET: ${text}`]);
@@ -72,7 +77,7 @@ async function openSealing({ secrets }: Config, db: Db): Promise<Sealing> {
   );
 }
 
-/** Uses the messages per field if there are any, instead of the general message. */
+/** Converts an API error. If the error has messages per field, uses them instead of the general message. */
 function toUsageError({ message, details }: ApiError): UsageError {
   const lines = Object.entries(details).flatMap(([field, messages]) =>
     Array.isArray(messages) ? messages.map((each) => `${field}: ${each}`) : [],

@@ -23,7 +23,7 @@ function registerBuildInfo({ metrics: { registry }, config, sealing }: Context):
     version: VERSION,
     node_version: process.version,
     profile: config.profile,
-    // The fingerprint does not reveal the secret. Nodes with different fingerprints seal with different secrets.
+    // Shows whether all nodes seal with the same secret. The fingerprint does not reveal the secret.
     secret_fingerprint: sealing.fingerprints[0]?.toString('hex').slice(0, 12) ?? '',
   };
   const info = new Gauge({
@@ -62,14 +62,14 @@ function registerConnections({ metrics: { registry }, pool, overload, config, li
     registry,
     {
       name: 'causeway_database_listener_connected',
-      help: '1 if this node receives database notifications. While it does not, it reads the database for every token check.',
+      help: '1 if this node receives database notifications. While this is 0, every token check reads the database.',
       labels: [],
     },
     async () => [{ labels: {}, value: listener.isConnected() ? 1 : 0 }],
   );
 }
 
-/** Registers counters that hot paths keep as plain numbers. Each scrape copies the current values. */
+/** Registers the counters of hot paths, which count in plain numbers. Each scrape copies these numbers. */
 function registerCounts({ metrics: { registry }, guard, chains, venue }: Context): void {
   new Counter({
     name: 'causeway_token_cache_requests_total',
@@ -88,7 +88,7 @@ function registerCounts({ metrics: { registry }, guard, chains, venue }: Context
   ];
   new Counter({
     name: 'causeway_read_cache_requests_total',
-    help: 'Reads of chains and the venue: answered by a cache or a call in flight (hit), or sent (miss).',
+    help: 'Reads of chains and the venue: answered by the cache or by a call in flight (hit), or by a new call (miss).',
     labelNames: ['cache', 'outcome'],
     registers: [registry],
     collect() {

@@ -9,8 +9,7 @@ import { listOpen, markDisplaced } from './store.ts';
 import type { OpenTransaction } from './transaction.ts';
 
 /**
- * Thrown while foreign transactions do not have enough confirmations. The message is for the operator who ran
- * the command.
+ * Thrown while a foreign transaction has too few confirmations. The message is for the operator who ran the command.
  */
 export class NotDeepEnough extends Error {
   constructor(message: string) {
@@ -20,12 +19,12 @@ export class NotDeepEnough extends Error {
 }
 
 /**
- * Continues from the chain's nonce after the key was used elsewhere. Calls `release` for each of our transactions whose
- * nonce is taken, so that its work can be sent again. Returns the next nonce. `comparedBlock` is the last block whose
- * events were compared with the database. Throws `NotDeepEnough` in two cases:
- * - A foreign transaction is in a block after `comparedBlock`. It may have settled rows that we would settle again.
- * - A reorganization could still undo a foreign transaction that took one of our nonces. Both our old transaction and
- *   the one that replaces it could then be mined.
+ * Continues from the chain's nonce after the key was used elsewhere. Returns the next nonce. Calls `release` for each
+ * of our transactions whose nonce was taken, so that its work can be sent again. Throws `NotDeepEnough` in two cases:
+ * - A foreign transaction is in a block after `comparedBlock`, the last block whose events were compared with the
+ *   database. The foreign transaction may have settled rows that we would settle again.
+ * - A reorganization could still undo a foreign transaction that took one of our nonces. Then our old transaction and
+ *   the transaction that replaces it could both be mined.
  */
 export async function adoptChainNonce(
   account: ReadOnlyAccount,
@@ -36,8 +35,8 @@ export async function adoptChainNonce(
   const key = keyId(account);
   const { count, displaced } = await readChainNonce(account, comparedBlock);
   return db.transaction().execute(async (tx) => {
-    // This raises the epoch. The current holder can store nothing under the old epoch, so transactions that it has
-    // signed but not stored are never sent.
+    // Ends the current lease by raising its epoch. The holder of the lease can no longer store transactions, so it
+    // never sends transactions that it has signed but not stored.
     const nextNonce = await revokeLease(tx, key, count);
     for (const transaction of displaced)
       if (await markDisplaced(tx, transaction.id)) await release(tx, transaction);
@@ -59,8 +58,8 @@ export async function readChainNonce(account: ReadOnlyAccount, comparedBlock: bi
 }
 
 /**
- * Returns open transactions whose nonce was used by another transaction: the nonce is below the chain's
- * transaction count, but no attempt of the open transaction was mined.
+ * Returns open transactions whose nonce was used by a foreign transaction. The nonce of such a transaction is below the
+ * chain's transaction count, but none of its attempts was mined.
  */
 async function listDisplaced(account: ReadOnlyAccount, count: bigint): Promise<OpenTransaction[]> {
   const displaced: OpenTransaction[] = [];

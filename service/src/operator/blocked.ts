@@ -31,8 +31,8 @@ export class Blocked extends Error {
 }
 
 /**
- * Converts `Blocked` to an error for API callers. That error does not say why the key refused to sign. Rethrows any
- * other error.
+ * Throws `upstream_unavailable` in place of `Blocked`, so that API callers do not learn why the key refused to sign.
+ * Rethrows any other error.
  */
 export function asUnavailable(error: unknown): never {
   if (!(error instanceof Blocked)) throw error;

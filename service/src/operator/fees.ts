@@ -16,8 +16,8 @@ const HISTORY_BLOCKS = '0x5';
 const HISTORY_PERCENTILES = [50];
 
 /**
- * Reads the base fee of the next block and the usual tip: the median of the latest blocks or what the node suggests,
- * whichever is higher.
+ * Reads the base fee of the next block and the usual tip. The tip is the median tip in the latest blocks or the tip
+ * that the node suggests, whichever is higher.
  */
 export async function readFeeMarket({ rpc, name }: EvmChain): Promise<FeeMarket> {
   const [block, history, suggestion] = (
@@ -36,8 +36,8 @@ export async function readFeeMarket({ rpc, name }: EvmChain): Promise<FeeMarket>
   const next = baseFees?.at(-1);
   const baseFee = max(hexToBigInt(baseFeePerGas), isHex(next) ? hexToBigInt(next) : 0n);
   const rewards = (reward ?? []).flatMap(([median]) => (isHex(median) ? [hexToBigInt(median)] : []));
-  // Ignores rewards of 0: empty blocks report them, and they say nothing about the market. Some nodes support
-  // only one of `eth_feeHistory` and `eth_maxPriorityFeePerGas`, or neither.
+  // Some nodes support only one of `eth_feeHistory` and `eth_maxPriorityFeePerGas`, or neither. Rewards of 0 come from
+  // empty blocks and are ignored.
   const paid = rewards.filter((each) => each > 0n).sort((a, b) => (a < b ? -1 : 1));
   const suggested = isHex(suggestion) ? hexToBigInt(suggestion) : DEFAULT_PRIORITY_FEE;
   return { baseFee, tip: max(suggested, paid[Math.floor(paid.length / 2)] ?? 0n) };
@@ -58,7 +58,7 @@ export function limitFees(name: string, { baseFee, tip }: FeeMarket, { maxFee, m
   return { maxFee: min(2n * baseFee + priorityFee, maxFee), priorityFee };
 }
 
-/** Returns whether the market price exceeds these fees. The tip counts only up to its cap. */
+/** Returns whether the next block costs more than these fees allow. A market tip above the cap counts as the cap. */
 export function isOutbid(
   { maxFee, priorityFee }: Fees,
   { baseFee, tip }: FeeMarket,
@@ -70,8 +70,8 @@ export function isOutbid(
 
 /**
  * Returns fees for a replacement, or null if they would exceed a cap. Some nodes accept a replacement only if both fees
- * grow by an eighth. So the tip may exceed its cap by an eighth. If it could not, a transaction whose tip is at the cap
- * could never be replaced when the base fee rises.
+ * grow by an eighth. To make this possible for a transaction whose tip is already at the cap, the tip of a replacement
+ * may exceed the cap by an eighth.
  */
 export function raiseFees(previous: Fees, proposed: Fees, caps: FeeCaps): Fees | null {
   const raise = (fee: bigint) => fee + fee / 8n + 1n;

@@ -19,8 +19,8 @@ import { assertNonceUnused, assertNotSeen } from './unknown-transactions.ts';
 /** Callbacks through which the code that requested a transaction learns its outcome. */
 export type OutcomeHandlers = {
   /**
-   * Returns whether the work of this transaction will be sent again in another transaction. `revert` is null if the
-   * transaction was cancelled by an empty transfer.
+   * Called for a transaction without effect. Returns whether its work will be sent again in another transaction.
+   * `revert` is the revert data, or null if an empty transfer has replaced the transaction.
    */
   isReleased(transaction: OpenTransaction, revert: Hex | null): boolean;
   /** Runs in the database transaction that records the outcome. `revert` is null if the transaction succeeded. */
@@ -38,23 +38,18 @@ export type OutcomeHandlers = {
 };
 
 export type FollowState = {
-  /**
-   * The head at which the blocks of all settled transactions were last checked. While the head stays the same, settled
-   * transactions are not checked again.
-   */
+  /** The head at the last check of the settled transactions. They are checked again only when the head changes. */
   head: CheckedHead | null;
   confirming: Confirming;
   nonces: NonceSuspicion;
-  /**
-   * The latest attempt of the first unmined transaction, and the block at which it was first seen unmined.
-   */
+  /** `hash` is the latest attempt of the first unmined transaction. At block `since`, it was first seen unmined. */
   unmined: { hash: Hex; since: bigint } | null;
   /** The lease epoch in which the pending nonce on the chain was last compared with our next nonce. */
   checkedEpoch: bigint | null;
 };
 
 export type FollowTimings = ResendTimings & {
-  /** How long the nonces must look wrong before the service reacts. */
+  /** How long the chain's nonce must disagree with ours before the service reacts. Nodes may disagree briefly. */
   nonceGraceMs: number;
 };
 
@@ -64,12 +59,12 @@ export type FollowTimings = ResendTimings & {
  */
 export type CheckedHead = Block & Finality;
 
-/** Settled transactions are watched at least to this depth, even if their blocks are final. */
+/** Settled transactions in this many newest blocks are watched for reorganizations, even if the blocks are final. */
 const WATCHED_BLOCKS = 256n;
 
 /**
- * How many transactions are in progress. Excludes transactions that only wait for more confirmations before their work
- * is sent again.
+ * How many transactions are in progress. Excludes confirmed transactions without effect whose work will be sent again
+ * once their block is `released`.
  */
 export type Progress = { unmined: number; confirming: number };
 
@@ -90,7 +85,8 @@ export async function followTransactions(
   }
   const { head, confirming } = state;
   const open = await listOpen(account.db, lease, [...confirming.keys()]);
-  // Read the count before the receipts, so that every counted transaction has a receipt.
+  // Reads the chain's transaction count before the receipts. So if the count includes a transaction of ours, the
+  // transaction has a receipt.
   const count = await readNonce(account, 'latest');
   const mined = await findMined(account, open);
   const unmined = open.filter(({ id }) => !mined.has(id));
@@ -122,8 +118,8 @@ export async function followTransactions(
 }
 
 /**
- * Returns how many blocks have passed since we first saw that the latest attempt of this transaction was not mined. If
- * there is no transaction, resets the count and returns 0.
+ * Returns how many blocks have passed since the latest attempt of this transaction was first seen unmined. If there is
+ * no transaction, resets the count and returns 0.
  */
 function countBlocksSince(state: FollowState, first: OpenTransaction | undefined, head: bigint): bigint {
   if (first === undefined) {
@@ -154,8 +150,8 @@ async function findMined(
 }
 
 /**
- * Records the outcome of a confirmed transaction if both its block and `head` are still on the chain. Checks
- * `head` too, because later rounds assume that every settled transaction is on the branch of that head.
+ * Records the outcome of a confirmed transaction if both its block and `head` are still on the chain. Checks `head`
+ * too, because later rounds do not check settled transactions again while the head stays the same.
  */
 async function settle(
   account: OperatorAccount,
@@ -185,9 +181,9 @@ async function settle(
 }
 
 /**
- * Replays the call on the state before its block. If that succeeds, something else in the block caused the revert, so
- * the call is also replayed on the state after the block. Returns empty data if both replays succeed or the node has
- * pruned these states.
+ * Returns the revert data of a call. Replays the call on the state before its block. If this replay succeeds, something
+ * else in the block caused the revert, so the call is replayed on the state after the block. Returns empty data if both
+ * replays succeed, or if the node has pruned these states.
  */
 async function readRevert(
   { chain, signer }: OperatorAccount,
@@ -208,9 +204,9 @@ async function readRevert(
 }
 
 /**
- * Reopens settled transactions whose block is no longer on the chain. If a block is on the chain, so are all blocks
- * below it. So the highest block is checked first, and usually no other block has to be read. Skips transactions in
- * blocks above the head: such blocks only show that the node lags behind.
+ * Reopens settled transactions whose block is no longer on the chain. Checks the highest block first, and stops at the
+ * first block that is on the chain, because all lower blocks are then on it too. Skips blocks above the head, because
+ * the node may only lag behind.
  */
 async function reopenReorganised(
   account: OperatorAccount,

@@ -4,8 +4,8 @@ import { listForeign, markAdopted } from './watch-store.ts';
 export type ForeignTransaction = { signature: string; address: string; participationId: string | null };
 
 /**
- * Returns the foreign transactions: they were signed with the funds' keys, but this service did not send them. Leaves
- * out foreign transactions that an operator has adopted.
+ * Returns the foreign transactions that no operator has adopted. A foreign transaction was signed with a key of a fund,
+ * but this service did not send it.
  */
 export function listForeignTransactions(db: Db, chain: string): Promise<ForeignTransaction[]> {
   return listForeign(db, chain);

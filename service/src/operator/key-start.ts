@@ -8,9 +8,9 @@ import type { SolanaAccount } from './solana-account.ts';
 /** The number of blocks after which a signed transaction has certainly expired. */
 const EXPIRY_BLOCKS = 300n;
 /**
- * A key that was unused for at most this many blocks may sign without waiting again. Any other key would have had to
- * wait longer than this before it could sign in the same role. So no other key can have signed in the meantime, not
- * even a key that this database has no record of.
+ * A key that was unused for at most this many blocks may sign again without waiting. Any other key would have had to
+ * wait for more blocks before it could sign in the same role. So no other key can have signed in the meantime, not even
+ * a key that this database has no record of.
  */
 const GRACE_BLOCKS = 150n;
 const HEARTBEAT_INTERVAL_MS = 15_000;
@@ -19,8 +19,8 @@ const HEARTBEAT_INTERVAL_MS = 15_000;
 export type Heartbeat = { at: number | null };
 
 /**
- * Records at regular intervals that the key is in use in its roles, so that it does not have to wait before it signs
- * again.
+ * Records that the key is in use in its roles, at most once per interval. A key with a recent record may sign without
+ * waiting.
  */
 export async function keepKeyAlive(
   { db, chain, signer, roles }: SolanaAccount,
@@ -35,9 +35,9 @@ export async function keepKeyAlive(
 }
 
 /**
- * Throws `Blocked` while a transaction that another key of the same funds may have signed in this role can still land.
- * A receipt prevents its own key from paying twice, but it does not stop another key. So a key that takes over a role
- * must wait for the transactions of its predecessor to expire, even if the key had the role before.
+ * Throws `Blocked` while another key of the same funds may have signed a transaction in this role that can still land.
+ * A receipt prevents only its own key from paying twice. So a key that takes over a role must wait until the
+ * transactions of its predecessor have expired, even if the key had the role before.
  *
  * Other keys without lamports do not count, because they cannot have sent anything. Keys in different roles may sign at
  * the same time, because a commit and a refund are different payments. The wait is recorded once, for all funds and for

@@ -21,7 +21,7 @@ export async function extendKeyUse(
   return rows.map(({ role }) => role);
 }
 
-/** Records that a key is in use in these roles from `height` on and may sign from `firstHeight` on. */
+/** Records that a key is in use in these roles at `height`. The key may sign from `firstHeight` on. */
 export async function startKeyUse(
   tx: Db,
   { chain, address }: KeyId,
@@ -38,9 +38,9 @@ export async function startKeyUse(
 }
 
 /**
- * Returns the block height from which a key may sign in a role. If another key was started later in the same role, the
- * transactions of that later key may be in progress until `expiry` blocks after its last use. The earlier key must not
- * sign until then.
+ * Returns the block height from which a key may sign in a role. Returns null if the key was never started in this role.
+ * If another key was started later in the role, this key must wait: transactions of the later key can be mined until
+ * `expiry` blocks after its last use.
  */
 export async function readFirstHeight(
   tx: Db,

@@ -7,8 +7,8 @@ import type { KeyRole, SendingRole } from './role.ts';
 import { localSigner, type Signer } from './signer.ts';
 
 /**
- * The key of one role on one chain. If `chain` is null, the key is for all EVM chains. If only other nodes have the
- * key, `key` is null and `address` is the key's address.
+ * The key of one role on one chain. If `chain` is null, the key is for all EVM chains. If this node does not have the
+ * key, `key` is null, and `address` is the address of the key that other nodes have.
  */
 export type RoleKey = { role: KeyRole; chain: string | null } & (
   | { key: OperatorKey }
@@ -18,18 +18,20 @@ export type RoleKey = { role: KeyRole; chain: string | null } & (
 /** A replaced key, and the roles that it had. */
 export type RetiredKey = { key: OperatorKey; roles: readonly SendingRole[] };
 
-/** Where a key is held. A local key is a `Buffer`, because the logger never prints buffers. */
+/** A key in this process or in a KMS. A local key is a `Buffer`, because the logger never prints buffers. */
 export type OperatorKey = ({ kind: 'local'; privateKey: Buffer } | { kind: 'kms'; key: KmsKey }) & {
   /** What the key may sign. If absent, neither the contracts nor the amounts are limited. */
   policy?: SignerPolicy;
   /**
-   * The folder with the record of what the keys have signed in the last 24 hours. If absent, the record is kept in
-   * memory.
+   * The folder that records what the keys have signed in the last 24 hours. If absent, the record is kept in memory.
    */
   spendFolder?: string | null;
 };
 
-/** Opens a key. The returned signer does not enforce the policy of the key, so only `openSigners` may sign with it. */
+/**
+ * Opens a key. Only `openSigners` may sign with the returned signer, because the signer does not enforce the key's
+ * policy.
+ */
 export async function openKey(key: OperatorKey, clock: Clock, registry?: Registry): Promise<Signer> {
   return key.kind === 'local' ? localSigner(key.privateKey) : openKmsSigner(key.key, clock, registry);
 }

@@ -26,7 +26,7 @@ const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141
 // §2).
 const SPKI_PREFIX = Buffer.from('3056301006072a8648ce3d020106052b8104000a034200', 'hex');
 
-/** Opens a signer whose key never leaves AWS KMS. Reads the public key, so a key that cannot be used fails here. */
+/** Opens a signer whose key never leaves AWS KMS. Reads the public key, and throws if the key cannot be used. */
 export async function openKmsSigner(key: KmsKey, clock: Clock, registry?: Registry): Promise<Signer> {
   const call = openKms(key, clock, registry);
   const { PublicKey: encoded } = await call('GetPublicKey', { KeyId: key.keyId });
@@ -72,8 +72,8 @@ export async function openKmsEd25519(
 }
 
 /**
- * Converts a DER signature from KMS to r, s and v. KMS may return a high s and returns no recovery bit, so this lowers
- * s and finds v by trial.
+ * Converts a DER signature from KMS to r, s and v. Replaces a high s by the equivalent low s, and finds v by trial,
+ * because KMS returns no recovery bit.
  */
 async function toRecoverable(hash: Hex, address: Hex, der: Buffer): Promise<Hex> {
   const { r, s } = readDerSignature(der);
@@ -107,7 +107,10 @@ function readInteger(der: Buffer, at: number): { value: bigint; end: number } {
 
 type KmsCall = (action: string, input: Record<string, string>) => Promise<Record<string, unknown>>;
 
-/** Every KMS action that we use can be retried: a second signature of the same hash does no harm. */
+/**
+ * Returns a function that calls KMS and retries failed calls. This is safe, because a second signature of the same hash
+ * does no harm.
+ */
 function openKms(key: KmsKey, clock: Clock, registry: Registry | undefined): KmsCall {
   const url = new URL(key.endpoint ?? `https://kms.${key.region}.amazonaws.com/`);
   const upstream = openUpstream({

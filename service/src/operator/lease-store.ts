@@ -24,8 +24,8 @@ export async function upsertLease(
 }
 
 /**
- * Records that a round was completed. Writes at most once every two seconds, because rounds on a busy chain take
- * milliseconds.
+ * Records that a round was completed. Writes at most once every two seconds, because a busy chain has many rounds per
+ * second.
  */
 export async function recordGoodRound(db: Db, { chain, address, node, epoch }: Holder): Promise<void> {
   await sql`
@@ -102,9 +102,9 @@ export async function revokeLease(tx: Db, { chain, address }: KeyId, nonce: bigi
 }
 
 /**
- * Takes the lease from its holder and raises the next nonce to at least `nonce`. Keeps the transaction count that RPC
- * nodes have reported if it exceeds the new next nonce, because there are then transactions that we do not know about
- * yet.
+ * Takes the lease from its holder and raises the next nonce to at least `nonce`. Forgets the highest transaction count
+ * that RPC nodes have reported, unless it is above the new next nonce: then there are more transactions that we do not
+ * know.
  */
 export async function advanceKey(tx: Db, { chain, address }: KeyId, nonce: bigint): Promise<void> {
   await sql`

@@ -1,12 +1,12 @@
 import { NodeError } from '../chain/rpc/failures.ts';
 
-/** What a node's rejection of `eth_sendRawTransaction` means. If `other` persists, an operator must act. */
+/** Why a node rejected `eth_sendRawTransaction`. If the reason remains `other`, an operator must act. */
 export type Rejection = 'already_known' | 'nonce_used' | 'fee_too_low' | 'insufficient_funds' | 'other';
 
 /**
- * How the error messages of nodes begin, by meaning; see `node-errors.test.ts` for recorded messages. A message matches
- * if it starts with a phrase and the next character is not a letter. Codes are not enough, because most clients use
- * -32000 for all of these errors.
+ * The phrases with which nodes begin their error messages, by meaning. A message matches a phrase if it starts with the
+ * phrase and the next character is not a letter. Error codes are not enough, because most clients use -32000 for all of
+ * these errors. `node-errors.test.ts` contains recorded messages.
  */
 const PHRASES: Record<Exclude<Rejection, 'other'>, readonly string[]> = {
   already_known: [

@@ -11,14 +11,13 @@ import type { OpenTransaction } from './transaction.ts';
 export type NonceSuspicion = { since: number | null };
 
 /**
- * Checks that the chain's transaction count is not above our first unmined nonce. A higher count means that the key was
- * used elsewhere. Another database may then have committed the same rows, so this throws `Blocked` until an operator
- * acts. It does not throw if the count is at most our next nonce and foreign transactions have taken only the nonces of
- * our empty transactions.
+ * Throws `Blocked` if the chain's transaction count is above our first unmined nonce. The key was then used elsewhere.
+ * Another database may have committed the same rows, so an operator must act. One case is tolerated: the count is at
+ * most our next nonce, and foreign transactions have taken only the nonces of our empty transactions.
  *
  * Also fills gaps. There is a gap if we have used higher nonces, but have no live transaction at the chain's next
- * nonce. The cause is a reorganization that has removed a foreign transaction. An empty transaction fills the gap, so
- * that later transactions can be mined. If the foreign transaction is mined again, it closes the gap too.
+ * nonce. A gap arises if a reorganization removes a foreign transaction. An empty transaction fills the gap, so that
+ * our later transactions can be mined. The gap also closes if the foreign transaction is mined again.
  */
 export async function checkNonces(
   account: OperatorAccount,
@@ -52,7 +51,8 @@ export async function checkNonces(
 }
 
 async function throwForeignNonce({ db }: OperatorAccount, lease: Lease, count: bigint): Promise<never> {
-  // A node that has lost the lease knows an outdated nonce and must not raise the alert.
+  // A node that has lost the lease knows an outdated nonce. `withLease` throws on such a node, so that it does not
+  // raise the alert.
   await withLease(db, lease, async () => undefined);
   const { address, chain } = lease;
   const message = `${address} has sent ${count} transactions on ${chain}, but some of them are not ours`;

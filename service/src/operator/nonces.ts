@@ -6,10 +6,10 @@ import { holdLease, type Lease, LeaseLost, withLease } from './lease.ts';
 import { advanceNextNonce, setFirstNonce } from './lease-store.ts';
 
 /**
- * Nonces are allocated in three steps. `nextNonce` chooses a nonce. The call is signed with it outside of any database
- * transaction, because signing may be a call to KMS. `reserveNonce` claims the nonce in the transaction that stores the
- * signed bytes. Two nodes can sign with the same nonce, but only the lease holder can reserve it, and only transactions
- * with a reserved nonce are sent.
+ * Nonces are allocated in three steps. First, `nextNonce` chooses a nonce. Second, the call is signed with this nonce.
+ * No database transaction is open at that time, because signing may be a call to KMS. Third, `reserveNonce` claims the
+ * nonce in the transaction that stores the signed bytes. Two nodes can sign with the same nonce. But only the lease
+ * holder can reserve the nonce, and only transactions with a reserved nonce are sent.
  */
 
 /** Returns the stored next nonce. If the key has not been used yet, returns the chain's transaction count. */
@@ -18,9 +18,9 @@ export async function nextNonce(account: OperatorAccount, lease: Lease): Promise
 }
 
 /**
- * Stores the transaction count at which this database starts to use a key. Suppose that a database restored from a
- * backup lacks the key's first transaction. Without the stored count, the service would believe that this transaction
- * was sent before the database started to use the key.
+ * Stores the transaction count at which this database starts to use a key. Suppose that a backup from before the key's
+ * first transaction is restored. The stored count then shows that a transaction is missing. Without it, the service
+ * would take that transaction for one from before the database used the key.
  */
 export async function startNonces({ db }: OperatorAccount, lease: Lease, count: bigint): Promise<void> {
   await withLease(db, lease, (tx) => setFirstNonce(tx, lease, count));
@@ -34,8 +34,8 @@ export async function reserveNonce(tx: Db, lease: Lease, nonce: bigint): Promise
 }
 
 /**
- * Reads the highest transaction count that any provider reports, including pending transactions. Nodes differ in their
- * view of the mempool, so a lower count from one of them proves nothing. Throws if no provider answers.
+ * Reads the transaction count, including pending transactions. Returns the highest count that any provider reports,
+ * because a node may not know all pending transactions. Throws if no provider answers.
  */
 export async function readPendingNonce({ chain, signer }: OperatorAccount): Promise<bigint> {
   const params = [signer.address, 'pending'];

@@ -10,7 +10,9 @@ import { judgePermission, judgeRequest, type TypedDataRules } from './typed-data
 
 /** What one role may sign on one chain. */
 export type RolePolicy = SpendLimits & {
-  /** The contracts that the role may call or sign typed data for. On Solana, the funds and vaults. */
+  /**
+   * The contracts that the role may call, or for which it may sign typed data. On Solana, these are funds and vaults.
+   */
   targets: ReadonlySet<string>;
 };
 
@@ -38,10 +40,10 @@ export function policyOf<P extends ChainPolicy | undefined>(policy: P, role: Key
 }
 
 /**
- * Returns a signer that signs only what its rules allow, whatever the rest of the service requests. It throws `Blocked`
- * for everything else. It signs two kinds of transactions. The first are calls without value to listed contracts, if
- * the function belongs to a role of the key. The second are empty transfers to the key itself. For typed data, see
- * `typed-data-policy.ts`. Everything that is signed counts against the daily limits of its role.
+ * Returns a signer that enforces the rules of its key, whatever the rest of the service requests. It signs calls
+ * without value to listed contracts, if the function belongs to a role of the key. It also signs empty transfers to the
+ * key itself, and the typed data that `typed-data-policy.ts` allows. For everything else, it throws `Blocked`. Every
+ * signature counts against the daily limits of its role.
  */
 export function withPolicy(signer: Signer, rules: SignerRules): Signer {
   const { address } = signer;
@@ -125,8 +127,8 @@ function assertMay(
 }
 
 /**
- * Reserves the cost of a transaction. At most one of several transactions with the same nonce is mined, so a
- * replacement adds only its additional cost.
+ * Reserves the cost of a transaction. Of several transactions with the same nonce, at most one is mined. A replacement
+ * therefore reserves only what it costs more than the transaction that it replaces.
  */
 function reserve(
   address: Hex,

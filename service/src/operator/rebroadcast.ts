@@ -17,30 +17,28 @@ import {
 
 export type ResendTimings = {
   /**
-   * Seconds after which a transaction that a node has accepted is sent again, because nodes forget pending
-   * transactions.
+   * Seconds after which a transaction is sent again even though a node has accepted it, because nodes can forget
+   * pending transactions.
    */
   resendSeconds: number;
   /** Seconds after which an unmined transaction is replaced by one with higher fees. */
   bumpSeconds: number;
   /**
-   * How many blocks must be mined without the transaction before it is replaced: while the chain stalls,
-   * higher fees do not help.
+   * How many blocks must be mined without the transaction before it is replaced. If the chain has stalled, higher fees
+   * do not help.
    */
   bumpBlocks: bigint;
 };
 
-/**
- * Whether the state on which an unmined transaction relies is still on the chain: yes (`met`), unknown, or no (`gone`).
- */
+/** Whether the state that an unmined transaction relies on is still on the chain (`met`) or not (`gone`). */
 export type PrerequisiteState = 'met' | 'unknown' | 'gone';
 
 /**
- * Sends an unmined transaction again, and raises its fees if it stays unmined. Without an operator's request,
- * only the transaction with the lowest nonce gets higher fees, since the others cannot be mined before it. If
- * the prerequisite is gone or `mayResign` returns false, replaces the transaction with an empty transfer,
- * because the nonce must still be used. While the prerequisite is unknown, sends nothing but a cancellation
- * that an operator requested.
+ * Sends an unmined transaction again, and raises its fees if it stays unmined. Unless an operator requests higher fees,
+ * raises only the fees of the transaction with the lowest nonce, since the others cannot be mined before it. If the
+ * prerequisite is gone, or if `mayResign` does not allow higher fees, replaces the transaction with an empty transfer,
+ * because the nonce must still be used. While the prerequisite is unknown, sends nothing, except a cancellation that an
+ * operator requested.
  */
 export async function rebroadcast(
   account: OperatorAccount,
@@ -75,8 +73,8 @@ export async function rebroadcast(
 }
 
 /**
- * Carries out an operator's request. If this is not possible now, for example because of the fee caps, the
- * request ends and the reason is recorded: a pending request would block the key in every round.
+ * Carries out an operator's request. If this is not possible now, for example because of the fee caps, drops the
+ * request and records the reason. Otherwise, the request would fail in every round and block the key.
  */
 async function fulfil(
   account: OperatorAccount,

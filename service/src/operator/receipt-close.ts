@@ -14,7 +14,7 @@ import type { SolanaSigner } from './solana-signer.ts';
 
 type CloseParts = { db: Db; chain: SolanaChain; signer: SolanaSigner };
 
-/** How many receipts were closed, and how many had to be kept. */
+/** How many receipts were closed, and how many were kept because they hold tokens or belong to another key. */
 export type Closing = { closed: number; kept: number };
 
 /** How many receipts fit into one transaction. */
@@ -24,10 +24,9 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const CLOSE_ACCOUNT = 9;
 
 /**
- * Closes the receipts of this key that are older than `days` days, to reclaim their rent. After a restore from a
- * backup, only the receipts prevent the service from repeating payments that were made after the backup, so `days` must
- * exceed the age of every backup that could be restored. Returns how many receipts were closed and how many had to be
- * kept.
+ * Closes the receipts of this key that are older than `days` days, to reclaim their rent. `days` must exceed the age of
+ * the oldest backup that could be restored. After a restore, the database lacks the payments that were made after the
+ * backup, and only their receipts prevent the service from paying again.
  */
 export async function closeReceipts(parts: CloseParts, days: number): Promise<Closing> {
   const { db, chain, signer } = parts;
@@ -64,7 +63,10 @@ export async function planClosing(
   }
 }
 
-/** Sorts receipts into those that can be closed, those that must be kept, and those that no longer exist. */
+/**
+ * Sorts receipts into `open` ones, which can be closed, `kept` ones, which hold tokens or belong to another key, and
+ * `gone` ones, which no longer exist.
+ */
 async function sortReceipts(
   chain: SolanaChain,
   operator: string,
@@ -80,10 +82,7 @@ async function sortReceipts(
   return { open, kept, gone };
 }
 
-/**
- * Closes a batch of receipts. Returns how many cannot be closed: receipts of other keys, and receipts that
- * hold tokens.
- */
+/** Closes a batch of receipts and waits until they are gone. Returns how many were kept; see `Closing`. */
 async function closeBatch(parts: CloseParts, batch: readonly ClosableReceipt[]): Promise<number> {
   const { db, chain, signer } = parts;
   for (let lastValidHeight: bigint | null = null; ; await sleep(POLL_INTERVAL_MS)) {

@@ -10,7 +10,10 @@ import { feeOf, type ReceiptAttempt, type ReceiptTransaction } from './receipt-t
 import type { SolanaAccount } from './solana-account.ts';
 import { markDisplaced } from './store.ts';
 
-/** `landed`: the receipt is finalized. `expired`: no attempt has landed, and none can land any more. */
+/**
+ * `landed`: the receipt is finalized. `expired`: no attempt has landed or can still land. `open`: an attempt can still
+ * land.
+ */
 export type ReceiptVerdict = 'landed' | 'expired' | 'open';
 
 /** Callbacks through which the code that requested a transaction learns its outcome. */
@@ -21,7 +24,10 @@ export type ReceiptHandlers = {
   release(tx: Db, transaction: ReceiptTransaction): Promise<void>;
   /** Signs another attempt, unless the participation may no longer be settled. */
   renew(lease: Lease, transaction: ReceiptTransaction): Promise<void>;
-  /** Returns whether the verdict is reliable enough to be recorded. */
+  /**
+   * Returns whether the verdict is reliable enough to be recorded. `judge` judges the transaction again, from another
+   * view of the chain.
+   */
   isReliable(
     transaction: ReceiptTransaction,
     verdict: ReceiptVerdict,
@@ -74,8 +80,8 @@ export async function followReceipts(
 }
 
 /**
- * Judges transactions by a finalized block height and by their receipt accounts, read at that height or
- * later.
+ * Returns a verdict for each transaction. Reads the receipt accounts at the finalized `height` or later, so that every
+ * attempt that landed by then is visible.
  */
 async function judgeReceipts(
   chain: SolanaChain,
@@ -93,8 +99,8 @@ async function judgeReceipts(
 }
 
 /**
- * Returns whether the account is a receipt. Anybody can send lamports to the address, but the account then
- * belongs to the system program.
+ * Returns whether the account is a receipt. If somebody has only sent lamports to the address, the account belongs to
+ * the system program and is not a receipt.
  */
 export function isReceiptOf(operator: string, account: AccountInfo | null): boolean {
   return readTokenAccount(account)?.owner === operator;
@@ -122,8 +128,8 @@ function describeLanding(
 }
 
 /**
- * Does nothing if a node has seen an attempt. Otherwise, resends the newest attempt at intervals of `resendSeconds`.
- * Once the newest attempt is older than `renewSeconds`, signs another one.
+ * Does nothing if a node has seen an attempt. Otherwise, sends the newest attempt again every `resendSeconds`. Once the
+ * newest attempt is older than `renewSeconds`, signs another attempt instead.
  */
 async function advance(
   account: SolanaAccount,

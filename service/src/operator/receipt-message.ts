@@ -30,15 +30,16 @@ export type ReceiptPlan = {
 };
 
 /**
- * What an attempt pays. `rent`: lamports that make the receipt account rent-exempt. `price`: millionths of a
- * lamport per compute unit.
+ * What an attempt pays. `rent` is the number of lamports that makes the receipt account rent-exempt. `units` is the
+ * limit of compute units. `price` is in millionths of a lamport per compute unit.
  */
 export type ReceiptFees = { rent: bigint; units: number; price: bigint };
 
 /**
- * Builds the message that settles a participation. The transaction allocates the receipt before it makes the transfer.
- * An account cannot be allocated twice, so at most one commit and one refund of a participation by this key ever
- * succeed. `CreateAccountWithSeed` would be shorter, but fails if somebody sends lamports to the address first.
+ * Builds the message that commits or refunds a participation. The message allocates the receipt account before it makes
+ * the transfer. An account cannot be allocated twice, so at most one commit and one refund of a participation by this
+ * key ever succeed. `CreateAccountWithSeed` would be shorter, but fails if somebody has sent lamports to the receipt's
+ * address first.
  */
 export function buildReceiptMessage(
   operator: string,

@@ -33,18 +33,18 @@ export class SigningRefused extends Blocked {
 export type ReceiptPolicy = { plan: ReceiptPlan; vault: string };
 
 /**
- * The limits in lamports. They are constants, because the service learns rent, compute units and price from
- * nodes, and nodes can lie.
+ * The maximum rent and the maximum fee, in lamports. Both are constants, because the service learns rent, compute units
+ * and price from nodes, and nodes can lie.
  */
 export const MAX_RENT = 10_000_000n;
 const MAX_FEE = 50_000_000n;
 
 /**
  * Throws `SigningRefused` unless the message settles the plan and does nothing else. Parses the bytes to be signed, so
- * it does not rely on the code that built them. Tokens may go only to the vault or to the wallet's own associated
- * account. Lamports may pay only for fees and for the rent of the receipt, each up to a limit. The receipt belongs to
- * the operator. In a refund, lamports may also pay for the rent of the wallet's associated account if that account does
- * not exist yet.
+ * it does not rely on the code that built them. In a commit, tokens may go only to the vault; in a refund, only to the
+ * wallet's associated account. The receipt must belong to the operator. Lamports may pay only for fees and for the rent
+ * of the receipt, each up to a limit. In a refund, lamports may also pay for the rent of the wallet's associated
+ * account if that account does not exist yet.
  */
 export function assertReceiptAllowed(operator: string, policy: ReceiptPolicy, message: Uint8Array): void {
   const { plan, vault } = policy;

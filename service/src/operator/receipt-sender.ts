@@ -41,10 +41,10 @@ export class SimulationFailed extends Error {
 export type ReceiptOrder = { plan: ReceiptPlan; vault: string };
 
 /**
- * Simulates and signs the settlement, stores it together with what `apply` writes, and only then sends it. A crash
- * before the database commit leaves nothing behind. After a later crash, `followReceipts` on the node that holds the
- * lease sends the stored bytes. Returns false if the receipt's transaction is already open or has landed. Throws
- * `SimulationFailed` if the simulation fails.
+ * Simulates and signs the settlement, stores it in one database transaction with the changes of `apply`, and then sends
+ * it. If the process crashes before the database commit, nothing was stored or sent. If it crashes later, the node that
+ * holds the lease sends the stored bytes (`followReceipts`). Returns false if the receipt already has an open or landed
+ * transaction. Throws `SimulationFailed` if the simulation fails.
  */
 export async function sendReceipt(
   account: SolanaAccount,
@@ -94,7 +94,10 @@ export async function renewReceipt(
   if (isStored) await broadcastReceipt(account, attempt);
 }
 
-/** Simulates without a signature: signed bytes that are not stored must not reach a node. */
+/**
+ * Simulates the settlement and returns its compute unit limit. The simulated transaction is unsigned, because nodes
+ * must not receive signed bytes that are not stored.
+ */
 async function estimateUnits(account: SolanaAccount, plan: ReceiptPlan, fees: ReceiptFees): Promise<number> {
   const { hash } = await readBlockhash(account.chain);
   const message = buildReceiptMessage(account.key.address, plan, fees, hash);
@@ -131,9 +134,9 @@ function readReceiptRent({ chain }: SolanaAccount): Promise<bigint> {
 }
 
 /**
- * Returns the 75th percentile of the prices that recent transactions paid to write to the vault. Ignores the prices at
- * the users' accounts, because users could raise them. If the price exceeds the cap, reports this and returns the cap:
- * anybody can raise the price at the vault, but must not be able to block settlement.
+ * Returns the 75th percentile of the prices that recent transactions paid to write to the vault, or the cap if the cap
+ * is lower. Ignores the prices at the users' accounts, because users could raise them. Anybody can raise the price at
+ * the vault too. So a price above the cap is reported, but does not block settlement.
  */
 async function proposePrice(account: SolanaAccount, vault: string): Promise<bigint> {
   const { chain, maxPrice } = account;
@@ -147,8 +150,8 @@ async function proposePrice(account: SolanaAccount, vault: string): Promise<bigi
 }
 
 /**
- * Throws `Blocked` unless the key can pay the fees and the rent for `count` receipts and the same number of
- * token accounts for refunds.
+ * Throws `Blocked` unless the key can pay for `count` settlements. Each settlement counts with its fee, the rent of a
+ * receipt and the rent of a token account for a refund.
  */
 export async function assertReceiptsFunded(account: SolanaAccount, count: number): Promise<void> {
   const { chain, key, maxPrice } = account;

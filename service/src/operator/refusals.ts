@@ -5,8 +5,9 @@ import { Blocked } from './blocked.ts';
 const NAME = 'causeway_signer_refusals_total';
 
 /**
- * Returns a function that watches the signatures of one key. It counts every refusal, but logs consecutive refusals for
- * the same reason only once, because settlement asks again every few seconds.
+ * Returns a function that passes on the result of a signing request. It counts every refusal. It logs a refusal only if
+ * its message differs from that of the previous refusal, because settlement repeats a refused request every few
+ * seconds.
  */
 export function watchRefusals(
   { log, registry }: { log: Log; registry: Registry },

@@ -13,7 +13,10 @@ export async function insertRequest(db: Db, id: string, action: ReplacementActio
   return numUpdatedRows === 1n;
 }
 
-/** Ends a request, unless an operator has replaced it with a different request in the meantime. */
+/**
+ * Clears the request of a transaction and stores why it was refused, if it was. Has no effect if an operator has made a
+ * different request in the meantime.
+ */
 export async function endRequest(
   tx: Db,
   id: string,

@@ -12,12 +12,15 @@ import { listOpen } from './store.ts';
 import { lastAttempt, type OpenTransaction, type ReplacementAction } from './transaction.ts';
 
 /**
- * The replacement that an operator asks for. Without `nonce`, it replaces the key's oldest unmined transaction. If
- * several keys have such a transaction, `address` is required.
+ * The replacement that an operator asks for. Without `nonce`, it replaces the oldest unmined transaction of the key. If
+ * several keys have a matching transaction, `address` is required.
  */
 export type ReplacementChoice = { action: ReplacementAction; address?: string; nonce?: bigint };
 
-/** A preview of a replacement. It needs no private key, because the node that holds the key's lease signs. */
+/**
+ * A preview of a replacement. The preview needs no private key: the node that holds the key's lease signs the
+ * replacement later.
+ */
 export type ReplacementPlan = {
   id: string;
   chain: string;
@@ -27,7 +30,7 @@ export type ReplacementPlan = {
   action: ReplacementAction;
   replaces: string;
   max_fee_wei: string;
-  /** The maximum fee of the replacement at current market prices; null if it exceeds the caps. */
+  /** The maximum fee of the replacement at current market prices; null if the fee caps do not allow a replacement. */
   new_max_fee_wei: string | null;
   /** Whether a node holds the key's lease now. If so, that node carries out the request immediately. */
   is_attended: boolean;
@@ -36,8 +39,9 @@ export type ReplacementPlan = {
 const POLL_INTERVAL_MS = 200;
 
 /**
- * Chooses the transaction and the fees of a replacement. Throws `validation_failed` if no unmined transaction matches
- * the choice, if transactions of several keys match it, or if the transaction to cancel is already an empty transfer.
+ * Chooses the transaction and the fees of a replacement. Throws `validation_failed` in three cases: no unmined
+ * transaction matches the choice, transactions of several keys match it, or the transaction to cancel is already an
+ * empty transfer.
  */
 export async function planReplacement(
   db: Db,
@@ -98,23 +102,23 @@ async function filterUnmined(chain: EvmChain, open: readonly OpenTransaction[]):
 }
 
 /**
- * Asks the node that holds the key's lease to replace the transaction. Only that node signs, so there is no race. If
- * the transaction is mined first, the request ends without effect.
+ * Asks the node that holds the key's lease to replace the transaction. Only that node signs, so two nodes never replace
+ * the transaction at once. If the transaction is mined first, the request has no effect.
  */
 export async function requestReplacement(db: Db, { id, nonce, action }: ReplacementPlan): Promise<void> {
   if (!(await insertRequest(db, id, action)))
     throw invalidField('nonce', `${nonce} was mined in the meantime`);
 }
 
-/** The outcome of a request. `waiting`: no node has carried it out in time. */
+/** The outcome of a request. `waiting`: no node has carried out the request in time. */
 export type ReplacementResult =
   | { outcome: 'replaced'; hash: string }
   | { outcome: 'refused'; message: string }
   | { outcome: 'mined' | 'waiting' };
 
 /**
- * Waits until a node has carried out or refused the request, or the transaction has been mined. Returns `waiting` if
- * none of this happens within `timeoutMs`.
+ * Waits until a node has carried out or refused the request, or until the transaction is mined. Returns `waiting` after
+ * `timeoutMs`.
  */
 export async function awaitReplacement(
   db: Db,

@@ -1,6 +1,6 @@
 /**
- * What a key signs: commits and revocations, refunds, requests for tokenized quotes, or allow-list
- * permissions. Each role can have its own key, and a different key on each chain.
+ * What a key signs. `commit`: commits and revocations. `refund`: refunds. `quote`: requests for tokenized quotes.
+ * `supplier`: allow-list permissions. Each role can have its own key, and a different key on each chain.
  */
 export const KEY_ROLES = ['commit', 'refund', 'quote', 'supplier'] as const;
 export type KeyRole = (typeof KEY_ROLES)[number];

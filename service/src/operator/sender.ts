@@ -15,9 +15,9 @@ import type { OperatorCall, SignedCall } from './transaction.ts';
 import { assertNonceUnused } from './unknown-transactions.ts';
 
 /**
- * Signs a call with the next nonce, stores it together with what `apply` writes, and only then sends it. A
- * crash before the database commit leaves nothing behind. After a later crash, `followTransactions` on the
- * node that holds the lease sends the stored bytes.
+ * Signs a call with the next nonce, stores it together with what `apply` writes, and only then sends it. After a crash
+ * before the database commit, nothing is stored or sent. After a crash between the commit and the sending, the node
+ * that holds the lease sends the stored bytes with `followTransactions`.
  */
 export async function sendCall(
   account: OperatorAccount,
@@ -75,7 +75,10 @@ export async function assertWithinDailyLimit(account: OperatorAccount, wei: bigi
     );
 }
 
-/** Throws `Blocked` unless the account can pay `gas * maxFee`, which nodes require up front. */
+/**
+ * Throws `Blocked` if the account has less than `wei`, the maximum cost of a transaction. Nodes require this balance up
+ * front.
+ */
 async function assertFunded({ chain, signer }: OperatorAccount, wei: bigint): Promise<void> {
   const balance = await readQuantity(chain, 'eth_getBalance', [signer.address, 'latest']);
   if (balance < wei)
@@ -89,9 +92,9 @@ async function assertFunded({ chain, signer }: OperatorAccount, wei: bigint): Pr
 export type Refusal = { rejection: Rejection; message: string };
 
 /**
- * Sends stored bytes to every endpoint; safe to repeat. Returns null if a node has accepted them or already knows them,
- * or if their nonce has been used. Otherwise, returns the reason for the rejection, and the caller or the next round
- * decides what to do. Throws `Blocked` only for insufficient funds.
+ * Sends a stored transaction to every endpoint; safe to repeat. Returns null if a node has accepted it or already knows
+ * it, or if its nonce has been used. Otherwise returns why it was rejected. The caller or the next round then decides
+ * what to do. Throws `Blocked` for insufficient funds.
  */
 export async function broadcast({ chain, db, log }: OperatorAccount, raw: Hex): Promise<Refusal | null> {
   const hash = keccak256(raw);

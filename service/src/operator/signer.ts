@@ -11,18 +11,20 @@ import { hashPermission, type Permission } from '../chain/evm/allow-list.ts';
 import { signHash } from '../chain/evm/secp256k1.ts';
 
 /**
- * A key that signs for the service, held locally or in KMS. It signs only transactions and typed data, because an
- * arbitrary hash could stand for anything. The hash of typed data can never be the hash of a transaction. Signatures
- * are 65 bytes: r, low s, and v of 27 or 28.
+ * A key that signs for the service, held locally or in KMS. It signs only transactions and typed data. It never signs a
+ * given hash, because the content behind a hash is unknown. The hash of typed data can never be the hash of a
+ * transaction. A signature has 65 bytes: r, low s, and v of 27 or 28.
  */
 export type Signer = {
   /** Lower case. */
   address: Hex;
   /** Returns the serialized signed transaction. */
   signTransaction(transaction: TransactionSerializableEIP1559): Promise<Hex>;
-  /** Signs the operator's part of a tokenized quote (EIP-712), for the swap contract of this domain. */
+  /** Signs the operator's part of a tokenized quote (EIP-712). `domain` is the domain of the swap contract. */
   signRequest(domain: Domain, request: VerifyRequest): Promise<Hex>;
-  /** Signs a permission to join an allow-list (EIP-712), for the contract of this domain. */
+  /**
+   * Signs a permission to join an allow-list (EIP-712). `domain` is the domain of the contract that has the allow-list.
+   */
   signPermission(domain: Domain, permission: Permission): Promise<Hex>;
 };
 

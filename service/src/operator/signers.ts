@@ -30,7 +30,8 @@ type Parts = { clock: Clock; log: Log; registry: Registry };
 
 /**
  * Returns the key of a role on an EVM chain: its key for this chain, else its key for all chains, else the operator
- * key. The supplier does not fall back to the operator key, because contracts know the supplier by its own address.
+ * key. The `supplier` role falls back to `supplierKey` instead, because contracts know the supplier by a separate
+ * address.
  */
 export function keyFor(keys: SigningKeys, role: KeyRole, chain: string): OperatorKey | null {
   const own = findRoleKey(keys.roleKeys, role, chain);
@@ -59,9 +60,9 @@ export function findRemoteAddress(
 }
 
 /**
- * Opens all keys. A key signs only what its policy allows, and only for the roles that it has on a chain. A key with
- * several roles is opened once. Retired keys may still sign replacements of their own transactions, in the roles that
- * they are listed with.
+ * Opens every key once, even if it has several roles. On each chain, a key signs only in the roles that it has on that
+ * chain, and only what its policy allows. Retired keys keep the roles that they are listed with, so that they can sign
+ * replacements of their own transactions.
  */
 export async function openSigners(keys: SigningKeys, parts: Parts): Promise<Signers> {
   const opened = new Map<OperatorKey, Signer>();
@@ -87,7 +88,7 @@ export async function openSigners(keys: SigningKeys, parts: Parts): Promise<Sign
       for (const role of roles) grant(await open(key), role, chainId);
   }
   const [first] = opened.keys();
-  // All signers share one ledger, because a limit applies to a role, no matter which of its keys signs.
+  // All signers share one ledger, because a limit applies to a role, and several keys can have the same role.
   const ledger = openSpendLedger(first?.spendFolder ?? null, parts.clock);
   const guarded = new Map<Hex, Signer>();
   for (const [key, signer] of opened) {

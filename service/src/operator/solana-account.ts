@@ -21,6 +21,6 @@ export type SolanaAccount = {
   roles: readonly SendingRole[];
   /** Maximum price per compute unit, in millionths of a lamport. */
   maxPrice: bigint;
-  /** Tells operators that the market price exceeds `maxPrice`. Transactions pay `maxPrice` in the meantime. */
+  /** Tells operators that the market price exceeds `maxPrice`. The transaction pays only `maxPrice`. */
   reportCappedPrice(message: string): void;
 };

@@ -33,8 +33,8 @@ export type SolanaRules = {
 };
 
 /**
- * A message, as the rules see it. `created` contains the accounts that the message allocates for the operator, each
- * with its seed.
+ * The parts of a message that the rules check. `all` contains its instructions, and `moves` those that transfer tokens.
+ * `created` maps each account that the message allocates for the operator to its seed.
  */
 type Message = {
   operator: string;
@@ -44,10 +44,11 @@ type Message = {
 };
 
 /**
- * Throws `SigningRefused` unless the message does only what settlement does. A message may create receipts and funds,
- * close receipts, and transfer tokens of a fund. A transfer needs its own receipt and must be in one of the key's
- * roles. The policy file, which the database cannot change, must list the fund. Tokens may move only into a listed
- * vault, or from a listed vault to the associated token account of a wallet. Throws `Blocked` above a daily limit.
+ * Throws `SigningRefused` if the message does anything that settlement does not do. Settlement creates receipts and
+ * funds, closes receipts, and transfers tokens of a fund. A transfer must create its own receipt, and must be in one of
+ * the key's roles. The policy file, which the database cannot change, must list the fund and the vault. A commit must
+ * pay into the vault. A refund must pay from the vault to the associated token account of a wallet. Throws `Blocked`
+ * above a daily limit.
  */
 export function assertSolanaPolicy(
   operator: string,
@@ -65,7 +66,8 @@ export function assertSolanaPolicy(
   const message = { operator, all, moves, created };
   for (const each of all) assertUsual(message, each);
   const [move] = moves;
-  // A receipt can be created only once, so at most one of several messages with the same receipt succeeds.
+  // Each transfer must create its own receipt. A receipt can be created only once, so a second message with the same
+  // receipt fails.
   if (moves.length > 0 && (moves.length > 1 || created.size !== 1))
     throw new SigningRefused('a transfer needs its own receipt');
   // A receipt without a transfer would prove a payment that was never made.
@@ -87,9 +89,9 @@ type Rule = (message: Message, instruction: WireInstruction) => boolean;
 const TRANSFER_CHECKED = 12;
 const ALLOCATE_WITH_SEED = 9;
 const TRANSFER_LAMPORTS = 2;
-/** The length of an allocation with an empty seed. */
+/** The length of an `AllocateWithSeed` instruction with an empty seed. */
 const MIN_ALLOCATION_BYTES = 84;
-/** The seed that `receiptSeed` returns: a participation's id, and the direction. */
+/** The seed that `receiptSeed` returns: a participation's id, and `c` for a commit or `r` for a refund. */
 const RECEIPT_SEED = /^[\w-]{22}\.([cr])$/;
 
 /** The allowed instructions of the system program: creating accounts for the operator and paying their rent. */
@@ -153,8 +155,8 @@ function seedOf(data: Buffer): string {
 }
 
 /**
- * Returns the role of a transfer, read from the seed of its receipt. The chain derives the receipt from this seed, so a
- * transfer in one role never has a receipt for the other role.
+ * Reads the role of a transfer from the seed of its receipt. The chain derives the address of the receipt from this
+ * seed, so the receipts of the two roles never have the same address.
  */
 function roleOf(seed: string): SendingRole {
   const [, direction] = RECEIPT_SEED.exec(seed) ?? [];
@@ -163,8 +165,8 @@ function roleOf(seed: string): SendingRole {
 }
 
 /**
- * A refund must pay the associated token account of a wallet. The instruction that creates this account names the
- * wallet, so a refund must contain this instruction. A commit must not contain one.
+ * A refund must pay the associated token account of a wallet. To show which wallet this is, the refund must contain the
+ * instruction that creates the account. A commit must not contain such an instruction.
  */
 function assertDirection(role: SendingRole, move: WireInstruction, all: WireInstruction[]): void {
   const [, mint = '', to = ''] = move.accounts;

@@ -12,13 +12,16 @@ import { openKmsEd25519 } from './kms.ts';
 /** A key on Solana, held locally or in KMS. */
 export type SolanaSigner = {
   address: string;
-  /** Returns the signed transaction. `assertAllowed` sees the bytes first and throws unless they may be signed. */
+  /**
+   * Signs the message and returns the transaction. First calls `assertAllowed`, which throws if the message must not be
+   * signed.
+   */
   signTransaction(message: Uint8Array, assertAllowed: (message: Uint8Array) => void): Promise<Buffer>;
 };
 
 /**
- * Opens a key. The returned signer does not enforce the policy of the key, so only `openSolanaSigners` may sign with
- * it.
+ * Opens a key. The returned signer does not enforce the policy of the key. Only `openSolanaSigners`, which enforces the
+ * policy, may sign with it.
  */
 export async function openSolanaKey(
   key: OperatorKey,

@@ -18,7 +18,7 @@ export type SolanaSignerOf = (role: SendingRole, chain: string) => SolanaSigner 
 /** The configured keys of Solana, and the clusters on which they are used. */
 type SolanaKeys = Pick<Config, 'solanaKey' | 'roleKeys' | 'rpcUrls'>;
 
-/** Refusals are counted in `registry` and logged to `log`. Commands pass neither, because they print the refusal. */
+/** `registry` counts refusals and `log` records them. Commands need neither, because they print a refusal. */
 type Parts = { clock: Clock; log?: Log; registry?: Registry };
 
 /** A key, the clusters on which it signs, and the roles that it has there. */
@@ -37,13 +37,13 @@ export function solanaKeyFor(
 }
 
 /**
- * Opens the keys of all clusters that have an RPC URL. A key signs only what its policy allows, and only in its roles.
- * Throws `ConfigError` if a key could evade its policy by way of another cluster.
+ * Opens the keys of all clusters that have an RPC URL. A key signs only in its roles, and only what its policy allows.
+ * Throws `ConfigError` if the policy of a key on one cluster could be evaded with a signature for another cluster.
  */
 export async function openSolanaSigners(keys: SolanaKeys, parts: Parts): Promise<SolanaSignerOf> {
   const held = await holdKeys(keys, parts);
   const [first] = held.values();
-  // All signers share one ledger, because a limit applies to a role, no matter which of its keys signs.
+  // All signers share one ledger, because a limit applies to a role, and several keys can have the same role.
   const ledger = openSpendLedger(first?.key.spendFolder ?? null, parts.clock);
   const guarded = new Map([...held].map(([address, each]) => [address, guard(each, ledger, parts)]));
   return (role, chain) => {
@@ -91,10 +91,10 @@ function guard(held: HeldKey, ledger: SolanaRules['ledger'], { log, registry }: 
 }
 
 /**
- * Returns what a key may sign. A signed message does not name its cluster: a message that was signed for one cluster
- * could be sent to another. So a key that is used on several clusters must have the same roles on all of them, and the
- * policy file may list only one of these clusters. The policy of that cluster then applies on all of them. If the file
- * lists none of these clusters, the key may not transfer any tokens.
+ * Returns the rules for a key. A signed message does not name its cluster, so a message for one cluster could be sent
+ * to another. A key that is used on several clusters must therefore have the same roles on all of them. The policy file
+ * may list only one of these clusters, and the policy of that cluster applies on all of them. If the policy file lists
+ * none of them, the key may not transfer any tokens.
  */
 function rulesOf({ key, signer: { address }, clusters }: HeldKey): Omit<SolanaRules, 'ledger'> {
   const names = [...clusters.keys()];

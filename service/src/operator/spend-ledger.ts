@@ -15,8 +15,8 @@ import type { Clock } from '../clock.ts';
 import { Blocked } from './blocked.ts';
 
 /**
- * The maximum that a transaction can spend. Of all transactions with the same `key` and `id`, at most one can ever be
- * executed.
+ * The maximum that a transaction can spend. Transactions with the same `key` and `id` exclude each other: at most one
+ * of them can ever be executed.
  */
 export type Spending = { key: string; id: string; fee: bigint; amounts: ReadonlyMap<string, bigint> };
 
@@ -32,7 +32,7 @@ export type SpendLedger = {
   reserve(spending: Spending, limits: SpendLimits): void;
 };
 
-/** `mark` identifies the entry. If a later line has the mark in `voided`, the entry was refused. */
+/** `mark` identifies the entry. A later line with the same mark in `voided` means that the entry was refused. */
 type Entry = {
   at: number;
   key: string;
@@ -46,10 +46,10 @@ type Line = Entry | { voided: string };
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * Opens a ledger in `folder`, with one file per day, or in memory if `folder` is null. It is not in the
- * database, because somebody who can change the database must not be able to reset the limits. Nodes that
- * share the folder share the limits: each node appends its entry first and then counts the entries before it,
- * so if two nodes sign at the same time, the second one counts the entry of the first.
+ * Opens a ledger in `folder`, with one file per day, or in memory if `folder` is null. The ledger is not in the
+ * database, because somebody who can change the database must not be able to reset the limits. Nodes that share the
+ * folder share the limits. Each node appends its entry and then counts the entries before it. So if two nodes sign at
+ * the same time, the second one counts the entry of the first.
  */
 export function openSpendLedger(folder: string | null, clock: Clock): SpendLedger {
   const lines = folder === null ? keepInMemory() : openFolder(folder);
@@ -73,8 +73,8 @@ export function openSpendLedger(folder: string | null, clock: Clock): SpendLedge
 }
 
 /**
- * Returns the entries of the last 24 hours that precede the entry with this mark, or all of them if the mark is null.
- * Leaves out refused entries.
+ * Returns the entries of the last 24 hours, without refused entries. Returns only entries before the one with this
+ * mark, or all if the mark is null.
  */
 function listBefore(lines: readonly Line[], mark: string | null, now: number): Entry[] {
   const voided = new Set(lines.flatMap((line) => ('voided' in line ? [line.voided] : [])));
@@ -123,8 +123,8 @@ function openFolder(folder: string): Lines {
 }
 
 /**
- * Throws `Blocked` if `spending` and the earlier entries of its key together exceed a limit. Of several attempts with
- * the same id, at most one can be executed, so only the highest amounts of each id count.
+ * Throws `Blocked` if `spending` and the earlier entries of its key together exceed a limit. Of several entries with
+ * the same id, at most one can be executed, so only their highest fee and their highest amount of each token count.
  */
 function assertWithin(entries: readonly Entry[], spending: Spending, limits: SpendLimits): void {
   const byId = new Map<string, { fee: bigint; amounts: Map<string, bigint> }>();

@@ -155,7 +155,7 @@ export async function countOpenByChain(db: Db): Promise<{ chain: string; count: 
 
 export type UnfinishedKey = KeyId & { count: number; kinds: TransactionKind[] };
 
-/** Counts the transactions that are open or that a reorganization could still undo, per key and chain. */
+/** Counts, for each key and chain, the transactions that are open or that a reorganization could still undo. */
 export async function countUnfinished(db: Db): Promise<UnfinishedKey[]> {
   const { rows } = await sql<UnfinishedKey>`
     select chain, signer as address, count(*)::int as count, array_agg(distinct kind) as kinds from operator_transactions
@@ -248,8 +248,8 @@ export async function finalizeBelow(db: Db, { chain, address }: KeyId, blockNumb
 }
 
 /**
- * Returns our transaction with this nonce, or null if we never used the nonce. If there are several, prefers
- * one that was not displaced.
+ * Returns our transaction with this nonce, or null if we never used the nonce. If several transactions have the nonce,
+ * prefers one that was not displaced.
  */
 export async function findByNonce(
   db: Db,

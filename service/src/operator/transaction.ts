@@ -2,8 +2,8 @@ import type { Hex } from 'viem';
 import type { OperatorTransactions } from '../db/settlement-tables.ts';
 
 /**
- * A `fill` transaction does nothing but use up a nonce. The other kinds matter only to the code that requests the
- * transaction.
+ * The purpose of a transaction. A `fill` transaction only uses up a nonce. All other kinds are treated alike here: only
+ * the code that requested the transaction distinguishes them.
  */
 export type TransactionKind = OperatorTransactions['kind'];
 
@@ -26,8 +26,8 @@ export type Attempt = {
 };
 
 /**
- * What an operator can request for an unmined transaction: higher fees (`bump`), or an empty transfer in its
- * place (`cancel`).
+ * What an operator can request for an unmined transaction. `bump` raises its fees. `cancel` replaces it with an empty
+ * transfer.
  */
 export type ReplacementAction = 'bump' | 'cancel';
 
@@ -57,7 +57,7 @@ export type Mined = {
 
 export type SignedCall = { raw: Hex; maxFee: bigint; priorityFee: bigint };
 
-/** Returns the attempt with the highest fees, which nodes prefer to all others. */
+/** Returns the latest attempt. It has the highest fees, so nodes prefer it to the earlier attempts. */
 export function lastAttempt({ attempts }: OpenTransaction): Attempt {
   const last = attempts.at(-1);
   if (last === undefined) throw new Error('the transaction has no attempt');

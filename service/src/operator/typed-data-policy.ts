@@ -6,25 +6,25 @@ import type { Spending } from './spend-ledger.ts';
 
 export type TypedDataRules = { clock: Clock };
 
-/** The entry of `dailyAmounts` with this name limits how many permissions the supplier key signs. */
+/** The name of the entry in `dailyAmounts` that limits how many permissions the supplier key signs. */
 export const PERMISSIONS = 'permissions';
 
 /**
- * The longest time for which a signed request may be valid. Short, because signatures cannot be recalled.
- * Equals the largest allowed `ATTESTATION_MAX_SECONDS`.
+ * The longest time for which a signed request may be valid. It is short, because a signature cannot be revoked. It
+ * equals the largest allowed `ATTESTATION_MAX_SECONDS`.
  */
 const MAX_REQUEST_SECONDS = 600;
 /**
- * The longest time for which a signed permission may be valid. A permission is usually valid for ten minutes, counted
- * from the later of our clock and the chain's clock. The limit is higher, because the chain's clock may be ahead of
- * ours. A limit is still necessary, because a node could report a wrong chain time.
+ * The longest time for which a signed permission may be valid by our clock. A permission usually ends ten minutes after
+ * our time or the chain's time, whichever is later. The limit is higher, because the chain's time may be ahead of ours.
+ * A limit is still necessary, because a node could report a wrong chain time.
  */
 const MAX_PERMISSION_SECONDS = 3_600;
 const BUY = 0;
 
 /**
- * Returns what a request for a quote can spend. Throws `Blocked` unless the request is a buy that expires soon.
- * Requests with the same contract, sender, pair and nonce get the same `id`, because only one of them can succeed on
+ * Returns the amount that a quote request can spend. Throws `Blocked` unless the request is a buy that expires soon.
+ * Requests with the same contract, sender, tokens and nonce get the same `id`, because only one of them can succeed on
  * chain.
  */
 export function judgeRequest(

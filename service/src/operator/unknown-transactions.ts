@@ -6,9 +6,9 @@ import { readPendingNonce } from './nonces.ts';
 
 /**
  * Throws `Blocked` if a chain node knows transactions of the key, mined or pending, that this database does not
- * contain. The database was then probably restored from an old copy or a lagging replica, and signing would reuse
- * nonces or pay for participations a second time. The node's transaction count is stored, because the node that answers
- * next time may not know the pending transactions. Only an operator can clear the stored count.
+ * contain. The database was then probably restored from an old copy or a lagging replica. Signing would reuse nonces or
+ * pay for participations a second time. Stores the node's transaction count, because the node that answers next time
+ * may not know the pending transactions. Only an operator can clear the stored count.
  */
 export async function assertNonceUnused(account: OperatorAccount, lease: Lease, next: bigint): Promise<void> {
   assertNotSeen(lease, next);

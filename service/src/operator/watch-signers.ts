@@ -6,7 +6,10 @@ import { listOwnSignatures } from './receipt-store.ts';
 import type { SolanaAccount } from './solana-account.ts';
 import { findLastSeen, insertForeign, setLastSeen } from './watch-store.ts';
 
-/** Transactions of a signer that have not been checked yet, newest first. `isWhole`: the list is complete. */
+/**
+ * The transactions of a signer that have not been checked yet, newest first. `isWhole` is true once all of them are
+ * listed.
+ */
 export type Backlog = { entries: SignatureEntry[]; isWhole: boolean; tries: number };
 
 const PAGE = 1_000;
@@ -15,8 +18,8 @@ const MAX_READS = 20;
 /** After this many failed reads, a transaction that no node returns is reported as foreign. */
 const MAX_TRIES = 10;
 /**
- * The position of the authority among the accounts of each instruction that takes tokens from an account: transfer,
- * burn and their checked forms.
+ * The instructions that take tokens from an account: transfer (3), burn (8), and their checked forms (12 and 15). The
+ * value is the position of the authority among the accounts of the instruction.
  */
 const AUTHORITY_POSITIONS: Readonly<Record<number, number>> = { 3: 2, 8: 2, 12: 3, 15: 2 };
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
@@ -26,11 +29,10 @@ export function createBacklog(): Backlog {
 }
 
 /**
- * Records finalized transactions of `signer` that move tokens on the authority of one of the funds and that this
- * service did not send. A recorded transaction blocks the participation that it names until an operator adopts the
- * transaction. This check can miss transactions, so safety does not depend on its records: the receipts prevent a
- * second payment. Each call checks a bounded number of transactions, oldest first, and keeps the others in `backlog`.
- * Returns true once `backlog` is empty.
+ * Finds finalized transactions in which `signer` moved tokens with a fund as the authority, and records those that this
+ * service did not send. A recorded transaction blocks the participation in its memo until an operator adopts the
+ * transaction. This check can miss transactions, but it is only an additional safeguard: the receipts prevent a second
+ * payment. Each call checks at most `MAX_READS` transactions, oldest first. Returns true once `backlog` is empty.
  */
 export async function watchSigner(
   account: SolanaAccount,
@@ -73,8 +75,9 @@ async function listMore({ db, chain }: SolanaAccount, signer: string, backlog: B
 }
 
 /**
- * Returns how a transaction used the funds. `unread`: no node returns it now. `unknown`: it cannot be parsed,
- * so it may have used a fund.
+ * Returns `fund` if `signer` moved tokens with a fund as the authority in the transaction, and `none` if not. Returns
+ * `unread` if the node does not return the transaction. Returns `unknown` if the transaction cannot be parsed, so that
+ * it may have used a fund.
  */
 async function judgeUse(
   { chain }: SolanaAccount,

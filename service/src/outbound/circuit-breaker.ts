@@ -1,6 +1,6 @@
 /**
- * Stops calls to an upstream that does not respond. Repeated failures open the circuit for a while; the first
- * call after that is a probe, and no other call may be made until the probe settles.
+ * Stops calls to an upstream that does not respond. Repeated failures open the circuit for a while. The first call
+ * after that is a probe. All other calls must wait until the probe settles.
  */
 export type CircuitBreaker = {
   /** Milliseconds until a call may be made; 0 = now. A caller that gets 0 while the circuit is open makes the probe. */
@@ -25,7 +25,7 @@ export type CircuitBreakerOptions = {
 
 const MIN_OPEN_MS = 250;
 const MAX_OPEN_MS = 2_000;
-/** After this time the next call may be a probe, even if the previous probe has not settled. */
+/** How long other calls wait for a probe to settle. After this time, the next call may be a new probe. */
 const PROBE_TIMEOUT_MS = 30_000;
 
 export function createCircuitBreaker({

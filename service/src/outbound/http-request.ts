@@ -6,7 +6,7 @@ export type HttpRequest = {
   path: string;
   headers: Record<string, string>;
   body?: string;
-  /** Time limit until the last byte of the response has arrived. */
+  /** Time limit for the whole response. */
   timeoutMs: number;
   /** Maximum size of the response body. */
   maxBytes: number;
@@ -21,9 +21,9 @@ export class TimeoutError extends Error {}
 export class ResponseTooLargeError extends Error {}
 
 /**
- * Sends a request and returns the whole response as text. It uses the dispatcher directly: the streams and abort
- * signals that a general-purpose client creates per request cost more than the request itself. Connection errors are
- * thrown unchanged.
+ * Sends a request and returns the whole response as text. Uses the dispatcher directly. A general-purpose client
+ * creates streams and abort signals for each request, and these cost more than the request itself. Throws connection
+ * errors unchanged.
  */
 export function sendHttpRequest(
   pool: Pool,
@@ -46,7 +46,7 @@ export function sendHttpRequest(
     pool.dispatch(request, {
       onRequestStart: (controller) => {
         running = controller;
-        // The time limit may pass while the request still waits for a connection.
+        // The time limit may have passed while the request waited for a connection.
         if (failure !== undefined) controller.abort(failure);
       },
       onResponseStart: (_controller, code, received) => {

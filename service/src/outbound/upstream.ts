@@ -15,9 +15,8 @@ import {
 import { sendHttpRequest } from './http-request.ts';
 
 /**
- * An HTTP API of an external provider. Every call has a time limit, only repeatable calls are retried, and a
- * circuit breaker stops calls to a provider that does not respond. Error messages never quote the request or
- * the response.
+ * An HTTP API of an external provider. Every call has a time limit. Only repeatable calls are retried. A circuit
+ * breaker stops calls to a provider that does not respond. Error messages never quote the request or the response.
  */
 export type Upstream = {
   name: string;
@@ -129,8 +128,9 @@ async function send(
 }
 
 /**
- * Parses the body. Throws if the body is not JSON, because the caller then cannot tell what the request has done. For a
- * 4xx response, returns null instead: the status alone says that the request was refused.
+ * Parses the body. An empty body becomes null. A 4xx body that is not JSON also becomes null, because the status alone
+ * says that the request was refused. Throws for any other body that is not JSON, because it is then unknown whether the
+ * request had an effect.
  */
 function parseJson(text: string, status: number): unknown {
   if (text === '') return null;
@@ -146,7 +146,7 @@ function flatten(headers: Record<string, string | string[] | undefined>): Record
   return Object.fromEntries(Object.entries(headers).map(([key, value]) => [key, String(value ?? '')]));
 }
 
-/** Returns the body typed by its schema. Throws `upstream_error` if it does not match. */
+/** Returns the body, typed by the schema. Throws `upstream_error` if the body does not match the schema. */
 export function parseBody<S extends TSchema>(upstream: string, schema: S, body: unknown): Static<S> {
   if (isValid(schema, body)) return body as Static<S>;
   throw invalidResponse(upstream, 'unexpected response shape');

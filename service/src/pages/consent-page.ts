@@ -45,8 +45,8 @@ const SCOPE_GROUPS: Record<Scope, keyof typeof GROUPS> = {
 };
 
 /**
- * On phones, the sensitive scopes and the buttons are visible without scrolling: the sensitive scopes come first, and
- * the buttons stay at the bottom of the screen.
+ * Renders the consent page. The sensitive scopes come first, and on phones the buttons stay at the bottom of the
+ * screen, so that both are visible without scrolling.
  */
 export function consentPage({ csrf, path, partner, email, scopes, redirectHost }: ConsentState): Page {
   return {

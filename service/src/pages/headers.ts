@@ -6,7 +6,10 @@ export type PageSources = {
   images?: readonly (string | null)[];
 };
 
-/** Headers of a page: only our own scripts run, only our own assets and the partners' logos load, no framing. */
+/**
+ * Returns the headers of a page. They allow only our own scripts, our own assets and the logos in `images`. They forbid
+ * framing.
+ */
 export function pageHeaders({
   scripts = false,
   formTargets = [],

@@ -5,8 +5,8 @@ import type { Page } from './layout.ts';
 export type SandboxLanding = {
   demoUrl: string | null;
   /**
-   * The base URL of the link to the account. It is on `localhost` if the sandbox runs on a loopback IP address, because
-   * passkeys do not work on IP addresses.
+   * The base URL of the link to the account page. If the sandbox runs on a loopback IP address, this URL is on
+   * `localhost`, because passkeys do not work on IP addresses.
    */
   accountUrl: string;
   users: readonly { email: string; password: string; note: string }[];

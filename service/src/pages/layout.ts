@@ -4,11 +4,11 @@ import { type Html, html } from './html.ts';
 export type Page = {
   title: string;
   body: Html;
-  /** Uses a wider column. Lists need it; forms are easier to read in a narrow column. */
+  /** Uses a wider column, for lists. Forms are easier to read in a narrow column. */
   wide?: true;
   /** Loads the passkey script. */
   passkeys?: boolean;
-  /** Submits its form as soon as the user sees the page. */
+  /** Loads the script that submits the page's form as soon as the user sees the page. */
   submits?: boolean;
 };
 

@@ -1,8 +1,8 @@
 import { type Html, html } from './html.ts';
 
 /**
- * QR codes (ISO/IEC 18004) in byte mode with medium error correction, for versions 1 to 20. The tables are indexed by
- * version − 1.
+ * Tables for QR codes (ISO/IEC 18004) in byte mode with medium error correction. Both tables are indexed by version
+ * minus 1, for versions 1 to 20.
  */
 const CHECK_BYTES_PER_BLOCK = [
   10, 16, 26, 18, 24, 16, 18, 22, 22, 26, 30, 22, 22, 24, 24, 28, 28, 26, 26, 26,
@@ -193,7 +193,9 @@ function drawVersion(grid: Grid, version: number): void {
   }
 }
 
-/** Places the bits in zigzag columns (§7.7.3). Mask 0 inverts every module whose row plus column is even. */
+/**
+ * Places the bits in zigzag columns (§7.7.3). Applies mask 0, which inverts every module whose row plus column is even.
+ */
 function placeData({ size, dark, isFixed }: Grid, bytes: readonly number[]): void {
   let next = 0;
   for (let right = size - 1; right >= 1; right -= 2) {

@@ -74,8 +74,9 @@ export type ConfirmState = {
 };
 
 /**
- * In the browser that registered, the page submits itself, because the link and that browser's cookie are proof enough.
- * Link scanners lack the cookie, so they get the form that asks for the password.
+ * Returns the page behind the link in the confirmation mail. In the browser that registered, the page submits itself,
+ * because the cookie of that browser is proof enough. In any other browser, the page asks for the password. So link
+ * scanners cannot confirm an email.
  */
 export function confirmPage({ csrf, token, email, needsPassword, problem }: ConfirmState): Page {
   return {

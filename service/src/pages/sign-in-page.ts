@@ -13,7 +13,7 @@ export type SignInState = FormState & {
   problem?: string;
   message?: string;
   passkeys: boolean;
-  /** A URL that leads to the sign-in on localhost if passkeys work only there, otherwise null. */
+  /** The URL of the sign-in on localhost. Null unless passkeys work only on localhost. */
   passkeyUrl: string | null;
   /** Whether the user already has a session and is signing in again. */
   isSignedIn?: boolean;

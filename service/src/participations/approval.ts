@@ -6,7 +6,8 @@ export type RequiredApproval = RequiredFunds & { approvalHash: string };
 
 /**
  * Why the transaction does not contain the required approval. The checks `token`, `owner`, `spender` and `amount` run
- * in this order, and each check drops the approvals that fail it. The fault is the check that leaves no approval.
+ * in this order, and each check drops the approvals that do not match. The fault is the check after which no approval
+ * is left.
  */
 export type ApprovalFault = 'reverted' | 'no_approval' | 'token' | 'owner' | 'spender' | 'amount';
 
@@ -31,8 +32,8 @@ export type Finding =
 /** Reads approvals and funds from the nodes of one chain. */
 export type ApprovalReader = FundsReader & {
   /**
-   * Judges only the transactions, not the current allowances and balances. Also returns the block height at which the
-   * transactions were read.
+   * Checks only the approval transactions, not the current allowances and balances. Also returns the block height at
+   * which the transactions were read.
    */
   inspectReceipts(required: readonly RequiredApproval[]): Promise<{ findings: Finding[]; height: bigint }>;
   /** Returns which of these receipt accounts exist. Only Solana settlements create such accounts. */
@@ -40,8 +41,8 @@ export type ApprovalReader = FundsReader & {
 };
 
 /**
- * Judges approvals by their transaction and by the current allowance and balance, because an approval may
- * have been spent or revoked after its transaction.
+ * Checks the approval transactions, then the current allowances and balances, because an approval may have been spent
+ * or revoked after its transaction.
  */
 export async function inspectApprovals(
   reader: ApprovalReader,

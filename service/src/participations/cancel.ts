@@ -12,9 +12,9 @@ import { wakeSettlement } from './wake.ts';
 type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 
 /**
- * Fails a participation for which nothing has been signed yet. On Solana, only marks the participation as ending, and
- * settlement fails it later; see `endParticipations`. Throws if money may have moved, because the participation can
- * then only be refunded.
+ * Cancels a prepared or pending participation, for which nothing has been signed yet. On EVM chains, it fails
+ * immediately. On Solana, settlement marks it as failed later; see `endParticipations`. Throws for every other status:
+ * if money has moved, the participation can only be refunded.
  */
 export async function cancelParticipation(ctx: Parts, id: string): Promise<Participation> {
   if (!isId(id)) throw new ApiError('not_found');
@@ -31,7 +31,10 @@ export async function cancelParticipation(ctx: Parts, id: string): Promise<Parti
   });
 }
 
-/** Makes settlement check a waiting participation immediately, or requests a failed refund again. */
+/**
+ * Makes settlement check a waiting participation immediately. If the participation's refund has failed, requests the
+ * refund again.
+ */
 export async function retryParticipation(
   ctx: Parts,
   operator: RefundOperator,

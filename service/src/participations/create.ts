@@ -34,8 +34,8 @@ const MAX_SOLANA_AMOUNT = 2n ** 64n - 1n;
 type RequestColumns = Pick<NewRow, (typeof REQUEST_COLUMNS)[number]>;
 
 /**
- * Creates a participation after several checks, in a fixed order; the approval is read from the chain last. If
- * concurrent requests use the same approval, the insert decides which one gets it.
+ * Creates a participation after several checks in a fixed order. The last check reads the approval from the chain. If
+ * concurrent requests use the same approval, only one insert succeeds.
  */
 export async function createParticipation(
   ctx: Context,
@@ -108,9 +108,9 @@ export async function createParticipation(
 }
 
 /**
- * Validates wallet and hash against the formats of the chain's protocol. Base58 is case-sensitive, so only
- * EVM values are lower-cased. For Solana, returns the error instead of throwing it, because
- * `chain_not_supported` takes precedence if the offer is not deployed there.
+ * Validates the amount, the wallet and the hash for the chain's protocol. Only EVM values are lower-cased, because
+ * base58 is case-sensitive. Errors about the format of Solana values are returned, not thrown: if the offer is not
+ * deployed on Solana, the caller throws `chain_not_supported` instead.
  */
 function parseFields(input: NewParticipation): { wallet: string; hash: Buffer } | ApiError {
   const { chain, amount } = input;
@@ -133,7 +133,7 @@ function parseFields(input: NewParticipation): { wallet: string; hash: Buffer } 
 }
 
 /**
- * Throws `sold_out` if less than the amount is left. This is an early check; `assertCapacity` decides after the
+ * Throws `sold_out` if less than the amount is left. This is only an early check. `assertCapacity` decides, after the
  * approval is checked.
  */
 function assertSupply(

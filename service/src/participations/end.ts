@@ -8,10 +8,10 @@ import { wakeSettlement } from './wake.ts';
 type Parts = Pick<Context, 'clock' | 'random'>;
 
 /**
- * Fails prepared and pending participations. On Solana, only marks them: nothing more is sent for them, and settlement
- * fails them later. The reason is that a restored database may lack a commit that was already sent. On Solana, such a
- * commit may still land, and only settlement can rule that out. On EVM chains, such a commit is noticed by its nonce,
- * and reconciliation records it in the failed row.
+ * Marks prepared and pending participations as failed. On Solana, only marks them as ending: nothing more is sent for
+ * them, and settlement marks them as failed later. The reason is that a restored database may lack a commit that was
+ * already sent. On Solana, such a commit may still land, and only settlement can rule that out. On EVM chains, such a
+ * commit is noticed by its nonce, and reconciliation records it in the failed row.
  */
 export async function endParticipations(
   parts: Parts,
@@ -31,8 +31,8 @@ export async function endParticipations(
 }
 
 /**
- * Fails prepared and pending participations for which no commit can succeed any more. Returns how many
- * changed.
+ * Marks prepared and pending participations as failed. Call it only if no commit for them can succeed any more. Returns
+ * how many changed.
  */
 export async function failParticipations(
   parts: Parts,

@@ -12,8 +12,8 @@ import type { ApprovalFault, ApprovalReader, Finding, RequiredApproval } from '.
 import type { AvailableFunds, RequiredFunds } from './funds.ts';
 
 /**
- * Judges approvals by the event in the receipt, never by the calldata, because permits, multicalls and contract wallets
- * approve without calling `approve`.
+ * Judges an approval by the event in its receipt, never by the calldata, because permits, multicalls and contract
+ * wallets approve without calling `approve`.
  */
 export function evmApprovalReader(chain: EvmChain): ApprovalReader {
   return {

@@ -17,9 +17,9 @@ import { wakeAllSettlement } from './wake.ts';
 type Parts = Pick<Context, 'clock' | 'random'>;
 
 /**
- * Freezes the participations of these wallets because of sanctions, except failed and refunded participations. No
- * commit or refund is sent for a frozen participation until an operator decides. Its status does not change. Returns
- * the rows that were not frozen before.
+ * Freezes the participations of these wallets because of sanctions, except failed and refunded participations. A frozen
+ * participation keeps its status, but no commit or refund is sent for it until an operator decides. Returns the rows
+ * that were not frozen before.
  */
 export function freezeParticipations(tx: Db, wallets: readonly string[]): Promise<FrozenRow[]> {
   return freezeByWallet(tx, wallets, 'sanctions');
@@ -41,8 +41,8 @@ export async function resumeHeld(ctx: Parts, tx: Db, userId: string): Promise<vo
 }
 
 /**
- * Unfreezes participations. A frozen `pending` row has lost its reserved supply. If enough supply is left, it is
- * reserved again. Otherwise the row fails as sold out.
+ * Unfreezes participations. A frozen `pending` row has lost its reserved supply. If enough supply is left, the row
+ * reserves it again. Otherwise the row fails as sold out.
  */
 async function resume(
   ctx: Parts,

@@ -13,7 +13,7 @@ import type { ApprovalReader } from './approval.ts';
 import { evmApprovalReader } from './evm-approval.ts';
 import { solanaApprovalReader } from './solana-approval.ts';
 
-/** The operations on a chain that the service needs to create a participation there. */
+/** What the service needs from a fund's chain to create a participation. */
 export type FundingChain = {
   reader: ApprovalReader;
   /** Throws `validation_failed` if the fund cannot take this amount from this wallet. */
@@ -21,8 +21,8 @@ export type FundingChain = {
 };
 
 /**
- * Returns the operations on the chain of a contract. Throws `chain_not_supported` if this process has no RPC
- * endpoint for the chain.
+ * Returns the `FundingChain` of a contract. Throws `chain_not_supported` if this process has no RPC endpoint for the
+ * chain.
  */
 export function openFundingChain(ctx: Context, contract: OfferContract): FundingChain {
   if (chainFacts(contract.chain).protocol === 'solana') {
@@ -43,8 +43,9 @@ export function openFundingChain(ctx: Context, contract: OfferContract): Funding
 }
 
 /**
- * Rejects the fund's own wallets. A commit from the vault's owner would transfer from the vault to itself,
- * which moves nothing and uses up no allowance.
+ * Throws `validation_failed` if the wallet is the fund, the owner of its vault, or an operator key. For example, a
+ * commit from the owner of the vault would transfer from the vault to itself, which moves nothing and uses up no
+ * allowance.
  */
 async function assertOutsideWallet(
   { solanaSignerOf, config }: Context,

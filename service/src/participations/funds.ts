@@ -1,8 +1,8 @@
 import { ApiError } from '../errors.ts';
 
 /**
- * The amount that `fund` takes from `user`. `source` is the user's token account. It is null on EVM chains, and on
- * Solana until the approval has been found.
+ * An amount that `fund` is to take from `user`. `source` is the user's token account on Solana. It is null until the
+ * approval has been found, and on EVM chains.
  */
 export type RequiredFunds = {
   user: string;
@@ -21,8 +21,8 @@ export type AvailableFunds = { allowance: bigint; balance: bigint };
 
 export type FundsReader = {
   /**
-   * Reads allowance and balance at the block `height` or later. Returns null if the node could not read the values, and
-   * an error if the token contract reverts or does not exist.
+   * Reads allowance and balance at the block `height` or later, for each entry of `required`. A result is null if the
+   * node could not read the values, and an error if the token contract reverts or does not exist.
    */
   readFunds(
     required: readonly RequiredFunds[],

@@ -26,9 +26,9 @@ export async function judgeApproval(
 }
 
 /**
- * Throws `insufficient_allowance` unless the approval also covers the earlier, unsettled participations from the same
- * token account. On Solana a new approval replaces the previous one, so the earlier participations would use up what
- * was approved for the new participation.
+ * Throws `insufficient_allowance` unless the approval covers the new participation and all unsettled participations
+ * from the same token account. On Solana, a new approval replaces the previous one, so all of them are paid from the
+ * new approval.
  */
 async function assertCoversAll(
   { db }: Context,

@@ -8,15 +8,16 @@ import { API_COLUMNS, type ParticipationRow } from './store.ts';
 const COLUMNS = API_COLUMNS.map((name) => `p.${name}`).join(', ');
 
 /**
- * The row limits that statements can have. Few values mean few prepared statements; callers slice the page they need.
+ * The row limits that statements can have. A requested limit is rounded up to one of them, so that there are few
+ * prepared statements. Callers slice the page they need.
  */
 const STATEMENT_LIMITS = [21, 51, 101];
 
 /**
  * Reads one page in one statement; may return more rows than the limit. Each combination of filter values selects a
- * range of an index. The statement reads at most one page of each range, in list order, and merges the ranges. So the
- * cost of a page depends neither on the length of the list nor on the position of the page. There is one exception: if
- * the filter excludes users, the statement also reads the rows of these users and skips them. If `partnerId` is null,
+ * range of an index. The statement reads at most one page of each range, in list order, and merges the ranges. The cost
+ * of a page therefore depends neither on the length of the list nor on the position of the page. The exception is a
+ * filter that excludes users: the statement also reads the rows of these users, and skips them. If `partnerId` is null,
  * lists the participations of all partners, with one index range per partner.
  */
 export async function listParticipations(
@@ -31,8 +32,9 @@ export async function listParticipations(
 }
 
 /**
- * Builds the statement as text, because this is the hottest query and composing it with the query builder costs as much
- * as running it. The limit is a literal: with a parameter PostgreSQL would plan the statement anew on every execution.
+ * Builds the statement as text. This is the hottest query, and composing it with the query builder would cost as much
+ * as running it. The limit is a literal, because with a parameter PostgreSQL would plan the statement anew on every
+ * execution.
  */
 function pageQuery(
   partnerId: string | null,
@@ -80,7 +82,7 @@ function newDraft(partnerId: string | null): Draft {
   return { values, bind, partner, conditions: [`p.partner_id = ${partner}`], sources };
 }
 
-/** Hides the length of a list from the planner, so that the planner keeps using the generic plan. */
+/** Hides the length of a list from the planner. The planner then keeps using the generic plan. */
 const hideLength = (list: string) => `(select ${list})`;
 
 function narrowTo({ conditions, sources, bind }: Draft, column: Column, wanted: readonly string[]): void {
@@ -126,8 +128,9 @@ function usersByEmail({ bind, partner, sources }: Draft, emails: string[]): stri
 }
 
 /**
- * Filters by option if one is given, otherwise by offer. An option implies its offer, so one column is
- * enough. The status is the next column in either index.
+ * Filters by option if options are selected, otherwise by offer. An option belongs to one offer, so one of the two
+ * columns is enough. In both indexes, the next column is the status, so the statement then always names the statuses
+ * too.
  */
 function narrowOffers(draft: Draft, { offers, options, statuses }: Selection): void {
   if (isRestricted(options)) narrowOptions(draft, options, offers);
@@ -138,7 +141,7 @@ function narrowOffers(draft: Draft, { offers, options, statuses }: Selection): v
   narrowTo(draft, 'status', statuses.only ?? STATUSES.filter((status) => !statuses.not.includes(status)));
 }
 
-/** Restricts the list to those selected options whose offer is selected too. */
+/** Restricts the list to the selected options. If offers are selected too, keeps only the options of these offers. */
 function narrowOptions(draft: Draft, options: Choice, offers: Choice): void {
   const { bind } = draft;
   if (!isRestricted(offers)) {

@@ -9,8 +9,8 @@ import { showParticipation } from './participation.ts';
 import { FILTERS, readSelection } from './selection.ts';
 
 /**
- * If a user calls, lists the user's participations with the partner. If the partner calls, lists the participations of
- * all its users.
+ * Lists participations with the calling partner: those of the user if the partner acts for one, otherwise those of all
+ * users.
  */
 export async function readParticipations(ctx: Context, caller: Caller, query: PageQuery, raw: Query) {
   const include = readParticipationInclude(caller, raw);

@@ -1,7 +1,10 @@
 import { invalidField } from '../errors.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
 
-/** Throws `validation_failed` if the amount is below the option's minimum. Funding assets are worth one dollar each. */
+/**
+ * Throws `validation_failed` if the amount is below the option's minimum in dollars. One token of a funding asset
+ * counts as one dollar.
+ */
 export function assertMinimumPurchase(
   { minimum_purchase_usd }: Pick<OfferOption, 'minimum_purchase_usd'>,
   amount: bigint,
@@ -10,7 +13,8 @@ export function assertMinimumPurchase(
   if (minimum_purchase_usd === null || minimum_purchase_usd === undefined) return;
   const [whole = '0', fraction = ''] = minimum_purchase_usd.split('.');
   const minimum = BigInt(whole + fraction);
-  // Scales both values, because rounding the minimum to the token's decimals would change it.
+  // Scales both values to the same number of decimals. Rounding the minimum to the token's decimals would change the
+  // minimum.
   if (amount * 10n ** BigInt(fraction.length) < minimum * 10n ** BigInt(decimals))
     throw invalidField('amount', `is below the minimum purchase of ${minimum_purchase_usd} USD`);
 }

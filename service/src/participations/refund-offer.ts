@@ -36,7 +36,7 @@ export async function refundOffer(
   return requestRefunds(ctx, operator, await listRefundable(ctx.db, offerId), onProgress);
 }
 
-/** Returns the outcome that `refundOffer` would have. Changes nothing. */
+/** Returns what `refundOffer` would decide. Changes nothing. */
 export async function planOfferRefund(
   ctx: Parts,
   operator: RefundOperator,

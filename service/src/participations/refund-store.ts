@@ -12,10 +12,7 @@ export type RefundRequest = {
   insertedAt: string;
 };
 
-/**
- * Locks this operator's refund requests until the transaction ends, so that the sum of the last 24 hours is
- * exact.
- */
+/** Locks the operator's refund requests until the transaction ends, so that no concurrent request changes their sum. */
 export async function lockOperator(tx: Db, operator: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('refunds'), hashtext(${operator}))`.execute(tx);
 }
@@ -38,8 +35,8 @@ export async function sumRefundable(
 }
 
 /**
- * Returns the participations among `ids` whose status allows a refund and that are not frozen, with their users. The
- * users may be on hold.
+ * Returns those of the participations `ids` that are not frozen and whose status allows a refund, each with its user.
+ * The user may be on hold.
  */
 export async function listRefundUsers(
   tx: Db,
@@ -53,9 +50,9 @@ export async function listRefundUsers(
 }
 
 /**
- * Stores a request. Adds up its amount and the amounts of the operator's other requests in the last 24 hours, except
- * unconfirmed requests. The request is `allowed` if the sum is at most `limitUsd` or there is no limit. Otherwise it is
- * `unconfirmed`. The caller must have locked the operator.
+ * Stores a request and returns its state. The request is `allowed` if there is no limit, or if the operator's requests
+ * of the last 24 hours amount to at most `limitUsd`. This sum includes the new request, but not unconfirmed requests.
+ * Otherwise the new request is `unconfirmed`. The caller must have locked the operator.
  */
 export async function insertRefundRequest(
   tx: Db,
@@ -88,8 +85,8 @@ export async function findRefundRequest(db: Db, id: string): Promise<RefundReque
 }
 
 /**
- * Confirms another operator's request. For the next 24 hours, the request counts towards the limit of the operator who
- * made it. Returns false if the request does not await confirmation, or if `by` made it.
+ * Confirms the request of another operator. From now on, the request counts towards that operator's limit for 24 hours.
+ * Returns false if the request does not await confirmation, or if `by` made it.
  */
 export async function confirmRequest(tx: Db, id: string, by: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
@@ -102,7 +99,7 @@ export async function confirmRequest(tx: Db, id: string, by: string): Promise<bo
   return numUpdatedRows === 1n;
 }
 
-/** Records a node's limit, unless it equals the limit that was recorded last. */
+/** Records the limit that a node is configured with, unless it equals the last recorded limit. */
 export async function insertRefundLimit(db: Db, limitUsd: number | null): Promise<void> {
   await sql`
     insert into refund_limits (limit_usd) select ${limitUsd}::numeric

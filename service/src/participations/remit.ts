@@ -12,8 +12,8 @@ const REFUNDABLE = ['completed', 'remit_failed', 'remit_submitted', 'remitted'];
 
 /**
  * Requests the refund of completed participations, or retries failed refunds. Skips participations that are frozen,
- * whose user is on hold, or whose refund is already in progress or paid. Throws, and requests no refund at all, if one
- * of the participations is not completed yet or has failed, or if the operator's limit is exceeded.
+ * whose user is on hold, or whose refund is already in progress or paid. Throws, and starts no refund at all, if one of
+ * the participations was never completed or if the operator's limit is exceeded.
  */
 export async function remitParticipations(
   ctx: Parts,
@@ -27,7 +27,9 @@ export async function remitParticipations(
   return readAll(ctx, ids);
 }
 
-/** Requests a refund in the sandbox. Only the daily limit that the service was started with applies. */
+/**
+ * Requests a refund in the sandbox. The sandbox operator has no limit, so only the daily limit of the service applies.
+ */
 export async function requestRemit(ctx: Parts, id: string): Promise<Participation> {
   const [participation] = await remitParticipations(ctx, { name: 'sandbox', limitUsd: null }, [id]);
   if (participation === undefined) throw new ApiError('not_found');

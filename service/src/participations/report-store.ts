@@ -44,8 +44,8 @@ const REPORT_TABLES = sql`participations p join partners r on r.id = p.partner_i
   join offer_options n on n.id = p.offer_option_id`;
 
 /**
- * Lists the participations that follow `after` in the list, newest first. Uses the API's list query, whose
- * cost does not grow with the table.
+ * Lists at most `limit` participations, newest first, continuing after `after`. Uses the API's list query, whose cost
+ * does not grow with the table.
  */
 export async function listReports(
   db: Db,
@@ -85,7 +85,10 @@ export async function countReports(db: Db, { partnerId, offerId, status }: Repor
   return Number(rows[0]?.n ?? 0n);
 }
 
-/** `blocked` participations are frozen, or their user is on hold: they are refunded only after their release. */
+/**
+ * How many participations can be refunded now (`count`), and how many only after their release (`blocked`), because
+ * they are frozen or their user is on hold.
+ */
 export type RefundableCounts = { count: number; blocked: number };
 
 export async function countRefundable(db: Db, offerId: string): Promise<RefundableCounts> {

@@ -49,10 +49,10 @@ export type RefundDecision = {
 
 /**
  * Requests refunds of completed participations, and retries failed refunds. This is the only way to request a refund.
- * Skips frozen participations, and freezes participations whose user is on hold. After an operator has released these
- * participations, their refunds must be requested again. If the request exceeds the operator's daily limit, only stores
- * it and throws `validation_failed`. Another person can then confirm it with `confirmRefunds`. Returns how many refunds
- * were requested.
+ * Returns how many refunds were requested. Skips frozen participations, and freezes participations whose user is on
+ * hold. Once they are released, their refunds must be requested again. If the request exceeds the operator's daily
+ * limit, only stores the request and throws `validation_failed`. Another person can then confirm the request with
+ * `confirmRefunds`.
  */
 export async function requestRefunds(
   ctx: Parts,
@@ -64,8 +64,9 @@ export async function requestRefunds(
   if (refusal !== null)
     throw invalidField('amount', `${refusal}; another person has to confirm request ${id}`);
   const counted = new Set(ids);
-  // The participations in `others` are not refunded, even if a hold has just ended, because their amounts were not
-  // checked against the limit. Those whose user is on hold are frozen, which records why they are not refunded.
+  // The amounts of `others` were not checked against the limit, so these participations are not refunded, even if the
+  // hold of their user has just ended. If the user is on hold, the participation is frozen, which records why there was
+  // no refund.
   const others = participationIds.filter((each) => !counted.has(each));
   if (others.length > 0) await ctx.db.transaction().execute((tx) => freezeHeld(tx, others));
   return changeAll(ctx, ids, onProgress);
@@ -81,9 +82,9 @@ export function planRefundRequest(
 }
 
 /**
- * Stores the request and decides whether another person has to confirm it. The stricter of two limits applies: the
- * limit in the command's environment, which the operator can change, and the limit of the nodes, which the operator
- * cannot change.
+ * Stores the request and decides whether another person has to confirm it. Applies the lower of two limits: the limit
+ * in the environment of the command, which the operator can change, and the limit that the nodes have recorded, which
+ * the operator cannot change.
  */
 async function decide(
   { db, clock, random }: Parts,
@@ -113,9 +114,9 @@ async function readRefundRequest({ db }: Pick<Parts, 'db'>, id: string): Promise
 }
 
 /**
- * Confirms a request of another person and requests its refunds. If a run is interrupted, repeating it
- * requests the remaining refunds. Throws `validation_failed` if the same person confirms. Returns how many
- * refunds were requested.
+ * Confirms a request and requests its refunds. Returns how many refunds were requested. Throws `validation_failed` if
+ * the person who made the request tries to confirm it. After an interruption, a repeated call requests the remaining
+ * refunds.
  */
 export async function confirmRefunds(
   ctx: Parts,
@@ -152,8 +153,8 @@ async function acceptRequest(ctx: Parts, name: string, id: string): Promise<Refu
 }
 
 /**
- * Freezes the participations of users on hold. Returns the refundable participations that are not frozen. No refund is
- * sent for a frozen participation, so its status must not say that one was requested.
+ * Freezes the participations of users on hold. Returns the other refundable participations. Frozen participations must
+ * not get the status of a requested refund, because no refund is sent for them.
  */
 async function freezeHeld(tx: Db, ids: readonly string[]): Promise<string[]> {
   const rows = await listRefundUsers(tx, ids);
@@ -168,7 +169,9 @@ async function freezeHeld(tx: Db, ids: readonly string[]): Promise<string[]> {
   return rows.filter(({ user_id }) => !held.has(user_id)).map(({ id }) => id);
 }
 
-/** Each batch is its own transaction, so that an interrupted run continues where it stopped. */
+/**
+ * Requests the refunds in batches, one transaction per batch, so that an interrupted run keeps its finished batches.
+ */
 async function changeAll(
   ctx: Parts,
   participationIds: readonly string[],

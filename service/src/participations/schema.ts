@@ -20,7 +20,6 @@ const TransactionLinks = Closed({
   remit: Nullable(Uri),
 });
 
-/** Members that are present only if the caller requests them with `include`. */
 const Transactions = Closed(
   {
     approval_hash: Type.String(),
@@ -59,7 +58,7 @@ export const Participation = Closed(
       ].join(' '),
     }),
     amount: Uint256,
-    amount_string: Type.String({ examples: ['1000.5'], description: 'The amount in whole units.' }),
+    amount_string: Type.String({ examples: ['1000.5'], description: 'The amount as a decimal number.' }),
     asset: Asset,
     chain: Chain,
     wallet_address: Nullable(Type.String()),

@@ -14,7 +14,7 @@ export type Choice = { only: string[] | null; not: string[] };
 /** `emails` are in lower case, because emails are compared case-insensitively. */
 export type Selection = { users: Choice; emails: Choice; offers: Choice; options: Choice; statuses: Choice };
 
-/** Combines all filters with the restriction to participations that the caller may see. */
+/** Combines the filters. Users can select only their own participations. */
 export function readSelection(
   { userId }: Pick<Caller, 'userId'>,
   filters: readonly Filter<FilterField>[],

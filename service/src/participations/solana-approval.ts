@@ -9,8 +9,8 @@ import type { ApprovalFault, ApprovalReader, Finding, RequiredApproval } from '.
 import type { AvailableFunds, RequiredFunds } from './funds.ts';
 
 /**
- * Judges an approval by the instructions that its transaction executed. Also judges the token account by its current
- * state, because the same transaction may have revoked the approval. Everything is read at the commitment level
+ * Judges an approval by the instructions that its transaction executed. Also judges it by the current state of the
+ * token account, because the same transaction may have revoked the approval. Reads everything at the commitment level
  * `confirmed`.
  */
 export function solanaApprovalReader(chain: SolanaChain): ApprovalReader {
@@ -24,7 +24,10 @@ export function solanaApprovalReader(chain: SolanaChain): ApprovalReader {
   };
 }
 
-/** A finding and the slot at which it was read; the slot is 0 if the transaction is unknown. */
+/**
+ * A finding, and the slot of the transaction that it is about. The slot is 0 if the transaction is unknown or
+ * malformed.
+ */
 type Judged = { finding: Finding; slot: bigint };
 
 async function inspectReceipts(
@@ -44,8 +47,8 @@ async function inspectReceipts(
 }
 
 /**
- * For approvals that were valid at the last check, reads only the transaction status. If there is no status
- * or it shows a failure, reads the transaction again.
+ * Judges approvals that were valid at the last check by their transaction status alone. Leaves out approvals whose
+ * transaction has no status or has failed. The caller reads these transactions again.
  */
 async function judgeKnown(
   chain: SolanaChain,
@@ -150,8 +153,8 @@ async function readSources(
 }
 
 /**
- * Reads allowance and balance. A closed or frozen account, or one with another owner, token or delegate, allows
- * nothing.
+ * Reads allowance and balance. Both are 0 if the account is closed or frozen, or has another owner or token. The
+ * allowance is also 0 if the account has another delegate.
  */
 async function readFunds(
   chain: SolanaChain,

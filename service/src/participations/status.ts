@@ -30,7 +30,10 @@ export async function changeStatus(parts: EventSource, tx: Db, change: StatusCha
   return rows.length;
 }
 
-/** Leaves out the reason, because it can reveal a hold. The API does not show it either. */
+/**
+ * Returns the event for the status of a participation. Leaves out the reason for the status, because the reason can
+ * reveal a hold. The API does not show the reason either.
+ */
 function eventOf(row: ChangedRow): NewEvent {
   const { id, offer_id, offer_option_id, status, amount, asset_id, chain } = row;
   return {

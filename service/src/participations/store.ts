@@ -100,8 +100,8 @@ export async function lockParticipation(tx: Db, id: string): Promise<Participati
 
 export type StatusChange = {
   /**
-   * The order of the ids determines the order of the events. If `commitId` is set, it also determines the order of the
-   * rows in the operator transaction.
+   * The events are appended in the order of these ids. If `commitId` is set, the rows have the same order in the
+   * operator transaction.
    */
   ids: readonly string[];
   from: readonly ParticipationStatus[];
@@ -110,7 +110,7 @@ export type StatusChange = {
   /** Assigns the rows to an operator transaction; null detaches them from their current transaction. */
   commitId?: string | null;
   /**
-   * If set, sets `prepared_at` to the current time (see `lifetimeNow`), so that the time limit for mining the approval
+   * If given, `prepared_at` becomes the current time (see `lifetimeNow`). The time limit for mining the approval then
    * starts again.
    */
   preparedBy?: Clock;
@@ -132,7 +132,7 @@ export async function updateStatus(tx: Db, change: StatusChange, now: string): P
 }
 
 function assignments({ to, commitId, preparedBy }: StatusChange): RawBuilder<unknown> {
-  // Only `prepared` and `pending` rows can be ended, so every other status clears `ending_reason`.
+  // Only a `prepared` or `pending` row can have an `ending_reason`, which asks settlement to fail the row.
   const ending = to === 'prepared' || to === 'pending' ? sql`` : sql`, ending_reason = null`;
   const commit =
     commitId === null
@@ -275,8 +275,8 @@ export async function hasUnsettled(db: Db, userId: string): Promise<boolean> {
 }
 
 /**
- * Returns the amounts that participations will still take from a token account, with the receipt address of
- * each commit in progress.
+ * Returns the amounts of the participations that are still to be paid from a token account. If a commit is in progress,
+ * `receipt` is the address of its receipt.
  */
 export async function listUnsettledOfSource(
   db: Db,

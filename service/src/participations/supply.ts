@@ -14,8 +14,8 @@ type Fraction = { value: bigint; scale: number };
 
 /**
  * Returns how much of the option can still be bought, in the smallest unit of a funding asset with `digits` decimals.
- * Returns null if the supply is unlimited. Funding assets are worth one dollar each. Amounts reserved at the current
- * price are subtracted without rounding.
+ * Returns null if the supply is unlimited. Counts one unit of a funding asset as one dollar. Subtracts amounts that
+ * were reserved at the current price without rounding.
  */
 export function remainingSupply(
   option: Capped,

@@ -3,7 +3,10 @@ import type { Db } from '../db/pool.ts';
 import { endParticipations } from './end.ts';
 import { hasUnsettled, listOfWallet } from './store.ts';
 
-/** Returns whether one of the users has a `pending` or `submitted` participation with the partner from this wallet. */
+/**
+ * Returns whether one of these users has a `pending` or `submitted` participation with the partner that pays from this
+ * wallet.
+ */
 export async function hasOpenParticipation(
   tx: Db,
   partnerId: string,
@@ -14,9 +17,9 @@ export async function hasOpenParticipation(
 }
 
 /**
- * Fails the `prepared` participations of these users from a wallet that another user has proven. On Solana, settlement
- * fails the participations later, once a commit can no longer succeed. The failure releases the approvals, so that the
- * new owner of the wallet can use them.
+ * Fails the users' `prepared` participations that pay from this wallet, because another user has proven the wallet. On
+ * Solana, settlement fails them later, once no commit for them can succeed. A failed participation releases its
+ * approval, so that the new owner of the wallet can use the approval.
  */
 export async function failPreparedOf(
   ctx: Pick<Context, 'clock' | 'random'>,
@@ -29,7 +32,7 @@ export async function failPreparedOf(
   await endParticipations(ctx, tx, ids, 'wallet_not_proven');
 }
 
-/** Returns whether money may still move for a participation of the user. */
+/** Returns whether the user has a participation for which money may still move. */
 export function hasUnsettledParticipation(tx: Db, userId: string): Promise<boolean> {
   return hasUnsettled(tx, userId);
 }

@@ -118,7 +118,7 @@ function clientIdFor(name: string, { random }: Parts): string {
   return `${slug === '' ? 'partner' : slug}-${random(6).toString('hex')}`;
 }
 
-/** Throws if the redirect URI is not allowed. Does not normalize it, because redirect URIs are compared as text. */
+/** Throws if the redirect URI is not allowed. Returns the URI unchanged, because redirect URIs are compared as text. */
 function checkRedirect(uri: string): string {
   if (!isWebUrl(uri) && !isAppUri(uri))
     throw invalidField(

@@ -21,7 +21,7 @@ type Parts = Pick<Context, 'db' | 'clock' | 'sealing'>;
 
 /**
  * Returns the change of residence between two versions of the data. Returns null if the old country is unknown, or if
- * country and region are the same, regardless of spelling.
+ * country and region are the same apart from spelling.
  */
 export function findMove(before: PersonalData, after: PersonalData, at: string): Move | null {
   if (before.country === null) return null;
@@ -47,7 +47,7 @@ export async function listCountryChanges({ db, sealing }: Pick<Parts, 'db' | 'se
   });
 }
 
-/** Accepts the user's current country. Returns how many changes were open. */
+/** Approves the user's current country. Returns the number of open changes that this approved. */
 export async function approveCountry(ctx: Parts, emailOrId: string): Promise<number> {
   return ctx.db.transaction().execute(async (tx) => {
     const user = await lockUser(tx, emailOrId);

@@ -6,16 +6,16 @@ import { sendMail } from '../mail/outbox.ts';
 import { type ErasureBlock, findBlock, tryErasure } from './erasure.ts';
 
 /**
- * Returns why the user's account cannot be deleted now, or null if no reason is found. `deleteAccount` decides, with
- * more checks and under a lock.
+ * Returns why the user's account cannot be deleted now, or null if no reason is found. This is only a preview:
+ * `deleteAccount` checks more, and under a lock.
  */
 export function findDeletionBlock(ctx: Context, userId: string): Promise<ErasureBlock | null> {
   return findBlock(ctx, ctx.db, userId);
 }
 
 /**
- * Deletes the account at its user's request and confirms the deletion by mail. Returns null if the account was deleted.
- * If not, returns why it cannot be deleted now, for example because money may still move for it.
+ * Deletes the account at its user's request, and confirms the deletion by mail. Returns null if the account was
+ * deleted. Otherwise, returns why it cannot be deleted now, for example because of open participations.
  */
 export async function deleteAccount(
   ctx: Context,

@@ -30,7 +30,7 @@ export type Erasure = {
   erased: string[];
   kept: string[];
   keep_until: string | null;
-  /** The applicant that the identity provider still stores. */
+  /** The id of the user's applicant, which the identity provider still stores. */
   applicantId: string | null;
   /** The signing provider's ids for signing links that can still be used. */
   openSubmissions: number[];
@@ -43,7 +43,7 @@ const BLOCKS = {
   allowed_wallets: 'has wallets on allow-lists; the wallets are being revoked, so erase the user later',
 } as const;
 
-/** Why a user cannot be erased now. Users never learn why they are `restricted`. */
+/** Why a user cannot be erased now. `restricted`: the account is on hold, for a reason that the user never learns. */
 export type ErasureBlock = keyof typeof BLOCKS | 'restricted';
 
 export type ErasureResult = { block: ErasureBlock } | { block: null; erasure: Erasure };
@@ -58,11 +58,11 @@ export async function eraseUser(ctx: Parts, emailOrId: string): Promise<Erasure>
 }
 
 /**
- * Erases a user as far as the law allows, in one transaction. If the account is on hold or money may still move for it,
- * erases nothing and returns the reason. Wallets on allow-lists are revoked first: until the chain has confirmed the
- * revocation, returns `allowed_wallets` and erases nothing. The erasure closes the account immediately. If records of
- * the user must be retained, the personal data is restricted until the retention period ends. Otherwise, the personal
- * data is deleted now. `confirm` runs in the transaction, before anything is erased.
+ * Erases a user as far as the law allows, in one transaction. If that is not possible now, erases nothing and returns
+ * the reason: the account is on hold, money may still move for the user, or the user has wallets on allow-lists. In the
+ * last case, the call starts to revoke these wallets, so a later call can succeed. An erasure closes the account. If
+ * records of the user must be retained, the personal data is restricted until the retention period ends. Otherwise, the
+ * personal data is deleted now. `confirm` runs in the transaction, before anything is erased.
  */
 export async function tryErasure(
   ctx: Parts,

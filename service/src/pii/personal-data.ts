@@ -15,7 +15,10 @@ export type PersonalData = {
   tax_id: string | null;
   nationality: string | null;
   tax_residence: string | null;
-  /** The person's country according to the provider, and the countries that issued the identity documents. */
+  /**
+   * The user's country according to the provider, and the countries that issued the identity documents, separated by
+   * spaces.
+   */
   identity_countries: string | null;
   street: string | null;
   city: string | null;
@@ -28,14 +31,18 @@ export type PersonalData = {
 export type PiiFacts = {
   country: string | null;
   region: string | null;
-  /** Whether every field that an approved identity requires is present. */
+  /**
+   * Whether the data that an approved identity requires is present: the name, the country and, for a person, the date
+   * of birth.
+   */
   isComplete: boolean;
   /** Whether any field makes the user a US person, who needs a W-9. */
   isUnitedStates: boolean;
-  /** A keyed hash of the person, and its key in base64; absent in version 0.1 data. */
+  /** Identifies the person or company: the result of `hashPerson`. Data from version 0.1 lacks it and the key. */
   person?: string;
+  /** The key of the hash in `person`, in base64. */
   personKey?: string;
-  /** Former places of residence, kept until an operator approves the change. */
+  /** Places of residence that the user has left. They are deleted when an operator approves the current country. */
   formerPlaces?: readonly FormerPlace[];
 };
 

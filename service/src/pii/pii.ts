@@ -70,8 +70,8 @@ export async function readOwnData(ctx: Context, userId: string): Promise<Persona
 }
 
 /**
- * Hashes of the person in the new data (`current`) and of the person to whom version 0.1 gave approvals
- * (`former`).
+ * Hashes that identify a person. `current` is the person in the new data, and `former` the person in the data stored
+ * before. Version 0.1 stored approvals without a person; they belong to `former`.
  */
 export type Persons = { current: string; former: string };
 
@@ -81,8 +81,10 @@ const MAX_FORMER_PLACES = 20;
 
 /**
  * Stores the identity provider's data as of `asOf`, unless newer data is stored. Replaces all fields: a field that the
- * provider no longer has becomes null. Returns null in three cases: the user is unknown or erased, there is no data at
- * all, or newer data from version 0.1 is stored.
+ * provider no longer has becomes null. Returns null in three cases:
+ * - The user is unknown or erased.
+ * - No data is stored, and `data` is empty.
+ * - Newer data is stored, by version 0.1.
  */
 export async function savePersonalData(
   ctx: Context,
@@ -120,7 +122,9 @@ export async function savePersonalData(
   return { persons, move };
 }
 
-/** Keeps each place once, with the last time that the user left it. */
+/**
+ * Adds the place that the user has left. A place that is already listed is replaced, so that it has the latest time.
+ */
 function withPlace(places: readonly FormerPlace[], move: Move | null): FormerPlace[] {
   if (move === null) return [...places];
   const keyOf = ({ country, region }: FormerPlace) => placeKey(country, region);

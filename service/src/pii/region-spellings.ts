@@ -1,7 +1,7 @@
 /**
  * Names of regions in addition to those in ISO 3166-2: English names, former names, abbreviations and transliterations.
- * A code with a prefix belongs to a region of another country: for example, the occupied regions of Ukraine are also
- * listed under Russia, with codes such as `UA-43`.
+ * Each name follows the code of its region. A code with a country prefix, such as `UA-43`, belongs to another country:
+ * the occupied regions of Ukraine are also listed under Russia.
  */
 export const REGION_SPELLINGS: Readonly<Record<string, string>> = {
   US: `NY NYC|NY New York City|NY City of New York|NY Brooklyn|NY Manhattan|NY Queens|NY Bronx|NY Staten Island|

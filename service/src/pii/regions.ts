@@ -5,14 +5,16 @@ import { REGION_SPELLINGS } from './region-spellings.ts';
 
 type Entry = { code: string; name: string };
 
-/** Every ISO 3166-2 region by country, and the parent of each region that is part of a larger one. */
+/** The ISO 3166-2 regions of each country. */
 const ENTRIES = new Map<string, Entry[]>();
+/** For each region that is part of a larger region, the code of the larger region. */
 const PARENTS = new Map<string, string>();
 readRegions();
 
 /**
- * Maps the folded names and codes of one country's regions to ISO 3166-2 codes. The names in `stripped` do not contain
- * words such as "state". If two regions have the same stripped name, that name maps to null.
+ * Maps names and codes of one country's regions to ISO 3166-2 codes. All keys are folded (see `fold.ts`). The keys of
+ * `exact` are codes and whole names. The keys of `stripped` are names without words such as "state". A stripped name
+ * that several regions have in common maps to null.
  */
 type Index = { exact: ReadonlyMap<string, string>; stripped: ReadonlyMap<string, string | null> };
 const INDEXES = new Map<string, Index>();
@@ -89,7 +91,7 @@ function indexOf(country: string): Index {
 function buildIndex(entries: readonly Entry[], spellings: readonly Entry[]): Index {
   const exact = new Map<string, string>();
   const stripped = new Map<string, string | null>();
-  // Later entries do not replace earlier ones: codes win over names, and ISO names over spellings.
+  // The first entry with a key wins: codes win over names, and ISO names win over spellings.
   const addExact = (key: string, code: string) => exact.has(key) || exact.set(key, code);
   for (const { code } of entries) addExact(foldKey(code.slice(3)), code);
   for (const { code, name } of [...entries, ...spellings])

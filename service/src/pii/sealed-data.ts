@@ -23,7 +23,7 @@ export function openFacts(sealing: Sealing, userId: string, sealed: Buffer): Pii
   return JSON.parse(sealing.open('pii facts', sealed, userId).toString());
 }
 
-/** Opens sealed facts and caches the result, because statuses are polled while a user is active. */
+/** Opens sealed facts. Caches them per user, because every poll of the user's statuses needs them. */
 export type FactsOpener = (userId: string, sealed: Buffer) => PiiFacts;
 
 const MAX_CACHED_USERS = 10_000;

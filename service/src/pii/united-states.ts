@@ -31,10 +31,7 @@ const PHRASES = [
   'Сполучені Штати',
 ].map(foldText);
 
-/**
- * Spellings that count only if they are the whole text, because a longer text that contains them can name
- * another country.
- */
+/** Spellings that must match the whole text. As part of a longer text, they can name another country. */
 const WHOLE_NAMES: ReadonlySet<string> = new Set(
   [
     ...listNames(UNITED_STATES),

@@ -6,8 +6,8 @@ import { type Move, saveMove } from '../pii/country-change.ts';
 import { checkJurisdiction } from './jurisdiction.ts';
 
 /**
- * Records a change of residence, and logs a warning if an offer or the country policy rejects the old place
- * but not the new one.
+ * Records a change of residence. Flags the change and logs a warning if the country policy or an offer rejects the old
+ * residence but not the new one.
  */
 export async function recordMove(ctx: Context, tx: Db, userId: string, move: Move): Promise<void> {
   const { from, to } = move;

@@ -5,10 +5,13 @@ import type { UserFacts } from './status.ts';
 export type CountryPolicy = { blockedCountries: readonly Area[] };
 
 /**
- * Checks the country of residence against the blocked countries of the installation, which apply to every offer. A user
- * without an address passes, because the offer's requirements decide whether an address is needed. `action_needed`: the
- * answer depends on a region that is missing or not recognized, so the user must correct the address with the identity
- * provider. `waiting`: the user has left a blocked place, and an operator must approve the change.
+ * Checks the country of residence against the blocked countries of the installation, which apply to every offer.
+ * - `passed`: the country is not blocked, or the user has no address. The offer's requirements decide whether an
+ *   address is needed.
+ * - `action_needed`: the answer depends on a region that is missing or not recognized. The user must correct the
+ *   address with the identity provider.
+ * - `waiting`: the user has left a blocked place, and an operator must approve the change.
+ * - `rejected`: the user lives in a blocked place.
  */
 export function countryPolicy(
   { pii }: Pick<UserFacts, 'pii'>,

@@ -4,8 +4,8 @@ import type { ReportedStatuses } from '../db/reported-tables.ts';
 import { newStep, type Step } from '../db/together.ts';
 
 /**
- * Serializes the reports about a user until the transaction ends. After taking this lock, a report sees everything that
- * the transactions of earlier reports have committed, so the last report covers all facts.
+ * Takes a lock until the transaction ends, so that the reports about a user run one at a time. Each report sees
+ * everything that the transactions of earlier reports have committed, so the last report covers all facts.
  */
 export function reportsLock(db: Db, userId: string): Step<void> {
   const query = sql`select pg_advisory_xact_lock(hashtext('requirement reports'), hashtext(${userId}))`;
@@ -39,8 +39,8 @@ export async function listDueChecks(db: Db, now: string, limit: number): Promise
 }
 
 /**
- * Locks the user's check until the transaction ends, and returns whether the check is still due. If a transaction
- * changes the user's facts meanwhile, it waits for this lock before it makes the check due again, so the change is not
+ * Locks the user's check until the transaction ends, and returns whether the check is still due. Another transaction
+ * that changes the user's facts meanwhile waits for this lock. It then makes the check due again, so its change is not
  * missed.
  */
 export async function lockDueCheck(tx: Db, userId: string, now: string): Promise<boolean> {
@@ -50,8 +50,8 @@ export async function lockDueCheck(tx: Db, userId: string, now: string): Promise
 }
 
 /**
- * Schedules the next check. If `dueAt` is null, removes the check, because no status will change through the passage of
- * time alone.
+ * Schedules the next check. If `dueAt` is null, removes the check, because no status will change just because time
+ * passes.
  */
 export async function planCheck(tx: Db, userId: string, dueAt: string | null): Promise<void> {
   await (dueAt === null

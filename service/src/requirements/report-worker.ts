@@ -13,8 +13,8 @@ const BATCH_SIZE = 100;
 const DAY_MS = 86_400_000;
 
 /**
- * Reports status changes that were caused by the passage of time, or that no request has reported. Any number of nodes
- * may run it.
+ * Reports status changes that no request has reported, for example because a form has expired. Any number of nodes may
+ * run it.
  */
 export function startStatusReports(ctx: Context): () => Promise<void> {
   return startInterval(ctx, INTERVAL_MS, 'reporting statuses failed', () => reportDueStatuses(ctx));

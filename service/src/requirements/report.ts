@@ -15,14 +15,17 @@ export const STATUS_CHANGED = 'requirement.status_changed';
 
 export type ReportedOption = { partnerId: string; offer: Offer; option: OfferOption };
 
-/** The facts and options that a report covered; null if no report was made, because an offer was not cached. */
+/**
+ * The facts and options that a report about a user covered. Null if an offer was not cached, so that no report was
+ * made.
+ */
 export type Report = { facts: UserFacts | null; options: ReportedOption[] } | null;
 
 /**
  * Appends `requirement.status_changed` for every requirement status that differs from the last one reported to a
- * partner. Call it last in the transaction that changed the facts. If an offer is not cached, the call reports nothing,
- * and the worker makes the report after the commit. The call does not load the offer, because using a second connection
- * inside a transaction could exhaust the pool.
+ * partner. Call it last in the transaction that changed the facts. If an offer is not cached, reports nothing about the
+ * user; the worker makes the report after the commit. Does not load the offer here, because a second connection inside
+ * a transaction could exhaust the pool.
  */
 export async function reportStatuses(ctx: Context, tx: Db, ...userIds: readonly string[]): Promise<void> {
   // Report the users in a fixed order, so that two transactions about the same users do not deadlock.
@@ -73,7 +76,7 @@ async function reportChanges(
   const now = ctx.clock.now();
   const rows: ReportedStatuses[] = [];
   const events: NewEvent[] = [];
-  // During an upgrade, nodes of the newer release report on the types that this node does not know.
+  // Skips requirement types that this node does not know. During an upgrade, nodes of the newer release report on them.
   for (const { partnerId, offer, option } of options)
     for (const requirement of option.requirements.filter(isKnownType)) {
       const current = partsOf(requirementStatus(requirement, option, facts, now));
@@ -100,7 +103,7 @@ async function reportChanges(
 
 type StatusParts = Pick<ReportedStatuses, 'status' | 'action'>;
 
-/** Returns the status of a user about whom nothing is known. Such a status needs no report. */
+/** Returns the status of a requirement for a user about whom nothing is known. This status needs no report. */
 function initialStatus({ type }: Requirement): StatusParts {
   if (type === 'jurisdiction') return { status: 'action_needed', action: 'kyc_not_verified' };
   return { status: 'not_started', action: null };

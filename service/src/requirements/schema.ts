@@ -2,7 +2,7 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { Closed, ObjectName, Uri } from '../http/wire.ts';
 import { KycLevel } from '../identity/schema.ts';
 
-/** The details of each requirement type, as used by the API and by offer files. */
+/** This schema and the following ones describe the details of each requirement type, in the API and in offer files. */
 export const ExternalWalletDetails = Closed({ protocol: Type.Enum(['ethereum', 'solana']) });
 
 export const WhitelistedWalletDetails = Closed({
@@ -29,7 +29,8 @@ export const JurisdictionDetails = Closed({
       regions: Type.Optional(
         Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
           minItems: 1,
-          description: 'ISO 3166-2 codes without the country (`NY`), or names. Default: the whole country.',
+          description:
+            'ISO 3166-2 codes without the country prefix (`NY`), or region names. Default: the whole country.',
         }),
       ),
     }),
@@ -51,7 +52,8 @@ export const AcknowledgementDetails = Closed({
   }),
   version: Type.String({
     pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$',
-    description: 'After a new version, every user must acknowledge the document again.',
+    description:
+      'The version of the document. After a new version, every user must acknowledge the document again.',
     examples: ['2'],
   }),
   sha256: Type.String({
@@ -141,7 +143,7 @@ export const RequirementStatus = Type.Union(
       { title: 'RequirementStatusObject' },
     ),
   ],
-  { title: 'RequirementStatus', description: 'A plain string if there are no further details.' },
+  { title: 'RequirementStatus', description: 'A plain string, or an object if there are further details.' },
 );
 export type RequirementStatus = Static<typeof RequirementStatus>;
 

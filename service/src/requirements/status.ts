@@ -30,8 +30,8 @@ export type ReviewFacts = {
   rejectType: 'RETRY' | 'FINAL' | null;
   reviewedAt: number | null;
   /**
-   * A hash of the person who was approved. It is `''` while the person is unknown. It is null if there is no approval,
-   * or if Causeway 0.1 recorded the approval.
+   * A hash that identifies the approved person. It is `''` while the person is unknown. It is null if there is no
+   * approval, or if Causeway 0.1 recorded the approval.
    */
   person: string | null;
 };
@@ -89,7 +89,9 @@ export function isFinallyRejected({ isActive, reviews }: UserFacts): boolean {
   return false;
 }
 
-/** Returns the status of an identity level. An answer given at or before `notBefore` is too old. */
+/**
+ * Returns the status of the identity check at this level. An approval given at or before `notBefore` no longer counts.
+ */
 function identityStatus(
   level: Level,
   facts: UserFacts,
@@ -160,9 +162,7 @@ function jurisdictionStatus(
   }
 }
 
-/**
- * Returns whether the user used to live in a place that fails this requirement, and no operator has approved the move.
- */
+/** Returns whether an operator must still approve the user's move from a place that fails this requirement. */
 function isMoveOpen(details: Parameters<typeof checkJurisdiction>[0], pii: UserFacts['pii']): boolean {
   return (pii?.formerPlaces ?? []).some(
     ({ country, region }) => checkJurisdiction(details, country, region) === 'fails',
@@ -170,8 +170,8 @@ function isMoveOpen(details: Parameters<typeof checkJurisdiction>[0], pii: UserF
 }
 
 /**
- * Returns `completed` only if the user has acknowledged a text with this version and this hash. If the file changes but
- * keeps its version, the user must acknowledge it again.
+ * Returns `completed` only if the user has acknowledged the document with this version and this hash. So the user must
+ * acknowledge a changed file again, even if its version stays the same.
  */
 function acknowledgementStatus(
   { document, version, sha256 }: AcknowledgementDetails,

@@ -13,7 +13,10 @@ export type FactsRow = {
   sealed_facts: Buffer | null;
   version: number | null;
   is_stale: boolean | null;
-  /** Each entry is an array, because the member names of objects would make up most of the bytes. */
+  /**
+   * The entries here and in the fields below are arrays, because the member names of objects would make up most of the
+   * bytes.
+   */
   reviews:
     | [Level, ReviewStatus, 'GREEN' | 'RED' | null, 'RETRY' | 'FINAL' | null, number | null, string | null][]
     | null;
@@ -52,9 +55,9 @@ export const factsText = (user: string) => `select ${USER_COLUMNS},
     from ${FACTS_TABLES} where u.id = ${user}`;
 
 /**
- * Reads the next $2 users after user $1, for reports on all users. The statements below read the other facts by ranges
- * of user ids, which is far cheaper than user by user. Each joined table has its own lower bound: without one, a merge
- * join would read the table from its start for every batch.
+ * Reads the next $2 users after user $1, for reports on all users. The statements below read the other facts of these
+ * users by range of ids, which is far cheaper than user by user. The conditions on the joined tables look redundant.
+ * Without them, a merge join would read each of these tables from its start for every batch.
  */
 const NEXT_USERS_TEXT = `select u.id, u.held_at is not null as is_held, ${USER_COLUMNS}
     from users u left join identity_applicants a on a.user_id = u.id and a.user_id > $1

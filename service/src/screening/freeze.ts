@@ -8,7 +8,7 @@ type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'log' | 'sanctions'>;
 /**
  * Screens rows immediately before a transaction for them is signed. Freezes all participations of the wallets that are
  * on the sanctions list, and records a hit for each participation. Returns the rows of the other wallets. Call this
- * before every new signature. Only fee bumps on EVM chains do not need it, because `maySign` checks them.
+ * before every new signature, except for fee bumps on EVM chains, which `maySign` checks.
  */
 export async function freezeSanctioned<R extends { user: string }>(ctx: Parts, rows: R[]): Promise<R[]> {
   const listed = [...new Set(rows.map(({ user }) => user).filter((wallet) => isSanctioned(ctx, wallet)))];

@@ -10,8 +10,8 @@ import { clearHits, type Finding, insertHits, readAcceptedList } from './store.t
 type Parts = Pick<Context, 'clock' | 'random' | 'log'>;
 
 /**
- * Records the findings of a screening, in the transaction that freezes the affected participations. Returns the
- * findings that had no open hit.
+ * Records the findings of a screening as hits, in the transaction that freezes the affected participations. Skips
+ * findings that already have an open hit. Returns the others.
  */
 export async function recordHits(
   { clock, random }: Parts,
@@ -29,7 +29,7 @@ export function logHits({ log }: Parts, hits: readonly Finding[]): void {
 }
 
 /**
- * Carries out an operator's decision to clear an address: clears its open hits and unfreezes their participations.
+ * Clears the open hits of an address and unfreezes their participations, after an operator has decided to do so.
  * Returns how many hits were open. Throws `validation_failed` while the address is on the sanctions list, because the
  * next screening would find the address again.
  */

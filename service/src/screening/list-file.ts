@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { decodeBase58 } from '../chain/address.ts';
 
-/** A new list may lack at most 1 / `MAX_LOSS_DIVISOR` of the previous entries. */
+/** A new list is refused if it lacks more than one in five of the previous entries. */
 const MAX_LOSS_DIVISOR = 5;
 
 export type AddressList = ReadonlySet<string>;
@@ -44,7 +44,7 @@ export function findListProblem(previous: AddressList, next: AddressList): strin
     : null;
 }
 
-/** Identifies a list regardless of the order and the comments in its file. */
+/** Returns a hash that identifies the list. The order and the comments of the file do not affect it. */
 export function hashList(list: AddressList): string {
   return createHash('sha256')
     .update([...list].sort().join('\n'))

@@ -8,18 +8,18 @@ import { readAcceptedList, recordRefusal, SANCTIONS_CHANNEL, saveAcceptedList } 
 
 const POLL_INTERVAL_MS = 2_000;
 /**
- * How often the file is reread even if it has not changed, because the notification that an operator has accepted a
- * list may be lost.
+ * How often the file is reread even if it has not changed. An operator may have accepted it, and the notification about
+ * that may have been lost.
  */
 const RELOAD_INTERVAL_MS = 60_000;
 
 type Parts = Pick<Kernel, 'db' | 'log' | 'clock' | 'listener' | 'metrics'>;
 
 /**
- * Loads the sanctions list from the file. Reloads it when the file changes, or when an operator accepts a list that was
- * refused. A changed file is refused if it is unreadable or empty, or if it lacks more than a fifth of the previous
- * entries. The previous list then stays in use, and `causeway_sanctions_list_stale` is 1. At start, the previous list
- * is the last accepted list, which is stored in the database. Throws at start if the file is unreadable or empty.
+ * Loads the sanctions list from the file. Reloads it when the file changes, or when an operator accepts a refused list.
+ * Refuses a list that is unreadable or empty, or that lacks more than a fifth of the previous entries. The previous
+ * list then stays in use, and `causeway_sanctions_list_stale` is 1. At start, the previous list is the last accepted
+ * list in the database, and an unreadable or empty file is an error.
  */
 export async function openSanctions(
   file: string | null,
@@ -97,7 +97,7 @@ function withoutList(): Sanctions {
 }
 
 /**
- * Returns the list in the file. If that list is refused, returns the last accepted list instead. Throws if the file is
+ * Returns the list in the file, or the last accepted list if the list in the file is refused. Throws if the file is
  * unreadable or empty.
  */
 async function openFirst(parts: Parts, file: string, stale: Gauge): Promise<AddressList> {

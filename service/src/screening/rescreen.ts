@@ -10,17 +10,17 @@ import { logHits, recordHits } from './hits.ts';
 import { countOpenHits, type Finding, lockScreening, markScreened } from './store.ts';
 
 /**
- * How often all wallets are screened. A periodic screening finds wallets that were bound while the list
- * changed.
+ * How often all wallets are screened. A wallet that was bound while the list changed is found only by a later
+ * screening.
  */
 const SCREENING_INTERVAL_MS = 60_000;
 
 type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'log' | 'sanctions'>;
 
 /**
- * Compares the wallets of users, participations and open orders with the list. Freezes the participations of listed
- * wallets. Records a hit for each listed wallet of a user, for each participation that it freezes, and for each open
- * order of a listed wallet. Returns the new hits.
+ * Compares the wallets of users, participations and open orders with the sanctions list. Freezes the participations of
+ * listed wallets. Records a hit for each listed wallet of a user, for each participation that it has just frozen, and
+ * for each open order of a listed wallet. Returns the new hits.
  */
 export async function rescreen(ctx: Parts): Promise<Finding[]> {
   const { db, clock, sanctions } = ctx;

@@ -52,7 +52,7 @@ export async function lockScreening(tx: Db): Promise<void> {
 export type Finding = Pick<SanctionsHits, 'subject' | 'subject_id' | 'address' | 'user_id' | 'partner_id'>;
 export type NewHit = Finding & { id: string };
 
-/** Records findings that have no open hit yet and returns them. */
+/** Records the findings, except those that already have an open hit. Returns the recorded findings. */
 export async function insertHits(tx: Db, hits: readonly NewHit[], now: string): Promise<Finding[]> {
   if (hits.length === 0) return [];
   const column = (name: keyof NewHit) => hits.map((hit) => hit[name]);

@@ -9,14 +9,14 @@ import { listRowsOf, type SettlementRow, unassignRefund } from './store.ts';
 type Parts = Pick<Context, 'clock' | 'random'>;
 
 /**
- * The reason stored for a participation whose commit can no longer be mined, because another transaction used its
- * nonce.
+ * The reason stored for a failed participation: another transaction used the nonce of its commit, so the commit can no
+ * longer be mined.
  */
 const COMMIT_DISPLACED = 'commit_displaced';
 
 /**
- * Abandons a transaction whose nonce another transaction has used. New transactions can then do the work of the
- * abandoned transaction.
+ * Abandons a transaction that can no longer be mined, because another transaction has used its nonce. A new transaction
+ * can then do its work.
  */
 export async function abandonTransaction(
   parts: Parts,
@@ -30,8 +30,8 @@ export async function abandonTransaction(
 }
 
 /**
- * Moves submitted rows back to `pending`. Fails rows whose refund was already requested, so that they are not committed
- * again.
+ * Moves submitted rows back to `pending`, so that they are committed again. Marks rows whose refund was already
+ * requested as failed instead.
  */
 async function abandonCommit(parts: Parts, tx: Db, rows: readonly SettlementRow[]): Promise<void> {
   const ids = rows.map(({ id }) => id);
@@ -40,7 +40,10 @@ async function abandonCommit(parts: Parts, tx: Db, rows: readonly SettlementRow[
   await failUncommitted(parts, tx, others, COMMIT_DISPLACED);
 }
 
-/** Detaches refunds from their transaction, so that they are resent. Fails refunds whose commit is not on the chain. */
+/**
+ * Detaches rows from their refund transaction, so that the refunds are sent again. Marks rows that were never committed
+ * as failed, because there is nothing to refund.
+ */
 async function abandonRefund(parts: Parts, tx: Db, rows: readonly SettlementRow[]): Promise<void> {
   const refunds = await unassignRefund(
     tx,

@@ -8,8 +8,8 @@ import { planReconcile } from './reconcile-plan.ts';
 type Parts = Pick<Context, 'clock' | 'random'>;
 
 /**
- * Thrown if the participations and the events of the funds differ. The message is meant for the operator who ran the
- * command.
+ * Thrown if the events of the funds differ from the participations in the database. The message tells the operator
+ * which command to run first.
  */
 export class NotReconciled extends Error {
   constructor(chain: string) {
@@ -21,10 +21,10 @@ export class NotReconciled extends Error {
 }
 
 /**
- * Resumes settlement after the operator's key was used elsewhere. Throws `NotReconciled` while the chain and the
- * database differ, because participations that a foreign transaction has settled would be settled a second time. Throws
- * `NotDeepEnough` while foreign transactions are not final, because they have not been compared with the database yet.
- * Returns the next nonce. Signs nothing, so it needs no private key.
+ * Resumes settlement after the operator's key was used elsewhere. Returns the next nonce. Signs nothing, so it needs no
+ * private key. Throws `NotReconciled` while the chain and the database differ, because settlement could settle a
+ * participation a second time. Throws `NotDeepEnough` while a foreign transaction is not final, because only final
+ * transactions have been compared with the database.
  */
 export async function adoptNonce(parts: Parts, account: ReadOnlyAccount): Promise<bigint> {
   const { db, chain } = account;
@@ -36,7 +36,7 @@ export async function adoptNonce(parts: Parts, account: ReadOnlyAccount): Promis
   return nextNonce;
 }
 
-/** Returns what `adoptNonce` would do, or throws what it would throw. */
+/** The dry run of `adoptNonce`. Throws the same errors, but changes nothing. */
 export async function planAdoption(account: ReadOnlyAccount): Promise<ChainNonce> {
   return readChainNonce(account, await assertReconciled(account));
 }

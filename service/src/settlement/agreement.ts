@@ -2,13 +2,13 @@ import { isAgreed } from '../chain/agreement.ts';
 import type { SettlementRow } from './store.ts';
 import type { WorkerParts } from './worker.ts';
 
-/** How long the alert about a disagreement stays raised. */
+/** How long the alert about disagreeing providers stays raised. */
 const ALERT_SECONDS = 30;
 
 /**
- * Returns whether the service may act on a verdict about these rows. Rows above the configured amount need
- * the same verdict from two independent providers. Until two agree, the rows wait and an alert is raised.
- * `views` has one view of the chain per provider.
+ * Returns whether the service may act on a verdict about these rows. If a row exceeds the configured amount, two
+ * independent providers must give the same verdict. Until they do, the rows wait and an alert is raised. `views` has
+ * one view of the chain per provider.
  */
 export async function mayEnd<View>(
   { ctx, alerts }: Pick<WorkerParts, 'ctx' | 'alerts'>,

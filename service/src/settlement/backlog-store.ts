@@ -11,9 +11,9 @@ export type Backlog = {
 };
 
 /**
- * Counts the rows of one offer, or of all offers, that settlement has yet to finish, per chain and status.
- * `oldest_seconds` is the longest time that one of these rows has gone without a change. Uses one subquery per status,
- * because each status has its own index. The cost therefore grows with the backlog and not with the table.
+ * Counts the rows that settlement has yet to finish, per chain and status, for one offer or for all offers.
+ * `oldest_seconds` is the longest time that one of these rows has gone without a change. Each status has its own index,
+ * so one subquery per status makes the cost grow with the backlog and not with the table.
  */
 export async function listBacklog(db: Db, offerId: string | null = null): Promise<Backlog[]> {
   const statuses = ['prepared', 'pending', 'submitted', 'remit_submitted'] as const;
@@ -40,8 +40,9 @@ export async function listIdsOf(db: Db, transactionId: string): Promise<string[]
 }
 
 /**
- * Counts the rows that settlement has yet to finish. Leaves out `submitted` rows, whose commit was already sent. Uses
- * one subquery per status, because each status has its own index.
+ * Counts the rows that wait for a commit (`prepared`, `pending`) or for a refund (`remit_submitted`). Leaves out
+ * `submitted` rows, because their commit was already sent. Uses one subquery per status, because each status has its
+ * own index.
  */
 export async function countUnsettled(db: Db, chain: string): Promise<number> {
   const { rows } = await sql<{ count: bigint }>`
@@ -65,7 +66,7 @@ export type MovedAmount = {
   amount: string;
 };
 
-/** Adds up the commits and refunds that were signed in the last 24 hours. */
+/** Adds up the amounts of the commits and refunds that were signed in the last 24 hours, per key, role and token. */
 export async function listMovedAmounts(db: Db): Promise<MovedAmount[]> {
   const moved = (role: SendingRole, column: 'commit_id' | 'remit_id') => sql`
     select t.chain, t.signer as address, ${sql.lit(role)} as role, p.token_address as token, p.amount

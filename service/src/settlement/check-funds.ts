@@ -11,10 +11,11 @@ const RESERVED_DELAY_SECONDS = 5;
 const UNREADABLE_DELAY_SECONDS = 60;
 
 /**
- * Checks allowances and balances just before a commit is signed, so that no gas is spent on rows whose user has
- * withdrawn the allowance or the money. (Some tokens burn all gas when a transfer fails.) Fails rows with an
- * insufficient allowance or balance. Postpones rows that could not be checked or cannot fail yet. Also postpones a row
- * if too little is left for it after other rows of the same wallet and token. Returns the rows that can be committed.
+ * Returns the rows whose allowance and balance are sufficient. Called just before a commit is signed, because a failed
+ * transfer costs gas (with some tokens, all of it). The other rows:
+ * - A row with an insufficient allowance or balance becomes `failed`. If it cannot safely fail yet, it is postponed.
+ * - A row whose allowance or balance could not be read is postponed.
+ * - A row is postponed if other commits from the same wallet and token leave too little for it.
  */
 export async function keepFunded(
   worker: SettlementWorker,

@@ -5,7 +5,10 @@ import { listWithoutOpenRefund, markCommitted, postponeRows, type SettlementRow 
 
 type Parts = Pick<Context, 'clock' | 'random'>;
 
-/** The ids of a transaction's rows, by outcome. `reason` is null unless the whole transaction failed. */
+/**
+ * The ids of the rows of a transaction that succeeded and of those that failed. `reason` is null unless the whole
+ * transaction failed.
+ */
 export type RowOutcome = { succeeded: string[]; failed: string[]; reason: string | null };
 
 /** The reason stored for a row whose commit failed within a successful batch. */
@@ -20,8 +23,8 @@ export async function settleCommit(parts: Parts, tx: Db, outcome: RowOutcome): P
 }
 
 /**
- * Fails rows that were not committed, even if their refund was requested. A refund that is already in an open
- * transaction is left alone: the outcome of that transaction decides.
+ * Fails rows that were not committed, even if their refund was requested. Does not change a row whose refund is in an
+ * open transaction: the outcome of that transaction decides the status of the row.
  */
 export async function failUncommitted(parts: Parts, tx: Db, ids: string[], reason: string): Promise<void> {
   await markCommitted(tx, ids, false);

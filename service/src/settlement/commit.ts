@@ -34,8 +34,8 @@ export async function commitNext(worker: SettlementWorker): Promise<number> {
 }
 
 /**
- * Fails rows that have waited so long that the user may no longer want them. Returns how many rows failed. A row that
- * may have been committed does not fail yet, but is not sent any more either.
+ * Fails rows that have been pending for too long, because the user may no longer want them. Returns how many rows
+ * failed. A row that may have been committed does not fail yet, but is no longer sent either.
  */
 async function expirePending(worker: SettlementWorker, limits: ExpiryLimits): Promise<number> {
   const { ctx, driver } = worker;
@@ -45,8 +45,8 @@ async function expirePending(worker: SettlementWorker, limits: ExpiryLimits): Pr
 }
 
 /**
- * Fails rows that an operator or another part of the service has asked to end. Returns how many rows failed. A row that
- * may have been committed does not fail yet.
+ * Fails the rows with an `ending_reason`, which an operator or another part of the service has set. Returns how many
+ * rows failed. A row that may have been committed does not fail yet.
  */
 async function failEnding(worker: SettlementWorker): Promise<number> {
   const { ctx, driver } = worker;
@@ -59,8 +59,8 @@ async function failEnding(worker: SettlementWorker): Promise<number> {
 }
 
 /**
- * Returns the rows that can safely be marked as failed. Leaves out rows that a transaction unknown to this database has
- * committed or may still commit. Such a transaction may exist after a restore from a backup, for example.
+ * Returns the rows that can safely fail. Leaves out a row if a transaction that this database does not know has
+ * committed the row or may still commit it. Such a transaction may exist after a restore from a backup, for example.
  */
 async function keepWithoutCommit<R extends SettlementRow>(worker: SettlementWorker, rows: R[]): Promise<R[]> {
   const failing = new Set<SettlementRow>();
@@ -73,7 +73,7 @@ async function keepWithoutCommit<R extends SettlementRow>(worker: SettlementWork
 
 /**
  * Moves rows back to `prepared` if their approval is no longer mined or no longer confirmed. Returns the other rows,
- * and the block at which they were checked.
+ * and the height of the block at which the approvals were checked.
  */
 async function returnUnapproved(
   { ctx, driver }: SettlementWorker,

@@ -39,18 +39,18 @@ export type SettlementDriver = {
    */
   revokeNext(): Promise<number>;
   /**
-   * Returns the rows that the chain has not committed yet. The other rows were committed by a transaction that this
-   * database does not know. On Solana, such rows are completed. On EVM chains, their offers are paused.
+   * Returns the rows that the chain has not committed. If the chain has committed a row, it did so in a transaction
+   * that this database does not know. On Solana, such a row is completed. On EVM chains, its offer is paused.
    */
   skipCommitted(rows: SettlementRow[]): Promise<SettlementRow[]>;
   /**
-   * Returns the rows that are not committed and that no transaction signed so far can still commit. Signed transactions
-   * count even if a restored database no longer contains them.
+   * Returns the rows that can safely fail: no transaction has committed them, and no transaction signed so far can
+   * still commit them. This includes signed transactions that a restored database no longer contains.
    */
   keepExcluded(rows: SettlementRow[]): Promise<SettlementRow[]>;
   /** Commits rows that have passed all checks and belong to one fund. Returns how many rows changed. */
   sendCommits(rows: SettlementRow[]): Promise<number>;
-  /** Returns the blocks below which commits are deep enough for a refund, or null while that is unknown. */
+  /** Returns the limits that decide which refunds may be sent, or null while the limits are unknown. */
   refundableBlocks(): RefundableBlocks | null;
   /**
    * Refunds rows that have passed all checks and have the same fund, option and token. Returns how many rows changed.

@@ -6,8 +6,8 @@ import type { OperatorAccount } from '../operator/account.ts';
 import { Blocked } from '../operator/blocked.ts';
 
 /**
- * Estimates the gas of a call, or returns its revert data. Throws `Blocked` if the contract rejects every
- * call.
+ * Estimates the gas of a call. If the call reverts, returns the revert data, or throws `Blocked` if the fund rejects
+ * all calls at the moment.
  */
 export async function estimateGas(
   { chain, signer }: OperatorAccount,

@@ -11,8 +11,9 @@ import { failRefused } from './refused-transfer.ts';
 import type { SettlementRow } from './store.ts';
 
 /**
- * A row that writes only new storage slots costs about 90,000 gas. Some funds also revert a batch if less than about
- * 430,000 gas is left before one of its rows. The base covers this reserve.
+ * The gas limit of a batch is `BATCH_BASE_GAS` plus `GAS_PER_ROW` for each row. A row that writes only new storage
+ * slots costs about 90,000 gas. Some funds revert the batch if less than about 430,000 gas is left at the start of a
+ * row. The base covers these 430,000 gas.
  */
 const GAS_PER_ROW = 200_000n;
 const BATCH_BASE_GAS = 500_000n;
@@ -30,10 +31,10 @@ export async function sendCommit(worker: EvmParts, rows: readonly SettlementRow[
 type CommitPlan = { call: OperatorCall; rows: EvmRow[] };
 
 /**
- * Plans a batch of these rows. If the simulation of the batch fails, for example because the batch exceeds its gas
- * limit, plans the first half of the rows instead, if necessary down to a single row. Normally, a row that fails within
- * a batch does not revert the batch. If the simulation fails even for a single row, returns null. In that case, sets
- * the row to `failed` if its token refuses the transfer, and otherwise postpones the row.
+ * Plans one commit for as many of these rows as possible. If the simulation fails, for example because the batch
+ * exceeds its gas limit, tries the first half of the rows, and so on down to a single row. If the simulation of a
+ * single row fails, returns null. Before that, sets the row to `failed` if its token refuses the transfer, or else
+ * postpones the row. One failing row is rarely the reason to split: normally, it does not revert its batch.
  */
 async function planCommit(worker: EvmParts, rows: EvmRow[]): Promise<CommitPlan | null> {
   const [first] = rows;

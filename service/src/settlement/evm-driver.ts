@@ -18,8 +18,8 @@ import { createWorker, type SettlementWorker } from './worker.ts';
 export type EvmWorker = SettlementWorker & EvmParts;
 
 /**
- * The maximum number of unmined transactions. By default, nodes keep at least this many pending transactions
- * per account.
+ * The maximum number of unmined transactions. By default, nodes keep at least this many pending transactions per
+ * account, so they drop none of ours.
  */
 const MAX_UNMINED_TRANSACTIONS = 16;
 const WATCH_INTERVAL_MS = 250;
@@ -58,7 +58,7 @@ export function createEvmWorker(
 
 function createEvmDriver(parts: EvmParts, roles: readonly SendingRole[]): SettlementDriver {
   const { account, state, handlers } = parts;
-  /** Whether `follow` succeeded in this round. `follow` throws if a foreign transaction has used the key. */
+  /** Whether `follow` succeeded in this round. It throws if a foreign transaction has used the key. */
   let isKeyOurs = false;
   return {
     key: keyId(account),
@@ -82,15 +82,15 @@ function createEvmDriver(parts: EvmParts, roles: readonly SendingRole[]): Settle
       return progress;
     },
     revokeNext: () => revokeNext(parts),
-    // Funds that do not store participation ids cannot tell which rows are committed. For those funds, a commit that is
-    // missing in this database is noticed by its nonce, and the key is then blocked.
+    // A fund that does not store participation ids cannot tell which rows are committed. If this database lacks a
+    // commit of such a fund, `follow` notices the used nonce, and the key is blocked.
     skipCommitted: (rows) => keepUncommitted(parts, toEvmRows(rows)),
-    // If this database lacked a commit, the nonce of that commit would already be used on the chain, and `follow` would
-    // have thrown.
+    // If `follow` succeeded, this database lacks no commit: the nonce of a missing commit would be used on the chain,
+    // and `follow` would have thrown.
     keepExcluded: async (rows) => (isKeyOurs ? rows : []),
     sendCommits: (rows) => sendCommit(parts, rows),
-    // Depths count from the head that this round has checked. Since then, a reorganization may have replaced a commit,
-    // so the newest head would be wrong.
+    // Uses the head that this round has checked. The newest head would be wrong, because a reorganization may have
+    // replaced a commit since the check.
     refundableBlocks: () =>
       state.head && { committedBelow: state.head.final + 1n, releasedBelow: state.head.released + 1n },
     sendRefunds: (rows) => sendBatchOrFirst(parts, rows),

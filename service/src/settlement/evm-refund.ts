@@ -9,8 +9,8 @@ import { failRefund, submitRefunds } from './refund.ts';
 import type { SettlementRow } from './store.ts';
 
 /**
- * Sends all refunds in one transaction. If that would revert, sends only the first refund. If that would revert too,
- * only that refund fails.
+ * Sends all refunds in one transaction. If this transaction would revert, sends only the first refund. If the first
+ * refund would revert on its own too, only this refund fails.
  */
 export async function sendBatchOrFirst(worker: EvmParts, listed: readonly SettlementRow[]): Promise<number> {
   const rows = await keepOnChain(worker, toEvmRows(listed));

@@ -6,8 +6,8 @@ import type { SettlementWorker } from './worker.ts';
 const UNEXCLUDED_ROW_DELAY_SECONDS = 5;
 
 /**
- * Returns the rows that can safely fail: no transaction has committed them or can still commit them. Transactions that
- * this database lost in a failover count too. Postpones the other rows.
+ * Returns the rows that can safely be marked as failed. No transaction has committed them or can still commit them, not
+ * even a transaction that this database lost in a failover. Postpones the other rows.
  */
 export async function keepFailing(worker: SettlementWorker, rows: SettlementRow[]): Promise<SettlementRow[]> {
   if (rows.length === 0) return [];
@@ -18,7 +18,7 @@ export async function keepFailing(worker: SettlementWorker, rows: SettlementRow[
   return failing;
 }
 
-/** Fails pending rows. Returns how many were still pending. */
+/** Marks pending rows as failed. Returns how many rows were still pending. */
 export async function failPending(
   ctx: Context,
   rows: readonly Pick<SettlementRow, 'id'>[],

@@ -7,27 +7,24 @@ import { pauseOffers } from './pause.ts';
 
 type Parts = { ctx: Pick<Context, 'db' | 'log'>; account: Pick<OperatorAccount, 'chain'>; alerts: Alerts };
 
-/** How long the alert about a paused offer stays raised. */
+/** How long the alert lasts after it is raised. */
 const ALERT_SECONDS = 30;
 
 /**
- * Returns the rows that their fund has not committed. If the fund has committed a pending row, this database
- * has lost the transaction, for example in a restore. The row's offer is then paused until an operator adopts
+ * Returns the rows without those that the fund has already committed. If the fund has committed a pending row, this
+ * database has lost the transaction, for example in a restore. The row's offer is then paused until an operator adopts
  * the transaction with `causeway operator reconcile` and resumes the offer.
  */
 export function keepUncommitted(parts: Parts, rows: EvmRow[]): Promise<EvmRow[]> {
   return keepUnknown(parts, 'isCommitted', rows);
 }
 
-/** Returns the rows that their fund has not refunded; see `keepUncommitted`. */
+/** Returns the rows without those that the fund has already refunded; see `keepUncommitted`. */
 export function keepUnrefunded(parts: Parts, rows: EvmRow[]): Promise<EvmRow[]> {
   return keepUnknown(parts, 'isRemitted', rows);
 }
 
-/**
- * Returns false if another transaction has settled one of the rows. Called for rows that a mined transaction
- * left unsettled.
- */
+/** Takes rows that a mined transaction did not settle. Returns false if another transaction has settled one of them. */
 export async function areUnknownToFund(
   parts: Parts,
   kind: 'commit' | 'remit',

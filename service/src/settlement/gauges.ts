@@ -8,8 +8,8 @@ import { countDifferences, listPasses } from './reconcile-pass-store.ts';
 type Parts = Pick<Context, 'db' | 'metrics'>;
 
 /**
- * Registers metrics that are read from the database when they are scraped. Every node therefore reports the same
- * values, whether it holds a lease, is blocked or has no operator key at all.
+ * Registers metrics that every scrape reads from the database. All nodes therefore report the same values, even nodes
+ * without a lease or without an operator key.
  */
 export function registerSettlementGauges(
   { db, metrics: { registry } }: Parts,
@@ -44,7 +44,7 @@ export function registerSettlementGauges(
     registry,
     {
       name: 'causeway_settlement_oldest_seconds',
-      help: 'The longest time that an unfinished participation has gone without a change, in seconds.',
+      help: 'Seconds since the last change of the unfinished participation that has waited longest.',
       labels: ['chain', 'status'],
     },
     async () =>
@@ -67,7 +67,7 @@ export function registerSettlementGauges(
     registry,
     {
       name: 'causeway_settlement_last_round_timestamp_seconds',
-      help: 'When a node last completed a settlement round with a key.',
+      help: 'When a settlement round of this operator key last completed.',
       labels: ['chain', 'address'],
     },
     async () =>
@@ -79,7 +79,7 @@ export function registerSettlementGauges(
     registry,
     {
       name: 'causeway_settlement_lease_holder',
-      help: 'The node that holds the lease of a key. No sample if no living node holds it.',
+      help: '1 for the node that holds the lease of an operator key. No sample if no running node holds it.',
       labels: ['chain', 'address', 'node'],
     },
     async () =>
@@ -91,7 +91,7 @@ export function registerSettlementGauges(
     registry,
     {
       name: 'causeway_operator_value_spent',
-      help: 'The amount of a token in the commits or refunds that a key has signed in the last 24 hours, by role, in the smallest unit.',
+      help: 'Amount of a token, in its smallest unit, in the commits or refunds (see role) that an operator key has signed in the last 24 hours.',
       labels: ['chain', 'address', 'role', 'token'],
     },
     async () =>
@@ -101,7 +101,7 @@ export function registerSettlementGauges(
     registry,
     {
       name: 'causeway_reconcile_differences',
-      help: 'Differences between the chain and the database that no operator has accepted, by offer.',
+      help: 'Differences between the chain and the database that wait for an operator, by offer.',
       labels: ['offer'],
     },
     async () => (await countDifferences(db)).map(({ offer, count }) => ({ labels: { offer }, value: count })),
@@ -110,7 +110,7 @@ export function registerSettlementGauges(
     registry,
     {
       name: 'causeway_reconcile_last_pass_timestamp_seconds',
-      help: 'When a comparison of the chain and the database last ended.',
+      help: 'When the last comparison of the chain and the database ended.',
       labels: ['chain'],
     },
     async () =>

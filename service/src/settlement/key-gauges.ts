@@ -12,9 +12,9 @@ type Parts = Pick<Context, 'db' | 'metrics' | 'chains' | 'clock' | 'config'>;
 type AnyChain = EvmChain | SolanaChain;
 
 /**
- * Registers metrics of the operator's keys and of the RPC endpoints. Each scrape reads the balances, nonces and heads
- * from the chains. If a chain does not answer, the metrics of balances and nonces have no samples for its keys. If an
- * endpoint does not answer, the age of its head is infinite.
+ * Registers metrics of the operator's keys and of the RPC endpoints. Each scrape reads balances, nonces and heads from
+ * the chains. If a chain does not answer, the scrape lacks the balances and nonces of its keys. If an endpoint does not
+ * answer, the age of its head is infinite.
  */
 export function registerKeyGauges({ db, metrics: { registry }, chains, clock, config }: Parts): void {
   const all: AnyChain[] = [...chains.all(), ...chains.allSolana()];
@@ -44,7 +44,7 @@ export function registerKeyGauges({ db, metrics: { registry }, chains, clock, co
     registry,
     {
       name: 'causeway_operator_balance_days',
-      help: 'How many days the balance of a key lasts if it spends as much as in the last 24 hours.',
+      help: 'How many days the balance of a key lasts if the key keeps spending as much as in the last 24 hours.',
       labels: ['chain', 'address'],
     },
     async () =>
@@ -57,7 +57,7 @@ export function registerKeyGauges({ db, metrics: { registry }, chains, clock, co
     registry,
     {
       name: 'causeway_operator_nonce_gap',
-      help: 'The next nonce of a key minus its nonce on chain: the number of unmined transactions, or a negative number if something else used the key.',
+      help: 'The next nonce of a key minus its nonce on chain. This is the number of unmined transactions. It is negative if something else used the key.',
       labels: ['chain', 'address'],
     },
     async () =>
@@ -84,7 +84,7 @@ export function registerKeyGauges({ db, metrics: { registry }, chains, clock, co
     registry,
     {
       name: 'causeway_operator_gas_limit',
-      help: 'The maximum that a key may spend on transactions in 24 hours, in ether or SOL: the lowest of the limits that apply to its chain.',
+      help: 'The maximum that a key may spend on transactions in 24 hours, in ether or SOL. If several limits apply to a chain, this is the lowest.',
       labels: ['chain'],
     },
     async () =>
@@ -97,7 +97,7 @@ export function registerKeyGauges({ db, metrics: { registry }, chains, clock, co
     registry,
     {
       name: 'causeway_operator_value_limit',
-      help: 'How much of a token all keys of a role together may move in 24 hours, in its smallest unit.',
+      help: 'The maximum amount of a token that all keys of a role together may move in 24 hours, in the smallest unit of the token.',
       labels: ['chain', 'role', 'token'],
     },
     async () =>
@@ -132,7 +132,10 @@ async function readHeadAges({ name, rpc }: AnyChain, { rpcUrls }: Config, now: n
   });
 }
 
-/** Returns the limits of the roles that send transactions. All keys have the same policy file. */
+/**
+ * Returns the limits of the roles that send transactions. Reads them from any of the configured keys, because all keys
+ * have the same policy file.
+ */
 function listLimits({ operatorKey, roleKeys, solanaKey }: Config, { name, facts: { chainId } }: AnyChain) {
   const key = (chainId === null ? solanaKey : operatorKey) ?? roleKeys.find((each) => each.key !== null)?.key;
   const policy = key?.policy?.get(chainId ?? name);
@@ -141,8 +144,8 @@ function listLimits({ operatorKey, roleKeys, solanaKey }: Config, { name, facts:
 }
 
 /**
- * Returns the lowest of the limits on this chain: the limits of the roles in the policy file and, on EVM chains only,
- * `operatorDailyLimit`.
+ * Returns the lowest fee limit on this chain, or null if there is none. The policy file has a limit per role. On EVM
+ * chains, `operatorDailyLimit` is a further limit.
  */
 function gasLimitOf(config: Config, chain: AnyChain): bigint | null {
   const bySetting = chain.facts.chainId === null ? null : config.operatorDailyLimit;

@@ -218,7 +218,10 @@ async function adopt(config: Config, chains: Chains, name: string, values: Value
   });
 }
 
-/** Returns the keys that this process has on a chain or, if it has none, every key that has signed there. */
+/**
+ * Returns the current keys of this process on a chain, and its retired keys that have signed there. If it has no
+ * current key, returns every key that has signed there.
+ */
 async function listAdoptable(config: Config, db: Db, chain: string): Promise<Hex[]> {
   const log = createLog({ level: 'silent', pretty: false });
   const { registry } = createMetrics();

@@ -3,7 +3,7 @@ import type { Db } from '../db/pool.ts';
 
 const columnOf = (kind: 'commit' | 'remit') => (kind === 'commit' ? sql`commit_id` : sql`remit_id`);
 
-/** Lists the users whose rows a transaction settles. The owner of a row never changes, so no lock is needed. */
+/** Lists the users whose rows a transaction settles. Takes no lock, because the owner of a row never changes. */
 export async function listUsersOf(
   tx: Db,
   kind: 'commit' | 'remit',
@@ -15,8 +15,8 @@ export async function listUsersOf(
 }
 
 /**
- * Returns the wallets of a transaction's rows. Locks the rows, so that nobody can freeze them until the
- * database transaction ends.
+ * Returns the wallets of a transaction's rows, and whether each row is frozen. Locks the rows, so that nobody can
+ * freeze them until the database transaction ends.
  */
 export async function lockOwnersOf(
   tx: Db,

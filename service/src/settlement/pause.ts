@@ -23,9 +23,9 @@ export async function pauseSettlement(
 }
 
 /**
- * Ends a pause, regardless of its reason. If the subject is an offer, accepts its known differences between the chain
- * and the database, so that they do not pause the offer again. Returns false if the subject is not paused. Throws
- * `not_found` for an unknown name.
+ * Ends a pause, whatever its reason. If the subject is an offer, also accepts the differences that were found between
+ * the chain and the database. Accepted differences do not pause the offer again. Returns false if the subject is not
+ * paused. Throws `not_found` for an unknown name.
  */
 export async function resumeSettlement(
   { db }: Pick<Context, 'db'>,

@@ -13,13 +13,16 @@ import {
 /** The clock that measures how long rows have been pending, and the time limit for offers that do not set one. */
 export type ExpiryLimits = { clock: Clock; defaultHours: number };
 
-/** Rows that were prepared or resumed before this time have expired. `hours` is the limit that their offer sets. */
+/**
+ * Returns the time before which a row must have been prepared or resumed to be expired now. `hours` is the limit that
+ * its offer sets, or null for the default.
+ */
 const expiryOf = ({ clock, defaultHours }: ExpiryLimits, hours: RawBuilder<unknown>) =>
   sql`${lifetimeNow(clock)} - make_interval(hours => coalesce(${hours}, ${defaultHours}::int))`;
 
 /**
- * Returns due pending rows of one fund that have not expired, oldest first. Ignores the funds in `skipped`, and chooses
- * the fund with the oldest such row.
+ * Returns due pending rows of one fund that have not expired, oldest first. Chooses the fund that has the oldest such
+ * row, leaving out the funds in `skipped`.
  */
 export async function listPending(
   db: Db,
@@ -40,9 +43,9 @@ export async function listPending(
 }
 
 /**
- * Returns due pending rows that are older than their offer allows, counted from when they were prepared or last resumed
- * after a freeze. Frozen rows wait for an operator and do not expire. The rows that were checked longest ago come
- * first, so that rows that cannot fail yet do not hide the others.
+ * Returns due pending rows that are older than their offer allows. The age counts from when a row was prepared or last
+ * resumed after a freeze. Frozen rows wait for an operator and do not expire. The rows whose check is longest overdue
+ * come first, so that rows that cannot fail yet do not hold up the others.
  */
 export async function listExpired(
   db: Db,
@@ -62,7 +65,8 @@ export async function listExpired(
 }
 
 /**
- * Returns due rows that are about to fail, with the reason. Includes frozen rows and rows whose settlement is paused.
+ * Returns due rows that are marked as ending (see `endParticipations`), with the reason. Includes frozen rows and rows
+ * whose settlement is paused.
  */
 export async function listEnding(
   db: Db,

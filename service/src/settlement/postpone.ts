@@ -5,8 +5,8 @@ import type { SkippedFunds, WorkerParts } from './worker.ts';
 
 const BLOCKED_FUND_DELAY_SECONDS = 5;
 /**
- * How long an alert stays raised after its rows or its fund may be tried again. This keeps the alert from flickering
- * between two attempts.
+ * How much longer an alert stays raised than its rows are postponed or its fund is skipped. Without this overlap, the
+ * alert would end before the next attempt can raise it again.
  */
 const ALERT_OVERLAP_SECONDS = 5;
 const FUND_REASONS: ReadonlySet<BlockedReason> = new Set([
@@ -16,7 +16,7 @@ const FUND_REASONS: ReadonlySet<BlockedReason> = new Set([
   'signer_policy',
 ]);
 
-/** Postpones the rows and keeps an alert raised for at least as long. */
+/** Postpones the rows by `seconds`, and raises an alert that lasts slightly longer. */
 export async function postpone(
   { ctx, alerts }: WorkerParts,
   rows: readonly SettlementRow[],

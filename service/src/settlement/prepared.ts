@@ -22,8 +22,9 @@ const BATCH_ROWS = 50;
 const HEADLESS_INTERVAL_SECONDS = 0.5;
 
 /**
- * Checks the approvals of prepared rows: new rows immediately, and all rows after each new head. Returns how many rows
- * changed (`moved`), and whether rows may still wait for the next head (`waiting`).
+ * Checks the approvals of due prepared rows. A row is due when it is new, after each new head, and at the latest one
+ * block time after its last check. Returns how many rows changed (`moved`), and whether prepared rows may be left
+ * (`waiting`).
  */
 export async function checkPrepared(worker: SettlementWorker): Promise<{ waiting: boolean; moved: number }> {
   const { ctx, driver, prepared } = worker;
@@ -67,8 +68,8 @@ async function applyFinding(
 }
 
 /**
- * Looks for a commit that this database does not know, for example after a restore. A row that is about to
- * fail waits until no such commit can exist.
+ * Looks for a commit of the row that this database does not know, for example after a restore. Returns `waiting` while
+ * such a commit may still happen, and `failing` once it cannot.
  */
 async function findLostCommit(
   worker: SettlementWorker,
@@ -103,7 +104,10 @@ async function fail(ctx: Context, { id }: SettlementRow, reason: string): Promis
   });
 }
 
-/** Moves the row to `pending`, which reserves its supply. Fails the row if too little supply is left. */
+/**
+ * Moves the row to `pending`, which reserves its amount from the supply of the option. If too little supply is left,
+ * the row fails.
+ */
 async function reserve(
   worker: SettlementWorker,
   row: SettlementRow,

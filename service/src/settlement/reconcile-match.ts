@@ -13,7 +13,10 @@ export type Match = {
   inFlight: MinedFundEvent[];
 };
 
-/** A difference, with the rows and transactions concerned. `offerId` is null if no row is known. */
+/**
+ * A difference between the chain and the database, with the rows and transactions that it affects. `offerId` is null if
+ * the row is unknown.
+ */
 export type Mismatch = {
   fund: Hex;
   offerId: string | null;
@@ -45,8 +48,9 @@ const COMMITTED = new Set(['completed', 'remit_submitted', 'remitted', 'remit_fa
 const REFUNDABLE = new Set(['completed', 'remit_submitted', 'remit_failed']);
 
 /**
- * Finds the row for every event, and the event for every row. Matches each row with at most one commit and one refund,
- * oldest row first. Never creates rows.
+ * Matches the fund events on the chain with the rows in the database. A row matches at most one commit and one refund.
+ * If several rows fit an event, the oldest one matches. Events without a row and rows without an event are reported as
+ * differences.
  */
 export function matchEvents(books: Books): Match {
   const match: Match = { adopted: [], differences: [], inFlight: [] };
@@ -55,7 +59,8 @@ export function matchEvents(books: Books): Match {
   const knownByHash = new Map(
     books.known.filter(({ state }) => state !== 'displaced').map((known) => [known.hash, known]),
   );
-  // Groups rows by fields that the events of all fund generations contain. The commitment is not one of them.
+  // Groups the rows by fields that every fund event has. Leaves out the commitment, because events of some fund
+  // generations lack it.
   const options = new Map(
     [...new Set(books.rows.map(({ optionId }) => optionId))].map((id) => [id, hashOption(id)]),
   );
@@ -136,8 +141,8 @@ function listRecorded(rows: readonly BookedRow[]): { id: string; row: BookedRow 
 }
 
 /**
- * An event that no row records, although one of our keys sent its transaction. `transactionId` is null if the database
- * does not know this transaction.
+ * An event of a transaction from one of our keys that no row records. `transactionId` is null if the database does not
+ * know the transaction.
  */
 type Orphan = { event: MinedFundEvent; kind: Kind; transactionId: string | null; problem: string };
 type Taken = Record<Kind, ReadonlySet<string>>;
@@ -215,8 +220,8 @@ function describeEvent({ hash, name, amount, token, user }: MinedFundEvent): str
 }
 
 /**
- * Returns the recorded commits and refunds that have no event on the chain. Leaves out those whose recorded block was
- * not compared.
+ * Returns the recorded commits and refunds without an event on the chain. Leaves out commits and refunds in blocks that
+ * were not compared.
  */
 function findUnproven({ rows, from, to }: Books, taken: Taken): Unproven[] {
   const isCompared = (block: bigint | null) => block === null || (block >= from && block <= to);
@@ -246,8 +251,9 @@ function findProblem({ signers }: Books, event: MinedFundEvent, found?: MinedTra
 }
 
 /**
- * Returns whether the lost transaction may have settled the row. If another transaction for the row can still be mined,
- * returns false unless the two transactions have the same nonce.
+ * Returns whether the transaction, which our key sent but the database does not know, may have committed or refunded
+ * the row. If the row has an open transaction, returns true only if both have the same nonce: then only one of them can
+ * be mined.
  */
 function isCandidate(row: BookedRow, kind: Kind, { nonce }: MinedTransaction, adopted: Set<string>): boolean {
   if (kind === 'commit')

@@ -9,11 +9,14 @@ export type StoredDifference = {
   message: string;
 };
 
-/**
- * What the last pass over a chain has stored: the last compared block, when the pass ended, and the position
- * up to which it has rechecked older participations.
- */
-export type LastPass = { toBlock: bigint | null; finishedAt: string | null; cursor: string | null };
+/** What the last pass over a chain has stored. */
+export type LastPass = {
+  /** The last compared block. */
+  toBlock: bigint | null;
+  finishedAt: string | null;
+  /** Older participations have been rechecked up to this position. */
+  cursor: string | null;
+};
 
 /** Claims the next pass of a chain. Returns null if the last pass, on any node, started less than `seconds` ago. */
 export async function claimPass(db: Db, chain: string, seconds: number): Promise<LastPass | null> {
@@ -37,9 +40,9 @@ export async function finishPass(
 }
 
 /**
- * Stores new differences, and returns all differences that no operator has accepted. Deletes an accepted difference if
- * the pass compared one of its participations and did not find the difference again. `looked` contains the
- * participations that the pass compared; null means all.
+ * Stores the differences that a pass has found, and returns all differences that wait for an operator. `looked` lists
+ * the participations that the pass compared; null means all. Deletes an accepted difference if one of its
+ * participations was compared and the difference was not found again.
  */
 export async function replaceDifferences(
   tx: Db,
@@ -64,7 +67,7 @@ export async function replaceDifferences(
   return listDifferences(tx, chain);
 }
 
-/** Lists the differences of a chain that no operator has accepted. */
+/** Lists the differences of a chain that wait for an operator to accept them. */
 export async function listDifferences(db: Db, chain: string): Promise<StoredDifference[]> {
   const { rows } = await sql<StoredDifference>`
     select key, offer_ids as "offerIds", participation_ids as "participationIds", transaction_hashes as hashes, message
@@ -110,7 +113,7 @@ export async function listPasses(db: Db): Promise<Pass[]> {
   return rows;
 }
 
-/** Counts the differences that no operator has accepted, for every offer with a contract. */
+/** Returns every offer that has a contract, with the number of its differences that wait for an operator. */
 export async function countDifferences(db: Db): Promise<{ offer: string; count: number }[]> {
   const { rows } = await sql<{ offer: string; count: number }>`
     select o.slug as offer, (select count(*)::int from reconcile_differences d

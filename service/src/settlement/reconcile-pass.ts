@@ -32,11 +32,11 @@ type Look = {
 type Parts = Pick<Context, 'db' | 'log'>;
 
 const CHECK_INTERVAL_MS = 60_000;
-/** A difference counts only if a second comparison after this delay finds it again. */
+/** The delay before the second comparison. A difference counts only if both comparisons find it. */
 const RECHECK_DELAY_MS = 10_000;
 /**
- * How many older participations a pass rechecks on Solana. With a pass every 15 minutes, each of 100,000 participations
- * is rechecked about twice a day.
+ * How many older participations a pass rechecks on Solana. With 100,000 participations and a pass every 15 minutes,
+ * this rechecks each participation about twice a day.
  */
 const LOOK_BACK_ROWS = 2_000;
 /** How far below the last compared block a pass starts. */
@@ -82,8 +82,8 @@ export function reconcileReceipts(ctx: Parts, chain: SolanaChain, options: PassO
 type PassOptions = { seconds: number; delayMs?: number; alerts?: Alerts | undefined };
 
 /**
- * Runs a pass, unless a node has started one recently. In both cases, raises an alert if there are differences that no
- * operator has accepted, so that all nodes show the same alert.
+ * Runs a pass, unless a node has started one recently. Then raises an alert for every difference that no operator has
+ * accepted. Nodes that skipped the pass do this too, so that all nodes show the same alerts.
  */
 async function runPass<Chain extends { name: string }>(
   ctx: Parts,
@@ -101,9 +101,9 @@ async function runPass<Chain extends { name: string }>(
 type LookAt<Chain> = (db: Db, chain: Chain, last: LastPass) => Promise<Look>;
 
 /**
- * Compares a chain with the database, and a second time if there are differences. Pauses every offer with a
- * difference that both comparisons found and that no operator has accepted. If the chain cannot be read,
- * throws and pauses nothing.
+ * Compares a chain with the database. If there are differences, compares a second time and keeps only the differences
+ * that both comparisons found. Pauses the offers of these differences, unless an operator has accepted the difference.
+ * If the chain cannot be read, throws and pauses nothing.
  */
 async function compare(
   { db, log }: Parts,
@@ -130,8 +130,8 @@ async function compare(
 }
 
 /**
- * Compares the database with the events in the final blocks since the last pass, and with the counters of the funds. If
- * a counter differs, compares everything since our first transaction, to find the rows concerned.
+ * Compares the database with the counters of the funds, and with the events in the final blocks since the last pass. If
+ * a counter differs, compares all events since our first transaction, to find out which rows are wrong.
  */
 async function lookAtFunds(db: Db, chain: EvmChain, { toBlock: after }: LastPass): Promise<Look> {
   const from = after === null || after < OVERLAP_BLOCKS ? 'first' : after - OVERLAP_BLOCKS;
@@ -157,8 +157,8 @@ function toLook(plan: ReconcilePlan, totals: readonly StoredDifference[]): Look 
 }
 
 /**
- * Compares the counters of all funds that have no open transactions. While a transaction is open, the database does not
- * know its outcome.
+ * Compares the counters of the funds with the database. Skips funds with open transactions: the counters may already
+ * include such a transaction, but the database does not.
  */
 async function findWrongTotals(db: Db, chain: EvmChain, plan: ReconcilePlan): Promise<StoredDifference[]> {
   const busy = await listOpenTargets(db, chain.name);
@@ -175,9 +175,9 @@ async function findWrongTotals(db: Db, chain: EvmChain, plan: ReconcilePlan): Pr
 }
 
 /**
- * Compares the participations that have changed since the last pass. Also rechecks the next `LOOK_BACK_ROWS`
- * participations, because tampering with a row does not mark the row as changed. After enough passes, every
- * participation has been rechecked. The first pass compares all participations.
+ * Compares the participations that have changed since the last pass. A row that someone has tampered with is not marked
+ * as changed, so each pass also compares the next `LOOK_BACK_ROWS` participations and thus goes through all of them in
+ * turn. The first pass compares all participations.
  */
 async function lookAtReceipts(db: Db, chain: SolanaChain, { finishedAt, cursor }: LastPass): Promise<Look> {
   const chosen =

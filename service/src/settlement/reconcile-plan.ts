@@ -30,7 +30,7 @@ export type LostTransaction = MinedTransaction & {
   rowIds: string[];
 };
 
-/** A difference between the chain and the database. `offerIds` are the offers that it pauses. */
+/** A difference between the chain and the database. `offerIds` are the offers that are paused because of it. */
 export type Difference = Omit<Mismatch, 'offerId'> & { offerIds: string[] };
 
 export type ReconcilePlan = {
@@ -45,7 +45,7 @@ export type ReconcilePlan = {
   funds: FundOffers[];
 };
 
-/** The comparison starts this many blocks before our first or last known transaction. */
+/** The comparison starts this many blocks before our last known transaction or, with `first`, before our first. */
 const OVERLAP_BLOCKS = 256n;
 /** How many blocks are compared if the database has no mined transaction of ours. */
 const DEFAULT_BLOCKS = 50_000n;
@@ -54,8 +54,8 @@ const DEFAULT_BLOCKS = 50_000n;
  * Compares the participations in the database with the events of every fund on the chain, in final blocks only. Plans
  * which transactions to adopt, but changes nothing. A transaction is adopted only if one of our own keys sent it, and
  * only for existing participations that no other transaction has settled. By default, the comparison starts shortly
- * before our last transaction. If `fromBlock` is `first`, it starts shortly before our first transaction, because
- * reading a public chain from its first block would take hours.
+ * before our last transaction. With `first`, it starts shortly before our first transaction. Starting at the first
+ * block of a public chain would take hours.
  */
 export async function planReconcile(
   db: Db,
@@ -85,8 +85,8 @@ export async function planReconcile(
       signers: await listSigners(tx, chain.name),
       booked: await listBookedTotals(tx, chain.name, toBlock),
     }));
-  // Displaced transactions were abandoned. If one of their attempts was mined after all, it counts as a lost
-  // transaction.
+  // Displaced transactions were abandoned, so they do not count as booked. If one of their attempts was mined after
+  // all, it is a lost transaction.
   const isBooked = new Set(books.known.flatMap(({ hash, state }) => (state === 'displaced' ? [] : [hash])));
   const transactions = await readTransactions(
     chain,

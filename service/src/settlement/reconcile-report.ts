@@ -79,8 +79,8 @@ export function finishReport({
 }
 
 /**
- * Compares the fund's own counters with the totals in the database, leaving out transactions in flight. Withdrawals do
- * not change the counters.
+ * Compares the fund's counters on chain with the totals in the database. Subtracts transactions in flight from the
+ * counters, because the database does not count them yet. Withdrawals do not change the counters.
  */
 export async function compareTotals(
   chain: EvmChain,

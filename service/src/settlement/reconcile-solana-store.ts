@@ -85,10 +85,10 @@ export async function chooseRows(
   return { ids, cursor: next.length < limit ? null : (next.at(-1)?.id ?? null) };
 }
 
-/** A transaction that succeeded and that no participation records. */
+/** A successful transaction without a participation. */
 export type UnrecordedReceipt = { kind: string; fund: string; hash: string | null; offerIds: string[] };
 
-/** Returns the successful transactions that no participation refers to, each with the offers of its fund. */
+/** Returns the successful transactions that belong to no participation, each with the offers of its fund. */
 export async function listUnrecorded(db: Db, chain: string): Promise<UnrecordedReceipt[]> {
   const { rows } = await sql<UnrecordedReceipt>`
     select t.kind, t.target as fund, encode(t.mined_hash, 'hex') as hash, coalesce((

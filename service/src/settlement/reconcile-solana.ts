@@ -28,9 +28,9 @@ const TRANSFER_CHECKED = 12;
 const COMMITTED = new Set(['completed', 'remit_submitted', 'remitted', 'remit_failed']);
 
 /**
- * Compares every row of a cluster with the transactions that were signed for it, and with the receipts of every key
- * that can sign for its fund. Vault balances are shown but never count as differences, because the owner of a vault may
- * withdraw.
+ * Compares every row of a cluster with its signed transactions and its receipts. Any key that can sign for the row's
+ * fund may have created a receipt. Vault balances are shown but never count as differences, because the owner of a
+ * vault may withdraw.
  */
 export async function buildSolanaReport(db: Db, chain: SolanaChain): Promise<ChainReport> {
   const { rows, slot, differences } = await compareReceipts(db, chain);
@@ -55,9 +55,8 @@ export async function buildSolanaReport(db: Db, chain: SolanaChain): Promise<Cha
 type ReceiptDifference = ReportedDifference & { offerIds: string[] };
 
 /**
- * Compares the rows in `chosen`, or all rows, with their receipts. The worker may settle rows during the
- * comparison, so rows with differences are compared a second time. Transactions without a row are differences
- * too.
+ * Compares the rows in `chosen`, or all rows, with their receipts. Compares rows with differences a second time,
+ * because the worker may settle rows during the comparison. A successful transaction without a row is a difference too.
  */
 export async function compareReceipts(
   db: Db,
@@ -89,8 +88,8 @@ async function findMissingRows(db: Db, chain: string): Promise<ReceiptDifference
 
 /**
  * Returns a difference for every foreign transaction. Such a transaction was signed with a fund's key, but this service
- * did not send it. Only the report includes these differences. The background comparison leaves them out, because
- * `watchFunds` raises its own alert about foreign transactions. The command `solana adopt` ends that alert.
+ * did not send it. Only the report includes these differences. The background comparison does not need them, because
+ * `watchFunds` raises an alert about foreign transactions until an operator runs `solana adopt`.
  */
 async function findForeign(db: Db, chain: string): Promise<ReportedDifference[]> {
   return (await listForeignTransactions(db, chain)).map(({ signature, address, participationId }) => ({
@@ -107,8 +106,8 @@ async function findDifferences(
   if (rows.length === 0) return [];
   const slots = rows.flatMap(({ commit, remit }) => [commit?.slot ?? 0n, remit?.slot ?? 0n]);
   const { slot } = await readEpoch(chain);
-  // Requires a node that has reached the slot of our last settlement, because a lagging node does not have
-  // the receipt of that settlement yet.
+  // Requires a node that has reached the slot of our last settlement. A node that lags behind does not have the receipt
+  // of that settlement yet.
   const minSlot = slots.reduce((highest, each) => (each > highest ? each : highest), slot);
   const signersOf = await readSigners(chain, rows);
   const candidates = rows.flatMap((row) =>
@@ -142,7 +141,10 @@ async function findDifferences(
   return found;
 }
 
-/** Reads the keys that can sign for each fund, and adds those that have signed for a row. */
+/**
+ * Returns the signers of each fund: the keys that can sign for it now, and the keys that have signed for one of its
+ * rows.
+ */
 async function readSigners(
   chain: SolanaChain,
   rows: readonly BookedSolanaRow[],
@@ -158,8 +160,8 @@ async function readSigners(
 }
 
 /**
- * Returns how a row contradicts its receipts or the transactions signed for it, or null if it does not. `receiptOf`
- * returns the address of a receipt that is on the chain, or null.
+ * Returns how a row contradicts its receipts or its signed transactions, or null if it contradicts neither. `receiptOf`
+ * returns the address of the row's receipt, or null if there is no such receipt on the chain.
  */
 async function findProblem(
   chain: SolanaChain,
@@ -180,12 +182,13 @@ async function findProblem(
       if (receipt !== null) return `records no ${kind}, but its receipt is on the chain`;
       continue;
     }
-    // A closed receipt is no longer on the chain, so only the signed bytes can be compared.
+    // A closed receipt is no longer on the chain. Its row is compared only with the signed bytes.
     if (receipt === null && transaction?.isClosed !== true)
       return `records a ${kind} that has no receipt on the chain`;
     if (transaction === null) return `records a ${kind} without a transaction`;
     if (!(await isSigned(row, kind, transaction))) return `differs from the ${kind} that was signed for it`;
-    // The database does not have the signed bytes of adopted transactions.
+    // The database does not have the signed bytes of an adopted transaction, so the row is compared with the
+    // transaction on the chain.
     const isAdopted = transaction.raws.length === 0 && receipt !== null;
     if (isAdopted && (await isMovedOtherwise(chain, row, kind, receipt)))
       return `differs from the ${kind} on the chain`;
@@ -194,8 +197,8 @@ async function findProblem(
 }
 
 /**
- * Returns whether every stored attempt of a transaction settles exactly this row, and one of them has the recorded
- * signature. Returns true if no attempt is stored.
+ * Returns whether every stored attempt of a transaction settles exactly this row and one of the attempts has the
+ * recorded signature. Returns true if no attempt is stored.
  */
 async function isSigned(
   row: BookedSolanaRow,
@@ -219,8 +222,8 @@ async function isSigned(
 }
 
 /**
- * Returns whether the transaction that created the receipt moved something other than what the row records.
- * Returns false if no node returns the transaction, because nodes forget old transactions.
+ * Returns whether the transaction that created the receipt made a different transfer than the row records. Returns
+ * false if no node has the transaction any more, because nodes delete old transactions.
  */
 async function isMovedOtherwise(
   chain: SolanaChain,

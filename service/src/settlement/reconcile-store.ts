@@ -9,7 +9,10 @@ import { SETTLEMENT_COLUMNS, type StoredRow, toSettlementRow } from './store.ts'
 
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
-/** A row with the recorded facts about its transactions. Fields of a missing transaction are null. */
+/**
+ * A row with the recorded state of its commit and its refund. If a transaction is missing, its fields are null or
+ * false.
+ */
 export type BookedRow = EvmRow & {
   committed: boolean | null;
   commitId: string | null;
@@ -45,8 +48,8 @@ export async function listSlugs(db: Db, ids: readonly string[]): Promise<Map<str
 }
 
 /**
- * Returns the rows of these wallets (null = all wallets), and all rows with transactions from block `from` to
- * block `to`. Oldest first.
+ * Returns the rows of these wallets, or of all wallets if `wallets` is null. Also returns every row whose commit or
+ * refund was mined from block `from` to block `to`. Oldest first.
  */
 export async function listBooked(
   db: Db,
@@ -94,7 +97,7 @@ export type KnownTransaction = {
   blockNumber: bigint | null;
 };
 
-/** Returns our transactions that were sent or mined with one of these hashes. */
+/** Returns our transactions that have one of these hashes, either in an attempt or as the mined transaction. */
 export async function listKnown(db: Db, chain: string, hashes: readonly Hex[]): Promise<KnownTransaction[]> {
   const bytes = hashes.map((hash) => Buffer.from(hexToBytes(hash)));
   type Stored = {
@@ -115,7 +118,7 @@ export async function listKnown(db: Db, chain: string, hashes: readonly Hex[]): 
   }));
 }
 
-/** Returns the addresses that have signed for this installation on a chain. */
+/** Returns the addresses of the keys that this installation has used on a chain. */
 export async function listSigners(db: Db, chain: string): Promise<Hex[]> {
   const { rows } = await sql<{ address: Hex }>`
     select address from operator_keys where chain = ${chain}`.execute(db);
@@ -143,14 +146,16 @@ export async function findBlocks(db: Db, chain: string): Promise<{ first: bigint
   return first === null || last === null ? null : { first, last };
 }
 
-/** Assigns refunds that were found on the chain to their transaction, in the order of `ids`. */
+/**
+ * Assigns refunds that were found on the chain to their transaction. `ids` are in the order of the transaction's rows.
+ */
 export async function attachRefund(tx: Db, transactionId: string, ids: readonly string[]): Promise<void> {
   await sql`
     update participations p set remit_id = ${transactionId}, remit_row = n.row - 1
     from unnest(${ids}::uuid[]) with ordinality as n (id, row) where p.id = n.id`.execute(tx);
 }
 
-/** The totals of the rows for one fund and token, and the slugs of their offers. */
+/** The totals of all rows with this fund and token, and the slugs of their offers. */
 export type BookedTotals = { fund: Hex; token: Hex; offers: string[]; totals: FundTotals };
 
 /**

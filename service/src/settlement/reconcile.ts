@@ -12,7 +12,7 @@ import { markCommitted } from './store.ts';
 
 type Parts = Pick<Context, 'db' | 'log' | 'clock' | 'random'>;
 
-/** Thrown if the rows changed after the plan was made. No transaction was adopted. */
+/** Thrown if participations have changed since the plan was made. No transaction was adopted. */
 export class PlanOutdated extends Error {
   constructor() {
     super('participations have changed since the plan was made; run the command again');
@@ -20,7 +20,9 @@ export class PlanOutdated extends Error {
   }
 }
 
-/** Applies a plan: pauses the offers that have differences, then adopts all lost transactions or none. */
+/**
+ * Applies a plan. Pauses the offers for which chain and database differ. Then adopts all lost transactions, or none.
+ */
 export async function applyReconcile(parts: Parts, plan: ReconcilePlan): Promise<void> {
   for (const { offerIds, message } of plan.differences) await pauseOffers(parts, offerIds, message);
   if (plan.lost.length === 0) return;

@@ -6,8 +6,8 @@ import { COMMIT_FAILED, type RowOutcome } from './commit-outcome.ts';
 import { listCommittedFlags, listUncommitted } from './store.ts';
 
 /**
- * Returns whether the commits of the rows to be refunded are on the chain. Without them, the fund would pay
- * the refund out of the user's other participations.
+ * Checks that the commits of the rows to be refunded are on the chain. If a commit were missing, the fund would pay the
+ * refund out of the user's other participations.
  */
 export async function readRefundPrerequisite(db: Db, transactionId: string): Promise<PrerequisiteState> {
   const flags = await listCommittedFlags(db, transactionId);
@@ -16,9 +16,9 @@ export async function readRefundPrerequisite(db: Db, transactionId: string): Pro
 }
 
 /**
- * Settles refunds whose transaction was cancelled. If the commits are still on the chain, a hold, a sanction or an
- * operator caused the cancellation. The refunds then keep their status. They are due again once a reorganization can no
- * longer undo the cancellation and nothing else stops them.
+ * Settles the refunds of a cancelled transaction if one of their commits is no longer on the chain. Otherwise, a hold,
+ * a sanction or an operator caused the cancellation. The refunds then keep their status, and become due again once the
+ * cancellation can no longer be undone and nothing else stops them.
  */
 export async function settleCancelledRefund(
   parts: Pick<Context, 'clock' | 'random' | 'log'>,

@@ -9,7 +9,10 @@ import type { SettlementWorker, WorkerParts } from './worker.ts';
 
 export const MAX_REFUND_ROWS = 50;
 
-/** Sends the oldest refunds of one fund, option and token. Returns how many rows changed, or 0 if none is due. */
+/**
+ * Sends the oldest due refunds, all of the same fund, option and token. Returns how many rows changed, or 0 if none is
+ * due.
+ */
 export async function remitNext(worker: SettlementWorker): Promise<number> {
   const { ctx, driver } = worker;
   const blocks = driver.refundableBlocks();
@@ -25,8 +28,8 @@ export async function remitNext(worker: SettlementWorker): Promise<number> {
 }
 
 /**
- * Assigns rows to their refund transaction, in the database transaction that stores its signed bytes. Throws
- * if the rows may no longer be refunded.
+ * Assigns rows to their refund transaction. Runs in the database transaction that stores the signed bytes of the refund
+ * transaction. Throws if the rows may no longer be refunded.
  */
 export async function submitRefunds(
   ctx: WorkerParts['ctx'],

@@ -9,10 +9,12 @@ import type { EvmParts, EvmRow } from './evm-parts.ts';
 const REASON = 'transfer_refused';
 
 /**
- * Fails a row if its token refuses to transfer the amount to the fund, although allowance and balance have just been
- * found sufficient. Simulates the transfer with the gas limit of a real commit. A token that burns all of this gas
- * counts as refusing, because a fund without a gas cap per row can never commit the row. The simulated call comes from
- * the address of the fund, so a fault in the fund itself does not fail the row. Returns whether the row has failed.
+ * Marks a row as failed if its token refuses to transfer the amount to the fund. Returns whether it did so. Call this
+ * after allowance and balance have been found sufficient.
+ *
+ * Simulates the transfer with the gas limit of a real commit. A token that burns all of this gas counts as refusing,
+ * because a fund without a gas cap per row can never commit the row. The simulation calls the token directly, from the
+ * address of the fund. So a fault in the fund itself does not fail the row.
  */
 export async function failRefused(worker: EvmParts, row: EvmRow, gas: bigint): Promise<boolean> {
   const { ctx, account } = worker;

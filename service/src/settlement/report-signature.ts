@@ -3,7 +3,10 @@ import { ed25519Key, ed25519PublicKey } from '../ed25519-key.ts';
 import type { Sealing } from '../sealing.ts';
 import { stableJson } from '../stable-json.ts';
 
-/** A document with an Ed25519 signature over its canonical JSON. Both strings are in base64. */
+/**
+ * A report with an Ed25519 signature over its canonical JSON without `signature`. `public_key` and `signature` are in
+ * base64.
+ */
 export type SignedReport = { public_key: string; signature: string } & Record<string, unknown>;
 
 /**

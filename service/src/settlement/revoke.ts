@@ -14,14 +14,14 @@ import type { EvmParts } from './evm-parts.ts';
 
 const BLOCKED_DELAY_SECONDS = 30;
 /**
- * How much longer the alert lasts than the postponement. Without this overlap, the alert would end shortly before each
- * new attempt.
+ * How much longer the alert for a blocked revocation lasts than the wait for the next attempt. Without this overlap,
+ * the alert would end shortly before each attempt.
  */
 const ALERT_OVERLAP_SECONDS = 5;
 
 /**
- * Sends the oldest due revocation of an allow-list entry, or postpones it if it is blocked. Returns 0 if none
- * is due, and 1 otherwise.
+ * Sends the oldest due revocation of an allow-list entry, or postpones it if it is blocked. Returns 1, or 0 if no
+ * revocation is due.
  */
 export async function revokeNext(worker: EvmParts): Promise<number> {
   const { ctx, account } = worker;

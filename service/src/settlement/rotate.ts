@@ -10,12 +10,12 @@ import { listUnfinishedKeys } from '../operator/status.ts';
 import { FUND_ROLE, hasRole } from './fund-roles.ts';
 import { listFunds, listSendersOf, listSigners } from './reconcile-store.ts';
 
-/** What a new key needs before it can take over a chain, and what the old keys have to finish. */
+/** The plan for replacing the keys of a chain: what the new key still needs, and what the old keys have to finish. */
 export type RotationPlan = {
   chain: string;
   to: string;
   balance: string;
-  /** Whether the key has all the roles that it needs in every fund, and can pay for transactions. */
+  /** Whether the new key has all the roles that it needs in every fund, and a balance to pay for transactions. */
   is_ready: boolean;
   funds: { fund: string; missing: string[] }[];
   /** The replaced keys with transactions that are not final. */

@@ -17,8 +17,8 @@ export type Round = 'busy' | 'watching' | 'idle' | 'away';
 const MAX_STEPS = 50;
 
 /**
- * Follows the open transactions, checks the prepared rows and sends what is due. Throws errors that a later round may
- * recover from.
+ * Follows the open transactions, checks the prepared rows, and sends the transactions that are due. Throws errors from
+ * which a later round may recover.
  */
 export async function runRound(worker: SettlementWorker): Promise<Round> {
   const { driver } = worker;
@@ -27,8 +27,8 @@ export async function runRound(worker: SettlementWorker): Promise<Round> {
   let moved = 0;
   let isWaiting = false;
   const isHolder = await withAlerts(worker, async (lease) => {
-    // Follows transactions first, to detect whether the key was used elsewhere. If it was, a row without an allowance
-    // must not fail, because a foreign transaction may have committed the row.
+    // Follows transactions before it checks rows, to detect whether the key was used elsewhere. If it was, a row
+    // without an allowance must not be set to `failed`, because a foreign transaction may have committed the row.
     const progress = await unlessBlocked(driver.follow(lease));
     if (driver.roles.includes('commit')) {
       const prepared = await checkPrepared(worker);
@@ -61,8 +61,8 @@ export async function followRetired(worker: SettlementWorker): Promise<Round> {
 }
 
 /**
- * Like `followRetired`, but for a key that this process does not have. Then releases the lease, because another node
- * may have the key, and only that node can settle with it.
+ * Like `followRetired`, but for a key with which this process cannot sign. Then releases the lease, because another
+ * node may have the key, and only that node can settle with it.
  */
 export async function followWithoutKey(worker: SettlementWorker): Promise<Round> {
   const round = await followRetired(worker);

@@ -13,9 +13,9 @@ import type { SettlementWorker } from './worker.ts';
 const UNREADABLE_ROW_DELAY_SECONDS = 15;
 
 /**
- * Returns the rows that may be sent. Freezes rows whose user is on hold or whose wallet is sanctioned. Fails rows whose
- * user no longer meets a requirement or no longer has a valid proof of the wallet. Postpones rows that could not be
- * checked or cannot fail yet.
+ * Returns the rows that may be sent. Freezes rows whose user is on hold or whose wallet is sanctioned. Marks rows as
+ * failed if the user no longer meets a requirement or no longer has a valid proof of the wallet. Postpones rows that
+ * cannot be checked now, and rows that a transaction could still commit.
  */
 export async function screenRows(
   worker: SettlementWorker,
@@ -44,15 +44,18 @@ export async function screenRows(
 }
 
 /**
- * Throws `EligibilityChanged` if a row was frozen, paused or cancelled while its transaction was signed. New freezes
- * and pauses wait until the end of the database transaction, which stores the signed bytes.
+ * Throws `EligibilityChanged` if a row was frozen, paused or cancelled while its transaction was signed. Call it in the
+ * database transaction that stores the signed bytes: new freezes and pauses wait until that transaction ends.
  */
 export async function assertNotStopped(tx: Db, rows: readonly SettlementRow[]): Promise<void> {
   const ids = rows.map(({ id }) => id);
   if (await lockStopped(tx, ids)) throw new EligibilityChanged();
 }
 
-/** Runs `send`. If eligibility changed in the meantime, nothing was sent, and the next step checks the rows again. */
+/**
+ * Runs `send`. If `send` throws `EligibilityChanged`, nothing was sent. Then returns `count`, and the next step checks
+ * the rows again.
+ */
 export async function unlessEligibilityChanged(count: number, send: () => Promise<number>): Promise<number> {
   try {
     return await send();

@@ -69,8 +69,8 @@ export async function startSettlement(
 }
 
 /**
- * Returns the chains on which the commit role or the refund role has no key, neither in this process nor on another
- * node. A replaced key sends nothing new, so it does not count.
+ * Returns the chains on which the commit role or the refund role has no key on any node. Ignores replaced keys, because
+ * they send nothing new.
  */
 function listUnserved({ chains, signerOf, solanaSignerOf, config }: Context): string[] {
   const lackKey =
@@ -84,9 +84,7 @@ function listUnserved({ chains, signerOf, solanaSignerOf, config }: Context): st
   return unserved.map(({ name }) => name);
 }
 
-/**
- * Raises an alert for chains without an operator key: there, participations are accepted but never settled.
- */
+/** Raises an alert while participations wait on one of `chains`, which lack an operator key. */
 async function reportMissingKeys(
   ctx: Context,
   gauges: AlertGauges,
@@ -171,8 +169,7 @@ function startLoop(worker: SettlementWorker, runRound: (worker: SettlementWorker
       } catch (err) {
         failures++;
         ctx.log.warn({ err, chain }, 'settlement round failed');
-        // Notifications that arrived during the round do not shorten the delay, because new work does not fix
-        // the failure.
+        // Waits for the full delay, even if a notification arrived during the round: new work does not fix the failure.
         woken = false;
       }
       await delay(delayMs);

@@ -113,7 +113,7 @@ async function planOrCreateFund(config: Config, slug: string, options: FundOptio
     }
     if (signer === null) throw keyMissing('commit', chain.name);
     if (signer.address !== commit)
-      throw new UsageError(`--commit is not the commit key ${signer.address} of this process`);
+      throw new UsageError(`--commit must be the address of this process's commit key, ${signer.address}`);
     console.log(await createFund(chain, signer, slug, others));
   });
 }
@@ -223,7 +223,7 @@ async function withChain(
 
 /**
  * Returns the address of an offer's fund, and whether the fund exists. The address derives from the first signer and
- * the slug. Throws `UsageError` if the fund exists but one of `signers` cannot sign for it alone.
+ * the slug. Throws `UsageError` if the fund exists, unless each of `signers` can sign for it alone.
  */
 async function findFund(
   chain: SolanaChain,
@@ -259,7 +259,7 @@ export async function createFund(
   }
 }
 
-/** Sends the transaction that creates the fund. Returns the last block height at which it can land. */
+/** Sends the transaction that creates the fund. Returns the last block height at which it can be included. */
 async function sendFund(
   chain: SolanaChain,
   { address, signTransaction }: SolanaSigner,

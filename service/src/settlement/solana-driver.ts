@@ -25,13 +25,16 @@ type WorkerKey = { address: string; signer: SolanaSigner | null; roles: readonly
 export const RECEIPT_TIMINGS: ReceiptTimings = { resendSeconds: 2, renewSeconds: 20 };
 
 const MAX_UNMINED_TRANSACTIONS = 400;
-/** Public nodes allow ten calls a second, and a round makes three calls for all transactions together. */
+/**
+ * The interval between rounds. Public nodes allow ten calls per second. A round makes three calls, no matter how many
+ * transactions are open.
+ */
 const WATCH_INTERVAL_MS = 1_000;
 const CAPPED_PRICE_ALERT_SECONDS = 60;
 
 /**
- * Creates the worker that settles on a Solana cluster in the roles of one key. Without a signer, the worker only
- * follows the transactions that `address` has sent.
+ * Creates the worker that settles on a Solana cluster with one key. It sends only the transactions of `roles`. Without
+ * a signer, it only follows the transactions that `address` has already sent.
  */
 export function createSolanaWorker(
   ctx: Context,
@@ -71,12 +74,13 @@ function createSolanaDriver(parts: SolanaParts, watch: WatchState): SettlementDr
     head: () => null,
     reset: () => {
       heartbeat.at = null;
-      // Another node holds the lease and may sign transactions, so the wait until all signed transactions have expired
-      // must start again.
+      // Another node now holds the lease and may sign transactions. The stored expiries do not cover those
+      // transactions, so the wait for expiry must start again.
       parts.expiries.clear();
     },
     follow: async (lease) => {
-      // Looks for foreign transactions first: no attempt may be signed for a participation that one of them names.
+      // Looks for foreign transactions first. If a foreign transaction names a participation, no attempt may be signed
+      // for that participation.
       if (account.signer !== null) await watchFunds(parts, watch);
       await keepKeyAlive(account, lease, heartbeat);
       return followReceipts(account, lease, parts.timings, handlers);
@@ -86,8 +90,8 @@ function createSolanaDriver(parts: SolanaParts, watch: WatchState): SettlementDr
     skipCommitted: (rows) => skipLanded(parts, 'commit', rows),
     keepExcluded: (rows) => keepExcluded(parts, rows),
     sendCommits: (rows) => sendCommits(parts, rows),
-    // On Solana, a commit is recorded as settled only once it is final, so the recorded state is enough and
-    // block numbers do not matter.
+    // On Solana, a commit is recorded as settled only once it is final. A refund therefore needs no check of block
+    // numbers.
     refundableBlocks: () => ({ committedBelow: 0n, releasedBelow: 0n }),
     sendRefunds: (rows) => sendRefunds(parts, rows),
   };

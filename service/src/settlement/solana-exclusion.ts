@@ -4,21 +4,22 @@ import type { SolanaParts } from './solana-parts.ts';
 import type { SettlementRow } from './store.ts';
 
 /**
- * How long the expiry of a row is kept, in blocks. A row that is about to fail is checked again within seconds, so an
- * older entry belongs to a row that has settled or failed. If an entry is deleted too early, its row only waits longer.
+ * How many blocks an entry of `expiries` is kept. A row that is about to fail is checked again within seconds, so an
+ * older entry belongs to a row that has already settled or failed. If an entry is deleted too early, its row only waits
+ * longer.
  */
 const KEPT_BLOCKS = 3_000n;
 /**
- * How many blocks are added to the expiry, because the blockhash may come from a node that lags behind by up
- * to this many blocks.
+ * How many blocks are added to an expiry. The expiry is calculated from a blockhash, which may come from a node that
+ * lags behind by up to this many blocks.
  */
 const MAX_LAG_BLOCKS = 50n;
 
 /**
- * Returns the rows that no transaction of any key has committed or can still commit. A restored database may
- * have forgotten transactions that it signed, so a row fails only after all of those have expired. Otherwise
- * a forgotten commit would take money for a failed row. The wait begins when this function is first called
- * with the row.
+ * Returns the rows that are not committed and that no signed transaction can still commit. Only these rows may fail.
+ * Otherwise a later commit would take money for a failed row. A restored database may lack transactions that were
+ * signed earlier, so each row waits until every transaction signed so far has expired. The wait begins at the first
+ * call with the row.
  */
 export async function keepExcluded(parts: SolanaParts, rows: SettlementRow[]): Promise<SettlementRow[]> {
   const { account, expiries } = parts;

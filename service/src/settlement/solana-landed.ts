@@ -16,10 +16,12 @@ import { assignRefund, postponeRows, type SettlementRow } from './store.ts';
 const DISPUTED_ROW_DELAY_SECONDS = 15;
 
 /**
- * Returns the rows that no key of their fund has settled yet, and records the others as settled. If `kind` is `remit`,
- * settled means refunded; otherwise it means committed. Looks up the receipts of every key that can sign for the fund,
- * because this database may have been restored and the current key may be new. If only one provider shows the receipt
- * of a row with a large amount, the row is neither returned nor recorded, but waits.
+ * Finds the rows that are already settled on chain: refunded if `kind` is `remit`, otherwise committed. Records these
+ * rows as settled and returns the others. Looks up the receipts of every key that can sign for the fund, because this
+ * database may have been restored and the current key may be new.
+ *
+ * For a row with a large amount, two providers must show the receipt. If only one provider shows it, the row waits: it
+ * is neither recorded nor returned.
  */
 export async function skipLanded(
   parts: SolanaParts,
@@ -46,7 +48,7 @@ export async function skipLanded(
   return rows.filter((row) => !landed.some((each) => each.row === row));
 }
 
-/** Returns the entries whose receipt exists and is finalized. */
+/** Returns the elements of `receipts` that exist on chain and are finalized. */
 async function filterLanded<R extends { signer: string; receipt: string }>(
   chain: SolanaChain,
   receipts: readonly R[],

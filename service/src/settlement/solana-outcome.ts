@@ -23,24 +23,24 @@ export function createReceiptHandlers(parts: SolanaParts): ReceiptHandlers {
       const outcome = { succeeded, failed: [], reason: null };
       await (kind === 'commit' ? settleCommit : settleRefund)(ctx, tx, outcome);
     },
-    // The row of a commit starts again from `pending`: it fails if its funds are gone, waits if it is frozen, and is
-    // signed again otherwise. A refund is detached from the transaction and sent again.
+    // The row of a commit returns to `pending`. The next round fails it if its funds are gone, leaves it waiting if it
+    // is frozen, and otherwise signs it again. A refund is detached from the transaction and sent again.
     release: async (tx, { id, kind, attempts }) => {
       const ids = (await listRowsOf(tx, kind, id)).map((row) => row.id);
-      // A restored database may have lost transactions of the row. They were signed before the last attempt, so they
-      // expire no later than that attempt.
+      // A restored database may lack transactions of the row. They were signed before the last attempt, so they expire
+      // no later than the last attempt.
       for (const each of ids) rememberExpiry(parts.expiries, each, attempts.at(-1)?.lastValidHeight ?? 0n);
       if (kind === 'remit') await unassignRefund(tx, ids);
       else await changeStatus(ctx, tx, { ids, from: ['submitted'], to: 'pending', commitId: null });
     },
     renew: async (lease, transaction) => {
       const { id, kind } = transaction;
-      // A key that has lost the role signs no further attempt. Once all attempts have expired, the key that now has the
-      // role settles the row.
+      // If this key has lost the role, it signs no further attempt. Once all attempts have expired, the key that now
+      // has the role settles the row.
       if (account.signer === null || !account.roles.includes(ROLE_OF_KIND[kind])) return;
       const [row] = await freezeSanctioned(ctx, await listRowsOf(ctx.db, kind, id));
-      // A foreign transaction that names the row may already have settled it with another key. The receipt of that key
-      // does not prevent a second settlement with this key.
+      // Another key may already have settled the row in a foreign transaction. That key's receipt does not prevent a
+      // second settlement with this key, because each key creates its own receipts.
       if (row === undefined || parts.isForeign(row.id)) return;
       const mayStore = (tx: Db) => maySign(ctx, tx, kind, id);
       try {

@@ -12,18 +12,18 @@ import type { WorkerParts } from './worker.ts';
 export type SolanaParts = WorkerParts & {
   account: SolanaAccount;
   timings: ReceiptTimings;
-  /** Returns whether a foreign transaction names this participation in its memo. */
+  /** Returns whether a foreign transaction, which this service did not send, names the participation in its memo. */
   isForeign(id: string): boolean;
   /**
-   * For each participation that may have to be marked as failed: the block height after which every transaction
-   * already signed for it has expired.
+   * The block height, by participation id, after which every transaction already signed for the participation has
+   * expired. Contains only participations that may have to be marked as failed.
    */
   expiries: Map<string, bigint>;
 };
 
 /**
- * Returns the transfer that commits or refunds a row. Refunds never go to the source account, whose owner may
- * have changed.
+ * Returns the transfer that commits or refunds a row. A refund goes to the wallet's associated account, not to the
+ * source account, because the owner of the source account may have changed.
  */
 export function orderOf(kind: 'commit' | 'remit', row: SettlementRow): ReceiptOrder {
   const { id, fund, token: mint, decimals, amount, user: wallet, source, vault } = row;
@@ -37,8 +37,8 @@ export function orderOf(kind: 'commit' | 'remit', row: SettlementRow): ReceiptOr
 }
 
 /**
- * Reads the keys that can move the tokens that users approve for a fund. These keys never change. Throws
- * `Blocked` if the fund is not a multisig.
+ * Reads a fund's multisig account, whose signers can move the tokens that users approve for the fund. The account never
+ * changes. Throws `Blocked` if the fund is not a multisig.
  */
 function readMultisigOf({ account: { chain } }: SolanaParts, fund: string): Promise<Multisig> {
   return chain.memoize(`fund ${fund}`, async () => {
@@ -51,8 +51,8 @@ function readMultisigOf({ account: { chain } }: SolanaParts, fund: string): Prom
 }
 
 /**
- * Returns the keys whose receipts may show a settlement by the fund. Does not throw if the fund is unusable,
- * because that must not block other funds.
+ * Returns the keys whose receipts can show that the fund settled a row. If the fund is not a multisig, returns only our
+ * key instead of throwing, so that this fund does not block other funds.
  */
 export async function listReceiptSigners(parts: SolanaParts, fund: string): Promise<readonly string[]> {
   try {

@@ -25,14 +25,14 @@ const BLOCKED_REFUND_DELAY_SECONDS = 15;
 const FOREIGN_ROW_DELAY_SECONDS = 30;
 /**
  * If at least this many rows are tried and none can be sent, their fund is skipped for some seconds. Otherwise
- * thousands of such rows would be tried again and again, before newer rows of other funds.
+ * thousands of such rows would be tried again and again, and newer rows of other funds would have to wait.
  */
 const FAILING_BATCH_ROWS = 8;
 
 /**
  * Commits each row in its own transaction, because a batch would fail as a whole. Sends the rows of several wallets at
- * a time, because each row waits for six calls to nodes. Returns how many rows changed. If an error occurs, throws it
- * after the rows of the other wallets have been tried.
+ * a time, because each row waits for six calls to nodes. Returns the number of rows, each of which was sent or
+ * postponed. If a row causes an error, throws it after the rows of the other wallets have been tried.
  */
 export async function sendCommits(parts: SolanaParts, rows: readonly SettlementRow[]): Promise<number> {
   const { ctx } = parts;
@@ -81,7 +81,7 @@ async function assertVaultsUsable(parts: SolanaParts, rows: readonly SettlementR
 }
 
 /**
- * Sends refunds. Fails refunds that the receiving account cannot take, and postpones refunds that the vault
+ * Sends refunds. Marks a refund as failed if the receiving account cannot take it. Postpones a refund that the vault
  * cannot pay now.
  */
 export async function sendRefunds(parts: SolanaParts, listed: SettlementRow[]): Promise<number> {
@@ -157,8 +157,8 @@ function findVaultBlock(
 }
 
 /**
- * Sends one row. If the transaction would fail or must not be signed, postpones the row, so that a later step reads its
- * accounts again. Returns whether the row was sent.
+ * Sends one row. Postpones the row and returns false if a foreign transaction names it, or if its transaction would
+ * fail or must not be signed. A later round then reads the accounts again.
  */
 async function sendRow(
   parts: SolanaParts,

@@ -5,8 +5,8 @@ import type { Db } from '../db/pool.ts';
 import { listVaults } from './vault-store.ts';
 
 /**
- * `settled`: the amount that participations have paid in, less their refunds. `moved`: the net amount moved
- * in or out by anyone else, for example the vault's owner or a thief.
+ * `settled` is the amount that participations have paid in, less their refunds. `moved` is the net amount that anyone
+ * else has moved in or out, for example the vault's owner or a thief.
  */
 export type VaultBalance = { vault: string; balance: bigint; settled: bigint; moved: bigint };
 

@@ -9,7 +9,7 @@ import { compareVaults } from './solana-vaults.ts';
 export type WatchState = {
   checkedAt: number | null;
   vaultsComparedAt: number | null;
-  /** Ids of participations that wait because a foreign transaction names them. */
+  /** Ids of participations whose settlement waits, because a foreign transaction refers to them. */
   foreignIds: ReadonlySet<string>;
   /** By signer. */
   backlogs: Map<string, Backlog>;
@@ -24,9 +24,8 @@ export function createWatchState(): WatchState {
 }
 
 /**
- * Looks once a minute for foreign transactions. A foreign transaction was signed with a key of a fund, but this service
- * did not send it. Raises an alert if there are foreign transactions. If the search fails, logs the failure, and
- * settlement continues.
+ * Looks once a minute for foreign transactions: those that were signed with a key of a fund, but not sent by this
+ * service. Raises an alert if there are any. A failed search is only logged, and settlement continues.
  */
 export async function watchFunds(parts: SolanaParts, state: WatchState): Promise<void> {
   const { ctx, account, alerts } = parts;
@@ -46,7 +45,7 @@ export async function watchFunds(parts: SolanaParts, state: WatchState): Promise
   alerts.raise('foreign_transaction', message, ALERT_SECONDS);
 }
 
-/** Checks the transactions of every signer. Returns false if some of them are left to check. */
+/** Checks the transactions of every signer. Returns false if there are more transactions to check. */
 async function watchSigners({ ctx, account }: SolanaParts, { backlogs }: WatchState): Promise<boolean> {
   const { chain } = account;
   const funds = (await listFunds(ctx.db, chain.name)).map(({ fund }) => String(fund));
@@ -62,7 +61,7 @@ async function watchSigners({ ctx, account }: SolanaParts, { backlogs }: WatchSt
 }
 
 /**
- * Logs once a day how much was moved into or out of each vault other than by commits and refunds. Operators
+ * Logs once a day how much other transactions than commits and refunds have moved into or out of each vault. Operators
  * should be able to explain these amounts.
  */
 async function reportVaults({ ctx, account: { chain } }: SolanaParts, state: WatchState): Promise<void> {

@@ -21,8 +21,8 @@ type AnyChain = EvmChain | SolanaChain;
 const STUCK_SECONDS = 600;
 
 /**
- * Describes the settlement of all chains, of one chain, or of one offer, named by its slug. Needs no private
- * key. Balances are null on chains that cannot be read. Throws `not_found` for an unknown name.
+ * Describes the settlement of one chain, of one offer (named by its slug), or of all chains if `chainOrSlug` is null.
+ * Needs no private key. Balances are null on chains that cannot be read. Throws `not_found` for an unknown name.
  */
 export async function readSettlementStatus(db: Db, chains: Chains, chainOrSlug: string | null) {
   const subject = await findSubject(db, chainOrSlug);
@@ -90,7 +90,7 @@ async function describeChain(db: Db, name: string, chain: AnyChain | undefined, 
   };
 }
 
-/** Amounts are in wei or lamports. */
+/** Describes the balance and the spending of a key. Amounts are in wei or lamports. */
 function describeFunds(
   { nextNonce, spent }: { nextNonce: bigint | null; spent: bigint },
   onChain?: KeyOnChain,
@@ -105,7 +105,7 @@ function describeFunds(
   };
 }
 
-/** Describes the last background comparison of a chain, and the differences that no operator has accepted. */
+/** Describes the last reconciliation of a chain, and the differences that no operator has accepted. */
 async function describePass(db: Db, chain: string, offerId: string | null) {
   const pass = (await listPasses(db)).find((each) => each.chain === chain);
   const differences = (await listDifferences(db, chain)).filter(

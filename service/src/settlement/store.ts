@@ -4,7 +4,7 @@ import { showHash } from '../chain/address.ts';
 import type { Db } from '../db/pool.ts';
 import type { ParticipationStatus } from '../db/settlement-tables.ts';
 
-/** The columns of a participation that settlement needs. */
+/** The columns that settlement needs from a participation. */
 export type SettlementRow = {
   id: string;
   /** The id of the commitment in EVM funds that store ids. Other funds do not use it. */
@@ -16,8 +16,8 @@ export type SettlementRow = {
   amount: bigint;
   approvalHash: string;
   /**
-   * The token account that was approved, on chains where a wallet has several; null on other chains, or while
-   * it is unknown.
+   * The approved token account, on chains where a wallet has several token accounts. Null on other chains, and while
+   * the account is unknown.
    */
   source: string | null;
   /** The token account that commits pay into, on chains where the fund itself cannot hold tokens. */
@@ -83,8 +83,8 @@ export function toSettlementRow(row: StoredRow): SettlementRow {
 }
 
 /**
- * Takes prepared rows that are due and postpones their next check by `seconds`. Rows that were last checked before
- * `since` are due, too. Concurrent calls get different rows.
+ * Takes due prepared rows and postpones their next check by `seconds`. A row is due if its check time has come, or if
+ * it was last checked before `since`. Concurrent calls get different rows.
  */
 export async function takePrepared(
   db: Db,
@@ -119,9 +119,8 @@ export const IS_NOT_PAUSED = sql`not exists (
   select from settlement_pauses s where s.subject in ('*', p.chain, p.offer_id::text))`;
 
 /**
- * Locks the rows and returns whether any of them is frozen, paused or about to fail. New pauses wait until
- * the database transaction ends. So once a pause is confirmed, no chain transaction is stored for the paused chain or
- * offer any more.
+ * Locks the rows and returns whether any of them is frozen, paused or about to fail. New pauses wait until the database
+ * transaction ends. So once a pause is confirmed, no further chain transaction is stored for the paused chain or offer.
  */
 export async function lockStopped(tx: Db, ids: readonly string[]): Promise<boolean> {
   await sql`lock table settlement_pauses in share mode`.execute(tx);
@@ -132,7 +131,7 @@ export async function lockStopped(tx: Db, ids: readonly string[]): Promise<boole
   return rows.some(({ is_stopped }) => is_stopped);
 }
 
-/** Returns the amounts that commits in progress will take, per wallet and token. */
+/** Returns the total amount of the commits in progress, per wallet and token. */
 export async function listSubmittedAmounts(
   db: Db,
   chain: string,
@@ -157,16 +156,15 @@ export async function postponeRows(db: Db, ids: readonly string[], seconds: numb
 }
 
 /**
- * A commit can be refunded if its block is below `committedBelow`. A refund that failed can be sent again if the block
- * of its failed transaction is below `releasedBelow`. A transaction in state `final` meets these conditions in any
- * block.
+ * A commit can be refunded if its block is below `committedBelow`. A failed refund can be sent again if its failed
+ * transaction is in a block below `releasedBelow`, where it can no longer be undone. Neither limit applies to a
+ * transaction in state `final`.
  */
 export type RefundableBlocks = { committedBelow: bigint; releasedBelow: bigint };
 
 /**
- * Returns due refunds of one fund, option and token. Ignores the funds in `skipped`. A refund is due only if its commit
- * is below block `committedBelow`. A refund that an earlier transaction failed to pay is due again once that
- * transaction is below block `releasedBelow`, where it can no longer be undone.
+ * Returns due refunds that have the same fund, option and token. Ignores the funds in `skipped`. See `RefundableBlocks`
+ * for the two block limits.
  */
 export async function listToRemit(
   db: Db,

@@ -13,10 +13,9 @@ import type { EvmRow } from './evm-parts.ts';
 const ALERT_SECONDS = 3_600;
 
 /**
- * Compares, for each row, the amount that the token reports as transferred with the amount that the fund reports as
- * committed. The amounts can differ, because third-party funds credit the requested amount even if the token charges a
- * fee. If the amounts of a row differ, completes the row with a reason that says so. Also raises an alert, because the
- * fund owes more than it holds.
+ * Checks for each row that the token transferred the amount that the fund committed. The amounts can differ, because
+ * third-party funds credit the requested amount even if the token charges a fee. Such a fund owes more than it holds.
+ * If the amounts of a row differ, completes the row with a reason that says so, and raises an alert.
  */
 export async function noteDifferences(
   { ctx, alerts }: { ctx: Pick<Context, 'clock' | 'random' | 'log'>; alerts: Alerts },

@@ -15,19 +15,16 @@ export type WorkerParts = {
 };
 
 /**
- * The funds that the worker skips, each with the time until which it is skipped. A fund is skipped at least
- * until the current round ends, so that a fund whose rows cannot be sent does not use up the steps of other
- * funds.
+ * The funds that the worker skips in each role, with the `performance.now()` until which it skips them. A fund is
+ * skipped at least until the round ends. Otherwise, a fund whose rows cannot be sent could use up all steps of the
+ * round, and the other funds would have to wait.
  */
 export type SkippedFunds = Record<SendingRole, Map<string, number>>;
 
 /** The settlement of one chain with one key. Only the node that holds the lease of the key does any work. */
 export type SettlementWorker = WorkerParts & {
   driver: SettlementDriver;
-  /**
-   * The head at which prepared rows were last checked, and the database time at which this head was first
-   * seen.
-   */
+  /** `head` is the head at the last check of the prepared rows. `since` is the database time when it was first seen. */
   prepared: { head: string | null; since: string | null };
   setLease(lease: Lease | null): void;
   /** Releases the lease if this node holds it. */

@@ -7,7 +7,7 @@ export type CachedVenue = Omit<Venue, 'quote' | 'decimals'> & {
   decimals(symbol: string): number | Promise<number>;
   /** `hits`: calls answered by the cache or by a call in flight. `misses`: calls sent to the venue. */
   cacheCounts: Readonly<{ hits: number; misses: number }>;
-  /** Empties the cache. For the sandbox and tests, after they change the simulated venue. */
+  /** Empties the cache. The sandbox and tests call it after they have changed the simulated venue. */
   clear(): void;
 };
 
@@ -27,8 +27,9 @@ type Entry = {
 };
 
 /**
- * Coalesces and caches calls to the venue. Trading limits are only coalesced, because every order changes them;
- * attestations are neither coalesced nor cached. `now` is monotonic real time, independent of `clock`.
+ * Caches the answers of the venue. Identical calls at the same time share one request. Trading limits are shared but
+ * not cached, because every order changes them. Attestations are neither shared nor cached. `now` is monotonic real
+ * time: unlike `clock`, it never jumps.
  */
 export function cacheVenue(
   venue: Venue,
@@ -79,9 +80,7 @@ export function cacheVenue(
     return found.settled.value as T;
   }
 
-  /**
-   * Ignores a failure: the entry stays until it expires, and the next caller then requests the value again.
-   */
+  /** Requests the value again in the background. If the request fails, the entry stays until it expires. */
   function refresh(key: string, ttlMs: number, previous: Entry, request: () => Promise<unknown>): void {
     previous.isRefreshing = true;
     const at = clock.now();

@@ -19,8 +19,8 @@ import { issueOrder, moveOrder } from './store.ts';
 type AttestedOrder = { id: string; attestation: Attestation; cost: Cost };
 
 /**
- * Signs, encodes and simulates an attested order, then issues its calldata. The same attested order always
- * yields the same calldata. The simulation fails if the contract has changed since the cost was read.
+ * Signs, encodes and simulates an attested order, then issues its calldata. The same attested order always yields the
+ * same calldata. If the contract has changed since the cost was read, the simulation reverts and nothing is issued.
  */
 export async function issueCalldata(
   ctx: Context,

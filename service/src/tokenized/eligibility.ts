@@ -21,7 +21,7 @@ export async function assertMayTrade(
 
 /**
  * Like `assertMayTrade`, but does not read the chain. Runs in the database transaction that issues the calldata. Locks
- * the offer, which may have been closed since the request arrived.
+ * the offer, and throws if it has been closed since the request arrived.
  */
 export async function lockMayTrade(
   ctx: Context,

@@ -18,8 +18,9 @@ export type Intent = {
   chain: EvmChain;
   symbol: string;
   wallet: Hex;
-  /** The token that the user pays with and the asset that the user buys. */
+  /** The token that the user pays with. */
   token: Hex;
+  /** The asset that the user buys. */
   asset: Hex;
   gross: bigint;
   /** Hash of the idempotency key and its caller; null if the request has no key. */

@@ -10,7 +10,7 @@ const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
 
 /**
- * The length of each range and the time between its prices, chosen to give about as many prices as a chart can show.
+ * The length of each range, and the time between its prices. Each range has about as many prices as a chart can show.
  */
 const RANGES: Record<PriceRange, { seconds: number; stepSeconds: number }> = {
   '1d': { seconds: DAY_S, stepSeconds: 300 },
@@ -46,7 +46,7 @@ export async function readMarket(
 
 type Hours = Pick<SwapMarket, 'is_open' | 'session' | 'opens_at' | 'closes_at'>;
 
-/** The history is worth showing even if the venue is down, so a failure leaves the hours unknown. */
+/** Reads the trading hours. If the venue is down, the hours are null, so that the price history can still be shown. */
 async function readHours({ venue, log }: Context, symbol: string): Promise<Hours> {
   try {
     const [market, sessions] = await Promise.all([venue.marketState(), venue.sessionLimits(symbol)]);

@@ -70,7 +70,7 @@ export const MarketReply = Type.Object({
   offhours: Type.Optional(Type.Object({ isOpen: Type.Boolean(), nextOpen: Time, nextClose: Time })),
 });
 
-/** The status `active` means that the restriction is active, not the asset. */
+/** Restrictions on assets. The status `active` means that the restriction applies, not that the asset can be traded. */
 export const AssetEvents = Type.Array(
   Type.Object({
     symbol: Type.String(),

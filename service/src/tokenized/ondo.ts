@@ -75,7 +75,7 @@ export function openOndo({ url, apiKey }: VenueSettings, registry?: Registry): V
     return accept(await (isRepeatable ? requestWithRetry(request) : upstream.request(request)), schema);
   }
 
-  /** Retries once after a 5xx, which the venue recovers from quickly. */
+  /** Retries once after a 5xx response, because the venue recovers quickly. */
   async function requestWithRetry(request: UpstreamRequest): Promise<UpstreamReply> {
     const reply = await upstream.request(request);
     return reply.status >= 500 ? upstream.request(request) : reply;
@@ -161,8 +161,8 @@ function accept<S extends TSchema>({ status, body }: UpstreamReply, schema: S): 
 }
 
 /**
- * An unknown error code with status 403 concerns the state of the asset. With any other status, our request
- * is at fault.
+ * Returns the error for an error code of the venue. An unknown code with status 403 counts as a paused asset. An
+ * unknown code with any other status counts as an error of our account or request.
  */
 function toRefusal(code: string, status: number): Error {
   const kind = KINDS[code] ?? (status === 403 ? 'asset_paused' : undefined);
@@ -191,7 +191,8 @@ async function readLimits(request: () => Promise<Static<typeof wire.TradingLimit
       refusal,
     };
   } catch (error) {
-    // The venue reports a refusal either in the limits or as an error response.
+    // The venue reports some refusals as an error response instead of in the limits. This function returns both kinds
+    // in the same form.
     if (!(error instanceof VenueRefusal) || error.kind === 'symbol_unknown') throw error;
     return { isOpen: false, maxTokens: 0n, maxNotional: 0n, remainingAttestations: 0n, refusal: error };
   }
@@ -207,7 +208,7 @@ function readAttestation(reply: wire.FirmQuote, chainId: number, order: Order): 
   return {
     chainId: BigInt(reply.chainId),
     attestationId: BigInt(reply.attestationId),
-    // The id is left-aligned text, so it is padded on the right.
+    // The id is text. A bytes32 holds text in its first bytes, so the padding goes on the right.
     userId: padHex(reply.userId.toLowerCase() as Hex, { dir: 'right', size: 32 }),
     asset: reply.assetAddress.toLowerCase() as Hex,
     price: BigInt(reply.price),

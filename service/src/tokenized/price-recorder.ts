@@ -7,16 +7,16 @@ import { hasPrice, hasPrices, insertPrices, type RecordedPrice } from './price-s
 import { VenueRefusal } from './provider.ts';
 
 const PRICE_STEP_MS = 5 * 60_000;
-/** How often the recorder runs. Shorter than the step between prices, so that a failed attempt is repeated soon. */
+/** How often the recorder runs. Shorter than `PRICE_STEP_MS`, so that a failed attempt is repeated in the same step. */
 const CHECK_INTERVAL_MS = 60_000;
 
-/** For each asset symbol: the last time step in which the venue refused to quote the asset. */
+/** For each asset symbol: the start of the last step in which the venue refused to quote the asset. */
 export type RefusedSteps = Map<string, string>;
 
 /**
- * Records what buying one token of each offered asset costs, at most once per step. Safe to run on any number of nodes,
- * because only the first price of a step is stored. To save requests, does not ask the venue for a quote while the
- * market is closed, or if any node has already recorded the price of the step.
+ * Records what one token of each offered asset costs, once per step of `PRICE_STEP_MS`. Safe to run on any number of
+ * nodes, because only the first price of a step is stored. To save requests, does not request a quote while the market
+ * is closed, or if the price of the step is already stored.
  */
 export async function recordPrices(ctx: Context, refused: RefusedSteps = new Map()): Promise<void> {
   const { clock, db, venue, log } = ctx;
@@ -32,7 +32,7 @@ export async function recordPrices(ctx: Context, refused: RefusedSteps = new Map
       const price = formatUnits(quote.price, 18);
       await insertPrices(db, [{ symbol, recorded_at: recordedAt, price, session: status }]);
     } catch (err) {
-      // An asset that is not trading has no price.
+      // An asset that is not trading has no price. Its quote is not requested again in this step.
       if (err instanceof VenueRefusal) refused.set(symbol, recordedAt);
       else log.warn({ err, symbol }, 'could not record a price');
       if (err instanceof ApiError && err.code === 'upstream_unavailable') return;

@@ -33,8 +33,8 @@ export async function hasPrice(db: Db, symbol: string, recordedAt: string): Prom
 export type PricePoint = { price: string; recorded_at: string };
 
 /**
- * Lists the last price in each interval of `stepSeconds`, oldest first. The list ends with the newest price up to
- * `now`, and goes back `seconds` from that price.
+ * Lists the last price in each interval of `stepSeconds`, oldest first. Finds the newest price recorded up to `now`,
+ * and lists the prices of the `seconds` that end with it.
  */
 export async function listPrices(
   db: Db,
@@ -63,7 +63,9 @@ export async function findPreviousClose(db: Db, symbol: string, now: string): Pr
   return rows[0]?.price ?? null;
 }
 
-/** Deletes either the hourly prices (`isKept`) or the other prices, if they were recorded before `before`. */
+/**
+ * Deletes prices that were recorded before `before`: the hourly prices if `isKept` is true, otherwise all other prices.
+ */
 export async function deletePrices(
   db: Db,
   { isKept, before }: { isKept: boolean; before: string },

@@ -45,7 +45,7 @@ export type MarketState = {
   offhours: { isOpen: boolean; nextOpen: number | null; nextClose: number | null };
 };
 
-/** A current restriction of an asset; `until` is null if its end is not announced. */
+/** An asset that the venue has paused. `until` is null if the end of the pause is not announced. */
 export type AssetPause = { symbol: string; until: number | null };
 
 export type Venue = {
@@ -60,7 +60,7 @@ export type Venue = {
   sessionLimits(symbol: string): Promise<Partial<Record<Session, SessionLimit>>>;
   marketState(): Promise<MarketState>;
   assetPauses(): Promise<AssetPause[]>;
-  /** Decimals of the asset's contract on the chain for which quotes are priced. */
+  /** Returns the decimals of the asset's contract on the chain that quotes refer to. */
   decimals(symbol: string): Promise<number>;
   close(): Promise<void>;
 };

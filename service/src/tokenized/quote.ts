@@ -10,7 +10,7 @@ import type { QuoteQuery, SwapQuote } from './schema.ts';
 /** Caches the reply for each cached quote, so that callers who get the same quote share the reply. */
 const replies = new WeakMap<IndicativeQuote, SwapQuote>();
 
-/** Returns an indicative quote, synchronously if cached. Uses up no attestation. */
+/** Returns an indicative quote, synchronously if cached. Does not use up an attestation. */
 export function quoteSwap(ctx: Context, caller: Caller, query: QuoteQuery): SwapQuote | Promise<SwapQuote> {
   const order = toOrder(query);
   const offer = findOfferBySymbol(ctx, caller, query.symbol);

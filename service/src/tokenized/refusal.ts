@@ -6,8 +6,8 @@ import { type MarketState, type Session, type SessionLimit, VenueRefusal } from 
 type Parts = Pick<Context, 'venue' | 'log'>;
 
 /**
- * Returns the venue's answer. Converts a refusal to an API error, with `until` if the end of the refusal is
- * known.
+ * Returns the venue's answer. If the venue has refused, throws an API error. Its `until` is the time at which the venue
+ * accepts orders again, if that time is known.
  */
 export async function orRefuse<T>(
   ctx: Parts,

@@ -12,7 +12,7 @@ export type RestrictedOrder = {
   restricted_reason: 'hold' | 'sanctions' | null;
 };
 
-/** Lists the orders with live calldata, oldest first, and whether their users are on hold. */
+/** Lists the orders whose calldata can still be executed, oldest first. `is_held` tells whether the user is on hold. */
 export async function listLive(db: Db): Promise<RestrictedOrder[]> {
   const { rows } = await sql<RestrictedOrder>`
     select o.id, o.user_id, o.partner_id, o.offer_id, o.chain, o.wallet, u.held_at is not null as is_held,

@@ -10,9 +10,9 @@ import { listLive, markRestricted, type RestrictedOrder } from './restricted-ord
 const ALERT_INTERVAL_MS = 1_000;
 
 /**
- * Finds live calldata whose user is on hold or whose wallet is sanctioned. Calldata cannot be recalled, so
- * each order is reported to operators once, and its wallet is removed from the allow-list if we maintain the
- * list. Returns how many such orders are live.
+ * Finds orders with live calldata whose user is on hold or whose wallet is sanctioned. Returns how many there are.
+ * Calldata cannot be recalled. Instead, each order is logged once as an error, and its wallet is removed from the
+ * allow-list if we maintain that list.
  */
 export async function alertRestricted(ctx: Context): Promise<number> {
   const live = (await listLive(ctx.db)).flatMap((order) => {
@@ -56,8 +56,8 @@ async function restrict(
 }
 
 /**
- * Returns whether we maintain the allow-list and so can remove wallets from it. If the chain does not answer, assumes
- * that we do.
+ * Returns whether we maintain the allow-list and so can remove wallets from it. Returns true if the chain does not
+ * answer.
  */
 async function isOurs({ chains, supplier, log }: Context, chain: string, contract: string): Promise<boolean> {
   try {
@@ -71,7 +71,7 @@ async function isOurs({ chains, supplier, log }: Context, chain: string, contrac
 export function startRestrictedOrderAlerts(ctx: Context): () => Promise<void> {
   const gauge = new Gauge({
     name: 'causeway_restricted_orders',
-    help: 'Live calldata whose user is on hold or whose wallet is sanctioned.',
+    help: 'Orders with live calldata whose user is on hold or whose wallet is sanctioned.',
     registers: [ctx.metrics.registry],
   });
   return startInterval(ctx, ALERT_INTERVAL_MS, 'live calldata check failed', async () =>

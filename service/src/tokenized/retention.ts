@@ -7,8 +7,8 @@ const DAY_MS = 86_400_000;
 export const CLAIM_TTL_MS = DAY_MS;
 
 /**
- * Deletes orders that never became a trade and are past `ORDER_RETENTION_DAYS`. Trades are business records and are
- * kept, without their idempotency keys; open orders are not touched.
+ * Deletes orders that ended without a trade more than `ORDER_RETENTION_DAYS` ago. Keeps trades, because they are
+ * business records, but clears their idempotency keys after `CLAIM_TTL_MS`.
  */
 export async function deleteOldOrders(ctx: Context): Promise<void> {
   const before = (ageMs: number) => new Date(ctx.clock.now() - ageMs).toISOString();
@@ -16,9 +16,9 @@ export async function deleteOldOrders(ctx: Context): Promise<void> {
   await clearClaims(ctx.db, before(CLAIM_TTL_MS));
 }
 
-/** How long all recorded prices are kept: a little longer than the charts need them. */
+/** How long every recorded price is kept: a little longer than the charts of a week need. */
 const PRICE_TTL_MS = 8 * DAY_MS;
-/** How long one price per hour is kept: a little longer than the charts need it. */
+/** How long hourly prices are kept: a little longer than the charts of a year need. */
 const HOURLY_PRICE_TTL_MS = 400 * DAY_MS;
 
 export async function deleteOldPrices({ db, clock }: Context): Promise<void> {

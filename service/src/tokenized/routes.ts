@@ -74,7 +74,7 @@ export const tokenizedRoutes = [
     operationId: 'listTokenizedSwapOrders',
     summary: 'List orders of tokenized assets',
     description:
-      'Lists orders for which a transaction was issued: with a user token, the orders of that user; with a partner token, the orders of all users of the partner. `executed` and `expired` are on-chain outcomes.',
+      'Lists orders for which a transaction was issued: with a user token, the orders of that user; with a partner token, the orders of all users of the partner. An order becomes `executed` or `expired` once final blocks of the chain show it.',
     query: PageQuery,
     reply: SwapOrderList,
     handle: (ctx, caller, { query }) => readOrders(ctx, caller, query),

@@ -71,8 +71,8 @@ const MarketPrice = Closed(
 );
 
 /**
- * Written as plain JSON Schema, because with a union of an enum and null, the serializer would have to try each
- * alternative.
+ * Plain JSON Schema instead of a union of an enum and null, because the serializer would try each alternative of a
+ * union.
  */
 const MarketSession = Type.Unsafe<MarketStatus | null>({
   type: ['string', 'null'],

@@ -36,7 +36,7 @@ const COLUMNS = sql`id, partner_id, user_id, offer_id, symbol, chain, wallet, sw
   expires_at, attestation, from_block`;
 
 /**
- * Inserts an order before the attestation is requested. Returns undefined if the wallet already has an open
+ * Inserts a new order, whose attestation is requested afterwards. Returns undefined if the wallet already has an open
  * order for the asset.
  */
 export function orderInsertion(db: Db, order: NewOrder, now: string): Step<string | undefined> {
@@ -74,8 +74,8 @@ export async function findHolding(
 
 export type Earlier = {
   /**
-   * The order that an earlier request with the same idempotency key placed, if that order may have used up an
-   * attestation.
+   * The order of an earlier request with the same idempotency key. Undefined if that order was refused, because a
+   * refused order has used no attestation.
    */
   claimed: StoredOrder | undefined;
   /** The wallet's open order for the asset. */
@@ -121,7 +121,7 @@ export async function releaseTaken(db: Db, ids: readonly string[]): Promise<void
   await sql`update tokenized_orders set check_at = now() where id = any(${ids}::uuid[])`.execute(db);
 }
 
-/** Records that these orders were not executed before `block`, so that the next search starts there. */
+/** Records that these orders were not executed before `block`. The next search for them starts at `block`. */
 export async function advanceSearch(db: Db, ids: readonly string[], block: bigint): Promise<void> {
   await sql`
     update tokenized_orders set from_block = greatest(from_block, ${block}) where id = any(${ids}::uuid[])`.execute(

@@ -7,7 +7,10 @@ import { listServedOffers } from '../offers/offer.ts';
 import type { EvmContract } from '../offers/stored-offer.ts';
 import type { Signer } from '../operator/signer.ts';
 
-/** Returns the EIP-712 domain of a swap contract. Throws `contract_reverted` unless the contract confirms it. */
+/**
+ * Returns the EIP-712 domain of a swap contract. Throws `contract_reverted` if the domain has no known name, or does
+ * not match the domain separator of the contract.
+ */
 export function readDomain(chain: EvmChain, contract: EvmContract): Promise<Domain> {
   const { address, domain_name } = contract;
   return chain.memoize(`swap domain ${address} ${domain_name ?? ''}`, async () => {
@@ -24,9 +27,9 @@ export function readDomain(chain: EvmChain, contract: EvmContract): Promise<Doma
 }
 
 /**
- * Throws `contract_reverted` if the contract names another signer, so that no attestation is spent on an
- * order that cannot execute. A contract that does not name its signer passes, because the order is simulated
- * later anyway.
+ * Throws `contract_reverted` if the contract accepts orders only from another signer. Otherwise, an attestation would
+ * be spent on an order that cannot execute. Does nothing if the contract does not publish its signer, because the order
+ * is simulated later anyway.
  */
 export async function assertOperator(chain: EvmChain, contract: EvmContract, signer: Signer): Promise<void> {
   const operator = await readOperator(chain, contract.address);

@@ -11,7 +11,10 @@ import type { Side, TradingLimits } from './provider.ts';
 import { orRefuse } from './refusal.ts';
 import type { StatusQuery, TradingStatus } from './schema.ts';
 
-/** Returns whether the asset can be traded now, and the trading limits. Uses up no attestation. */
+/**
+ * Returns whether the asset can be traded now, and the trading limits. Uses up none of the venue's limited
+ * attestations.
+ */
 export async function readTradingStatus(
   ctx: Context,
   caller: Caller,
@@ -27,7 +30,8 @@ export async function readTradingStatus(
   if (!tradable && !(isOffered && isRunning && isClosedMarket(limits))) return notTradable(side);
   const active = tradable ? await readActiveLimit(ctx, symbol) : null;
   const withFee = (net: bigint) => formatUnits(grossUp(net, offer.fee_bps ?? 0), 18);
-  // The next two limits include the fee only for a buy. For a sale, the fee is deducted from the venue's payment.
+  // `gross_max_notional_value` and `gross_max_tokens` include the fee only for a buy. For a sale, the fee is deducted
+  // from the venue's payment.
   const ofSide = side === 'buy' ? withFee : (net: bigint) => formatUnits(net, 18);
   return {
     object: 'tokenized_swap_trading_status',
@@ -41,8 +45,8 @@ export async function readTradingStatus(
 }
 
 /**
- * Returns whether the market is closed and the venue still reports limits. The trading status then includes these
- * limits.
+ * Returns whether the market is closed but the venue still reports limits. In this case, the trading status includes
+ * the limits.
  */
 function isClosedMarket({ refusal, maxNotional, maxTokens }: TradingLimits): boolean {
   return refusal?.kind === 'market_closed' && maxNotional > 0n && maxTokens > 0n;

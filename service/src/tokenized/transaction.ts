@@ -31,7 +31,7 @@ import { releaseIfExecuted } from './watch.ts';
 
 /**
  * Creates the signed transaction for a purchase. Runs every check and stores the order before it requests an
- * attestation, so that one request never uses up two attestations, even after a crash.
+ * attestation. A repeated request finds the stored order, so it never uses up a second attestation, even after a crash.
  */
 export async function encodeTransaction(
   ctx: Context,
@@ -55,8 +55,8 @@ export async function encodeTransaction(
 }
 
 /**
- * Runs the checks in parallel, so that their reads are batched. If several checks fail, throws the error of the check
- * that comes first in a fixed order.
+ * Runs the checks in parallel, so that their reads are batched. If several checks fail, throws the error of the first
+ * one in this list.
  */
 async function checkTerms(ctx: Context, intent: Intent, signer: Signer): Promise<Terms> {
   const { chain, contract } = intent;
@@ -104,7 +104,10 @@ function assertSameIntent(
   if (!isSame) throw new ApiError('idempotency_key_reused');
 }
 
-/** Completes the order that an earlier run of the same request placed. Never places another order. */
+/**
+ * Completes the order that an earlier run of the same request placed. Throws `order_outstanding` if the order has no
+ * valid attestation. Never places another order.
+ */
 async function resume(
   ctx: Context,
   intent: Intent,
@@ -145,7 +148,7 @@ async function insertNewOrder(ctx: Context, intent: Intent, { fromBlock }: Terms
     swap: contract.address,
     ...{ symbol, wallet, asset, token, claim },
     amount: gross,
-    // No attestation is valid after this time, so an order with an unknown outcome stays open until then.
+    // No attestation is valid after this time. An order whose outcome is unknown stays open until then.
     expires_at: iso(ctx.clock.now() + ctx.config.attestationMaxSeconds * 1000),
     from_block: fromBlock,
   };
@@ -183,7 +186,7 @@ async function attest(
   return attestation;
 }
 
-/** Returns whether it is certain that nothing was attested. */
+/** Returns whether the venue has certainly not attested the order. */
 function wasRefused(error: unknown): boolean {
   if (error instanceof VenueRefusal || (error as Error).cause instanceof VenueAccountError) return true;
   const kind = upstreamFailureOf(error)?.kind;

@@ -21,23 +21,23 @@ import {
 
 const WATCH_INTERVAL_MS = 2_000;
 const BATCH_SIZE = 500;
-/** After this time, another node may check orders that a stopped node had leased. */
-const LEASE_SECONDS = 30;
 /**
- * RPC providers reject log queries over more blocks than this. One pass queries at most `MAX_RANGES` ranges
- * per contract.
+ * How long orders are leased for a check. If the node stops during the check, other nodes can check them afterwards.
  */
+const LEASE_SECONDS = 30;
+/** The maximum number of blocks in a log query. RPC providers reject longer ranges. */
 const RANGE_BLOCKS = 2_000n;
+/** The maximum number of these queries per contract in one pass. */
 const MAX_RANGES = 10;
 /**
- * How many blocks are searched again. On test chains, a reorganization can undo even `final` blocks and move an
+ * How many blocks the next search repeats. On test chains, a reorganization can undo even `final` blocks and move an
  * execution into blocks that were already searched.
  */
 const OVERLAP_BLOCKS = 64n;
 
 /**
- * Reads the outcome of issued calldata from the chains, for all orders of a contract together. Also ends expired orders
- * whose calldata was never issued. Safe to run on any number of nodes.
+ * Looks up the outcome of live orders on the chains, with one search for all orders of a contract. Abandons expired
+ * orders whose calldata was never issued. Safe to run on any number of nodes.
  */
 export async function settleOrders(ctx: Context): Promise<void> {
   const open = await takeOpen(ctx.db, BATCH_SIZE, LEASE_SECONDS);
@@ -63,8 +63,8 @@ export async function settleOrders(ctx: Context): Promise<void> {
 }
 
 /**
- * Settles the orders of one contract. Searches only final blocks, because a recorded outcome is never changed. Each
- * search starts shortly before the end of the previous one.
+ * Settles the orders of one contract. Searches only final blocks, because a recorded outcome cannot be corrected. Each
+ * search starts `OVERLAP_BLOCKS` before the end of the previous one.
  */
 async function settleGroup(ctx: Context, orders: StoredOrder[]): Promise<void> {
   const [first] = orders;
@@ -98,7 +98,7 @@ async function settleGroup(ctx: Context, orders: StoredOrder[]): Promise<void> {
 
 const startOf = ({ from_block }: StoredOrder) => from_block ?? 0n;
 
-/** Ends an expired order whose calldata was never issued: it can no longer be executed. */
+/** Abandons an order whose calldata was never issued, once the order has expired. */
 async function abandonOrder(ctx: Context, { id, state, expires_at }: StoredOrder): Promise<void> {
   if (Date.parse(expires_at) >= ctx.clock.now()) return;
   await moveOrder(ctx.db, id, state, { state: 'abandoned', holding: false }, toTimestamp(ctx.clock.micros()));

@@ -6,11 +6,11 @@ export type AllowRequest = { chain: EvmChain; contract: Hex; wallet: Hex; offerI
 /** The transaction that the wallet broadcasts to join an allow-list. `deadline` is in epoch milliseconds. */
 export type AllowTransaction = { to: Hex; data: Hex; deadline: number };
 
-/** The interface to the party that admits wallets to an allow-list after their ownership is proven. */
+/** The interface to the supplier, which admits a wallet to an allow-list after the user has proven its ownership. */
 export type Supplier = {
   /**
-   * Returns whether the party can admit wallets to this allow-list. It cannot if the issuer maintains the
-   * list itself.
+   * Returns whether the supplier can admit wallets to this allow-list. Returns false if the issuer maintains the list
+   * itself.
    */
   canAdmit(list: Pick<AllowRequest, 'chain' | 'contract'>): Promise<boolean>;
   verifyWallet(request: AllowRequest): Promise<AllowTransaction>;

@@ -10,7 +10,10 @@ import { listPermitted, type Verification } from './verification-store.ts';
 const WATCH_INTERVAL_MS = 5_000;
 const BATCH_SIZE = 500;
 
-/** Reads the outcome of open allow-list permissions from the chains. Safe to run on any number of nodes. */
+/**
+ * Reads from the chains whether open allow-list permissions were used or have expired, and stores these outcomes. Safe
+ * to run on any number of nodes.
+ */
 export async function settleVerifications(ctx: Context): Promise<void> {
   const open = await listPermitted(ctx.db, BATCH_SIZE);
   await Promise.all(
@@ -29,8 +32,8 @@ async function settle(ctx: Context, verification: Verification): Promise<void> {
 }
 
 /**
- * Compares the deadline with the time of the chain, as the contract does. Returns null while the outcome is
- * open.
+ * Returns the outcome of a permission, or null while it is open. Compares the permission's deadline with the time of
+ * the chain, as the contract does.
  */
 async function readState(
   ctx: Context,

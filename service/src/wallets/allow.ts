@@ -50,7 +50,7 @@ export async function allowWallet(
     if (!isOurs) throw new ApiError('allow_list_external');
   }
   await proveOwnership(ctx, caller, proof);
-  // Only the issuer can revoke entries of a list that it maintains, so nothing is recorded here.
+  // The issuer maintains this list, and only the issuer can revoke its entries. So no entry is recorded for revocation.
   if (!isOurs) return {};
   const verification = { ...key, id: newId(ctx.clock, ctx.random), partner_id: caller.partnerId };
   if (isAllowed) return confirmAllowed(ctx, caller, gate, verification);
@@ -97,8 +97,8 @@ async function confirmAllowed(
 }
 
 /**
- * Throws if the stored reply is a permission and the user is no longer eligible. The reply `{}` permits nothing, so it
- * may always be repeated.
+ * Throws if the stored reply contains a transaction, which is a permission, and the user is no longer eligible. The
+ * reply `{}` permits nothing, so it may always be repeated.
  */
 export async function assertMayReplayAllow(
   ctx: Context,

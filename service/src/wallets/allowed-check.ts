@@ -21,13 +21,13 @@ const BATCH_SIZE = 50;
 const LEASE_MS = 30_000;
 
 /**
- * `lost`: the user may not use the wallet any more. `unproven`: the user is eligible, but the proof of the
- * wallet has ended. `waiting`: a review is in progress or the chain does not answer.
+ * `lost`: the user may no longer use the wallet. `unproven`: the user is eligible, but no longer has a proof of the
+ * wallet. `waiting`: a review is in progress or the chain does not answer.
  */
 type Standing = 'eligible' | 'waiting' | 'unproven' | 'lost';
 
 /**
- * Time until the next check. A change of the user's facts makes a check due immediately; the interval finds
+ * The time until the next check. A change of the user's facts makes a check due immediately. The regular checks find
  * changes that happen without an event, such as the expiry of a tax form.
  */
 const NEXT_CHECK_MS: Record<Standing, number> = {
@@ -60,8 +60,8 @@ export async function checkAllowed(ctx: Context): Promise<void> {
 async function check(ctx: Context, row: Verification, leaseUntil: string): Promise<void> {
   const standing = await readStanding(ctx, row);
   if (standing === 'lost') return revoke(ctx, row);
-  // If the proof ends while the permission is unused, the permission is not revoked, because it expires within minutes.
-  // If it were revoked, anyone could make the operator pay for revocations.
+  // A wallet that is no longer proven is revoked only if it is on the allow-list. An unused permission is not revoked,
+  // because it expires within minutes. If it were revoked, anyone could make the operator pay for revocations.
   if (standing === 'unproven' && row.state === 'allowed') return revokeUnproven(ctx, row);
   await setNextCheck(ctx.db, row.id, { leaseUntil, next: iso(ctx.clock.now() + NEXT_CHECK_MS[standing]) });
 }

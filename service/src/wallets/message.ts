@@ -19,7 +19,7 @@ export type SiweFields = { domain: string; uri: string; statement: string };
 
 const PROTOCOL_NAMES = { ethereum: 'Ethereum', solana: 'Solana' } as const;
 
-/** The EIP-155 chain id, or the cluster name on Solana as Sign-In-With-Solana defines it. */
+/** Returns the EIP-155 chain id. On Solana, returns the cluster name that Sign-In-With-Solana uses. */
 function chainId(chain: ChainName): string {
   return String(chainFacts(chain).chainId ?? chain.split('_').at(-1));
 }

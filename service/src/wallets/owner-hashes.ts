@@ -24,7 +24,10 @@ export function ownerHashes({ sealing }: Parts, keys: readonly FormerTagKey[], a
   return [...sealing.tags(PURPOSE, address), ...former];
 }
 
-/** Keeps the hash keys of all older secrets, so that the older secrets can be removed. Returns how many keys it kept. */
+/**
+ * Stores the hash keys of all older secrets, so that operators can remove these secrets. Returns how many keys it
+ * stored.
+ */
 export async function keepOwnerKeys({ db, sealing }: Parts & Pick<Context, 'db'>): Promise<number> {
   return db.transaction().execute(async (tx) => {
     const keys = sealTagKeys(sealing, PURPOSE, await runStep(tx, ownerKeys(tx)));

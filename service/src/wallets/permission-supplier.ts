@@ -34,7 +34,10 @@ export function permissionSupplier(signerOf: SignerOf, clock: Clock): Supplier {
   };
 }
 
-/** The contract compares the deadline with the time of its chain, which may be ahead of our clock. */
+/**
+ * Returns our time or the chain's time, whichever is later. The contract compares the deadline with the chain's time,
+ * which may be ahead of ours.
+ */
 async function latestTime(clock: Clock, chainTime: Promise<bigint>): Promise<bigint> {
   const ours = BigInt(Math.floor(clock.now() / 1000));
   const theirs = await chainTime;

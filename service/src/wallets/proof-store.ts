@@ -15,9 +15,9 @@ export function walletLock(db: Db, partnerId: string, address: string): Step<voi
 }
 
 /**
- * Lists the other users who hold the wallet with the partner. A user holds the wallet if the user has a proof that is
- * valid on `chain`, or has a binding but no proof. If `chain` is `*`, a proof for any chain is enough. Locks the proofs
- * of the other users until the transaction ends, so that no participation is created with these proofs.
+ * Lists the other users who hold the wallet with the partner: users who have a proof that is valid on `chain`, and
+ * users who have a binding but no proof. If `chain` is `*`, a proof for any chain counts. Locks the other users' proofs
+ * until the transaction ends, so that no participation is created with these proofs.
  */
 export async function lockOtherHolders(
   tx: Db,
@@ -53,8 +53,8 @@ export async function deleteProofs(
 }
 
 /**
- * Deletes the user's proofs of an address with these partners, except for partners with which the user still has a
- * binding of the address.
+ * Deletes the user's proofs of an address with these partners. Keeps a proof if the user still has a binding of the
+ * address with the same partner.
  */
 export async function deleteUnboundProofs(
   tx: Db,
@@ -100,7 +100,7 @@ export async function putProof(tx: Db, proof: WalletProofs): Promise<void> {
     .execute();
 }
 
-/** Records that the user has proven the wallet, for `isOwnedByRestricted`. */
+/** Records that the user has proven the wallet. `isOwnedByRestricted` reads this record. */
 export async function putOwner(tx: Db, hash: Buffer, userId: string): Promise<void> {
   await sql`insert into wallet_owners (hash, user_id) values (${hash}, ${userId}) on conflict do nothing`.execute(
     tx,
@@ -117,7 +117,9 @@ export async function putOwnerKey(db: Db, fingerprint: Buffer, sealed: Buffer): 
     on conflict (fingerprint) do update set sealed = excluded.sealed`.execute(db);
 }
 
-/** Returns whether another account that is on hold or permanently rejected has ever proven the wallet. */
+/**
+ * Returns whether another account that is on hold or permanently rejected has bound the wallet or has ever proven it.
+ */
 export async function isOwnedByRestricted(
   tx: Db,
   { hashes, address, userId }: { hashes: readonly Buffer[]; address: string; userId: string },

@@ -25,10 +25,7 @@ import {
 } from './proof-store.ts';
 import { endBindings } from './unbinding.ts';
 
-/**
- * The value stored as the chain of a proof that was signed with a key. Such a proof counts on every chain of its
- * protocol.
- */
+/** Stored instead of a chain if a key signed the proof. Such a proof counts on every chain of its protocol. */
 const EVERY_CHAIN = '*';
 
 export type WalletProof = Omit<StoredProof, 'user_id'>;
@@ -42,10 +39,11 @@ export type VerifiedSignature = {
 };
 
 /**
- * Records that the user has proven the wallet with the partner. Ends other users' proofs and bindings of the wallet
- * with the partner. Throws `account_restricted` if the user is on hold, `wallet_already_bound` if another user has a
- * payment from the wallet in progress, and `wallet_restricted` if an account that is on hold or permanently rejected
- * has ever proven the wallet.
+ * Records that the user has proven the wallet with the partner. Deletes other users' proofs and bindings of the wallet
+ * with the partner. Throws:
+ * - `account_restricted` if the user is on hold.
+ * - `wallet_already_bound` if another user has a payment from the wallet in progress.
+ * - `wallet_restricted` if an account that is on hold or permanently rejected has ever proven the wallet.
  */
 export async function recordProof(
   ctx: Context,
@@ -101,9 +99,8 @@ function isProvenByKey(proofs: readonly WalletProof[], chain: ChainName): boolea
 }
 
 /**
- * Returns whether one of the user's proofs of a wallet counts on the chain now. Verifies the signature of a
- * contract wallet again, because the owners of the contract may have changed. Throws an upstream error if the
- * chain does not answer.
+ * Returns whether one of the proofs of a wallet is valid on the chain now. Verifies the signature of a contract wallet
+ * again, because the owners of the contract may have changed. Throws an upstream error if the chain does not answer.
  */
 export async function isProvenOn(
   ctx: Pick<Context, 'chains' | 'signatures'>,
@@ -139,8 +136,8 @@ async function countsOn(
     return (await ctx.signatures.check({ chain, address, text, signature })) !== null;
   if (kind !== 'recorded') return false;
   if (provenOn === chain) return true;
-  // Version 0.1 did not record the kind of signer. If the address has no code on `chain` and no code on `provenOn`, the
-  // wallet is an EOA, and its proof counts on both chains.
+  // Version 0.1 did not record whether a key or a contract signed the proof. If the address has no code on either
+  // chain, a key signed, so the proof counts on both chains.
   const chains = ctx.chains.all().filter(({ name }) => name === chain || name === provenOn);
   if (chains.length < 2) return false;
   const codes = await Promise.all(chains.map((each) => readCode(uncached(each), address)));

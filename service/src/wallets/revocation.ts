@@ -50,7 +50,7 @@ async function queue(ctx: Parts, tx: Db, { chain, contract, wallet }: Entry, tim
 }
 
 /**
- * Throws `upstream_unavailable` while a revocation of the entry is open, because the revocation would void a
+ * Throws `upstream_unavailable` while a revocation of the entry is open, because the revocation would also cancel a
  * permission that is signed now. Locks the entry, so that no revocation is queued until the transaction ends.
  */
 export async function lockNotRevoking(tx: Db, entry: Entry): Promise<void> {
@@ -68,14 +68,15 @@ export async function assertNotRevoking(db: Db, entry: Entry): Promise<void> {
 }
 
 /**
- * Revokes the user's wallets on all allow-lists. Returns whether the chain has yet to confirm a revocation.
+ * Revokes the user's wallets on all allow-lists. Returns true if the chain has not confirmed all of the revocations
+ * yet.
  */
 export async function revokeWalletsOf(ctx: Parts, tx: Db, userId: string): Promise<boolean> {
   for (const entry of await listEntriesOf(tx, userId)) await openRevocation(ctx, tx, entry);
   return hasRevoking(tx, userId);
 }
 
-/** Makes the checks of these wallets due. Every screening calls it for the wallets on the sanctions list. */
+/** Schedules an immediate check of these wallets. Every screening calls it for the wallets on the sanctions list. */
 export function recheckWallets(tx: Db, wallets: readonly string[]): Promise<void> {
   return makeWalletsDue(tx, wallets);
 }
@@ -105,16 +106,16 @@ export async function finishRevocation(ctx: Parts, tx: Db, transactionId: string
 }
 
 /**
- * Requeues a revocation whose transaction reverted, was cancelled or lost its nonce. Revoking a wallet twice
- * is harmless.
+ * Requeues a revocation whose transaction reverted, was cancelled or lost its nonce. If the wallet was revoked in the
+ * meantime, the second revocation is harmless.
  */
 export function releaseRevocation(tx: Db, transactionId: string): Promise<void> {
   return revocations.release(tx, transactionId, REVERTED_DELAY_SECONDS);
 }
 
 /**
- * Reopens a revocation after a reorganization undid its transaction. The transaction is then sent again. The events of
- * the revocation are kept and are not appended a second time.
+ * Reopens a revocation after a reorganization undid its transaction. The settlement worker sends the transaction again.
+ * The events of the revocation stay, and no second events are appended.
  */
 export function reopenRevocation(tx: Db, transactionId: string): Promise<void> {
   return revocations.reopen(tx, transactionId);

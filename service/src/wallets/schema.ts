@@ -102,7 +102,7 @@ export const AllowWalletTransaction = Closed(
   { title: 'AllowWalletTransaction' },
 );
 
-/** An empty object: the wallet needs no transaction. */
+/** The reply if the wallet needs no transaction: an empty object. */
 const AlreadyAllowed = Closed({}, { title: 'WalletAllowed' });
 
 export const AllowWalletReply = Type.Union([AllowWalletTransaction, AlreadyAllowed], {

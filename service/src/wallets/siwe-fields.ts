@@ -16,8 +16,9 @@ export type PartnerPlaces = { origins: readonly string[]; redirect_uris: readonl
 const FIELDS = ['domain', 'uri', 'statement'] as const;
 
 /**
- * Reads the fields of a `siwe` challenge. Rejects text that could inject another line, and a domain or URI that is not
- * the partner's: otherwise one partner could ask for signatures in the name of another site.
+ * Reads the fields of a `siwe` challenge. Rejects text that could add another line to the message. Also rejects a
+ * domain or URI that the partner has not registered: otherwise a partner could ask for signatures in the name of
+ * another site.
  */
 export function readSiweFields(
   input: NewChallenge,

@@ -67,8 +67,8 @@ export type BoundAddress = {
 const BOUND = sql`id, option_id, user_id, partner_id, protocol, address, created_at as inserted_at`;
 
 /**
- * Locks a user's bindings of an option and protects the offer from changes, until the transaction ends. Returns the
- * current end of the offer.
+ * Locks the user's bindings to an option, and protects the offer from changes, until the transaction ends. Returns the
+ * time at which the offer ends, or null if it has no end.
  */
 export function bindingsLock(db: Db, offerId: string, optionId: string, userId: string): Step<string | null> {
   const query = sql<{ ends_at: string | null }>`
@@ -79,8 +79,8 @@ export function bindingsLock(db: Db, offerId: string, optionId: string, userId: 
 }
 
 /**
- * Lists the user's bindings of an option, and another user's binding of this address if there is one. Oldest
- * first.
+ * Lists the user's bindings to an option, oldest first. If another user has bound `address` to the option, includes
+ * that binding too.
  */
 export function bindings(db: Db, optionId: string, userId: string, address: string): Step<BoundAddress[]> {
   const query = sql<BoundAddress>`
@@ -101,7 +101,7 @@ export type NewBinding = {
   proved_at: string;
 };
 
-/** Inserts a binding. Returns undefined if another user has bound the address. */
+/** Inserts a binding. Returns undefined if the address is already bound to the option. */
 export async function insertBinding(tx: Db, binding: NewBinding): Promise<BoundAddress | undefined> {
   const { id, option_id, user_id, partner_id, protocol, address, proved_chain, proved_at } = binding;
   const { rows } = await sql<BoundAddress>`
@@ -113,7 +113,7 @@ export async function insertBinding(tx: Db, binding: NewBinding): Promise<BoundA
   return rows[0];
 }
 
-/** Replaces the address of a binding. Returns undefined if another user has bound the new address. */
+/** Replaces the address of a binding. Returns undefined if the new address is already bound to the option. */
 export async function replaceAddress(
   tx: Db,
   id: string,

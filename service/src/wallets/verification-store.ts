@@ -12,7 +12,7 @@ export type NewVerification = VerificationKey & { id: string; partner_id: string
 
 const KEY_COLUMNS = ['offer_id', 'user_id', 'chain', 'contract', 'wallet'] as const;
 const COLUMNS = sql`id, offer_id, user_id, partner_id, chain, contract, wallet, state, deadline, inserted_at, updated_at`;
-/** The states in which the wallet is or may become allowed on chain. */
+/** The chain allows the wallet (`allowed`), or may allow it soon (`permitted`). */
 const STANDING = sql`state in ('permitted', 'allowed')`;
 
 const isOf = ({ chain, contract, wallet }: Entry) =>
@@ -89,8 +89,8 @@ export async function takeDue(
 }
 
 /**
- * Sets the time of the next check, unless a change of the user's facts has made the check due in the
- * meantime.
+ * Sets the time of the next check. Has no effect if the check became due during the lease, because something about the
+ * user has changed.
  */
 export async function setNextCheck(
   db: Db,
@@ -117,7 +117,10 @@ export async function listOthers(db: Db, row: Verification): Promise<Verificatio
   return rows;
 }
 
-/** Ends a verification whose allow-list entry another verification now justifies. */
+/**
+ * Sets a verification to `expired` without revoking its allow-list entry. The entry stays, because another user's
+ * verification justifies it.
+ */
 export async function dropVerification(db: Db, id: string, time: string): Promise<void> {
   await sql`update allow_verifications set state = 'expired', updated_at = ${time}
     where id = ${id} and ${STANDING}`.execute(db);
@@ -147,7 +150,7 @@ export async function startRevoking(tx: Db, entry: Entry, time: string): Promise
   return Number(numAffectedRows ?? 0n);
 }
 
-/** Ends the verifications of a revoked entry and returns them. */
+/** Sets the verifications of a revoked entry to `revoked` and returns them. */
 export async function markRevoked(tx: Db, entry: Entry, time: string): Promise<Verification[]> {
   const { rows } = await sql<Verification>`
     update allow_verifications set state = 'revoked', updated_at = ${time}

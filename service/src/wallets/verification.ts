@@ -24,8 +24,8 @@ export async function endVerification(
 }
 
 /**
- * Records that the chain already allows the wallet of an eligible user, so that the wallet is revoked if the user loses
- * eligibility.
+ * Records that the chain already allows the wallet of an eligible user. Without this record, the wallet would not be
+ * revoked if the user loses eligibility.
  */
 export async function recordAllowed(ctx: Context, tx: Db, verification: NewVerification): Promise<void> {
   const recorded = await putAllowed(tx, verification, toTimestamp(ctx.clock.micros()));

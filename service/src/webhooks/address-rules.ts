@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 
 type Address = ReturnType<typeof ipaddr.process>;
 
-/** Addresses that look public, but belong to cloud metadata services. */
+/** Addresses of cloud metadata services outside the private ranges. */
 const DENIED_ADDRESSES = new Set(['168.63.129.16']);
 /** The global unicast range. All other IPv6 addresses are local, reserved or used for tunnels. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');

@@ -3,8 +3,8 @@ import type { Db } from '../db/pool.ts';
 
 const DEFAULT = 'webhook_attempts_default';
 /**
- * While a statement of ours waits for a lock on the table, other statements queue behind it. The wait therefore times
- * out quickly, and housekeeping tries again later.
+ * A short lock timeout: while a statement waits for a lock on the table, all later statements wait behind it. After a
+ * timeout, housekeeping tries again later.
  */
 const LOCK_TIMEOUT = sql.raw("set local lock_timeout = '2s'");
 
@@ -36,7 +36,7 @@ export async function dropPartitions(db: Db, before: Date): Promise<string[]> {
   return old.map(({ name }) => name);
 }
 
-/** Returns the partitions with the end of their range; null for the default partition. */
+/** Returns the partitions, each with the end of its range. The default partition has no end (null). */
 export async function listPartitions(db: Db): Promise<{ name: string; until: Date | null }[]> {
   const { rows } = await sql<{ name: string; until: string | null }>`
     select c.relname as name, substring(pg_get_expr(c.relpartbound, c.oid) from 'TO \\(''([^'']+)''\\)') as until

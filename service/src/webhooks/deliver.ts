@@ -83,8 +83,8 @@ async function recordAttempt(
   };
   if (isSuccess && delivery.kind === 'scheduled') return recordSuccess({ delivery, attempt });
   await ctx.db.transaction().execute(async (tx) => {
-    // A resend does not count towards the endpoint's health, so that partners can experiment. Any other attempt
-    // locks the endpoint's row first and then the delivery's row, as all other code does, to avoid deadlocks.
+    // A resend does not count toward the health of the endpoint, so that partners can experiment. `recordFailure` locks
+    // the endpoint's row before the delivery's row, as all other code does, to avoid deadlocks.
     if (delivery.kind === 'resend') {
       await finishResend(tx, delivery);
       if (isSuccess) await markDelivered(tx, delivery.delivery_id);
@@ -103,7 +103,7 @@ async function recordFailure(
   const health = await countFailure(tx, delivery.endpoint_id);
   const random = ctx.random(4).readUInt32BE() / 2 ** 32;
   const isGone = status === 410;
-  // After a 410 (gone) the endpoint is disabled, but the delivery stays pending, so that it is sent when the
+  // A 410 (gone) disables the endpoint. The delivery stays pending without a delay, so that it is sent as soon as the
   // endpoint is enabled again.
   const delayMs = isGone ? 0 : retryDelayMs(delivery.step, random, retryAfterSeconds);
   const isExhausted = await planRetry(tx, delivery, delayMs);

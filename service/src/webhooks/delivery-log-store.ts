@@ -41,8 +41,8 @@ export async function listDeliveries(
   keyset: Keyset,
 ): Promise<DeliveryRow[]> {
   const conditions = filters.map(({ field, isExcluding, values }) => {
-    // Compares event ids as UUIDs, because these are indexed. Drops values that are not UUIDs, because they match no
-    // event.
+    // Compares event ids as UUIDs, so that the query can use the index. Drops values that are not UUIDs, because they
+    // match no event.
     const matches =
       field === 'event_id'
         ? sql`d.event_id = any(${values.filter(isId)}::uuid[])`
@@ -100,8 +100,8 @@ function ordered(
 }
 
 /**
- * Deletes finished deliveries older than `before`, and pending deliveries whose event no longer exists. Also deletes
- * the deliveries of endpoints that are marked as deleted, and one day later the endpoints themselves.
+ * Deletes finished deliveries older than `before`, pending deliveries whose event no longer exists, and all deliveries
+ * of endpoints that are marked as deleted. Also deletes the endpoints that were marked more than a day ago.
  */
 export async function deleteOldDeliveries(db: Db, before: string): Promise<void> {
   await deleteInBatches(

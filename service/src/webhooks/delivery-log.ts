@@ -57,8 +57,8 @@ export async function listAttempts(
 }
 
 /**
- * Requests one extra attempt outside the retry schedule. The worker makes the attempt later. It uses the secret and
- * the user's grants that are valid at the time of the attempt.
+ * Requests one extra attempt outside the retry schedule. The worker makes the attempt later, with the endpoint's secret
+ * and the user's grants at that time.
  */
 export async function resendDelivery(
   ctx: EndpointContext,
@@ -74,7 +74,8 @@ export async function resendDelivery(
 }
 
 /**
- * Deletes the deliveries that are no longer needed. Finished deliveries are kept for 30 days after they were created.
+ * Deletes finished deliveries 30 days after they were created. Also deletes pending deliveries whose event no longer
+ * exists, and deleted endpoints with their deliveries.
  */
 export async function deleteOldDeliveries({ db, clock }: Pick<Context, 'db' | 'clock'>): Promise<void> {
   await store.deleteOldDeliveries(db, toTimestamp((Math.floor(clock.now()) - DELIVERY_RETENTION_MS) * 1000));

@@ -14,8 +14,8 @@ const RETRY_PERIOD = sql.raw("interval '24 hours'");
 export const SUBJECT = sql`case when e.data ->> 'id' is not null and e.type <> 'webhook.test' then concat(e.user_id, ' ', e.data ->> 'id') end`;
 
 /**
- * Whether the endpoint `w` receives the event `e`. The type of a redacted event does not affect which
- * endpoints receive it, since that would reveal the type.
+ * Whether the endpoint `w` receives the event `e`. A redacted event is not matched by its type, because its delivery
+ * would then reveal the type.
  */
 export const WANTED = sql`(
   '*' = any(w.types)
@@ -24,7 +24,7 @@ export const WANTED = sql`(
   or (e.type = 'webhook.test' and e.data ->> 'id' = w.id::text)
 )`;
 
-/** Returns the endpoints for which there are new events. */
+/** Returns the enabled endpoints that have not read all events of their partner yet. */
 export async function listEndpointsBehind(db: Db): Promise<{ id: string }[]> {
   const { rows } = await sql<{ id: string }>`
     select w.id from webhook_endpoints w join partner_sequences s on s.partner_id = w.partner_id
@@ -91,9 +91,9 @@ const IS_RESEND_DUE = sql`d.resend_requested and (d.resend_lease_until is null o
 type EndpointWithWork = { id: string; partner_id: string; has_due: boolean; has_resends: boolean };
 
 /**
- * Returns the endpoints with due deliveries or requested resends, except `busy` ones. The `order by` in the subquery
- * makes PostgreSQL use the index of heads. With `exists`, PostgreSQL would expect to find a row soon, and would read
- * the whole table if there is no such row.
+ * Returns the endpoints with due deliveries or requested resends, except `busy` ones. `has_due` uses `order by` with
+ * `limit 1` instead of `exists`, so that PostgreSQL uses the index of heads. With `exists`, PostgreSQL would scan the
+ * table, because it expects to find a row soon. If there is no such row, it would read the whole table.
  */
 export async function listEndpointsWithWork(db: Db, busy: readonly string[]): Promise<EndpointWithWork[]> {
   const { rows } = await sql<EndpointWithWork>`
@@ -116,7 +116,7 @@ export type ClaimedDelivery = EventRow & {
   /** The number of attempts, including this one. */
   attempts: number;
   step: number;
-  /** Identifies the claim of a resend. */
+  /** When the lease of a resend ends. It also identifies the claim, because a later claim has a later lease. */
   resend_lease_until: string | null;
   url: string;
   sealed_secret: Buffer;
@@ -129,16 +129,16 @@ const CLAIMED = sql`d.id as delivery_id, d.endpoint_id, d.attempts, d.step, d.re
   e.inserted_at, ${EVENT_VISIBLE} as visible`;
 
 /**
- * How many candidates a claim selects. A claim selects more than it takes, because another node may be claiming some of
- * them. This limit is part of the SQL text. As a parameter, it would make PostgreSQL plan the statement again for every
- * claim, which takes longer than the claim itself.
+ * How many candidates a claim selects. A claim selects more deliveries than it takes, because another node may be
+ * claiming some of them. The number is part of the SQL text. With a parameter, PostgreSQL would plan the statement
+ * again for every claim, which takes longer than the claim itself.
  */
 const MAX_FOUND = sql.raw('32');
 
 /**
- * Claims due deliveries of an endpoint, earliest due time first. Each claim is for one attempt. A delivery waits while
- * another delivery about the same subject is in progress, because only the head of a subject can be claimed. If the
- * process dies, the lease ends and the delivery is due again.
+ * Claims due deliveries of an endpoint for one attempt each, earliest due time first. Claims only heads, so that
+ * deliveries with the same subject are sent one at a time. If the process dies, the lease ends and the delivery is due
+ * again.
  */
 export async function claimDeliveries(db: Db, endpointId: string, limit: number): Promise<ClaimedDelivery[]> {
   const { rows } = await sql<ClaimedDelivery>`
@@ -157,7 +157,7 @@ export async function claimDeliveries(db: Db, endpointId: string, limit: number)
   return rows.sort((a, b) => (a.sequence < b.sequence ? -1 : 1));
 }
 
-/** Claims requested resends. If the delivery is still pending, its retry schedule continues independently. */
+/** Claims requested resends. A resend does not change the retry schedule of a delivery that is still pending. */
 export async function claimResends(db: Db, endpointId: string, limit: number): Promise<ClaimedDelivery[]> {
   const { rows } = await sql<ClaimedDelivery>`
     with due as materialized (
@@ -188,8 +188,8 @@ export async function markDelivered(tx: Db, id: string): Promise<void> {
 }
 
 /**
- * Plans the next attempt within the retry period, or ends the delivery as failed. A null delay means that no attempt is
- * left. Returns whether the delivery failed permanently. Does nothing if another worker has taken the delivery.
+ * Plans the next attempt. If `delayMs` is null or the retry period is over, marks the delivery as failed instead.
+ * Returns whether the delivery was marked as failed. Does nothing if another worker has claimed the delivery.
  */
 export async function planRetry(
   tx: Db,
@@ -206,7 +206,7 @@ export async function planRetry(
   return rows[0]?.state === 'failed';
 }
 
-/** Ends a resend. If another resend was requested in the meantime, that one is due now. */
+/** Ends a resend. If another resend was requested in the meantime, the new resend is due now. */
 export async function finishResend(tx: Db, delivery: ClaimedDelivery): Promise<void> {
   await sql`update webhook_deliveries set resend_requested = resend_again, resend_again = false, resend_lease_until = null
     where id = ${delivery.delivery_id} and resend_lease_until = ${delivery.resend_lease_until}`.execute(tx);

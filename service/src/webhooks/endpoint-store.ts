@@ -21,7 +21,8 @@ export async function insertEndpoint(
   row: Omit<Insertable<WebhookEndpoints>, 'cursor'>,
   max: number,
 ): Promise<boolean> {
-  // Without this lock, concurrent inserts would not count each other.
+  // Concurrent inserts for the partner wait for this lock. Otherwise, they would not see each other's endpoints and
+  // could exceed `max`.
   await sql`select from partners where id = ${row.partner_id} for no key update`.execute(tx);
   const { numAffectedRows } = await sql`
     insert into webhook_endpoints (id, partner_id, url, types, description, cursor, sealed_secret, inserted_at)
@@ -91,7 +92,7 @@ export async function replaceSecret(tx: Db, id: string, sealed: Buffer, graceHou
     where id = ${id}`.execute(tx);
 }
 
-/** Locks the endpoints whose secret was sealed with a key other than `keyId`. */
+/** Locks the endpoints whose secret or previous secret was sealed with a key other than `keyId`. */
 export async function lockOutdatedSecrets(
   tx: Db,
   keyId: Buffer,
@@ -116,8 +117,9 @@ export async function disableEndpoint(tx: Db, id: string, reason: DisabledReason
 }
 
 /**
- * Locks the first pending delivery (the head) of every subject. A worker that finishes a head also updates the next
- * delivery about its subject, so the heads must be locked before all other deliveries.
+ * Locks the first pending delivery (the head) of every subject. A worker that finishes a head updates the head first
+ * and then the next delivery about the same subject. Locking the heads before the other deliveries follows this order
+ * and so prevents deadlocks.
  */
 async function lockHeads(tx: Db, id: string): Promise<void> {
   await sql`select from webhook_deliveries where endpoint_id = ${id} and state = 'pending' and is_head
@@ -129,7 +131,8 @@ export async function enableEndpoint(tx: Db, id: string): Promise<void> {
   await sql`update webhook_endpoints set state = 'enabled', disabled_reason = null, failures = 0, failing_since = null
     where id = ${id}`.execute(tx);
   await lockHeads(tx, id);
-  // A delivery with an attempt in progress keeps its step, because the result is recorded only if the step matches.
+  // Keeps the step of a delivery while an attempt is in progress. The attempt's result is recorded only if the step is
+  // unchanged.
   await sql`update webhook_deliveries set step = case when lease_until > now() then step else 0 end, retry_until = null,
       next_attempt_at = now()
     where endpoint_id = ${id} and state = 'pending'`.execute(tx);

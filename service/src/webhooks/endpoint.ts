@@ -11,7 +11,7 @@ import { assertKnownTypes } from './event-types.ts';
 import type { Enabling, EndpointChange, NewEndpoint, WebhookEndpoint } from './schema.ts';
 import { newWebhookSecret } from './signature.ts';
 
-/** The parts of the context that these functions need. The CLI provides only these. */
+/** The parts of the context that this module uses. The CLI provides no others. */
 export type EndpointContext = Pick<
   Context,
   'db' | 'clock' | 'random' | 'sealing' | 'commitReply' | 'webhooks'
@@ -99,8 +99,9 @@ export async function rotateEndpointSecret(
   return ctx.commitReply(async (tx) => {
     await lock(tx, partnerId, id);
     const { previous_secret_until: until } = await readRow(tx, partnerId, id);
-    // Refuses to start a second grace period before the first one ends, because a third valid secret would add another
-    // signature to every delivery. With `graceHours` 0, the caller ends the first grace period explicitly.
+    // Refuses a rotation with a grace period while an earlier grace period lasts, because a third valid secret would
+    // add another signature to every delivery. A rotation with `graceHours` 0 is allowed: it ends the earlier grace
+    // period.
     if (until !== null && graceHours > 0) throw new ApiError('secret_rotation_in_progress', { until });
     await store.replaceSecret(tx, id, sealed, graceHours);
     return { ...(await readRow(tx, partnerId, id)), secret };
@@ -138,7 +139,10 @@ export async function testEndpoint(ctx: EndpointContext, { partnerId }: PartnerC
   });
 }
 
-/** Locks the endpoint. Throws `not_found` or `endpoint_disabled`. */
+/**
+ * Locks the endpoint. Throws `not_found` if the partner has no such endpoint, and `endpoint_disabled` if it is
+ * disabled.
+ */
 export async function requireEnabled(tx: Db, partnerId: string, id: string): Promise<void> {
   await lock(tx, partnerId, id);
   const { state } = await readRow(tx, partnerId, id);

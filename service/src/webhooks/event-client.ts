@@ -8,7 +8,7 @@ export type EventClient = {
   /** Lists the events since `time`, newest first. */
   listSince(time: number): Promise<ReceivedEvent[]>;
   /**
-   * Yields the JSON text of each event that follows `after`, or only of new events if `after` is null.
+   * Yields the JSON text of each event that follows the event `after`. If `after` is null, yields only new events.
    * Reconnects until the signal is aborted.
    */
   stream(after: string | null, signal: AbortSignal): AsyncGenerator<string, void>;

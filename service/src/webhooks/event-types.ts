@@ -1,8 +1,8 @@
 import { invalidField } from '../errors.ts';
 
 /**
- * The event types by group. Endpoints accept only these names, so that a misspelled name does not create an
- * endpoint that receives nothing.
+ * The event types by group. Endpoints cannot subscribe to other names: an endpoint with a misspelled name would receive
+ * nothing.
  */
 const EVENT_TYPES: Record<string, readonly string[]> = {
   participation: [

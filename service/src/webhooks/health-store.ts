@@ -6,12 +6,15 @@ import { DELIVERED } from './delivery-store.ts';
 
 const MAX_FAILING = sql.raw("interval '5 days'");
 const MIN_FAILURES = 20;
-/** Counting every delivery of a long backlog would be slow, and the order of magnitude is enough. */
+/**
+ * The maximum number of deliveries that are counted per endpoint. Counting a long backlog would be slow, and its order
+ * of magnitude is enough.
+ */
 const MAX_COUNTED = 10_000;
 
 /**
- * Returns a statement that records a success for each endpoint that `ids` selects, unless the endpoint was
- * disabled meanwhile. Writes at most once a second while an endpoint is healthy.
+ * Returns a statement that records a success for each endpoint that `ids` selects. Skips disabled endpoints. For a
+ * healthy endpoint, records at most one success per second.
  */
 function noteSuccesses(ids: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`update webhook_endpoints w set failures = 0, failing_since = null, last_delivered_at = now(),
@@ -32,9 +35,10 @@ export async function recordSuccess(tx: Db, id: string): Promise<boolean> {
 }
 
 /**
- * Records successful attempts at endpoints that have no reported problem. Uses one statement for all of them, because
- * transactions are most of the cost of a delivery. Locks the rows of endpoints before those of deliveries, as all other
- * code does. Returns the recorded deliveries; the others need `recordSuccess` and an event.
+ * Records successful attempts at endpoints without a reported problem, and returns the ids of the recorded deliveries.
+ * The caller must record the other deliveries one by one, because they end a reported problem (see `noteSuccess`). All
+ * attempts share one statement, because transactions are most of the cost of a delivery. The statement locks endpoints
+ * before deliveries, as all other code does.
  */
 export async function recordHealthySuccesses(
   db: Db,
@@ -68,7 +72,10 @@ export type EndpointHealth = {
   is_hopeless: boolean;
 };
 
-/** Counts a failure and locks the endpoint, so that concurrent failures change the endpoint's health only once. */
+/**
+ * Counts a failure. Also locks the endpoint until the transaction ends, so that concurrent failures change the
+ * endpoint's health only once.
+ */
 export async function countFailure(tx: Db, id: string): Promise<EndpointHealth | undefined> {
   const { rows } = await sql<EndpointHealth>`
     update webhook_endpoints w set failures = failures + 1, failing_since = coalesce(failing_since, now())
@@ -89,8 +96,8 @@ export async function markProblem(
 }
 
 /**
- * Returns the number of pending deliveries to endpoints that are not disabled, and the age of the oldest one. Counts at
- * most `MAX_COUNTED` deliveries per endpoint.
+ * Returns the number of pending deliveries and the age of the oldest pending delivery. Ignores disabled endpoints.
+ * Counts at most `MAX_COUNTED` deliveries per endpoint.
  */
 export async function measureDeliveries(db: Db): Promise<QueueState> {
   const { rows } = await sql<QueueState>`

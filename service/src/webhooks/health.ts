@@ -5,7 +5,10 @@ import { sendMail } from '../mail/outbox.ts';
 import type { ClaimedDelivery } from './delivery-store.ts';
 import { type EndpointHealth, markProblem, recordSuccess } from './health-store.ts';
 
-/** Updates the endpoint's health after a success, and reports a recovery. */
+/**
+ * Updates the endpoint's health after a success. If the partner had been notified of a problem, appends an event about
+ * the recovery.
+ */
 export async function noteSuccess(ctx: Context, tx: Db, delivery: Delivery): Promise<void> {
   if (!(await recordSuccess(tx, delivery.endpoint_id))) return;
   await appendHealthEvent(ctx, tx, delivery, 'webhook_endpoint.recovered', {});
@@ -16,8 +19,7 @@ type Delivery = Pick<ClaimedDelivery, 'endpoint_id' | 'partner_id'>;
 
 /**
  * Checks whether a failure changes the endpoint's health. If it does, records the change and notifies the partner. The
- * caller has locked the endpoint with `countFailure`, so each change sends one mail, no matter how many attempts fail
- * at the same time.
+ * caller must have locked the endpoint with `countFailure`, so that concurrent failures cause only one mail.
  */
 export async function noteFailure(
   ctx: Context,

@@ -40,7 +40,7 @@ const POST_TIMEOUT_MS = 15_000;
 const RETRY_MS = 1_000;
 const TIMEOUT_MS = 5_000;
 
-/** Where the command stopped, and the secret that it signs with. */
+/** Kept between runs: `after` is the id of the last forwarded event, and `secret` signs the requests. */
 type State = { after: string | null; secret: string };
 type Forward = { url: string; secret: string; signal: AbortSignal };
 

@@ -29,7 +29,8 @@ export function createTunnels(proxyUrl: string): OpenTunnel {
         socket.destroy();
         reject(new Error(`the webhook proxy answered CONNECT with ${statusCode}`));
       });
-      // The new error has no code, so that the delivery log does not say that the receiver refused the connection.
+      // Wraps the error to hide its code, such as ECONNREFUSED. Otherwise, the delivery log would blame the receiver
+      // instead of the proxy.
       connecting.on('error', (cause) => reject(new Error('the webhook proxy failed', { cause })));
       connecting.end();
     });

@@ -7,8 +7,8 @@ export type MissedEvent = {
   subject: string | null;
   sequence: bigint;
   /**
-   * The delivery of the event; null if there is none, for example because the endpoint was disabled during the event
-   * and then enabled with `from` set to `now`.
+   * The delivery of the event. Null if there is none. For example, the endpoint was disabled when the event happened,
+   * and was later enabled with `from` set to `now`.
    */
   delivery_id: string | null;
 };
@@ -23,10 +23,10 @@ type Range = {
 };
 
 /**
- * Returns the events in the range that the endpoint subscribes to and has missed: the delivery failed, was skipped or
- * never existed. Ignores events after the endpoint's cursor. Also ignores an event without a delivery if it is older
- * than `loggedSince`, because it may have had a delivery that succeeded and was deleted. The range is also given as
- * ids, because ids begin with the time and are indexed.
+ * Returns the events in the range that the endpoint has missed: their delivery failed, was skipped or never existed.
+ * Leaves out events that the endpoint does not subscribe to or has not reached yet (`cursor`). An event without a
+ * delivery counts as missed only since `loggedSince`: a successful delivery of an older event may have been deleted.
+ * `firstId` and `lastId` limit the range too, because ids begin with the time and are indexed.
  */
 export async function listMissedEvents(
   tx: Db,

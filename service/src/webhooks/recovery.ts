@@ -12,15 +12,15 @@ const MAX_RECOVERED = 10_000;
 const INSERT_BATCH_SIZE = 1_000;
 const LATEST_TIME = Date.parse('9999-12-31T23:59:59Z');
 /**
- * The maximum difference between the time in an event's id and the event's timestamp, and between the clocks of two
- * nodes.
+ * The maximum difference between the clocks of two nodes. The time in an event's id may also differ from the event's
+ * timestamp by this much.
  */
 const CLOCK_TOLERANCE_MS = 10_000;
 
 /**
  * Resends the events that the endpoint missed in a time range. Leaves out events that were delivered or are waiting for
- * delivery. Finished deliveries are deleted after `DELIVERY_RETENTION_MS`, so an older event without a delivery may
- * have been delivered. Such events are left out too.
+ * delivery. Also leaves out events that have no delivery and are older than `DELIVERY_RETENTION_MS`: they may have been
+ * delivered, because finished deliveries are deleted after that time.
  */
 export async function recoverDeliveries(
   ctx: EndpointContext,
@@ -59,7 +59,7 @@ function readBounds({ clock }: EndpointContext, range: RecoveryRange) {
       : invalidField('until', 'must not be before since');
   return {
     since: toTimestamp(since * 1000),
-    // The end is a time in milliseconds, and includes all microseconds of that millisecond.
+    // Includes the whole last millisecond, because the timestamps of events have microseconds.
     until: toTimestamp(Math.floor(until) * 1000 + 999),
     firstId: idAt(since - CLOCK_TOLERANCE_MS, '0'),
     lastId: idAt(until + CLOCK_TOLERANCE_MS, 'f'),

@@ -116,7 +116,8 @@ export const webhookRoutes = [
     path: '/v1/webhook-endpoints/:id/disable',
     operationId: 'disableWebhookEndpoint',
     summary: 'Disable a webhook endpoint',
-    description: 'No events are lost: the endpoint keeps its place in the event log.',
+    description:
+      'No events are lost: enabling the endpoint delivers the events since it was disabled, unless `from` is `now`.',
     params: Params,
     body: Nothing,
     reply: WebhookEndpoint,

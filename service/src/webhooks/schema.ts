@@ -12,7 +12,8 @@ const Types = Type.Array(
     minItems: 1,
     maxItems: 50,
     uniqueItems: true,
-    description: 'Event types: exact names, groups such as `participation.*`, `redacted`, or `*`.',
+    description:
+      'Event types: exact names, groups such as `participation.*`, `redacted` for events that you may not read, or `*` for all.',
   },
 );
 const Description = Type.String({ maxLength: 500 });
@@ -81,7 +82,8 @@ export const Enabling = Closed(
     from: Type.Optional(
       Type.Enum(['stopped', 'now'], {
         default: 'stopped',
-        description: '`stopped` delivers everything since the endpoint was disabled, `now` only new events.',
+        description:
+          '`stopped` delivers all events since the endpoint was disabled. `now` delivers only new events.',
       }),
     ),
   },
@@ -127,7 +129,8 @@ export const WebhookDelivery = Closed(
     event_id: Type.String(),
     type: Type.String({ description: 'The event type; `redacted` if the partner may not read it.' }),
     state: Type.Enum(['pending', 'delivered', 'failed', 'skipped'], {
-      description: '`skipped`: the endpoint was enabled again with `from` set to `now`.',
+      description:
+        '`skipped`: not delivered, because the endpoint was enabled again with `from` set to `now`.',
     }),
     attempts: Type.Integer(),
     next_attempt_at: Nullable(Timestamp),

@@ -43,9 +43,12 @@ export type WebhookSender = {
   checkUrl: UrlRules['check'];
   /** Posts the body once. Does not follow redirects and never rejects. */
   send(url: string, headers: Record<string, string>, body: string): Promise<SendResult>;
-  /** Sends a HEAD request under the same rules. Returns why no response arrived, or null if one did. Never rejects. */
+  /**
+   * Sends a HEAD request, with the same checks as `send`. Returns null if a response arrived, and the error otherwise.
+   * Never rejects.
+   */
   probe(url: string): Promise<SendError | null>;
-  /** Ends all requests. A `send` in progress then returns the error `stopped`. */
+  /** Aborts all requests. A `send` in progress then returns the error `stopped`. */
   close(): Promise<void>;
 };
 
@@ -71,7 +74,8 @@ export function openWebhookSender({
   const rules = createUrlRules(createAddressRules(allowCidrs), baseUrl, resolve);
   const stopping = new AbortController();
   /**
-   * The checked addresses of connections through the proxy. The delivery log shows them instead of the proxy's address.
+   * The destination address of each connection through the proxy. The delivery log shows this address instead of the
+   * proxy's address.
    */
   const destinations = new WeakMap<Socket, string>();
   const openTunnel = proxyUrl === null ? null : createTunnels(proxyUrl);
@@ -80,7 +84,10 @@ export function openWebhookSender({
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
     connect: guardedConnector(rules, timeoutMs, stopping.signal, openTunnel, destinations),
   });
-  /** The address that each attempt was sent to, keyed by its body object. */
+  /**
+   * The address that each attempt was sent to. The key is the body of the attempt, which undici reports together with
+   * the socket.
+   */
   const addresses = new WeakMap<object, string>();
   const onSent = (message: unknown): void => {
     const { request: sent, socket } = message as { request: { body: unknown }; socket: Socket };
@@ -135,9 +142,9 @@ export function openWebhookSender({
 }
 
 /**
- * Resolves the host, checks its addresses, and connects only to permitted ones. A check in the `lookup` option
- * would miss a URL that contains an IP address, which is never looked up. Stops trying addresses once the
- * attempt has ended.
+ * Resolves the host, checks its addresses, and connects only to permitted ones. The check is not in the `lookup`
+ * option, because `lookup` is not called for a URL that contains an IP address. Stops trying addresses once the attempt
+ * has ended.
  */
 function guardedConnector(
   rules: UrlRules,
@@ -169,7 +176,7 @@ function guardedConnector(
         const checked = { ...options, hostname: address };
         return await (openTunnel === null ? connectTo(checked) : connectThrough(openTunnel, checked, ended));
       } catch (error) {
-        // Keep a TLS error, because it says more than the failure of a later address.
+        // Keeps the first TLS error, because it is more helpful than the error of a later address.
         if (!isTlsError(failure)) failure = error;
       }
     }
@@ -196,7 +203,8 @@ async function readStart(body: AsyncIterable<Buffer> & { destroy(): unknown }): 
     if (size > MAX_READ_BYTES) break;
   }
   const text = Buffer.concat(chunks).subarray(0, MAX_KEPT_BYTES).toString();
-  // PostgreSQL cannot store NUL, and control characters could hide text from people who read the response.
+  // Removes control characters, except line breaks and tabs. PostgreSQL cannot store NUL. The other control characters
+  // could hide text from people who read the response.
   return text === ''
     ? null
     : text.replace(/[\p{Cc}\p{Cf}]/gu, (character) => (/[\n\t]/.test(character) ? character : ''));

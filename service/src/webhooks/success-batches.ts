@@ -10,9 +10,9 @@ export type Success = { delivery: ClaimedDelivery; attempt: Insertable<WebhookAt
 const MAX_BATCH_SIZE = 256;
 
 /**
- * Returns a function that records a successful attempt. Attempts that end while the previous batch is being written
- * share one statement, because transactions are most of the cost of a delivery. If a batch fails, each attempt is
- * recorded individually.
+ * Returns a function that records a successful attempt. Attempts that end while a batch is being written form the next
+ * batch. One statement records all attempts to healthy endpoints in a batch, because transactions are most of the cost
+ * of a delivery. If a batch fails, each of its attempts is recorded individually.
  */
 export function createSuccessBatches(ctx: Context): (success: Success) => Promise<void> {
   type Waiting = { success: Success; resolve(): void; reject(error: unknown): void };
@@ -52,7 +52,7 @@ async function recordSuccesses(ctx: Context, successes: readonly Success[]): Pro
   );
   for (const { delivery, attempt } of successes)
     if (!recorded.has(delivery.delivery_id))
-      // The endpoint is locked before the delivery, as everywhere else.
+      // Locks the endpoint before the delivery. All other code uses the same order, which prevents deadlocks.
       await ctx.db.transaction().execute(async (tx) => {
         await noteSuccess(ctx, tx, delivery);
         await markDelivered(tx, delivery.delivery_id);

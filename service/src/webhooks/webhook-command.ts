@@ -96,7 +96,7 @@ const ACTIONS: Record<string, Action> = {
   resend: { allowed: [], run: (ctx, { caller, id }) => resendDelivery(ctx, caller, id) },
 };
 
-/** Prints results as JSON to standard output. */
+/** Runs the command, and prints its result as JSON to standard output. */
 export async function runWebhook(config: Config, args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args);
   const [name = '', clientId = '', id = '', ...rest] = positionals;
@@ -169,6 +169,6 @@ function readHours(text: string | undefined): number | undefined {
 
 function readFrom({ from }: Values): { from?: 'stopped' | 'now' } {
   if (from === undefined) return {};
-  if (from !== 'stopped' && from !== 'now') throw new UsageError('--from must be stopped or now');
+  if (from !== 'stopped' && from !== 'now') throw new UsageError('--from must be "stopped" or "now"');
   return { from };
 }

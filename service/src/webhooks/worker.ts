@@ -14,8 +14,8 @@ import { createSuccessBatches } from './success-batches.ts';
 const POLL_INTERVAL_MS = 500;
 const MAX_PER_ENDPOINT = 8;
 /**
- * How many attempts a partner can have in progress on a node. This leaves room for other partners, even if all
- * endpoints of one partner hang.
+ * The maximum number of attempts of one partner in progress on a node. Even if all endpoints of a partner hang, the
+ * other slots of the node stay free for other partners.
  */
 const MAX_PER_PARTNER = 32;
 const MAX_PER_NODE = 256;
@@ -61,7 +61,9 @@ export async function startWebhookWorker(ctx: Context): Promise<WebhookWorker> {
       MAX_PER_PARTNER - (perPartner.get(partner) ?? 0),
       MAX_PER_NODE - running.size,
     );
-  /** Runs the work of each endpoint in turn. If one endpoint fails, the round continues with the others. */
+  /**
+   * Calls `work` for one endpoint after another. If a call fails, logs the error and continues with the next endpoint.
+   */
   const forEach = async <E extends { id: string }>(
     endpoints: readonly E[],
     work: (endpoint: E) => Promise<void>,

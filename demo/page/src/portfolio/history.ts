@@ -109,7 +109,7 @@ export function fromFundSwap(swap: FundSwap): Entry {
   };
 }
 
-/** A receipt confirms money that was taken or returned, so a pending order has none yet. */
+/** Returns whether the order has a receipt. A receipt confirms that money was taken or returned. */
 export const hasReceipt = ({ status }: Entry) => status === 'completed' || status === 'refunded';
 
 export const quantityLabel = ({ isEstimate }: Quantity) => (isEstimate ? 'Quantity, estimated' : 'Quantity');

@@ -12,7 +12,7 @@ export type Holding = {
   value: bigint | null;
   /** What the user paid, without fees. */
   cost: bigint;
-  /** Null if the value is null or the cost is 0, and for token sales, which are valued at their cost. */
+  /** Null for token sales, which are valued at their cost. Also null if the value is null or the cost is 0. */
   gain: bigint | null;
 };
 
@@ -20,7 +20,7 @@ export type Portfolio = { holdings: Holding[]; history: Entry[] };
 
 const USD_DECIMALS = 6;
 
-/** Reads the user's holdings and history from the API. Only the user's fund swaps are read from the chain. */
+/** Reads the user's holdings and history from the API, and the user's fund swaps from the chain. */
 export async function loadPortfolio(
   client: Causeway,
   chains: readonly ChainConfig[],
@@ -73,8 +73,8 @@ async function readHolding(client: Causeway, source: Source): Promise<Holding | 
       one.offer === offer &&
       one.chain === chain &&
       one.status === 'completed' &&
-      // Except for sales, the quantity is the balance of the connected wallet. The cost then includes only payments
-      // from that wallet.
+      // For sales, payments from all wallets count. Otherwise the quantity is the balance of the connected wallet, so
+      // only payments from that wallet count.
       (isSale || one.wallet?.toLowerCase() === wallet?.toLowerCase()),
   );
   const cost = entries.reduce((sum, { paid, fee }) => sum + toUsd(paid.units - fee.units, paid.decimals), 0n);
@@ -89,7 +89,7 @@ async function readHolding(client: Causeway, source: Source): Promise<Holding | 
   return { offer, chain, quantity, cost, value, gain };
 }
 
-/** Adds up the estimated quantities. Until the issuer delivers the tokens of a sale, only the payments are exact. */
+/** Adds up the quantities bought in a sale. They are estimates until the issuer delivers the tokens. */
 function sumReceived(entries: readonly Entry[], { asset }: OfferDetails): Holding['quantity'] {
   const units = entries.reduce((sum, { received }) => sum + (received?.units ?? 0n), 0n);
   return { units, decimals: 18, code: asset.code, isEstimate: true };

@@ -67,7 +67,7 @@ function literal(text: string): string {
   return `(${latin.replace(/[\\()]/g, (char) => `\\${char}`).replace(/[\r\n]/g, ' ')})`;
 }
 
-/** Returns the bytes of a document in which each character stands for one byte. */
+/** Returns the bytes of a document from `createPdf`, one byte per character. */
 export function pdfBytes(document: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(document, (char) => char.charCodeAt(0));
 }

@@ -3,7 +3,9 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { useApp } from '../app-context.tsx';
 import { loadPortfolio, type Portfolio } from './load.ts';
 
-/** The polling interval with an event stream. Orders and sales cause events, but prices and funds do not. */
+/**
+ * The polling interval with an event stream. Only orders and sales cause events. Prices and fund balances are polled.
+ */
 const LIVE_INTERVAL_MS = 60_000;
 /** The polling interval without an event stream. */
 const POLL_INTERVAL_MS = 15_000;
@@ -22,7 +24,7 @@ export function usePortfolio() {
   const newest = useRef(0);
   const refresh = useCallback(async () => {
     const number = ++newest.current;
-    // A slow response for another wallet, or from an earlier read, must not replace a newer one.
+    // Ignores the result if a newer read has started, for example for another wallet.
     const set = (next: (previous: Result) => Result) => number === newest.current && setResult(next);
     try {
       const portfolio = await loadPortfolio(client, config.chains, wallet);

@@ -21,8 +21,8 @@ const FORM_ACTIONS = [
 ] as const;
 
 /**
- * Lets the user decide their own identity reviews, in place of the provider's staff. Also lets the user sign, decline
- * or expire their tax form.
+ * Controls of the sandbox that act for the providers. The user decides the outcome of their own identity reviews, and
+ * signs, declines or expires their own tax form.
  */
 export function Reviews() {
   const { isBusy, message, send } = useControl();

@@ -124,7 +124,7 @@ function useOfferPreviews() {
   return state;
 }
 
-/** Links to the sign-in, which then leads to the offer. */
+/** Links to the sign-in page. After sign-in, the browser opens the offer. */
 function PreviewCard({ offer }: { offer: Offer | null }) {
   const card = (
     <>

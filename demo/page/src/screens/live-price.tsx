@@ -127,8 +127,8 @@ function toPoints(market: TokenizedSwapMarket | undefined, live: string | undefi
 }
 
 /**
- * Returns the price that the change is measured from: for the range `1d`, the previous close if it is known, otherwise
- * the first price of the range.
+ * Returns the price from which the change is measured. For the range `1d`, this is the previous close if it is known.
+ * Otherwise it is the first price of the range, or undefined if there are fewer than two prices.
  */
 function startOf(market: TokenizedSwapMarket | undefined, range: Range, points: readonly PricePoint[]) {
   if (range === '1d' && market?.previous_close != null) return Number(market.previous_close);

@@ -167,7 +167,10 @@ function OfferCountdown({ offer: { starts_at, ends_at } }: { offer: OfferDetails
   return null;
 }
 
-/** A skeleton of fixed height: the components' own skeletons would grow and shift the layout. */
+/**
+ * Shown while the offer loads. Its height is fixed, because the components' own skeletons would grow and shift the
+ * layout.
+ */
 function OfferSkeleton() {
   return (
     <>

@@ -143,7 +143,7 @@ function HoldingRow({ holding: { offer, chain, quantity, value, cost, gain } }: 
 
 function Gain({ gain, cost }: { gain: bigint; cost: bigint }) {
   const percent = Number((gain * 10_000n) / cost) / 100;
-  // A gain of less than a cent comes from rounding.
+  // A gain of less than a cent comes from rounding, so it is shown as flat.
   const cents = gain / 10_000n;
   const direction = cents > 0n ? 'up' : cents < 0n ? 'down' : 'flat';
   const sign = cents > 0n ? '+' : '';

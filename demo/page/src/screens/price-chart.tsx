@@ -128,8 +128,8 @@ function showTime(at: number, range: Props['range']): string {
 type Scale = { x(index: number): number; y(price: number): number; ticks: number[] };
 
 /**
- * Leaves a margin above and below. The scale spans at least 0.2% of the price, so that noise does not look like a
- * trend.
+ * Returns the scale of the chart, with some space above the highest and below the lowest price. The scale spans at
+ * least 0.2% of the price, so that noise does not look like a trend.
  */
 function scaleOf(points: readonly PricePoint[]): Scale {
   const prices = points.map(({ price }) => price);

@@ -39,7 +39,7 @@ export function useChecksum(address: string): string {
   useEffect(() => {
     if (!address.startsWith('0x')) return;
     let isUnmounted = false;
-    // Loaded on demand, because the page needs no hash function until it shows an address.
+    // Loads the checksum code on demand, because only pages with an EVM address need it.
     void import('viem/utils').then(({ getAddress, isAddress }) => {
       if (!isUnmounted) setChecksummed(isAddress(address, { strict: false }) ? getAddress(address) : address);
     });

@@ -27,8 +27,9 @@ export function Header() {
 }
 
 /**
- * The links to the main pages: in the header or, on phones, at the bottom of the screen. On the page of an offer, the
- * link to the offers is marked as current. On the page of an order, the link to the portfolio is marked as current.
+ * The links to the main pages, in the header or, on phones, at the bottom of the screen. The link to the offers is also
+ * marked as current on the page of an offer. The link to the portfolio is also marked as current on the page of an
+ * order.
  */
 function Navigation() {
   const { path } = useLocation();

@@ -59,7 +59,7 @@ function Prompt({ approval }: { approval: Approval }) {
               <input
                 inputMode="decimal"
                 value={text}
-                // Only EVM approvals can be changed here: a Solana transaction is already built when it
+                // Only EVM approvals can be edited here. A Solana transaction already contains the amount when it
                 // reaches the wallet.
                 readOnly={!isEvmChain(request.chain)}
                 onChange={(event) => setText(event.target.value.trim())}

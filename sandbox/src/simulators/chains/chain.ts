@@ -16,7 +16,7 @@ export type ReorgOptions = {
   transactions: 'return' | 'drop';
 };
 
-/** A chain that survives restarts: every block is on disk before a reply can depend on it. */
+/** A chain that survives restarts. Every block is on disk before a reply that depends on it is sent. */
 export type Chain = {
   /**
    * Handles an RPC request. A sent transaction is mined before the reply, unless blocks are mined at an
@@ -27,8 +27,8 @@ export type Chain = {
   /** Mines the transactions in the mempool. Mines no block if none of them can be mined. */
   minePending(): Promise<void>;
   /**
-   * Replaces the latest blocks with the same number of empty ones. Throws `ReorgTooDeep` if it would drop a protected
-   * block.
+   * Replaces the latest blocks with the same number of empty blocks. Throws `ReorgTooDeep` if a protected block would
+   * be dropped.
    */
   reorg(options: ReorgOptions): Promise<void>;
   /**
@@ -65,7 +65,8 @@ export async function openChain(options: ChainOptions, protectedBlocks = () => 0
   });
   const state: State = { options, journal, evm, blocks, forks, pending: new Map() };
 
-  // A reply waits until the block in progress is on disk, so that a crash cannot lose anything that a caller has seen.
+  // Resolves when the block in progress is on disk. Replies wait for it, so that a crash cannot lose anything that a
+  // caller has seen.
   let committed: Promise<void> = Promise.resolve();
   let nextBlock: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -90,8 +91,8 @@ export async function openChain(options: ChainOptions, protectedBlocks = () => 0
     return nextBlock;
   }
 
-  // Runs in the queue, so that the chain mines no block and switches no branch while the node accepts or rejects the
-  // transaction.
+  // Runs in the queue. While the node accepts or rejects the transaction, the chain must not mine a block or switch to
+  // another branch.
   async function sendTransaction(args: RpcRequest): Promise<unknown> {
     let outcome: PromiseSettledResult<unknown> | undefined;
     await runExclusively(async () => {

@@ -43,11 +43,11 @@ const DOMAIN_NAME = 'Causeway';
 const FEE_BPS = 50;
 const USER_ID = keccak256(toHex('causeway sandbox partner'));
 const SIGNER_ROLE = keccak256(toHex('ATTESTATION_SIGNER_ROLE'));
-// The id under which the venue's registry lists the users of its market: the low 20 bytes of a hash.
+// Identifies the venue's market in its registry of users: the low 20 bytes of a hash.
 const MARKET_ID: Hex = `0x${keccak256(toHex('global_markets')).slice(-40)}`;
 /** The maximum age of a posted price. Practically infinite, because a sandbox may be stopped for months. */
 export const NEVER_STALE_SECONDS = 2 ** 32 - 1;
-/** Quotes may deviate from the posted price by this much. */
+/** How far a quote may deviate from the posted price. */
 export const MAX_PRICE_DEVIATION_BPS = 1_000;
 const MINT_ROLE = 1n;
 const CONVERT_ROLE = 1n;

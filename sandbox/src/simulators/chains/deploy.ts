@@ -26,7 +26,7 @@ export type DeployedSwap = {
   swap_level: number;
 };
 
-/** One fund per seeded token sale. */
+/** The funds of the seeded token sales, one per sale. */
 export const SALE_FUNDS = ['open', 'ended', 'upcoming', 'other'] as const;
 
 /** The contracts on an embedded chain. */
@@ -51,7 +51,10 @@ const REVOKE_ROLE = 2n;
 const UNIT = 10n ** 6n;
 const MIN_COMMIT = UNIT;
 
-/** Plans everything that is deployed when a chain first starts. The addresses depend only on the plan. */
+/**
+ * Plans the deployment for the first start of a chain. The addresses depend only on the plan, so they are known in
+ * advance.
+ */
 export function planDeployment({ tokenized }: EmbeddedChain): DeploymentPlan {
   const planner = createPlanner();
   const { create, call, steps } = planner;

@@ -28,8 +28,8 @@ type Edr = {
 };
 
 /**
- * Loads the native part of EDR. The package `@nomicfoundation/edr` is not used, because it installs the binaries of all
- * platforms (200 MB). Instead, `sandbox/edr` has one package for each platform on which the sandbox runs.
+ * Loads EDR's native package for this platform. It is installed through the packages in `sandbox/edr`, one for each
+ * supported platform, because `@nomicfoundation/edr` would install the binaries of all platforms (200 MB).
  */
 export function loadEdr(platform: string = process.platform, arch: string = process.arch): Edr {
   const name = `@nomicfoundation/edr-${platform}-${arch}${platform === 'linux' ? '-gnu' : ''}`;

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
-// Not imported from viem's root module, which takes a second to load and would delay the start.
+// Imports `viem/utils` instead of viem's root module, which takes a second to load and would delay the start.
 import { decodeErrorResult, hexToBytes, isHex, parseAbi } from 'viem/utils';
 import { RpcError } from '../rpc-error.ts';
 import { type EdrContext, loadEdr, type Provider } from './edr.ts';
@@ -12,14 +12,16 @@ export type Evm = { request(args: RpcRequest): Promise<unknown> };
 
 export type EvmOptions = {
   chainId: number;
-  /** Accounts funded at genesis. Those with a private key can also send through `eth_sendTransaction`. */
+  /**
+   * Accounts that have a balance at genesis. An account with a private key can also send through `eth_sendTransaction`.
+   */
   accounts?: { address?: Hex; privateKey?: Hex; balance: bigint }[];
   /** Code present at genesis. */
   contracts?: { address: Hex; code: Hex }[];
   genesisTimestamp?: number;
   /**
-   * If false, transactions wait until `evm_mine` and are mined in order of arrival. A transaction with a future nonce
-   * is accepted and waits for the earlier ones. The caller sets the block time.
+   * If false, a block is mined only by `evm_mine`, and the caller sets its time. Transactions are mined in the order of
+   * arrival, but a transaction with a future nonce waits for the nonces before it. Default: true.
    */
   automine?: boolean;
 };
@@ -42,7 +44,7 @@ function edrContext() {
 
 /**
  * Creates an EVM chain in this process. The same transactions always produce the same block hashes, because genesis,
- * randomness and time are fixed: blocks are one second apart unless `evm_setNextBlockTimestamp` sets the time.
+ * randomness and block times are fixed. Blocks are one second apart, unless the caller sets the time.
  */
 export async function createEvm(options: EvmOptions): Promise<Evm> {
   const provider = await createProvider(options);
@@ -50,7 +52,7 @@ export async function createEvm(options: EvmOptions): Promise<Evm> {
   return { request: withFixedTime(provider, options) };
 }
 
-// Sets the time of every block; otherwise the first block after a pause would have the wall-clock time.
+// Sets the time of every block. Otherwise, EDR would give the first block after a pause the wall-clock time.
 function withFixedTime(provider: Provider, options: EvmOptions): Evm['request'] {
   let nextTimestamp = (options.genesisTimestamp ?? GENESIS_TIMESTAMP) + 1;
   let isTimeSet = false;
@@ -145,7 +147,7 @@ async function send(provider: Provider, method: string, params: unknown = []): P
 
 const standardErrors = parseAbi(['error Error(string)', 'error Panic(uint256)']);
 
-// Nodes report a revert with code 3 and the bare return data. EDR uses a different shape.
+// Converts an error of EDR to the form that nodes use: a revert has code 3, and its data is the return data alone.
 function toRpcError({ code, message, data }: EdrFailure): RpcError {
   const returned = data?.data;
   if (!isHex(returned)) return new RpcError(code, message);

@@ -3,7 +3,7 @@ import type { Hex } from 'viem';
 import { roles, testWallets } from '../../seed/keys.ts';
 import type { ChainOptions } from './chain.ts';
 
-/** A fixed time, so that the deployment's blocks are the same in every sandbox. */
+/** The time of the genesis block. It is fixed, so that the deployment's blocks are the same in every sandbox. */
 export const GENESIS_TIMESTAMP = 1_735_689_600;
 
 /** Multicall3's address on public chains. */

@@ -18,7 +18,7 @@ export type ReorgRecord = { drop: number };
 export type BlockJournal = {
   /** The blocks of the current branch, in order. */
   blocks: BlockRecord[];
-  /** The number of reorgs. Seeds the randomness of later blocks. */
+  /** The number of reorgs. The randomness of later blocks depends on it. */
   forks: number;
   /** Resolves when the records are on disk. */
   append(records: (BlockRecord | ReorgRecord)[]): Promise<void>;

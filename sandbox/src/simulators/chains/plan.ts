@@ -14,7 +14,7 @@ export type PlannedStep = PlannedTransaction & { by: Role; nonce: number };
 type Artifact<A extends Abi> = { abi: A; bytecode: Hex };
 type Mutability = 'nonpayable' | 'payable';
 
-/** Collects transactions with their nonces, so that all contract addresses are known before anything is sent. */
+/** Collects transactions and assigns their nonces, so that all contract addresses are known before anything is sent. */
 export function createPlanner() {
   const steps: PlannedStep[] = [];
   const nonces = new Map<Role, number>();

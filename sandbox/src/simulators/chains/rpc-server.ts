@@ -14,8 +14,8 @@ const MAX_BODY_BYTES = 1_048_576;
 const MAX_BATCH_SIZE = 1000;
 const MAX_CALL_GAS = 10_000_000;
 const METERED_METHODS = new Set(['eth_call', 'eth_estimateGas']);
-// Three kinds of methods are forbidden: those that need keys, which the node does not hold; subscriptions, which need a
-// lasting connection; and those that change time or state, which are reserved for the sandbox's controls.
+// The server refuses methods that need keys, because the node holds none. It refuses subscriptions, because they need a
+// lasting connection. It refuses methods that change time or state, because only the sandbox's controls may do so.
 const FORBIDDEN_METHODS = /^(?!eth_|net_|web3_)|^eth_(sign|sendTransaction|subscribe|unsubscribe)/;
 
 const CORS = {
@@ -26,7 +26,10 @@ const CORS = {
   'access-control-max-age': '86400',
 };
 
-/** Serves JSON-RPC at `/{chain}` for everyone and at `/{chain}/{serviceKey}` for the service, where faults apply. */
+/**
+ * Serves JSON-RPC at `/{chain}` for everyone, and at `/{chain}/{serviceKey}` for the service. Faults apply only to
+ * requests of the service.
+ */
 export function createRpcServer(chains: Map<string, ServedChain>, serviceKey: string): Server {
   return createServer((request, response) => {
     serve(chains, serviceKey, request, response).catch(() => response.destroy());

@@ -77,7 +77,8 @@ async function openEmbedded(embedded: EmbeddedChain, folder: string, now: () => 
   return { embedded, chain, fault: createFault(), deployment: plan.deployment };
 }
 
-// Throws if the deployment plan has changed, because addresses in use would then belong to other contracts.
+// Throws if the deployment plan differs from the plan that created this data folder. The two plans could deploy
+// different contracts to the same address.
 async function checkPlan(path: string, steps: PlannedStep[]): Promise<void> {
   const text = JSON.stringify(steps);
   const current = createHash('sha256').update(text).digest('hex');

@@ -95,7 +95,7 @@ function isDrawable(signature: string | undefined): boolean {
   return /^(https?:\/\/|data:image\/|[A-Za-z0-9+/]+={0,2}$)/.test(signature);
 }
 
-/** Like the provider, replies 200 for an expired submission but sends no mail. */
+/** For an expired submission, replies 200 but sends no mail, as the provider does. */
 async function updateSubmitter(
   submissions: Submissions,
   submission: Submission,

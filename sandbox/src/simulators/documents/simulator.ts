@@ -14,8 +14,8 @@ import { createSubmissions } from './submissions.ts';
 export type { DocumentControls } from './controls.ts';
 
 /**
- * What the service needs to call the provider and verify its webhooks. `page_url` is for people: a page that lists the
- * provider's mail.
+ * What the service needs to call the provider and to verify its webhooks. `page_url` is not for the service: it is a
+ * page on which people can read the provider's mail.
  */
 export type ReadyDocuments = {
   url: string;
@@ -63,7 +63,7 @@ export const startDocuments: StartSimulator<ReadyDocuments> = async ({ folder, c
   };
   addDocumentControls(control, parts);
   const server = createDocumentsServer(parts);
-  // The name must not change: the port is stored under it, and links in mails already sent use that port.
+  // Do not change this name: the port is stored under it, and links in mails already sent contain the port.
   url = await listen('signing', server);
   const templates = { w8_ben: 1, w8_ben_e: 2 };
   return {

@@ -6,7 +6,7 @@ export type Submission = {
   template_id: number;
   email: string | null;
   external_id: string | null;
-  /** Personal data the form is filled with. The provider stores it; the service must not. */
+  /** The personal data that fills the form. The provider stores it, but the service must not. */
   values: Record<string, string>;
   created_at: string;
   expire_at: string | null;

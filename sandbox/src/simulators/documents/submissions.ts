@@ -11,7 +11,7 @@ import {
 } from './submission.ts';
 
 /**
- * Changes submissions and sends the resulting mails and webhooks. Methods that resolve to a boolean return whether the
+ * Changes submissions, and sends the resulting mails and webhooks. A `Promise<boolean>` resolves to true if the
  * webhooks were accepted.
  */
 export type Submissions = {

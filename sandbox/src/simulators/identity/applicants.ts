@@ -14,7 +14,7 @@ type NewApplicant = Pick<Applicant, 'externalUserId' | 'type' | 'levelName' | 'e
 
 /**
  * Changes applicants and sends the resulting webhooks. Changes take effect immediately. Each `Promise<boolean>`
- * resolves to the result of `WebhookSender.send`: whether the first delivery attempt was accepted.
+ * resolves to whether the first delivery attempt was accepted (see `WebhookSender.send`).
  */
 export type Applicants = {
   state: IdentityState;
@@ -26,7 +26,10 @@ export type Applicants = {
   reset(applicant: Applicant): Promise<boolean>;
   /** Sends a webhook of any type. */
   notify(applicant: Applicant, type: string, extra?: Record<string, unknown>): Promise<boolean>;
-  /** Makes reset webhooks carry the verdict from before the reset, as the real provider sometimes does. */
+  /**
+   * Sets whether reset webhooks contain the verdict from before the reset, as the webhooks of the real provider
+   * sometimes do.
+   */
   sendStaleVerdicts(isOn: boolean): void;
   save(): Promise<void>;
 };

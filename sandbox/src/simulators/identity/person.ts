@@ -2,7 +2,7 @@ import { toAlpha3 } from '@causeway/service/pii/countries.ts';
 import { type Static, Type } from 'typebox';
 import type { Applicant, Info } from './applicant.ts';
 
-/** The country of made-up people for whom no country is set. */
+/** The country of an example person or company if no country is set for the user. */
 export const DEFAULT_COUNTRY = 'DE';
 
 const Text = Type.Optional(Type.String({ maxLength: 300 }));
@@ -35,8 +35,8 @@ export const Person = Type.Object(
 export type Person = Static<typeof Person>;
 
 /**
- * Sets the applicant's data. Names go to `info` (read from the document) and `fixedInfo` (entered), all other
- * fields to `fixedInfo`.
+ * Sets the applicant's `info` (data read from documents) and `fixedInfo` (data that the user entered). A person's
+ * address and tax id are set only in `fixedInfo`.
  */
 export function setPerson(applicant: Applicant, person: Person): void {
   const { street, city, state, postal_code, country } = person.address ?? {};
@@ -80,7 +80,7 @@ export function isEmpty(info: Info): boolean {
   return Object.keys(info).length === 0;
 }
 
-/** Returns a made-up person or company, for when no data is given. */
+/** Returns an example person or company. Used if the caller gives no data. */
 export function examplePerson(kind: 'person' | 'company', country: string): Person {
   const address = { street: '1 Example Street', city: 'Exampleton', postal_code: '10000', country };
   if (kind === 'company') return { company_name: 'Example Holdings', tax_id: 'EX-0001', address };

@@ -18,7 +18,7 @@ export type ChainOptions = {
 
 export type Slots = { processed: number; confirmed: number; finalized: number };
 
-/** A chain that survives restarts. Callers must await `committed` before they expose anything they have read. */
+/** A chain that survives restarts. Before callers expose anything that they have read, they must await `committed`. */
 export type SolanaChain = {
   ledger: Ledger;
   timeline: Timeline;
@@ -204,7 +204,7 @@ function isLanded(entry: ReturnType<Ledger['execute']>): entry is Landed {
   return typeof entry === 'object' && 'slot' in entry;
 }
 
-/** Throws if the journal was written with different genesis accounts: replaying it would give different balances. */
+/** Throws if the genesis accounts have changed since the journal was created. A replay would give other balances. */
 function checkGenesis(records: Record[], { genesis }: ChainOptions, write: (record: Record) => void): void {
   const current = digestGenesis(genesis);
   const stored = records.find((record) => 'genesis' in record);
@@ -222,7 +222,10 @@ function digestGenesis(genesis: ChainOptions['genesis']): string {
   return hash.digest('hex');
 }
 
-/** Applies forks and gaps to the timeline and returns the records that remain on the current branch. */
+/**
+ * Applies the recorded forks and gaps to the timeline. Returns the transactions that landed on the current branch, the
+ * transactions that are still pending, and the last anchor.
+ */
 function foldRecords(records: Record[], timeline: Timeline) {
   let landed: LandedRecord[] = [];
   let pending: PendingRecord[] = [];
@@ -250,7 +253,7 @@ function createWriter(append: (records: Record[]) => Promise<void>) {
     write: (record: Record) => {
       batch.push(record);
       if (batch.length > 1) return;
-      // After a failed write every later request fails too.
+      // If a write fails, all later writes fail too.
       written = written.then(() => {
         const records = batch;
         batch = [];

@@ -12,7 +12,7 @@ export type SolanaToken = { asset_id: string; code: string; name: string; addres
 /** The tokens and accounts that exist from the chain's first slot on. */
 export type SolanaDeployment = {
   tokens: SolanaToken[];
-  /** The fund of the open token sale: the delegate that users approve. */
+  /** The fund of the open token sale. Users approve it as the delegate of their token accounts. */
   sale_fund: string;
   /** The cold wallet's token account, which receives the fund's money. */
   vault: string;
@@ -75,7 +75,7 @@ function wallet(key: Uint8Array, lamports: bigint): Genesis {
 }
 
 function tokenProgramAccount(key: Uint8Array, data: Uint8Array): Genesis {
-  // The rent of the public networks: 6,960 lamports a byte, with 128 bytes for the account itself.
+  // The minimum balance on the public networks: 6,960 lamports per byte, for the data and 128 bytes of metadata.
   const lamports = BigInt(data.length + 128) * 6_960n;
   const state = { lamports, owner: TOKEN_PROGRAM, data, executable: false };
   return { key, state: { ...state, rentEpoch: RENT_EXEMPT_EPOCH } };

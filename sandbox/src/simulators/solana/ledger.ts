@@ -37,7 +37,7 @@ export type Landed = Execution & {
 
 export type OwnedTokenAccount = { key: Uint8Array; state: AccountState; token: TokenAccount };
 
-/** The blocks and accounts of the current branch, and the earlier account versions that recent blocks replaced. */
+/** The blocks and accounts of the current branch. Also keeps the account versions that recent blocks have replaced. */
 export type Ledger = {
   account(key: Uint8Array, slot: number): AccountState | null;
   /** Executes a transaction in a slot. Returns an error if the transaction cannot be included in a block. */
@@ -53,7 +53,7 @@ export type Ledger = {
   involving(address: string): readonly Landed[];
   /** Undoes all blocks from this slot on. Returns their transactions, oldest first. */
   undo(from: number): Landed[];
-  /** Drops the account versions that no node needs once the chain has reached slot `head`. */
+  /** Drops the account versions and message hashes that are too old for every node when the chain is at slot `head`. */
   prune(head: number): void;
   tokenAccounts(owner: Uint8Array, slot: number): OwnedTokenAccount[];
   /** Sets an account that exists from the first slot on. */
@@ -74,7 +74,7 @@ export function createLedger(svm: Svm, timeline: Timeline): Ledger {
   /** For each owner, the token accounts that it has or had. */
   const tokenAccounts = new Map<string, Set<string>>();
 
-  /** Returns the account's version as of `slot` if a later block replaced it, otherwise undefined. */
+  /** Returns the account as it was at the end of `slot`, or undefined if no later block has changed it. */
   function replacedAfter(key: Uint8Array, slot: number): AccountState | null | undefined {
     const id = toHex(key);
     for (const [at, versions] of replaced) {

@@ -5,19 +5,19 @@ import { type Commitment, type Config, readCommitment, readOptionalInteger } fro
 import { isSameKey, TOKEN_PROGRAM } from './programs.ts';
 import type { AccountState } from './svm.ts';
 
-/** The faults of a simulated node. Tests and controls change them while it runs. */
+/** The faults of a simulated node. Tests and the sandbox's controls change them while the node runs. */
 export type NodeFaults = {
   slotsBehind: number;
   /**
-   * Whether the node has a transaction history. A node without a history finds no transactions, as if its storage had
-   * failed, but still returns the statuses of recent transactions.
+   * Whether the node has a transaction history. Without a history, the node finds no transactions, but it still returns
+   * the statuses of recent transactions.
    */
   hasHistory: boolean;
   /** Whether the node records inner instructions. */
   recordsInner: boolean;
   /** Whether the node returns null for existing accounts of the token program. */
   hidesTokenAccounts: boolean;
-  /** What happens to transactions that the node acknowledges. */
+  /** What happens to a transaction that the node has acknowledged: it lands immediately, never, or late. */
   sending: 'now' | 'lost' | { lateBySlots: number };
 };
 
@@ -46,7 +46,7 @@ export type Node = {
   bankAt(commitment: Commitment): Bank;
   /** Finds a transaction in the node's blocks. */
   find(signature: string): Landed | undefined;
-  /** Throws -32005 if the node is behind. */
+  /** Throws -32005 if the node is too far behind to be healthy. */
   requireHealth(): void;
   /** Returns a view of this node as if it had stopped following the chain this many slots ago. */
   behind(slots: number): Node;

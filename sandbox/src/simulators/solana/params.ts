@@ -12,7 +12,7 @@ export function readConfig(value: unknown): Config {
   return value as Config;
 }
 
-/** Reads `commitment`. Nodes default to finalized. */
+/** Reads the commitment level. Default: `finalized`, as on real nodes. */
 export function readCommitment({ commitment }: Config, name = 'commitment'): Commitment {
   if (commitment === undefined || commitment === null) return 'finalized';
   if (!COMMITMENTS.includes(String(commitment)))
@@ -22,7 +22,10 @@ export function readCommitment({ commitment }: Config, name = 'commitment'): Com
   return commitment as Commitment;
 }
 
-/** Reads the commitment for a history method. History contains no blocks that are merely processed. */
+/**
+ * Reads the commitment level for a method about past blocks. Throws for `processed`, because such methods know only
+ * confirmed blocks.
+ */
 export function readHistoryCommitment(config: Config): Exclude<Commitment, 'processed'> {
   const commitment = readCommitment(config);
   if (commitment === 'processed') throw invalidParams('Method does not support commitment below `confirmed`');

@@ -111,7 +111,10 @@ function renderMeta(node: Node, entry: Landed, isParsed: boolean, { version }: W
   };
 }
 
-/** Renders the inner instructions of each instruction that has any. */
+/**
+ * Renders the inner instructions, grouped by the instruction that called them. Leaves out instructions without inner
+ * instructions.
+ */
 export function renderInner({ inner, keys }: Pick<Landed, 'inner' | 'keys'>, isParsed: boolean) {
   return inner.flatMap((calls, index) => {
     if (calls.length === 0) return [];

@@ -91,7 +91,7 @@ function reply(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json', ...CORS }).end(toJson(body));
 }
 
-/** Serializes u64 values as bare numbers, as nodes do. `JSON.stringify` cannot write the largest of them. */
+/** Serializes u64 values (bigints) as bare numbers, as nodes do. `JSON.stringify` throws for a bigint. */
 function toJson(value: unknown): string {
   if (typeof value === 'bigint') return value.toString();
   if (Array.isArray(value)) return `[${value.map((entry) => toJson(entry ?? null)).join(',')}]`;

@@ -22,7 +22,7 @@ export type ReadySolana = {
 };
 
 const SLOT_MS = 400;
-/** Fewer slots than on the public networks, where finality takes 13 seconds. */
+/** A slot is final after this many further slots. The public networks need more: about 13 seconds. */
 const FINALITY_LAG_SLOTS = 4;
 
 /** Starts the embedded Solana chain behind a JSON-RPC server. */
@@ -43,7 +43,8 @@ export const startSolana: StartSimulator<ReadySolana> = async ({ folder, control
   ]);
   const server = createRpcServer((path) => nodes.get(path));
   addSolanaControls(control, { chain, fault: serviceNode.fault, node: serviceNode.node });
-  // Slots pass in real time, because a stopped test clock must not stop the chain. Moving the clock forward adds slots.
+  // Slots pass in real time, so that the chain continues while the test clock is stopped. If the test clock is moved
+  // forward, adds the slots of the skipped time.
   let lastNow = clock.now();
   clock.onChange(async () => {
     const passed = Math.floor((clock.now() - lastNow) / SLOT_MS);

@@ -23,7 +23,7 @@ export type Execution = {
   err: TransactionError | null;
   logs: string[];
   units: number;
-  /** The inner instructions of each instruction, at the instruction's index. */
+  /** `inner[i]` has the inner instructions of instruction `i`. */
   inner: InnerCall[][];
   returnData: { program: Uint8Array; data: Uint8Array } | null;
 };
@@ -37,7 +37,8 @@ export type Svm = {
   setSlotHashes(hashes: { slot: bigint; hash: string }[]): void;
   rentExemption(bytes: number): bigint;
   /**
-   * Executes a transaction. Parse the bytes first: LiteSVM aborts the process if it cannot deserialize them.
+   * Executes a transaction. The caller must parse the bytes first: LiteSVM aborts the process if it cannot deserialize
+   * them.
    */
   execute(raw: Uint8Array): Execution;
   simulate(raw: Uint8Array, options: { verifySignatures: boolean }): Simulation;
@@ -93,8 +94,7 @@ function toState(account: Account | null): AccountState | null {
     owner: account.owner(),
     data: account.data(),
     executable: account.executable(),
-    // Every account is exempt from rent and therefore has the same rent epoch. LiteSVM would report 0 for new
-    // accounts.
+    // Every account here is exempt from rent. LiteSVM would report the rent epoch 0 for new accounts.
     rentEpoch: RENT_EXEMPT_EPOCH,
   };
 }

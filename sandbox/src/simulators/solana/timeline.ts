@@ -20,7 +20,9 @@ export type Timeline = {
   isSkipped(slot: number): boolean;
   /** Returns the latest slot at or before `slot` that has a block. */
   lastBlock(slot: number): number;
-  /** Returns the slot of the blockhash if a transaction in `slot` may use the blockhash. */
+  /**
+   * Returns the slot of the block with this hash, or undefined if a transaction in `slot` may not use the blockhash.
+   */
   findBlockhash(hash: Buffer, slot: number): number | undefined;
   /** Replaces the blocks from this slot on. */
   fork(from: number): void;

@@ -10,7 +10,10 @@ export type WireTransaction = {
   raw: Buffer;
   signatures: Buffer[];
   message: Buffer;
-  /** Nodes detect duplicates by this hash, because one message can have several valid signatures. */
+  /**
+   * A hash of `message`. Nodes detect duplicates by it. The signatures cannot serve for this, because one message can
+   * have several valid signatures.
+   */
   messageHash: string;
   version: 'legacy' | 0;
   header: { required: number; readonlySigned: number; readonlyUnsigned: number };

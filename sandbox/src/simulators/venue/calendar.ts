@@ -12,7 +12,7 @@ export type CalendarMoment = {
   status: MarketStatus;
   /** When `status` began. */
   since: number;
-  /** The next conventional session. */
+  /** The next session other than `offhours`. */
   next: Interval<ConventionalSession>;
   nextClose: number | null;
   offhours: { isOpen: boolean; nextOpen: number; nextClose: number };
@@ -22,12 +22,12 @@ export type Calendar = (now: number) => CalendarMoment;
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
-/** Shorter gaps are pauses between sessions; longer ones are weekends and holidays. */
+/** A gap between two sessions that is at most this long is a pause. A longer gap is a weekend or a holiday. */
 const MAX_PAUSE_MS = 10 * MINUTE_MS;
 const DAYS_BACK = 5;
 /**
- * How many days ahead sessions are computed. This is enough to find the end of the next weekend, even at the start of a
- * week and with holidays before and after the weekend.
+ * How many days ahead sessions are computed. The longest search is from the start of a week to the end of the next
+ * weekend, with holidays before and after that weekend.
  */
 const DAYS_AHEAD = 12;
 const MAX_CACHED_DAYS = 1000;
@@ -115,8 +115,8 @@ function offsetAt(now: number): number {
 }
 
 /**
- * Converts a New York wall-clock time to milliseconds since the epoch. The result is never ambiguous, because no
- * session starts or ends in the hour that daylight saving skips or repeats.
+ * Converts a wall-clock time in New York to milliseconds since the epoch. Does not handle the hour that daylight saving
+ * time skips or repeats, because no session starts or ends in that hour.
  */
 function instantAt(day: Day, timeMs: number): number {
   const wall = day * DAY_MS + timeMs;

@@ -34,7 +34,10 @@ export type VenueView = {
 
 export type VenueControls = {
   'venue/set': { input: VenueSetting; output: VenueView };
-  /** Makes the market follow the calendar from now on. Does nothing if `venue/set` has set the session. */
+  /**
+   * Makes the market follow the calendar. By default, it is always open. Does nothing if `venue/set` has set the
+   * session.
+   */
   'venue/calendar': { input: Record<string, never>; output: Record<string, never> };
   /** Returns prices of the last year, for a service that has recorded none yet. */
   'venue/history': { input: Record<string, never>; output: { prices: PastPrice[] } };

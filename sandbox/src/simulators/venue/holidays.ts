@@ -49,7 +49,7 @@ function observed(day: Day): Day {
 function holidays(year: number): Day[] {
   const newYear = dayOf(year, 1, 1);
   return [
-    // Exception: New Year's Day on a Saturday is not observed on the last trading day of the old year.
+    // Exception: if New Year's Day is a Saturday, the exchange stays open on the Friday before.
     weekday(newYear) === SATURDAY ? newYear : observed(newYear),
     nthWeekday(year, 1, MONDAY, 3),
     nthWeekday(year, 2, MONDAY, 3),

@@ -19,7 +19,7 @@ export class VenueError extends Error {
 
 export type MarketNow = {
   status: MarketStatus;
-  /** Identifies the current session. The limit on executed attestations applies to each session separately. */
+  /** Identifies the current session. Each session has its own limit on executed attestations. */
   session: string;
   /** Null while the status is set through the sandbox, because the next session is then unknown. */
   moment: CalendarMoment | null;
@@ -32,7 +32,7 @@ export type Market = {
   asset(symbol: unknown): DeployedAsset;
   setting(symbol: string): AssetSetting;
   mid(asset: DeployedAsset): bigint;
-  /** Returns why an asset cannot be traded now, or null. */
+  /** Returns why the asset cannot be traded now, or null if it can be traded. */
   findRefusal(asset: DeployedAsset, side: Side): VenueError | null;
   limits(asset: DeployedAsset, price: bigint): Limits;
   sessionLimit(symbol: string, session: Session): SessionLimit;
@@ -110,7 +110,7 @@ export function createMarket(
     limits: ({ symbol }, price) => {
       const { status, session, moment } = market.now();
       if (status === 'paused') return { maxTokens: 0n, maxNotional: 0n, remaining: 0 };
-      // A closed market still reports the limits of the next session.
+      // Outside its trading sessions, an asset has the limits of the next session.
       const isOpen = status !== 'closed' && sessionsOf(symbol).includes(status);
       const limited = isOpen ? status : (moment?.next.name ?? 'regular');
       const { maxActiveNotional, maxAttestationCount } = market.sessionLimit(symbol, limited);

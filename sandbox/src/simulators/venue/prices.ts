@@ -5,7 +5,10 @@ export type Side = 'buy' | 'sell';
 export type Duration = 'short' | 'long';
 
 const DRIFT_SCALE = 1_000_000_000n;
-/** Waves of different lengths whose sum keeps the price within two percent of the reference. */
+/**
+ * The waves that move the price. Their amplitudes add up to less than 0.02, so the price stays within two percent of
+ * the reference.
+ */
 const OCTAVES = [
   { periodMs: 2_000, amplitude: 0.0001 },
   { periodMs: 30_000, amplitude: 0.0006 },
@@ -13,21 +16,23 @@ const OCTAVES = [
   { periodMs: 14_400_000, amplitude: 0.015 },
 ] as const;
 
-/** Slower waves. They apply only to past prices, so that the live price stays close to the reference. */
+/** Slower waves, which move only past prices. The live price must stay close to the reference. */
 const PAST_OCTAVES = [
   { periodMs: 259_200_000, amplitude: 0.02 },
   { periodMs: 2_592_000_000, amplitude: 0.06 },
   { periodMs: 12_960_000_000, amplitude: 0.12 },
 ] as const;
 
-/** Returns the mid price: a walk around the reference that depends only on the seed and the time. */
+/**
+ * Returns the mid price, which moves around the reference. The same seed, symbol and time always give the same price.
+ */
 export function midPrice(seed: string, symbol: string, reference: bigint, now: number): bigint {
   return applyDrift(reference, sumWaves(OCTAVES, seed, symbol, now));
 }
 
 /**
- * Returns a past mid price: the same walk plus a trend. The trend is zero at `now`, so that past prices lead up to the
- * live price.
+ * Returns the mid price at the past time `at`: the result of `midPrice`, plus a trend. The trend is zero at `now`, so
+ * that a chart of past prices ends at the live price.
  */
 export function pastMidPrice(
   seed: string,
@@ -63,7 +68,7 @@ function noise(seed: string, symbol: string, periodMs: number, step: number): nu
   return hash.readInt32BE() / 2 ** 31;
 }
 
-/** Spreads are in points: 1,000 points are one percent. */
+/** The number of points in 100%. Spreads are given in points: 1,000 points are one percent. */
 const POINTS = 100_000n;
 const MAX_SPREAD_POINTS = 2_000n;
 const DURATION_POINTS: Record<Duration, bigint> = { short: 50n, long: 150n };

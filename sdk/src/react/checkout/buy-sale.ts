@@ -19,14 +19,16 @@ import {
 type Recorded = ReturnType<typeof useUnfinishedSales> & { lock: string };
 type Options = FlowOptions<TokenSalePhase>;
 /**
- * This page's copy of a purchase, in memory. It keeps the hash of the approval even if browser storage is full or
- * blocked.
+ * One run of a purchase on this page. `purchase` is also recorded in browser storage. If the storage is full or
+ * blocked, this copy in memory still has the hash of the approval.
  */
 export type Attempt = {
   purchase: UnfinishedSale;
-  /** True to finish an earlier purchase, with its existing approval if that is found. False to start a new purchase. */
+  /** True if this attempt continues an earlier purchase. It then uses the existing approval, if there is one. */
   readonly isResumed: boolean;
-  /** Whether a new purchase may replace this one. False if this one may have been finished, here or in another tab. */
+  /**
+   * Whether a retry may start a new purchase. False if this purchase may already be finished, here or in another tab.
+   */
   canRetry: boolean;
   /** Whether browser storage had a record of the purchase when the attempt started. */
   readonly wasRecorded: boolean;
@@ -39,8 +41,8 @@ type Sale = {
   /** Called if the service has already used the approval of the purchase. */
   onApprovalUsed(purchase: UnfinishedSale): void;
   /**
-   * Called if a purchase that is already approved must be finished or discarded before a new one can start. Resets the
-   * flow to `idle`, in which the checkout shows the approved purchase.
+   * Resets the flow to `idle`. Called if the user starts a new purchase while another one is approved but not finished.
+   * In `idle`, the checkout shows the approved purchase, so that the user can finish or discard it.
    */
   reset(): void;
 };
@@ -64,8 +66,8 @@ export function buySale(
   const { recorded, attempt, onApprovalUsed, reset } = sale;
   const { isResumed } = attempt;
   return runExclusively(recorded.lock, async () => {
-    // Another page may have finished or approved this purchase, or may have approved another one, which must be
-    // finished first.
+    // Reads the records again, because another page may have changed them. A new purchase cannot start while another
+    // purchase is approved but not finished.
     const stored = recorded.read();
     if (!isResumed && findApproved(stored)) {
       reset();
@@ -73,7 +75,7 @@ export function buySale(
     }
     const purchase = isResumed ? findLatest(stored, attempt.purchase) : attempt.purchase;
     if (purchase === undefined) throw saleClosed();
-    // Recorded before the wallet opens: the user may leave the page and approve afterwards.
+    // Records the purchase before the wallet opens, because the user may leave the page and then approve in the wallet.
     recorded.record(purchase);
     let { approvalHash } = purchase;
     /** The wallet's pending answer to a request to send a transaction. */
@@ -106,8 +108,8 @@ export function buySale(
     } catch (error) {
       const code = codeOf(error);
       if (code === 'approval_already_used') onApprovalUsed(purchase);
-      // A wallet prompt may outlive the flow. Waits until the wallet answers, so that no other purchase starts before
-      // then.
+      // After an abort, the wallet prompt may still be open. Waits for the wallet's answer, so that no other purchase
+      // can start while the prompt is open.
       const mayBeSent =
         code === 'outcome_unknown' ||
         (code === 'aborted' &&
@@ -115,8 +117,7 @@ export function buySale(
             () => true,
             (late) => !flows.isRejected(late),
           )));
-      // If it is certain that the wallet sent no approval for a new purchase, there is nothing to finish, and the
-      // record is removed.
+      // Removes the record of a new purchase if the wallet has certainly sent no approval: there is nothing to finish.
       const mayBeApproved = mayBeSent && (error as FlowError<TokenSalePhase>).phase === 'approving';
       const isEmpty = approvalHash === null && !isResumed && !mayBeApproved;
       if (isEmpty || UNUSABLE_APPROVAL_CODES.has(code)) {
@@ -162,9 +163,9 @@ function startFlow(
 }
 
 /**
- * Forgets a purchase, after running `work` if given. If the service already has the participation and only its reply
- * was lost, returns the participation and does not run `work`: `work` may revoke the approval that the participation
- * needs.
+ * Runs `work`, if given, and removes the record of the purchase. `work` may revoke the approval. If the service already
+ * has a participation for the purchase, returns it and does not run `work`, because the participation needs the
+ * approval.
  */
 export function discardSale(
   causeway: Causeway,
@@ -172,7 +173,7 @@ export function discardSale(
   work?: () => Promise<unknown>,
 ): Promise<Participation | undefined> {
   return runExclusively(recorded.lock, async () => {
-    // Another page may have approved the purchase since, or finished it.
+    // Reads the record again, because another page may have approved or finished the purchase.
     const latest = findLatest(recorded.read(), purchase);
     if (latest === undefined) throw saleClosed();
     const found = await findParticipation(causeway, offer, latest);
@@ -183,8 +184,8 @@ export function discardSale(
 }
 
 /**
- * Runs `work`, which revokes an approval that no purchase uses. Throws `purchase_elsewhere` if another page is running
- * a purchase, if an approved purchase is recorded, or if a participation needs the approval.
+ * Runs `work`, which revokes an approval. Throws `purchase_elsewhere` instead if the approval may still be needed:
+ * another page is running a purchase, an approved purchase is recorded, or a participation uses the approval.
  */
 export function revokeUnused(
   causeway: Causeway,

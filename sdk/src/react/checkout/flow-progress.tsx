@@ -3,7 +3,7 @@ import { Spinner } from '../ui/elements.tsx';
 import { useUi } from '../ui/ui.tsx';
 import type { Step } from './phases.ts';
 
-/** Shows the steps of a flow and announces what the current one is waiting for. */
+/** Shows the steps of a flow and announces what the current step is waiting for. */
 export function FlowProgress<Phase extends string>({
   steps,
   state,

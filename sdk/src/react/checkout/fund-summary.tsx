@@ -26,7 +26,7 @@ export function FundSummary(props: Preview) {
   return <FactList className="cw-summary" facts={useSwapFacts(props)} />;
 }
 
-/** Returns the order as the review sheet shows it, or an empty list until the order is complete. */
+/** Returns the facts about the order for the review sheet, or an empty list until the order is complete. */
 export function useFundFacts(
   props: Omit<Preview, 'deployment'> & { deployment: Deployment | undefined; wallet: Wallet | undefined },
 ): readonly Fact[] {

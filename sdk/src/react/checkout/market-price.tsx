@@ -11,7 +11,7 @@ import { useUi } from '../ui/ui.tsx';
 const STATUS_INTERVAL_MS = 10_000;
 const QUOTE_INTERVAL_MS = 3_000;
 
-/** Error codes that explain why nothing can be bought, unlike codes such as `network_error`. */
+/** Error codes that say why the asset cannot be bought. Other codes, such as `network_error`, do not say why. */
 const CLOSED_CODES = new Set([
   'market_closed',
   'market_paused',
@@ -84,9 +84,9 @@ function closedTitle(error: CausewayError | undefined): Message {
 }
 
 /**
- * While the market is closed, requests one quote. The request fails, and its error contains the reason, which the
- * trading status does not include. The parameters differ from those of the live quote, so that the cache does not
- * answer with a recent price.
+ * Returns the error that says why the market is closed. The trading status does not include the reason, so this hook
+ * requests one quote, which fails with the reason. The parameters differ from those of the live quote, so that the
+ * cache does not answer with a recent price.
  */
 function useHaltReason(symbol: string, isClosed: boolean): CausewayError | undefined {
   return useQuote({ symbol, side: 'buy', notional_value: '100' }, { enabled: isClosed }).error;

@@ -1,11 +1,14 @@
 import { formatAmount } from '../../amounts.ts';
 
-/** Returns the minimum to receive at this slippage, in smallest units, rounded up in favor of the user. */
+/**
+ * Returns the minimum amount that the user receives at this slippage, in smallest units. Rounds up, in favor of the
+ * user.
+ */
 export function minReceived(expected: string, slippageBps: number): bigint {
   return (BigInt(expected) * BigInt(10_000 - slippageBps) + 9_999n) / 10_000n;
 }
 
-/** Returns the part of the amount that reaches the venue, without the fee. Rounds down, as the contract does. */
+/** Returns the amount that reaches the venue after the fee is deducted. Rounds down, as the contract does. */
 export function netOf(amount: bigint, feeBps: number): bigint {
   return (amount * 10_000n) / (10_000n + BigInt(feeBps));
 }

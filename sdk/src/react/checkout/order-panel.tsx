@@ -31,10 +31,11 @@ function useTradeFacts({ offer, deployment, purchase }: Props): readonly Fact[] 
       {t('{price} per {asset}', { price: format.usd(truncatePrice(price)), asset: code })}
     </span>
   );
-  // The flow checks these decimals on chain, and refuses a quote or an order with different decimals.
+  // These decimals are safe to use: the flow checks them on chain, and refuses a quote or an order that has other
+  // decimals.
   const paid = { code: deployment?.code ?? '', decimals: deployment?.decimals ?? 0 };
   const received = { code, decimals: fractional_digits };
-  // An order from an earlier purchase does not apply to the next one.
+  // In the step `idle`, the order is that of an earlier purchase.
   if (order !== null && state.step !== 'idle') {
     const net = { ...paid, units: BigInt(order.notional_value) };
     const output = { ...received, units: BigInt(order.receive_output_amount) };

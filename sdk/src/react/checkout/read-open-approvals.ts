@@ -3,7 +3,7 @@ import type { Causeway } from '../../client.ts';
 import { isSameAddress } from '../../same-address.ts';
 import type { Chain, EvmChain, OfferDetails } from '../../wire.ts';
 
-/** An allowance that no participation needs, for example because no purchase followed the approval. */
+/** An allowance that is not needed for any participation, for example because the user approved but did not buy. */
 export type OpenApproval = {
   chain: EvmChain;
   assetId: string;
@@ -12,8 +12,8 @@ export type OpenApproval = {
 };
 
 /**
- * Reads the allowances of the offer's contracts. Leaves out an allowance if an unsettled participation still needs any
- * part of it, because a revocation or a new approval would replace the whole allowance.
+ * Reads the open allowances of the offer's contracts. Leaves out an allowance if an unsettled participation needs even
+ * a part of it, because a revocation or a new approval would overwrite the whole allowance.
  */
 export async function readOpenApprovals(
   client: Causeway,
@@ -34,7 +34,8 @@ export async function readOpenApprovals(
   );
   const open = allowances.filter(({ amount }) => BigInt(amount) > 0n);
   if (open.length === 0) return [];
-  // Reads the participations last, so that the allowance of a participation created in the meantime is left out.
+  // Reads the participations after the allowances. Otherwise, the allowance of a participation created in between would
+  // look unneeded.
   const isNeeded = await readNeeded(client, offer, owner, signal);
   return open.filter(({ chain, assetId }) => !isNeeded(chain, assetId));
 }

@@ -6,13 +6,15 @@ const RENEWAL_INTERVAL_MS = 3_000;
 /** How long other pages may take to see a change in the storage. */
 const PROPAGATION_MS = 100;
 
-/** The work to run. It calls `onSend` with the promise of the owner's answer to a wallet prompt. */
+/**
+ * The work to run. When it opens a wallet prompt, it calls `onSend` with a promise that settles when the owner answers.
+ */
 type Work<Result> = (onSend: (answer: Promise<unknown>) => void) => Promise<Result>;
 
 /**
- * Runs `start`, or throws `purchase_elsewhere` if another page of this browser, or another component of this page, is
- * running work under the same name. A wallet prompt may outlive the work, so the name stays taken until the owner has
- * answered the prompt.
+ * Runs `start` while holding the lock `name`. Throws `purchase_elsewhere` if another page of this browser, or another
+ * component of this page, holds the lock. A wallet prompt can still be open when `start` ends, so the lock is released
+ * only after the owner has answered the prompt.
  */
 export async function runExclusively<Result>(name: string, start: Work<Result>): Promise<Result> {
   const work = async () => {
@@ -39,9 +41,8 @@ export async function runExclusively<Result>(name: string, start: Work<Result>):
 }
 
 /**
- * Runs the work under a lease in local storage, for browsers without `navigator.locks` and pages that may not use it.
- * The lease expires at most `LEASE_MS` after its page is closed. If local storage is blocked, the work runs without a
- * lease.
+ * Runs the work under a lease in local storage, for browsers and pages in which `navigator.locks` is not available. If
+ * the page is closed, the lease expires within `LEASE_MS`. If local storage is blocked, the work runs without a lease.
  */
 async function runWithLease<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
   const owner = crypto.randomUUID();
@@ -53,7 +54,7 @@ async function runWithLease<Result>(name: string, work: () => Promise<Result>): 
     if (!isTaken()) writeItem(name, `${owner} ${Date.now() + LEASE_MS}`);
   };
   renew();
-  // If several pages have written at once, the last one has the lease.
+  // If several pages write their leases at the same time, the last one to write has the lease.
   await new Promise((resolve) => setTimeout(resolve, PROPAGATION_MS));
   if (isTaken()) throw runsElsewhere();
   const timer = setInterval(renew, RENEWAL_INTERVAL_MS);

@@ -88,7 +88,10 @@ export function useSaleFacts(props: {
 
 const DECIMALS = 18;
 
-/** Estimates how many tokens are bought, rounded down. One whole unit of the funding asset counts as one dollar. */
+/**
+ * Estimates how many tokens the user receives, rounded down. The price is in dollars, and one unit of the funding asset
+ * counts as one dollar. Returns null if there is no price.
+ */
 export function estimateTokens(
   paid: { units: bigint; decimals: number },
   price: string | null,

@@ -113,7 +113,7 @@ function TradeForm({ offer, onDone }: TokenizedCheckoutProps) {
         </>
       ) : (
         <ReviewSheet
-          // The firm order replaces the quote that the user confirmed.
+          // Once there is a firm order, its amounts replace those of the quote that the user confirmed.
           facts={order === null || state.step === 'idle' ? review.facts : live}
           actions={
             review.isReviewing

@@ -10,7 +10,10 @@ import { WalletField } from './checkout-fields.tsx';
 import { RevokeButton } from './revoke-button.tsx';
 import type { UnfinishedSale } from './unfinished-sale.ts';
 
-/** Offers to finish an approved purchase that has no participation yet, for example because the page was reloaded. */
+/**
+ * Offers to finish a purchase that is approved but has no participation yet, for example because the user reloaded the
+ * page.
+ */
 export function UnfinishedSaleNotice(props: {
   offer: OfferDetails;
   unfinished: UnfinishedSale;

@@ -33,8 +33,8 @@ export function useAmount(limits: Limits): Amount {
 }
 
 /**
- * Parses an amount as users of the locale write it, with or without digit groups, and checks it against the limits.
- * Rejects anything ambiguous.
+ * Parses an amount as users of the locale write it, with or without digit groups. Rejects ambiguous amounts. Checks the
+ * amount against the limits.
  */
 export function checkAmount(
   text: string,

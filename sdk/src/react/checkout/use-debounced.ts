@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** Returns the value once it has stayed the same for `delayMs`. */
+/** Returns `value` with a delay: a new value is returned once it has stayed the same for `delayMs`. */
 export function useDebounced<Value>(value: Value, delayMs = 300): Value {
   const [debounced, setDebounced] = useState(value);
   useEffect(() => {

@@ -31,12 +31,12 @@ export function termsOf(deployment: Deployment<Chain> | undefined, wallet: Walle
   return `${protocol === 'ethereum' ? address?.toLowerCase() : address} ${deployment?.chain} ${deployment?.assetId}`;
 }
 
-/** Lets the user choose among a swap offer's chains and payment assets. Default: the first of each. */
+/** Lets the user choose a chain and a payment asset of a swap offer. Default: the first chain and its first asset. */
 export function useDeployment(offer: OfferDetails): DeploymentChoice {
   return useChoice<EvmChain>(offer, isEvmChain);
 }
 
-/** Lets the user choose among a token sale's chains, Solana included, and payment assets. */
+/** Lets the user choose a chain and a payment asset of a token sale. The chain can also be Solana. */
 export function useSaleDeployment(offer: OfferDetails): DeploymentChoice<Chain> {
   return useChoice(offer, (chain): chain is Chain => Object.hasOwn(CHAINS, chain));
 }

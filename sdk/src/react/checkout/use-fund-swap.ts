@@ -54,8 +54,8 @@ export type FundSwapState = FlowView<FundSwapPhase, SwapResult> & {
   slippageBps: number;
   setSlippageBps(slippageBps: number): void;
   /**
-   * Whether the fund can take only part of `amount` now. Swapping then requires `allowPartial`, and either pays exactly
-   * the part in `preview` or fails.
+   * Whether the fund can take only part of `amount` now. The user must then set `allowPartial` to swap. The swap pays
+   * exactly the part in `preview`, or fails.
    */
   isPartial: boolean;
   allowPartial: boolean;
@@ -101,16 +101,16 @@ export function useFundSwap({ offer, onDone }: UseFundSwapOptions): FundSwapStat
   );
   const blockers = useWalletBlockers(offer.id, offer.options[0]?.id, deployment?.chain, wallet);
   const { amount, limits, preview, output: published } = useFundPreview(deployment, wallet?.address);
-  // Ignores a published token whose decimals differ from the offer's. The flow checks the offer's decimals on chain, so
-  // the page must show amounts with those.
+  // Ignores the published token if its decimals differ from the offer's decimals. The flow verifies the offer's
+  // decimals on chain, so the page must show amounts with these decimals.
   const output = published?.decimals === offer.asset.fractional_digits ? published : undefined;
   const [slippageBps, setSlippageBps] = useState(DEFAULT_SLIPPAGE_BPS);
   const [allowPartial, setAllowPartial] = useState(false);
   const flowTerms = termsOf(deployment, wallet);
   const run = useFlow<FundSwapPhase, SwapResult>(flowTerms);
   const { state, hashes, canRetry, reset } = run;
-  // Changing the wallet does not reset the flow: locking a wallet also counts as a change, and must not hide a swap
-  // that was sent.
+  // Only a change of the offer resets the flow. A change of the wallet does not: locking the wallet also counts as a
+  // change, and a swap that was sent must stay visible.
   useOnChange(offer.id, reset);
   useOnChange(`${offer.id} ${flowTerms}`, () => setAllowPartial(false));
 
@@ -124,10 +124,10 @@ export function useFundSwap({ offer, onDone }: UseFundSwapOptions): FundSwapStat
   const canSwap = isAllowed && isPriced && wallet !== undefined && state.step === 'idle';
   const lastTerms = useRef<SwapTerms | undefined>(undefined);
   const swap = () => {
-    // Signs what the page shows: a partial swap is for exactly the part shown, even if the fund could take more or less
-    // by now.
+    // The user signs what the page shows. A partial swap pays exactly the part that is shown, even if the fund could
+    // now take more or less.
     const shown = canSwap && { amount: isPartial ? pays : units, slippageBps, minReceive };
-    // A retry keeps the terms that the user saw, because the screen shows no newer preview.
+    // A retry uses the same terms as the failed swap, because the page has shown no other terms since.
     const terms = canRetry ? lastTerms.current : shown || undefined;
     if (terms === undefined || !wallet || !deployment) return;
     lastTerms.current = terms;

@@ -61,19 +61,19 @@ export function useSalePurchase(input: Input) {
     sale.chain === deployment?.chain &&
     sale.assetId === deployment?.assetId;
   const attempt = last.current;
-  // The purchase that failed, if it can be resumed.
+  // The record of the last purchase. It exists only while the purchase can be resumed.
   const failed = attempt && findLatest(recorded.sales, attempt.purchase);
   const { state } = run;
-  // True if another tab was running the purchase and the record of the purchase is now gone: that tab has finished or
-  // discarded the purchase.
+  // True if another tab was running the purchase and the record of the purchase is now gone. The other tab has then
+  // finished or discarded the purchase.
   const isClosed =
     state.step === 'failed' &&
     codeOf(state.error) === 'purchase_elsewhere' &&
     attempt?.wasRecorded === true &&
-    // `recorded.sales` may lack the records of wallets that are not connected.
+    // If the wallet is not connected, `recorded.sales` may lack the record even though it exists.
     isOwn(attempt.purchase) &&
     !recorded.sales.some(({ id }) => id === attempt.purchase.id);
-  // A retry with a known approval cannot buy twice. Without one, a retry may need a new approval, so `run.canRetry`
+  // If the approval is known, a retry cannot buy twice. Otherwise the retry may need a new approval, so `run.canRetry`
   // must permit it.
   const canRetry = failed?.approvalHash
     ? isOwn(failed) && state.step === 'failed' && !isClosed
@@ -106,8 +106,8 @@ export function useSalePurchase(input: Input) {
 }
 
 /**
- * Returns the registered wallets with the protocol of `wallet`, and whether `wallet` is one of them. `isRegistered` is
- * undefined until it is known, and true if the option requires no registered wallet.
+ * Returns the registered wallets that have the protocol of `wallet`, and whether `wallet` is one of them.
+ * `isRegistered` is undefined while this is unknown. It is true if the option requires no registered wallet.
  */
 function useRegisteredWallets(offerId: string, optionId: string, wallet: Wallet | undefined) {
   const requirements = useRequirements(offerId).data?.options[optionId]?.data;

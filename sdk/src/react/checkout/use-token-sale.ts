@@ -51,14 +51,14 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
   /** The user's wallets that are registered for the option. Empty if the option requires no wallet. */
   registered: readonly OptionAddress[];
   /**
-   * A purchase that this browser started and that was approved, but has no participation yet: `resume` or `discard` it.
-   * It survives reloads.
+   * An approved purchase that this browser started and that has no participation yet. Finish it with `resume`, or drop
+   * it with `discard`. It survives reloads.
    */
   unfinished: UnfinishedSale | null;
   /**
-   * An approval that no purchase uses, undefined if there is none. Never buy with it automatically: its amount comes
-   * from the service, and the user has not confirmed it. Let the user confirm the amount, or revoke the approval with
-   * `revokeApproval`.
+   * An approval that no purchase uses, undefined if there is none. Its amount comes from the service, and the user has
+   * not confirmed it, so never buy with the approval automatically. Let the user confirm the amount first, or revoke
+   * the approval with `revokeApproval`.
    */
   openApproval: OpenApproval | undefined;
   /** Hides `openApproval` for as long as the component is mounted. */
@@ -69,7 +69,8 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
   /** Buys for `amount`. Does nothing unless `canBuy`. */
   buy(): void;
   /**
-   * Repeats a failed purchase: like `resume` if it is unfinished, otherwise with a new approval. Requires `canRetry`.
+   * Repeats a failed purchase. If the purchase is unfinished, does the same as `resume`. Otherwise starts again with a
+   * new approval. Does nothing unless `canRetry`.
    */
   retry(): void;
   /**
@@ -78,9 +79,9 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
    */
   resume(): void;
   /**
-   * Forgets `unfinished`. Runs `work` first, if given: use it to revoke the approval, which otherwise stays on chain.
-   * If the service already has the purchase, skips `work` and sets `participation`. Rejects if another tab is running
-   * the purchase.
+   * Forgets `unfinished`. Its approval stays on chain unless `work` revokes it. `work`, if given, runs first. If the
+   * service already has the purchase, skips `work` and sets `participation`. Rejects if another tab is running the
+   * purchase.
    */
   discard(work?: () => Promise<unknown>): Promise<void>;
 };

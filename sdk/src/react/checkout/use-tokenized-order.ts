@@ -26,7 +26,10 @@ type Purchase = {
   minReceive: bigint;
 };
 
-/** Places one order per confirmation, and reuses an unsent order until it expires. */
+/**
+ * Places an order when the user confirms. If the user confirms the same purchase again before the order is sent, reuses
+ * the order until it expires.
+ */
 export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) {
   const causeway = useCauseway();
   const invalidatePurchase = usePurchaseDone();
@@ -61,14 +64,14 @@ export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) 
         notify(onDone, result);
         return result;
       } catch (error) {
-        // Forgets the order only in the phase `confirming`, when it is known to be sent. Otherwise the next attempt
-        // reuses the order, because the service rejects a second one until the first expires.
+        // In the phase `confirming`, the order was sent, so the next attempt needs a new one. In earlier phases, the
+        // next attempt reuses the order, because the service rejects a second order until the first one expires.
         if ((error as { phase?: unknown }).phase === 'confirming') openOrder.current = null;
         throw error;
       }
     });
   };
-  // A retry keeps the terms that the user saw, because the screen shows no newer quote.
+  // Repeats the purchase with the terms that the user has confirmed. After a failure, the screen shows no newer quote.
   const retry = () => last.current && buy(last.current);
   return { run, order, buy, retry };
 }

@@ -40,7 +40,7 @@ export type TokenizedPurchaseState = FlowView<TokenizedPhase, SwapResult> & {
   minReceive: bigint | undefined;
   slippageBps: number;
   setSlippageBps(slippageBps: number): void;
-  /** The firm order once it is placed, with its exact amounts and the time until which its price is valid. */
+  /** The placed order, or null before that. It has the exact amounts, and the time until which its price is valid. */
   order: TokenizedSwapTransaction | null;
   canBuy: boolean;
   /** Buys for `amount`, or repeats a failed purchase on the same terms. Does nothing unless `canBuy` or `canRetry`. */
@@ -48,9 +48,10 @@ export type TokenizedPurchaseState = FlowView<TokenizedPhase, SwapResult> & {
 };
 
 /**
- * Runs a purchase of a tokenized asset: market status and limits, live price, amount, approval, and an order that is
- * verified before the wallet sends it. Leaves the rendering to you. `TokenizedCheckout` is built on this hook. The
- * service checks the user's requirements; show them with `RequirementsChecklist` or `useEligibility`.
+ * Runs a purchase of a tokenized asset. Reads the market status, the limits and the live price, approves the amount and
+ * places an order, which is verified before the wallet sends it. Leaves the rendering to you. `TokenizedCheckout` is
+ * built on this hook. The service checks the user's requirements; show them with `RequirementsChecklist` or
+ * `useEligibility`.
  *
  * @example
  * ```tsx

@@ -2,8 +2,8 @@ import type { Resource } from '../../queries.ts';
 import type { Event } from '../../wire.ts';
 
 /**
- * For each group of events, the resources whose changes it reports. Events report every change to these resources, so
- * polling them is only a fallback. Resources that can change without an event, such as balances, are not listed.
+ * Maps each group of events to the resources that the events are about. Events report every change to these resources,
+ * so polling them is only a fallback. Resources that can change without an event, such as balances, are not listed.
  */
 const RESOURCES: Record<string, readonly Resource[]> = {
   participation: ['participation', 'participations'],

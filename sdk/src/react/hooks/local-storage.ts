@@ -1,4 +1,6 @@
-/** Returns null if there is no such item, or if the browser blocks local storage. Callers must work without it. */
+/**
+ * Returns null if there is no such item, or if the browser blocks local storage. Callers must work without the item.
+ */
 export function readItem(key: string): string | null {
   try {
     return localStorage.getItem(key);

@@ -15,7 +15,7 @@ export type QueryState<Data> = {
 type Subscriber = { notify: () => void; pollIntervalMs: number | undefined };
 type Entry = {
   state: QueryState<unknown>;
-  /** When the last request succeeded or failed; 0 if none has finished yet, or if the data was invalidated. */
+  /** When data last arrived or a request last failed. 0 if neither has happened, or if the data was invalidated. */
   settledAt: number;
   query: Query<unknown> | undefined;
   subscribers: Set<Subscriber>;
@@ -27,13 +27,14 @@ export type QueryCache = {
   getState(key: string): QueryState<unknown>;
   /** Returns the state for the first render, which must match what the server rendered. */
   getInitialState(key: string): QueryState<unknown>;
-  /** Loads missing or stale data, then polls. Both stop when the last subscriber leaves. */
+  /** Loads missing or stale data, and then polls at the interval. Stops when the last subscriber leaves. */
   subscribe(query: Query<unknown>, pollIntervalMs: number | undefined, notify: () => void): () => void;
   refresh(query: Query<unknown>): Promise<void>;
-  /** Reloads the matching queries: those with subscribers at once, the others on their next use. */
+  /** Reloads the matching queries. A query with subscribers is reloaded at once, any other query on its next use. */
   invalidate(matches: (key: string) => boolean): void;
   /**
-   * Sets whether the event stream is live. While it is, queries whose changes are reported by events are polled rarely.
+   * Sets whether the event stream is live. While it is live, a query is polled less often if events report all its
+   * changes.
    */
   setLive(isLive: boolean): void;
   /** Adds results that the server has loaded. Skips queries that already have data. */
@@ -48,7 +49,7 @@ export const IDLE: QueryState<never> = { data: undefined, error: undefined, isLo
 export const LOADING: QueryState<never> = { data: undefined, error: undefined, isLoading: true };
 /** Data younger than this is not reloaded when a component mounts or the window regains focus. */
 export const STALE_AFTER_MS = 5_000;
-/** While events arrive, the minimum poll interval of queries whose changes are all reported by events. */
+/** The minimum poll interval while the event stream is live, for queries whose every change is reported by an event. */
 const LIVE_POLL_INTERVAL_MS = 30_000;
 const MAX_ENTRIES = 200;
 
@@ -89,7 +90,8 @@ export function createQueryCache(client: Causeway, preloaded: Preloaded = {}): Q
       if (entry === undefined || entry.state.data !== undefined) continue;
       entry.settledAt = Date.now();
       entry.state = state;
-      // Components call `seed` while they render. React does not allow updates of other components during a render.
+      // Notifies subscribers later. Components call `seed` while they render, and React does not allow updates of other
+      // components during a render.
       queueMicrotask(() => setState(entry, entry.state));
     }
   };
@@ -153,8 +155,8 @@ export function createQueryCache(client: Causeway, preloaded: Preloaded = {}): Q
       else schedulePoll(entry);
       return () => {
         entry.subscribers.delete(subscriber);
-        // Waits before it checks for other subscribers: in strict mode, and when components move, hooks
-        // resubscribe immediately and can keep the request.
+        // Delays the check for other subscribers. In strict mode, or when a component moves, a hook unsubscribes and
+        // immediately subscribes again. Without the delay, its request would be aborted.
         setTimeout(() => stopIfUnused(entry));
       };
     },
@@ -194,7 +196,10 @@ function isStale({ settledAt }: Entry): boolean {
   return Date.now() - settledAt >= STALE_AFTER_MS;
 }
 
-/** Returns the poll interval while events arrive. It is longer for queries whose changes are all reported by events. */
+/**
+ * Returns the poll interval to use while the event stream is live. It is longer if events report every change of the
+ * query.
+ */
 export function liveIntervalMs(key: string, wantedMs: number): number {
   return isCovered(key) ? Math.max(wantedMs, LIVE_POLL_INTERVAL_MS) : wantedMs;
 }

@@ -11,7 +11,7 @@ export type UseEventsOptions = {
 
 /**
  * Calls `onEvent` for each event about the user as it happens, while the component is mounted. All hooks share one
- * stream, which pauses while the page is hidden. `isLive` is false while there is no stream.
+ * stream, which pauses while the page is hidden. `isLive` is false while the stream is not connected.
  *
  * @example
  * ```tsx

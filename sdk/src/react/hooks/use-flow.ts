@@ -33,8 +33,8 @@ type FlowRun<Phase extends string, Result> = FlowView<Phase, Result> & {
 };
 
 /**
- * Runs one flow at a time; unmounting aborts it before its next step. `terms` identifies the wallet and everything else
- * that must be the same for a retry.
+ * Runs one flow at a time. Unmounting aborts the flow before its next step. `terms` describes what the flow starts
+ * with, such as the wallet. A failed flow can be retried only while `terms` is unchanged.
  */
 export function useFlow<Phase extends string, Result>(terms = ''): FlowRun<Phase, Result> {
   const { events, rpcUrls, trusted, publicClient, batching } = useCausewayContext();
@@ -86,7 +86,7 @@ export function useFlow<Phase extends string, Result>(terms = ''): FlowRun<Phase
   return { state, hashes, canRetry, start, reset };
 }
 
-/** Returns false if the purchase may have been sent and may still succeed: a retry could buy twice. */
+/** Returns false if the purchase may have been sent and may still succeed. A retry could then buy twice. */
 export function isSafeToRetry({ phase, error }: { phase: string | undefined; error: unknown }): boolean {
   const code = codeOf(error);
   return phase === 'confirming'

@@ -93,8 +93,8 @@ export function useRequirementStatuses(
 }
 
 /**
- * Explains whether the user could invest now, per option of an offer: the checks that passed, and what to do about the
- * others. With a wallet, the checks apply to that wallet.
+ * Returns the eligibility checks for each option of an offer. A check that has not passed says what the user can do
+ * about it. With `walletAddress`, the checks are about that wallet.
  *
  * @example
  * ```tsx

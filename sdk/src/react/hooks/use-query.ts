@@ -9,9 +9,9 @@ import { useLastDefined } from './use-last-defined.ts';
 
 export type HookOptions<Data = never> = {
   /**
-   * Reloads the data this often while the page is visible. Default: never. If an interval is set, participations,
-   * wallets and requirement statuses also reload when an event reports a change, and are polled less often while events
-   * arrive.
+   * Reloads the data this often while the page is visible. Default: never. With an interval, participations, wallets
+   * and requirement statuses also reload when an event reports a change. While events arrive, they are polled less
+   * often.
    */
   pollIntervalMs?: number | undefined;
   /** @deprecated Use `pollIntervalMs`. */
@@ -19,9 +19,9 @@ export type HookOptions<Data = never> = {
   /** Set to false to send no request, for example until a parameter is known. Default: true. */
   enabled?: boolean | undefined;
   /**
-   * The data for the first render, for example a response that your server has loaded from the API. A list hook takes
-   * the first page. The data is shown without a request and reloaded like any other data. Data that the page already
-   * has takes precedence.
+   * The data for the first render, for example a response that your server has loaded from the API. For a list hook,
+   * this is the first page. The hook shows the data without a request, and reloads it later like any other data. If the
+   * page already has data for this query, `initialData` is ignored.
    */
   initialData?: Data | undefined;
 };
@@ -51,7 +51,7 @@ export function useQuery<Data>(
   const latest = useRef(query);
   latest.current = query;
   const { key } = query;
-  // Runs during the render, not in an effect, so that the first render already has the data.
+  // Seeds the cache during the render, not in an effect, so that the first render already has the data.
   useMemo(() => initialData !== undefined && cache.seed({ [key]: initialData }), [cache, key]);
   const isFollowed = enabled && pollIntervalMs !== undefined && isCovered(key);
   useEffect(() => {
@@ -108,7 +108,7 @@ export function useQueryOf<Params, Data>(
   return useQuery(queryOf(params ?? PLACEHOLDER), enabledIf(params, options));
 }
 
-/** Disables a query until its parameter is known. */
+/** Returns options that disable the query until its parameter is known. */
 export function enabledIf<Data>(param: unknown, options: HookOptions<Data> = {}): HookOptions<Data> {
   return { ...options, enabled: param !== undefined && param !== null && options.enabled !== false };
 }

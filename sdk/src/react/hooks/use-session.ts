@@ -16,7 +16,7 @@ export type SessionResult = {
   scope: string | undefined;
   error: CausewayError | undefined;
   refresh(): Promise<void>;
-  /** Leaves the page: ends the session, revokes its tokens and opens `returnTo`, a path of your app. */
+  /** Ends the session, revokes its tokens and opens `returnTo`, a path of your app. The browser leaves the page. */
   signOut(options?: { returnTo?: string | undefined }): void;
 };
 

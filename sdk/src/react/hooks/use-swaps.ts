@@ -45,7 +45,7 @@ export function useSwapOutputToken(
 }
 
 /**
- * Returns the stop flags of a swap. The swap is stopped if `stopped` has the bit of `swap_level` set.
+ * Returns the stop flags of a swap. The swap is stopped if `stopped` and `swap_level` have a bit in common.
  *
  * @example
  * ```tsx

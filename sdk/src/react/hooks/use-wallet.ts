@@ -9,8 +9,8 @@ type WalletOf<One extends Protocol> = One extends 'ethereum' ? EvmWallet : Solan
 export type ConnectedWallet<One extends Protocol> = {
   wallet: WalletOf<One> | undefined;
   /**
-   * Detected extensions, then the wallets passed to `CausewayProvider`. If the host manages the connection:
-   * only the host's connectors.
+   * The wallets to choose from: first the detected extensions, then the wallets passed to `CausewayProvider`. If the
+   * host manages the connection, these are only the host's connectors.
    */
   connectors: readonly WalletConnector[];
   connect(connector: WalletConnector): Promise<Wallet>;

@@ -23,7 +23,7 @@ export function AcknowledgementStep({ offerId, details, onStart, onProgress }: P
   const shown = `${version} ${sha256}`;
   const isChecked = checked === shown;
   const confirm = async () => {
-    // Ignores further clicks. Disabling the box instead would take the focus from it.
+    // Ignores further clicks. Disabling the box would take the focus from it.
     if (isChecked) return;
     setChecked(shown);
     setError(null);
@@ -32,7 +32,7 @@ export function AcknowledgementStep({ offerId, details, onStart, onProgress }: P
       setChecked(null);
       setError(cause);
     });
-    // If the document has changed, this also loads its new version.
+    // Also loads the new version of the document, if there is one.
     onProgress();
   };
   const document = isWebUrl(url) ? (

@@ -4,7 +4,7 @@ import { IdentityStep } from '../lazy-parts.tsx';
 import { useUi } from '../ui/ui.tsx';
 import { isFinal } from './blockers.ts';
 
-/** Explains what stops the user from investing, with an action that resolves it or else a support contact. */
+/** Explains what stops the user from investing. Offers the identity step or a support link if that can help. */
 export function BlockerNotice({ blockers, onProgress }: { blockers: readonly Check[]; onProgress(): void }) {
   const { cx, t, check } = useUi();
   const { supportUrl } = useCausewayContext();

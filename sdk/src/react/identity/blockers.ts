@@ -1,15 +1,15 @@
 import type { Check, Eligibility } from '../../wire.ts';
 
 /**
- * The checks that the checkout itself resolves: by asking for a signature, or by showing the panel that
- * allows the wallet.
+ * The checks that the checkout itself resolves. For `wallet_proof`, it asks for a signature. For `allow_list`, it shows
+ * the `AllowWalletPanel`.
  */
 const RESOLVED_BY_CHECKOUT: ReadonlySet<Check['code']> = new Set(['wallet_proof', 'allow_list']);
 
 /**
- * Returns the failed checks of an option that the user cannot resolve in the checklist: first the rejections, then
- * other checks that belong to no requirement, such as the check of the user's country. An offer that is not open yet is
- * no blocker, because the user can meet its requirements now.
+ * Returns the failed checks of an option that the user cannot resolve in the checklist. Rejections come first. The
+ * other checks belong to no requirement, such as the check of the user's country. The check of the offer's dates is
+ * left out, because users can meet the requirements before the offer opens.
  */
 export function blockersOf(eligibility: Eligibility | undefined, optionId: string): Check[] {
   const option = eligibility?.options.find(({ offer_option_id }) => offer_option_id === optionId);

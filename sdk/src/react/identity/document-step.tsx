@@ -17,7 +17,10 @@ type Props = {
   onProgress(): void;
 };
 
-/** Collects the form's fields, has the form emailed, resends it, and starts over if it expired or was declined. */
+/**
+ * Asks for the details on the form and submits them. The service then emails the user a link to sign the form. Also
+ * lets the user resend the link, or start over if the form expired or was declined.
+ */
 export function DocumentStep({ documentType, status, guide, isNext, onProgress }: Props) {
   const { cx, t } = useUi();
   const [isOpen, setIsOpen] = useState(false);

@@ -1,10 +1,13 @@
 import type { KycLevel } from '../../wire.ts';
 import { type Appearance, applyAppearance } from '../appearance.tsx';
 
-/** The texts and the look of the dialog, which is added to the page outside `CausewayProvider`. */
+/**
+ * The texts and the appearance of the dialog. The dialog cannot get them from `CausewayProvider`, because it is added
+ * to the page outside the provider.
+ */
 export type IdentityDialog = { title: string; close: string; appearance: Appearance | undefined };
 
-/** What a launcher gets besides the token. */
+/** The parameters of a launcher, except the token. */
 export type IdentityRequest = {
   level: KycLevel;
   /** Returns a new token. Call it if the first token expires during the flow. */

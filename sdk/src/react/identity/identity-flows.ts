@@ -45,7 +45,10 @@ export async function openSumsubFlow(
   });
 }
 
-/** Returns the theme that the host has chosen for an element, or the system's theme if the host supports both. */
+/**
+ * Returns the theme that the host has set for an element in `color-scheme`. If the host allows both, returns the
+ * system's.
+ */
 function themeOf(element: Element): 'light' | 'dark' {
   const { colorScheme } = getComputedStyle(element);
   if (!colorScheme.includes('dark')) return 'light';

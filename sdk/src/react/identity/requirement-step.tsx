@@ -12,7 +12,9 @@ export type StepProps = {
   row: RequirementRow;
   guide: StepGuide;
   isNext: boolean;
-  /** True if the option keeps a list of registered wallets, so that a new wallet does not replace the previous one. */
+  /**
+   * True if a user can register several wallets for the option. A new wallet then does not replace the previous one.
+   */
   registersWallets: boolean;
   expectChange(): void;
 };

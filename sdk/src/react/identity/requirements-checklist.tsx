@@ -22,9 +22,12 @@ import {
 export type RequirementsChecklistProps = BlockProps & {
   offer: OfferDetails;
   optionId: string;
-  /** Change this number to start the next step, for example when the user clicks your own "Start" button. */
+  /**
+   * The next step starts when this number changes. Change it, for example, when the user clicks your own "Start"
+   * button.
+   */
   startSignal?: number | undefined;
-  /** Called when every requirement is met and nothing else blocks the user; immediately if that is already so. */
+  /** Called as soon as every requirement is met and nothing else blocks the user, even if this is so from the start. */
   onCompleted?: (() => void) | undefined;
 };
 
@@ -56,8 +59,8 @@ export function RequirementsChecklist(props: RequirementsChecklistProps) {
   const registersWallets =
     rows?.some(({ requirement }) => requirement.type === 'whitelisted_wallet') ?? false;
   const isBlocked = isFinal(blockers);
-  // Each rejected requirement shows its reason below. The notice therefore shows only the blockers that belong to no
-  // requirement. If there are none, it shows the first blocker.
+  // The notice shows the blockers that belong to no requirement, because each rejected requirement shows its own
+  // reason. If every blocker belongs to a requirement, the notice shows the first one.
   const general = blockers.filter(({ requirement_id }) => requirement_id === null);
   const shown = general.length > 0 ? general : blockers.slice(0, 1);
   const groups = groupsOf(rows ?? []);
@@ -121,7 +124,8 @@ function isOpenable(row: RequirementRow): boolean {
 }
 
 /**
- * Returns true for a rejected step that shows only its reason. A rejected document offers an action instead.
+ * Returns whether the step is rejected and shows only the reason. A rejected document is different: it offers an
+ * action.
  */
 function isExplained({ requirement, status }: RequirementRow): boolean {
   return status.status === 'rejected' && requirement.type !== 'document';
@@ -169,7 +173,7 @@ type RowProps = StepProps & {
   /** Whether this is the open row. One row is open at a time. */
   isOpen: boolean;
   onOpen(): void;
-  /** True if one of the blockers is a rejection, which the user cannot resolve. The row then offers no step. */
+  /** True if the user cannot invest, because a blocker is a rejection. No row then offers a step. */
   isBlocked: boolean;
 };
 
@@ -178,7 +182,7 @@ function Row(props: RowProps) {
   const { cx, t } = ui;
   const { isOpen, isBlocked, onOpen } = props;
   const { requirement, status } = props.row;
-  // The country of a user who has not been verified is unknown. Nothing is wrong yet.
+  // Before the user is verified, their country is unknown. The row then shows "not started" instead of a problem.
   const isUnknownCountry = requirement.type === 'jurisdiction' && status.kyc_reset === false;
   const [tone, label] = STATUS_LABELS[isUnknownCountry ? 'not_started' : status.status];
   const reason = REQUIREMENT_LABELS[requirement.type][1];

@@ -47,8 +47,8 @@ export type SignOutButtonProps = {
 };
 
 /**
- * Ends the session. It posts a form, so it works before the page's scripts have loaded, and the page starts over
- * without the user's data.
+ * A button that signs the user out. It posts a form, so it works even before the page's scripts have loaded. The
+ * browser then loads a new page, so no data of the user stays in memory.
  *
  * @example
  * ```tsx

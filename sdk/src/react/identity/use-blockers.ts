@@ -6,8 +6,8 @@ import { blockersOf } from './blockers.ts';
 const BLOCKED_POLL_INTERVAL_MS = 15_000;
 
 /**
- * Returns what stops the user from investing in an option. Polls only while something stops the user. Otherwise polling
- * is not needed, because checklist steps trigger a reload and the service repeats every check when the user invests.
+ * Returns what stops the user from investing in an option. Polls only while something stops the user. Without blockers,
+ * polling is not needed: checklist steps trigger a reload, and the service repeats every check when the user invests.
  */
 export function useBlockers(offerId: string, optionId: string): { blockers: Check[]; isLoading: boolean } {
   const { data, isLoading } = useEligibility(offerId);
@@ -19,7 +19,7 @@ export function useBlockers(offerId: string, optionId: string): { blockers: Chec
   return { blockers, isLoading: isLoading && data === undefined };
 }
 
-/** Returns what stops the user from investing with this wallet; nothing until the wallet is connected. */
+/** Returns what stops the user from investing with this wallet. The list is empty until the wallet is connected. */
 export function useWalletBlockers(
   offerId: string,
   optionId: string | undefined,

@@ -7,8 +7,8 @@ const ACTIONS = ['pointerdown', 'keydown'] as const;
 
 export type StepGuide = {
   /**
-   * True if the step must start without a click: the user has just finished the one before, or `startSignal` has
-   * changed.
+   * True if the step must start without a click, because the user has just finished the previous step or `startSignal`
+   * has changed.
    */
   isStarting: boolean;
   /** Called when the user starts the step. */
@@ -20,7 +20,7 @@ export type StepGuide = {
 type Current = { id: string; isStarting: boolean };
 
 type GuideOptions = {
-  /** Undefined until they are loaded. */
+  /** Undefined until the rows are loaded. */
   rows: readonly RequirementRow[] | undefined;
   /** The next step that the user may take. */
   next: RequirementRow | undefined;
@@ -30,7 +30,7 @@ type GuideOptions = {
   onNext(): void;
 };
 
-/** Starts each step as soon as the user has finished the one before, until they leave one unfinished. */
+/** Starts the next step as soon as the user has finished a step. Stops when the user leaves a step unfinished. */
 export function useGuide({ rows, next, startSignal, onNext }: GuideOptions) {
   const [current, setCurrent] = useState<Current | null>(null);
   const isRejected = rows?.some(({ status }) => status.status === 'rejected');

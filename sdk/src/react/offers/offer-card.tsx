@@ -8,7 +8,7 @@ import { OFFER_TYPE_LABELS } from '../ui/labels.ts';
 import { type Ui, useUi } from '../ui/ui.tsx';
 import { OfferStateBadge } from './offer-state.tsx';
 
-/** Loads the offer's details only if the list lacks what the card shows. */
+/** Shows an offer in a list. Loads the offer's details only if `offer` lacks data that the card shows. */
 export function OfferCard({
   offer,
   href,

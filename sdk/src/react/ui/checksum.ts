@@ -1,2 +1,3 @@
-// Loaded when an address is shown: nothing else on a page needs a hash function before the first purchase.
+// A separate module, loaded only when an address is shown. Nothing else on a page needs a hash function before the
+// first purchase.
 export { getAddress as toChecksummed } from 'viem/utils';

@@ -1,6 +1,6 @@
 /**
- * The parts of the components that accept the host's classes. Each part also has a class of the SDK, which is `cw-`
- * followed by the part's name.
+ * The parts of the components to which the host can add classes. The SDK's own class for a part is `cw-` followed by
+ * the part's name.
  */
 export type AppearancePart =
   | (
@@ -51,7 +51,7 @@ export type BlockProps = {
   className?: string | undefined;
 };
 
-/** Joins the SDK's classes in `own`, the host's classes for the parts that `own` names, and `added`. */
+/** Returns the SDK's classes (`own`), the host's classes for the same parts, and `added`, as one class list. */
 export function joinClasses(own: string, classNames: ClassNames, added?: string | undefined): string {
   const ofParts = own.split(' ').map((name) => classNames[name.replace(/^cw-/, '') as AppearancePart]);
   return [own, ...ofParts, added].filter((name) => name).join(' ');

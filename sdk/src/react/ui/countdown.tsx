@@ -54,7 +54,10 @@ export function Countdown({ to, label, over = null, onOver }: CountdownProps) {
   );
 }
 
-/** Returns null until the component mounts, because the server's clock may differ from the browser's. */
+/**
+ * Returns null until the component mounts. Before that, the server and the browser must render the same, but their
+ * clocks may differ.
+ */
 function useNow(end: number): number | null {
   const [now, setNow] = useState<number | null>(null);
   useEffect(() => {

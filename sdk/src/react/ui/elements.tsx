@@ -61,7 +61,7 @@ export function Skeleton({
   );
 }
 
-/** Announces loading to screen readers, from which skeletons are hidden. */
+/** Announces loading to screen readers, because skeletons are hidden from them. */
 export function Loading({ children }: { children: string }) {
   return (
     <span className="cw-hidden" role="status">
@@ -72,7 +72,10 @@ export function Loading({ children }: { children: string }) {
 
 const isEvmAddress = (address: string) => /^0x[0-9a-f]{40}$/i.test(address);
 
-/** Returns an EVM address with its checksum (EIP-55) as soon as that is computed, and any other address unchanged. */
+/**
+ * Returns an EVM address with its checksum (EIP-55), or the given address until the checksum is computed. Returns other
+ * addresses unchanged.
+ */
 function useChecksummed(address: string): string {
   const [checksummed, setChecksummed] = useState(address);
   useEffect(() => {
@@ -111,7 +114,7 @@ export function AddressText({ address }: { address: string }) {
 }
 
 /**
- * Shows an amount truncated to six significant digits, but always with its whole part and first two decimals. The
+ * Shows an amount truncated to six significant digits. Never cuts off the whole part or the first two decimals. The
  * tooltip has all digits.
  *
  * @example

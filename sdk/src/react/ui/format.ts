@@ -5,12 +5,13 @@ export const DEFAULT_LOCALE = 'en-GB';
 type Unit = { decimals: number; code: string };
 
 /**
- * Formats numbers and dates for a locale. Amounts are exact: they come from decimal strings, never from floating point.
+ * Formats numbers and dates for a locale. Amounts are exact, because they are formatted from decimal strings and never
+ * from floating point.
  */
 export type Formats = {
   /** Groups the digits of a decimal string: `1250000.5` becomes `1,250,000.5`. */
   digits(decimal: string): string;
-  /** Formats smallest units as an amount with its token code: `1500000` with 6 decimals becomes `1.5 USDC`. */
+  /** Formats an amount in smallest units, with its token code: `1500000` with 6 decimals becomes `1.5 USDC`. */
   tokenAmount(units: bigint | string, unit: Unit): string;
   /**
    * Like `tokenAmount`, but truncated to six significant digits. Never cuts off the whole part or the first two
@@ -26,7 +27,7 @@ export type Formats = {
   dateTime(iso: string): string;
   /** Turns a decimal string into the text that a user would type, without digit groups. */
   toInput(decimal: string): string;
-  /** Converts the user's input to a decimal string. Ambiguous input becomes a string that fails to parse. */
+  /** Converts the user's input to a decimal string. Returns a string that fails to parse if the input is ambiguous. */
   fromInput(text: string): string;
 };
 
@@ -71,7 +72,9 @@ export function formatsOf(locale: string): Formats {
   };
 }
 
-/** Accepts `1250.5`, `1,250.5` and `1 250.5`, or with a decimal comma `1250,5`, `1.250,5` and `1 250,5`. */
+/**
+ * Accepts `1250.5`, `1,250.5` and `1 250.5`. If `point` is a comma, accepts `1250,5`, `1.250,5` and `1 250,5` instead.
+ */
 function fromInput(text: string, point: string): string {
   const isComma = point === ',';
   const isPlain = isComma ? /^\d*(,\d*)?$/ : /^\d*(\.\d*)?$/;
@@ -144,7 +147,7 @@ export function slugToTitle(slug: string): string {
 }
 
 /**
- * Returns true only for http(s) URLs: operators write the links of offers, so a link may contain anything.
+ * Returns whether the URL is an http or https URL. Operators write the links of offers, so a link may have any scheme.
  */
 export function isWebUrl(url: string | null): url is string {
   return url !== null && /^https?:\/\//i.test(url);

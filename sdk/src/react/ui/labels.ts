@@ -53,7 +53,7 @@ export const REQUIREMENT_GROUPS = [
   { name: 'Documents', types: ['acknowledgement'] },
 ] as const satisfies readonly Group[];
 
-/** About how long each step takes a user. A step that is completed along with another one takes no extra time. */
+/** About how long each step takes a user. A step that is completed together with another step has 0. */
 export const STEP_SECONDS: Readonly<Record<Requirement['type'], number>> = {
   identity_verification: 60,
   kyc_approved: 60,

@@ -3,20 +3,20 @@ import type { ErrorMessage } from './error-messages.ts';
 import type { LabelMessage } from './labels.ts';
 
 /**
- * Every text of the components. The English text is also the key of its translation. Placeholders such as `{name}` are
- * filled in.
+ * Every text of the components. The English text is also the key of its translation. Components replace placeholders
+ * such as `{name}` with values.
  */
 export type Message = ErrorMessage | LabelMessage | ComponentMessage;
 
 /**
- * Translations. The key is the English text. For a failed check, which the service describes in English, the key is
- * `check:` followed by its code.
+ * Translations. The key is the English text. The texts of failed checks come from the service, so the key of a failed
+ * check is `check:` followed by the code of the check.
  */
 export type Messages = Readonly<Partial<Record<Message | `check:${Check['code']}`, string>>>;
 
 /**
- * The texts that are not in the tables of `error-messages.ts` and `labels.ts`. The compiler rejects unlisted texts, and
- * a test rejects texts that no component uses.
+ * The texts of the components, except those in `error-messages.ts` and `labels.ts`. The compiler rejects a component
+ * that uses an unlisted text. A test fails if no component uses a listed text.
  */
 type ComponentMessage =
   | 'About {minutes} min left.'

@@ -11,9 +11,9 @@ export type Translate = (message: Message, values?: Readonly<Record<string, stri
 export type Ui = {
   locale: string;
   t: Translate;
-  /** Like `t`, for values that are elements. */
+  /** Like `t`, but the values are elements. */
   rich(message: Message, values: Readonly<Record<string, ReactNode>>): ReactNode;
-  /** Returns the host's text for a failed check, or else the service's own. */
+  /** Returns the host's text for a failed check, or else the service's text. */
   check(code: Check['code'], text: string): string;
   format: Formats;
   /** Joins class names: the SDK's classes in `own`, the host's classes for the same parts, and `added`. */
@@ -39,7 +39,7 @@ export function createUi({ locale = DEFAULT_LOCALE, messages = {}, classNames = 
     rich: (message, values) =>
       translate(message)
         .split(PLACEHOLDER)
-        // Every second part is the name of a value.
+        // `split` also returns the captured names, so every second part is the name of a value.
         .map((part, index) => (index % 2 === 0 ? part : <Slot key={part}>{values[part]}</Slot>)),
     check: (code, text) => messages[`check:${code}`] ?? text,
     format: formatsOf(locale),
@@ -51,7 +51,7 @@ function Slot({ children }: { children: ReactNode }): ReactNode {
   return children;
 }
 
-/** Defaults to English, because some components work without a provider. */
+/** The default is English. It is used by components without a provider. */
 export const UiContext = createContext<Ui>(createUi());
 
 export const useUi = (): Ui => useContext(UiContext);

@@ -9,7 +9,7 @@ const storageKey = (protocol: Protocol) => `causeway.wallet.${protocol}`;
 
 type Options = {
   connectors: readonly WalletConnector[];
-  /** The connection that the host app manages itself. */
+  /** The connection of one protocol that the host app manages itself. */
   host: WalletConnection | undefined;
   discoverWallets: boolean;
 };
@@ -31,7 +31,7 @@ export function useConnections({ connectors, host, discoverWallets }: Options) {
   const connect = useCallback(
     async (connector: WalletConnector) => {
       const wallet = await connector.connect();
-      // Does not store a connection that the host manages: the host remembers and reports it.
+      // If the host manages the connection, the host remembers and reports it, so it is not stored here.
       if (latestHost.current?.protocol === wallet.protocol) return wallet;
       writeItem(storageKey(wallet.protocol), connector.id);
       setWallet(wallet.protocol, wallet);
@@ -92,7 +92,7 @@ type Emitter = {
   removeListener(event: 'accountsChanged', listener: (accounts: readonly string[]) => void): void;
 };
 
-/** Follows account changes in the extension. */
+/** Updates the wallet when the user switches or disconnects accounts in the wallet extension. */
 function useAccountChanges(
   wallet: EvmWallet | undefined,
   setWallet: (protocol: Protocol, wallet: Wallet | undefined) => void,

@@ -34,8 +34,8 @@ export type WalletConnector<One extends Wallet = Wallet> = {
 };
 
 /**
- * A wallet connection that the host app manages itself, for example through wagmi. The SDK then uses this wallet as it
- * is, and neither detects, connects nor remembers other wallets of the protocol.
+ * A wallet connection that the host app manages itself, for example through wagmi. For this protocol, the SDK uses only
+ * this wallet: it does not detect, connect or remember any other.
  *
  * @example
  * ```ts
@@ -56,13 +56,16 @@ export type WalletConnection = {
    * the same.
    */
   wallet: Wallet | null;
-  /** Opens the app's own wallet dialog. Without it, the SDK's dialog offers `connectors`. */
+  /** Opens the app's own wallet dialog. If it is not set, the SDK shows its dialog with the wallets in `connectors`. */
   openDialog?: (() => void) | undefined;
   connectors?: readonly WalletConnector[] | undefined;
   disconnect?: (() => void) | undefined;
 };
 
-/** The host app's wallet, alone or as a connection. Null means that no EVM wallet is connected. */
+/**
+ * What the host app passes as its wallet: a wallet, or a `WalletConnection`. Null stands for an EVM connection without
+ * a wallet.
+ */
 export type HostWallet = Wallet | WalletConnection | null;
 
 /** Returns the host's connection, undefined if the SDK manages connections itself. */

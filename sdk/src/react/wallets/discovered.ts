@@ -4,8 +4,8 @@ import { useInjectedWallets } from './injected.ts';
 import { useStandardWallets } from './wallet-standard.ts';
 
 /**
- * Returns the wallets that announce themselves in this browser. Leaves out the wallets of `hostProtocol`, the protocol
- * for which the host manages the connection.
+ * Returns the wallets that announce themselves in this browser. Leaves out the wallets of `hostProtocol`, because the
+ * host app manages the connections for that protocol.
  */
 export function useDiscoveredWallets(
   isEnabled: boolean,

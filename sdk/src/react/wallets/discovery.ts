@@ -8,10 +8,9 @@ type Store<One extends Wallet> = { connectors: Connectors<One>; listeners: Set<(
 const subscribeToNothing = () => () => undefined;
 
 /**
- * Returns a hook for the wallets that announce themselves in this browser. The hook requests announcements only if it
- * is enabled. `listen` subscribes to announcements on a page and adds a connector for each. If several connectors have
- * the same id, the first is kept. There is one store per window, because extensions announce themselves to a page only
- * once.
+ * Returns a hook for the wallets that announce themselves in this browser. `listen` subscribes to the announcements on
+ * a page and adds connectors. If several connectors have the same id, the first is kept. A disabled hook requests no
+ * announcements. There is one store per window, because extensions announce themselves to a page only once.
  */
 export function discoverWallets<One extends Wallet>(
   listen: (page: Window, add: (found: Connectors<One>) => void) => void,
@@ -44,7 +43,7 @@ export function discoverWallets<One extends Wallet>(
     );
 }
 
-/** Accepts only `data:` images, because other URLs could load from any server. */
+/** Returns the icon if it is a `data:` image. Other URLs could load from any server. */
 export function iconOf(icon: unknown): string | undefined {
   return typeof icon === 'string' && icon.startsWith('data:image/') ? icon : undefined;
 }

@@ -7,7 +7,10 @@ type Announcement = {
   provider: Eip1193Provider;
 };
 
-/** Returns null for malformed announcements: any script on the page can send one. */
+/**
+ * Returns the connector of an announced wallet. Returns null if the announcement is malformed, because any script on
+ * the page can send one.
+ */
 function connectorOf(announced: Partial<Announcement> | null): WalletConnector<EvmWallet> | null {
   const { info, provider } = announced ?? {};
   if (typeof info?.uuid !== 'string' || typeof info.name !== 'string') return null;

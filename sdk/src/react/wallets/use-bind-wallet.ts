@@ -17,15 +17,15 @@ export type UseBindWalletOptions = {
 };
 
 export type BindWalletState = FlowView<BindWalletPhase, OptionAddress> & {
-  /** The wallet of the last `bind`. */
+  /** The wallet that was last passed to `bind`. */
   wallet: Wallet | undefined;
   /** Has the owner sign a proof of ownership, and binds the wallet to the option. */
   bind(wallet: Wallet): void;
 };
 
 /**
- * Binds a wallet to an offer option after its owner has signed a message. Signing costs nothing. Leaves the rendering
- * to you. The requirements checklist is built on this hook.
+ * Binds a wallet to an offer option after its owner has signed a message. Signing costs nothing. The hook renders
+ * nothing itself. The requirements checklist uses this hook.
  *
  * @example
  * ```tsx
@@ -60,8 +60,9 @@ export function useBindWallet({ offer, optionId, onDone }: UseBindWalletOptions)
 }
 
 /**
- * Returns the chain for the ownership proof: the first of the offer's chains that uses `protocol`. If none of them
- * does, returns the mainnet of `protocol`, or its test network if the offer's first chain is a test network.
+ * Returns the chain for the ownership proof: the offer's first chain that uses `protocol`. If the offer has no such
+ * chain, returns a default chain of `protocol`. The default is a test network if the offer's first chain is a test
+ * network, and the mainnet otherwise.
  */
 function chainFor({ contracts }: OfferDetails, protocol: Protocol): Chain {
   const chains = contracts.map(({ chain }): Chain => chain);

@@ -30,8 +30,8 @@ const CHAIN_IDS: Readonly<Record<SolanaChain, string>> = {
 };
 
 /**
- * Returns null for a wallet of another chain. Also returns null for a malformed wallet, because any script on the page
- * can register one.
+ * Returns the connector of a Solana wallet. Returns null for any other wallet. Also returns null for a malformed
+ * wallet, because any script on the page can register one.
  */
 function connectorOf(wallet: StandardWallet): WalletConnector<SolanaWallet> | null {
   const { name, icon, features } = wallet ?? {};
@@ -104,7 +104,7 @@ export const useStandardWallets = discoverWallets<SolanaWallet>((page, add) => {
     add(wallets.map(connectorOf).filter((one) => one !== null));
     return () => undefined;
   };
-  // Extensions that load later announce themselves with this event. Those already loaded wait for the
+  // Extensions that load later announce themselves with this event. Extensions that are already loaded respond to the
   // `app-ready` event below.
   page.addEventListener('wallet-standard:register-wallet', (event) => {
     const { detail } = event as CustomEvent<unknown>;

@@ -8,8 +8,7 @@ type AbiFunctions<A extends Abi> = Extract<A[number], { type: 'function' }>;
 /** The views of ERC-20 that the service reads. */
 export const erc20Abi = [
   ...pickFunctions(token.abi, ['balanceOf', 'allowance', 'name', 'symbol']),
-  // Declared as uint256 instead of the standard uint8, so that out-of-range values decode too; `readDecimals` rejects
-  // them.
+  // The standard type is uint8. With uint256, an out-of-range value can be decoded too, and `readDecimals` rejects it.
   {
     type: 'function',
     name: 'decimals',

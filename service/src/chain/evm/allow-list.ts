@@ -28,8 +28,8 @@ export type Permission = { wallet: Hex; offer: Hex; nonce: bigint; deadline: big
 type PermissionDomain = { name: string; version: string; chainId: number; verifyingContract: Hex };
 
 /**
- * Returns whether the contract accepts permissions. Some contracts check a list kept by the issuer instead, such as the
- * token's list; permissions do not change that list.
+ * Returns whether the contract accepts permissions. Some contracts do not: they check a list that the issuer keeps,
+ * such as the token's list, and permissions do not change that list.
  */
 export function acceptsPermissions({ reader, memoize }: EvmChain, contract: Hex): Promise<boolean> {
   return memoize(`permissions ${contract}`, async () => {

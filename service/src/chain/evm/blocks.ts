@@ -24,7 +24,7 @@ export async function readBlocks<const Tags extends readonly BlockTag[]>(
   );
   const blocks = params.map((tag, i) => {
     const block = resultOf(replies[i]) as { number: Hex; hash: Hex } | null;
-    // A missing block only means that the node lags behind.
+    // The node may only lag behind. A missing block does not mean that a reorganization has undone it.
     if (block === null) throw new Error(`${name} has no block ${tag}`);
     return { number: hexToBigInt(block.number), hash: block.hash };
   });
@@ -39,7 +39,10 @@ export async function readChainTime(chain: EvmChain): Promise<bigint> {
   throw rpcError(chain.name, new UpstreamFailure('invalid_response', 'the block has no timestamp'));
 }
 
-/** Returns the number of a recent block, reading it in the same multicall as other reads if possible. */
+/**
+ * Returns the number of a recent block. If the chain has a multicall contract, reads the number together with other
+ * reads.
+ */
 export async function readBlockNumber({ rpc, reader, facts: { multicall } }: EvmChain): Promise<bigint> {
   const requestNumber = async () => BigInt(String(await rpc.request({ method: 'eth_blockNumber' })));
   if (multicall === null) return requestNumber();

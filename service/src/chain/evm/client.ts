@@ -19,7 +19,10 @@ export type EvmChain = {
 };
 
 const MAX_FRESHNESS_MS = 500;
-/** How far an endpoint may lag behind before other endpoints are preferred. */
+/**
+ * How far an endpoint may lag behind before other endpoints are preferred: this many blocks, but at least
+ * `MIN_LAG_SECONDS`.
+ */
 const MAX_LAG_BLOCKS = 5;
 const MIN_LAG_SECONDS = 20;
 
@@ -30,8 +33,8 @@ export function uncached(chain: EvmChain): EvmChain {
 }
 
 /**
- * Returns the chain for one partner. The partner's calls and reads wait in a separate lane, and lanes take
- * turns.
+ * Returns the chain for one partner, whose calls and reads wait in the lane `lane`. Lanes take turns, so one partner's
+ * backlog does not delay the others.
  */
 export function evmInLane(chain: EvmChain, lane: string): EvmChain {
   const rpc = chain.rpc.inLane(lane);

@@ -8,15 +8,15 @@ import {
 } from 'viem';
 import { decodeFunctionResult, encodeFunctionData, hexToBigInt, size, slice } from 'viem/utils';
 
-/** A contract read. Calls with equal keys are the same read. */
+/** A contract read. Two calls with the same `key` are the same read. */
 export type Call<T> = { key: string; to: Hex; encode(): Hex; decode(data: Hex): T };
 
 type View = 'view' | 'pure';
 type PreparedFunction = { abi: Abi; functionName: Hex; name: string };
 
 /**
- * Hashing a function signature costs more than encoding the call, so each selector is computed once. Assumes that no
- * view is overloaded.
+ * Caches functions with their selector, because hashing a function signature costs more than encoding the call. Assumes
+ * that no view is overloaded.
  */
 const preparedByAbi = new WeakMap<Abi, Map<string, PreparedFunction>>();
 

@@ -15,8 +15,8 @@ import type { EvmChain } from './client.ts';
 import { callNode } from './node-call.ts';
 
 /**
- * Checking a signature can make the node run arbitrary code, so the gas is limited. The limit is enough for a Safe with
- * many owners or for a passkey verified in Solidity.
+ * The gas limit of a signature check. A check needs a limit, because it can make the node run arbitrary code. This
+ * limit is enough for a Safe with many owners or for a passkey verified in Solidity.
  */
 const VALIDATION_GAS = toHex(10_000_000n);
 const SUFFIX_BYTES = 32;
@@ -26,8 +26,8 @@ const MAGIC_VALUE = `0x1626ba7e${'00'.repeat(28)}`;
 
 /**
  * Returns whether the contract at `address` accepts the signature. The contract may be deployed (ERC-1271, EIP-7702) or
- * counterfactual (ERC-6492). Runs the ERC-6492 validator in one `eth_call`. Unlike viem's `verifyHash`, which also
- * returns false if the node fails, this function throws in that case.
+ * counterfactual (ERC-6492). Runs the ERC-6492 validator in one `eth_call`. Throws if the node fails, unlike viem's
+ * `verifyHash`, which returns false.
  */
 export async function isSignedByContract(
   chain: EvmChain,
@@ -53,8 +53,8 @@ export async function isSignedByContract(
 }
 
 /**
- * Calls the contract directly, because the ERC-6492 validator reverts for signatures that are shorter than the ERC-6492
- * suffix.
+ * Asks the contract directly whether it accepts the signature. The ERC-6492 validator reverts for signatures that are
+ * shorter than the ERC-6492 suffix.
  */
 async function acceptsSignature(
   chain: EvmChain,

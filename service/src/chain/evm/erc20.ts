@@ -53,7 +53,7 @@ export function readDecimals({ reader, memoize }: EvmChain, token: Hex): Promise
   });
 }
 
-// Some early tokens return a zero-padded bytes32 instead of a string.
+// Builds a call that reads a text. Some early tokens return a zero-padded bytes32 instead of a string.
 function textCall(token: Hex, functionName: 'name' | 'symbol'): Call<string> {
   const call = contractCall(token, erc20Abi, functionName, []);
   return {
@@ -77,7 +77,7 @@ export type Approval = { token: Hex; owner: Hex; spender: Hex; value: bigint };
 export function readApprovals(logs: readonly EventLog[]): Approval[] {
   return logs.flatMap(({ address, topics, data }) => {
     const [topic, owner, spender] = topics;
-    // The ERC-721 event has the same signature, but its third argument is indexed too.
+    // Skips the `Approval` event of ERC-721, which has the same signature but also indexes its third argument.
     if (topic !== APPROVAL_TOPIC || owner === undefined || spender === undefined || topics.length !== 3)
       return [];
     if (size(data) !== 32) return [];

@@ -4,21 +4,21 @@ import type { EvmChain } from './client.ts';
 
 /**
  * Three block numbers. A reorganization is unlikely to undo blocks up to `confirmed`, and cannot undo blocks up to
- * `final`. `released` is the same block as `final` or an older one. Code that must be sure that a transaction can no
- * longer be mined waits for `released`.
+ * `final`. `released` is `final` or an older block. It is for code that must be certain that a transaction can no
+ * longer be mined.
  */
 export type Finality = { confirmed: bigint; final: bigint; released: bigint };
 
 /**
- * The minimum depth of `released` if the node reports no finalized block. It matters on test chains, whose
+ * The minimum depth of `released` if the node reports no finalized block. Test chains need it, because their
  * `refundDepth` is only 1.
  */
 const RELEASE_BLOCKS = 64;
 
 /**
- * Determines which blocks up to `head` are settled. On chains with finality tags, the node's `safe` and `finalized`
- * blocks decide: a block count says nothing about a roll-up, whose blocks are settled by its parent chain. On other
- * chains, and for nodes without the tags, the depths in `chains.ts` apply.
+ * Reads the `Finality` of the chain at `head`. On chains with finality tags, uses the node's `safe` and `finalized`
+ * blocks. A block count would not do for a roll-up, because its parent chain settles its blocks. On other chains, and
+ * if a node does not report these blocks, uses the depths in `chains.ts`.
  */
 export async function readFinality(
   { rpc, facts: { confirmations, refundDepth, finalityTags } }: EvmChain,

@@ -18,7 +18,8 @@ const FUNCTIONS: ReadonlyMap<string, AbiFunction> = new Map(
 
 /**
  * Decodes a commit or a refund. Returns null for any other call, or if an amount cannot be determined. Also returns
- * null if the data is not in canonical ABI encoding: other decoders could read other amounts from it.
+ * null if the data is not in canonical ABI encoding, because another decoder could read other amounts from the same
+ * data.
  */
 export function readFundCall(data: Hex): FundCall | null {
   const item = FUNCTIONS.get(data.slice(0, 10).toLowerCase());
@@ -49,9 +50,10 @@ function decode(item: AbiFunction, data: Hex): readonly unknown[] | null {
 }
 
 /**
- * Reads the token and amount of each row. In the first generation, a call takes tokens and amounts as separate
- * arguments, each a single value or a list. In the second generation, the first argument of a call is a row or a list
- * of rows. A refund of the second generation has a second argument: the amounts that replace those of the rows.
+ * Reads the token and the amount of each row from the arguments of a call. In the first generation, the tokens are the
+ * third argument and the amounts are the fourth, each a single value or a list. In the second generation, the first
+ * argument is a row or a list of rows. A refund of the second generation also has a second argument: the amounts to pay
+ * instead of those in the rows.
  */
 function listRows([first, second, tokens, amounts]: readonly unknown[]): Identified[] {
   if (typeof first === 'object' && first !== null && !Array.isArray(first)) {

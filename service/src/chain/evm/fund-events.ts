@@ -16,7 +16,7 @@ export type MinedFundEvent = FundEvent & {
 
 type MinedLog = EventLog & { transactionHash: Hex; blockNumber: Hex; blockHash: Hex; logIndex: Hex };
 
-/** Most providers reject log queries over more blocks or addresses than this. */
+/** The limits of a log query. Most providers reject queries over more blocks or addresses. */
 const MAX_RANGE_BLOCKS = 2_000n;
 const MAX_ADDRESSES = 50;
 const CONCURRENT_RANGES = 4;
@@ -49,8 +49,8 @@ export async function readFundEvents(
 }
 
 /**
- * Reads logs in bounded ranges, several at a time, because most of the time is spent waiting for the node.
- * Reads smaller ranges if the node rejects one.
+ * Reads logs in ranges of at most `MAX_RANGE_BLOCKS` blocks. If the node rejects a range, splits it. Reads several
+ * ranges concurrently, because most of the time is spent waiting for the node.
  */
 async function readLogs(
   chain: EvmChain,
@@ -104,8 +104,7 @@ export type MinedTransaction = {
 };
 
 /**
- * Reads transactions, in the order of `hashes`. All of them must be mined. Returns null for each transaction that the
- * node does not find.
+ * Reads mined transactions, in the order of `hashes`. Returns null for each transaction that the node does not find.
  */
 export async function readTransactions(
   { rpc }: EvmChain,

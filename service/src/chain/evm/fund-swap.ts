@@ -32,10 +32,10 @@ export function readAuthorized({ reader }: EvmChain, swap: Hex, wallet: Hex): Pr
 }
 
 /**
- * Reads the stop mask of either contract generation. In the first generation, `stopped()` returns the mask. In the
- * second generation, `stopped()` returns a bool and `paused()` returns the mask. `status()` also reports the state of
- * the market behind the contract. But deployments return the words of `status()` in different orders, and the words
- * repeat the contract's own flags. Therefore they are used only if both `stopped()` and `paused()` are zero.
+ * Reads the stop mask of a contract of either generation. In the first generation, `stopped()` returns the mask. In the
+ * second, `stopped()` returns a bool and `paused()` returns the mask. `status()` also reports whether the market behind
+ * the contract is closed. Deployments order its words differently, so any word other than zero counts as closed. The
+ * words also repeat the contract's own flags, so they count only if `stopped()` and `paused()` are both zero.
  */
 export async function readSwapStatus({ reader }: EvmChain, swap: Hex): Promise<SwapStatus> {
   const [stopped, swapLevel, paused, words] = await Promise.all([

@@ -13,7 +13,10 @@ export type Head = {
 };
 
 const MAX_LAG_BLOCKS = 8;
-/** After this time without reads the head is forgotten, because the chain itself may have been rolled back. */
+/**
+ * After this time without reads, a lower block is accepted as the new head, because the chain itself may have been
+ * rolled back.
+ */
 const HEAD_TTL_MS = 120_000;
 
 export function createHead(maxAgeMs: number): Head {
@@ -25,7 +28,8 @@ export function createHead(maxAgeMs: number): Head {
     isFresh: (now) => now - observedAt <= maxAgeMs,
     id: () => id,
     observe: (block, sentAt) => {
-      // Either a newer answer arrived first, or the node lags slightly. This answer may be returned, but not cached.
+      // Ignores an outdated block: either a newer answer arrived first, or the node lags slightly. The answer for this
+      // block may be returned, but not cached.
       const isOlder = block.number < number && isRemembered(sentAt);
       if (isOlder || (block.number === number && sentAt < observedAt && block.id !== id)) return;
       number = block.number;

@@ -16,12 +16,12 @@ import { revertData } from './revert.ts';
 export type RawCall = { to: Hex; data: Hex };
 export type RawResult = { success: boolean; data: Hex };
 
-/** The block that a batch of reads ran on. Two blocks of the same height have different ids. */
+/** The block on which a batch of reads ran. The id distinguishes blocks of the same height. */
 export type ObservedBlock = { number: number; id: string };
 
 export type BatchResult = { block: ObservedBlock; results: RawResult[] };
 
-/** Throws `UpstreamFailure` if this block shows that the node cannot be trusted. */
+/** Throws `UpstreamFailure` if the block is so old that the node must have fallen out of sync. */
 export type CheckBlock = (block: ObservedBlock) => void;
 
 /** Runs all calls on the latest block. */
@@ -29,21 +29,22 @@ export type CallAll = (calls: RawCall[], checkBlock: CheckBlock) => Promise<Batc
 
 const MAX_BATCH_CALLS = 100;
 const NO_CODE_TTL_MS = 60_000;
-// The gas limit of one view. Callers choose the contracts, and a view must not keep a node busy for long.
+// The gas limit of a single view. Callers choose the contracts. Without a limit, a view could keep a node busy for
+// long.
 const SINGLE_CALL_GAS = 5_000_000n;
 const MULTICALL_GAS_PER_CALL = 1_000_000n;
 const MAX_MULTICALL_GAS = 30_000_000n;
 
 const AGGREGATE3_SELECTOR = toFunctionSelector(getAbiItem({ abi: multicall3.abi, name: 'aggregate3' }));
 
-// These calls identify the block. The parent hash alone would not distinguish two blocks with the same parent.
+// The calls that identify the block. The parent hash alone is not enough, because two blocks can have the same parent.
 const BLOCK_ID_CALLS = (
   ['getBlockNumber', 'getLastBlockHash', 'getCurrentBlockTimestamp', 'getCurrentBlockDifficulty'] as const
 ).map((functionName) => encodeFunctionData({ abi: multicall3.abi, functionName }));
 
 /**
  * Returns a function that sends calls through the multicall contract. If the chain has no multicall contract, or if the
- * call to it fails, the function sends the calls as a JSON-RPC batch.
+ * multicall fails, the function sends the calls as a JSON-RPC batch.
  */
 export function createCallAll(rpc: Rpc, multicall: Hex | null): CallAll {
   let noCodeUntil = multicall === null ? Number.POSITIVE_INFINITY : 0;
@@ -118,8 +119,8 @@ function decodeAggregate(reply: RpcReply | undefined, count: number): BatchResul
   }
 }
 
-// A contract can burn nearly all of the shared gas, so that the calls after it run out of gas. Therefore the first
-// failed call and all calls after it are resent as separate calls.
+// Resends the first failed call and all calls after it as separate calls. The calls of a multicall share its gas, so a
+// contract that burns nearly all of it makes the calls after it fail.
 async function retryFailures(rpc: Rpc, calls: RawCall[], result: BatchResult): Promise<BatchResult> {
   const first = result.results.findIndex(({ success }) => !success);
   if (first === -1) return result;

@@ -2,11 +2,14 @@ import { hexToBigInt, hexToNumber, isHex } from 'viem/utils';
 import { UpstreamFailure } from '../../outbound/failure.ts';
 import type { Protocol } from '../rpc/rpc.ts';
 
-// The codes for "resource unavailable" and "limit exceeded" (EIP-1474), and one that some providers use instead of
-// "limit exceeded".
+// In EIP-1474, -32002 is "resource unavailable" and -32005 is "limit exceeded". Some providers use -32016 instead of
+// -32005.
 const RATE_LIMIT_CODES = new Set([-32002, -32005, -32016]);
 const INTERNAL_ERROR = -32603;
-/** Providers use the same codes if a log query has too many results. Such a query fails again after any wait. */
+/**
+ * Matches the message for a log query with too many results. Providers use a rate limit code for it, but a retry would
+ * fail again.
+ */
 const TOO_MANY_LOGS = /more than [\d,]+ results|block range|response size/i;
 
 /** The JSON-RPC of EVM nodes. */
@@ -14,7 +17,8 @@ export const EVM_PROTOCOL: Protocol = {
   classifyError: (code, message, data) => {
     if (RATE_LIMIT_CODES.has(code) && !TOO_MANY_LOGS.test(message))
       return new UpstreamFailure('rate_limited', message);
-    // Some nodes report a revert as an internal error with data. Without data, the node itself failed.
+    // An internal error without data is a failure of the node. With data, it is a revert: some nodes report reverts
+    // this way.
     const isInternal = code === INTERNAL_ERROR && data == null;
     return isInternal ? new UpstreamFailure('invalid_response', message) : null;
   },

@@ -16,13 +16,13 @@ export type Reader = {
   /** Bypasses the cache and does not join a read in flight. Use it for values that the caller may just have changed. */
   readNow<T>(call: Call<T>): Promise<T>;
   /**
-   * How many reads were answered by the cache or a read in flight (`hits`), and how many were sent (`misses`), in all
-   * lanes.
+   * Counts the calls of `read` in all lanes. `hits`: answered by the cache or by a read in flight. `misses`: sent to
+   * the node.
    */
   cacheCounts: Readonly<{ hits: number; misses: number }>;
   /**
-   * Returns a reader for one partner. All readers share calls and the cache, but partners take turns when the node is
-   * slow.
+   * Returns a reader for one partner. All readers share the cache and the calls to the node. When the node is slow, the
+   * partners take turns.
    */
   inLane(lane: string): Reader;
 };
@@ -31,7 +31,7 @@ export type ReaderOptions = {
   chain: string;
   rpc: Rpc;
   multicall: Hex | null;
-  /** Minimum milliseconds between two checks for a new head block under load. */
+  /** Under load, one read per this many milliseconds bypasses the cache and so notices a new head block. */
   freshnessMs: number;
 };
 
@@ -51,8 +51,8 @@ type PendingRead = {
 const BATCH_WINDOW_MS = 2;
 const MAX_BATCH_READS = 100;
 /**
- * How many batches of reads may be open at once, so that some connections to the node stay free for other calls.
- * Further reads wait, and are then sent together.
+ * How many batches of reads may be open at once. The limit keeps some connections to the node free for other calls.
+ * Reads beyond the limit wait, and the next batch sends them together.
  */
 const MAX_OPEN_BATCHES = 8;
 const MAX_PENDING_READS = 5_000;
@@ -63,9 +63,10 @@ const MAX_CACHED = 50_000;
 const UNCACHED_BURST = 40;
 
 /**
- * Shares one answer among identical reads in flight, combines reads that arrive together into one call, and caches
- * answers until the head block changes. While reads are rare, each one goes to the chain, so that a client that has just
- * seen its transaction mined also sees the effect. Under load, a cached answer is at most twice `freshnessMs` old.
+ * Creates a reader that saves calls to the node. Identical reads in flight share one answer, reads that arrive together
+ * share one call, and answers are cached until the head block changes. While reads are rare, they bypass the cache, so
+ * that a client that has just seen its transaction mined also sees the effect. Under load, a cached answer is at most
+ * twice `freshnessMs` old.
  */
 export function createReader({ chain, rpc, multicall, freshnessMs }: ReaderOptions): Reader {
   const callAll = createCallAll(rpc, multicall);

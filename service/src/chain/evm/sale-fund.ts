@@ -44,8 +44,9 @@ export function readMinCommit({ reader }: EvmChain, fund: Hex): Promise<bigint> 
 }
 
 /**
- * Reads the generation of a fund. A contract that does not answer like the second generation counts as the first. A
- * wrong result moves no money, because each generation rejects the `commit` and `remit` calls of the other.
+ * Reads the generation of a fund. A contract that does not report the interface of the second generation counts as the
+ * first generation. A wrong result moves no money, because each generation rejects the `commit` and `remit` calls of
+ * the other.
  */
 export async function readFundGeneration({ reader }: EvmChain, fund: Hex): Promise<FundGeneration> {
   try {
@@ -88,8 +89,8 @@ export async function readTokenTotals(
 }
 
 /**
- * Encodes a commit. The single form reverts if its row fails. In the batch form, a failed row does not affect the other
- * rows.
+ * Encodes a commit. In the form `single`, the call reverts if its row fails. In the form `batch`, a failed row does not
+ * affect the other rows.
  */
 export function encodeCommit(
   rows: readonly FundRow[],
@@ -148,14 +149,14 @@ const SINGLE_COMMIT_SELECTORS = ([1, 2] as const).map((generation) =>
   slice(encodeCommit([EMPTY_ROW], 'single', generation), 0, 4),
 );
 
-/** Returns whether `data` commits a single row. If such a call reverts, the reason concerns that row. */
+/** Returns whether `data` is a call that commits a single row. Unlike a batch, such a call reverts if its row fails. */
 export function isSingleCommit(data: Hex): boolean {
   return SINGLE_COMMIT_SELECTORS.some((selector) => data.startsWith(selector));
 }
 
 /**
- * Encodes a call that any fund rejects: with `Unauthorized` if the sender lacks the role, otherwise because its row is
- * empty.
+ * Encodes a call that shows whether the sender has a role. Every fund rejects this call: with `Unauthorized` if the
+ * sender lacks the role, otherwise because the row in the call is empty.
  */
 export function encodeRoleProbe(role: 'commit' | 'remit', token: Hex, generation: FundGeneration): Hex {
   const rows = [{ ...EMPTY_ROW, token }];
@@ -210,9 +211,8 @@ export type FundEvent = {
 type EventAbi = { name: string; inputs: readonly { name?: string; indexed?: boolean }[] };
 
 /**
- * Maps the first topic of each event about rows to the event. Every argument of these events is one word, so
- * `readWords` slices the arguments from the log. viem's decoder would be slower: for every log, it hashes the signature
- * of every event of the ABI.
+ * The events about rows, by their first topic. Every argument of these events is one word, so `readWords` can slice the
+ * arguments from the log. viem's decoder is slower: for every log, it hashes the signature of every event of the ABI.
  */
 const EVENTS: ReadonlyMap<Hex, EventAbi> = new Map(
   [...abi, ...abiV2].flatMap((item) =>
@@ -229,7 +229,7 @@ export function decodeFundEvent({ topics, data }: EventLog): FundEvent | null {
   const words = event && readWords(event, topics, data);
   if (words === undefined || words === null) return null;
   const { kind = '0', id, user = '', option = '', token = '', amount = '' } = words;
-  // Other kinds of batch failure, such as a failed remit, say nothing about a commit.
+  // A `BatchFail` event of another kind, such as a failed remit, says nothing about a commit.
   if (BigInt(`0x${kind}`) !== 0n) return null;
   return {
     name: event?.name as FundEventName,

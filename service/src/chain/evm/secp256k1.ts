@@ -9,8 +9,8 @@ const ORDER = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25
 /** Half the order of secp256k1. EIP-2, and contracts that verify signatures, reject any `s` above it. */
 const HALF_ORDER = Buffer.from('7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0', 'hex');
 /**
- * libsecp256k1, called directly. The `recover` function of `tiny-secp256k1` does extra work: it decompresses the point
- * of r, and then libsecp256k1 does so again.
+ * libsecp256k1, called directly. The `recover` function of `tiny-secp256k1` does extra work: it decompresses the curve
+ * point of r, and libsecp256k1 then decompresses the point again.
  */
 const secp256k1 = await loadSecp256k1();
 const MESSAGE_PREFIX = '\x19Ethereum Signed Message:\n';
@@ -33,16 +33,16 @@ export function isSignedByKey(address: string, hash: Uint8Array, signature: Uint
   const parity = v >= 27 ? v - 27 : v;
   if (parity !== 0 && parity !== 1) return false;
   if (HALF_ORDER.compare(signature, 32, 64) < 0) return false;
-  // Rejects an r that is out of range here, because libsecp256k1 would throw for it. Each exception that leaves
-  // WebAssembly leaks part of the WebAssembly stack. After a few thousand exceptions, every call would fail.
+  // libsecp256k1 would throw for an r that is out of range. Each exception that leaves WebAssembly leaks part of the
+  // WebAssembly stack. After a few thousand exceptions, every call would fail.
   if (ORDER.compare(signature, 0, 32) <= 0) return false;
   const key = recoverKey(hash, signature.subarray(0, 64), parity);
   return key !== null && addressOf(key) === address;
 }
 
 /**
- * Expands the 64 bytes of EIP-2098, where the top bit of s holds the parity. That bit is free, because s is in the
- * lower half.
+ * Expands a compact signature (EIP-2098) to 65 bytes. In the compact form, the top bit of s holds the parity. The bit
+ * is free, because s is at most half the order.
  */
 function expandCompact(signature: Uint8Array): Uint8Array {
   const parity = (signature[32] ?? 0) >> 7;

@@ -14,8 +14,8 @@ const ARGUMENT_COUNT = 8;
 
 /**
  * Returns whether a `Swapped` event reports this swap. The first four arguments are user, input, output and
- * attestation; each is one word. Deployments index different arguments, so every placement of the topics among the
- * arguments is tried.
+ * attestation; each is one word. Deployments index different arguments, so the function tries every choice of indexed
+ * arguments.
  */
 export function isSwapOf({ topics, data }: EventLog, swap: ExecutedSwap): boolean {
   const [topic, ...indexed] = topics.map((word) => word.toLowerCase());
@@ -35,7 +35,7 @@ export function isSwapOf({ topics, data }: EventLog, swap: ExecutedSwap): boolea
   });
 }
 
-/** Every set of up to three arguments: an event has at most three indexed arguments. */
+/** Every possible choice of indexed arguments. An event has at most three. */
 const PLACEMENTS: readonly boolean[][] = Array.from({ length: 2 ** ARGUMENT_COUNT }, (_, mask) =>
   Array.from({ length: ARGUMENT_COUNT }, (_, i) => (mask & (1 << i)) !== 0),
 ).filter((isIndexed) => isIndexed.filter(Boolean).length <= 3);

@@ -18,9 +18,9 @@ const PAUSE_BUY = 4n;
 const PAUSE_SELL = 8n;
 
 /**
- * Reads which sides (buy, sell) can be traded now. The contract's status includes the venue's own pauses. A status of
- * two words holds a state and flags, both shared by the two sides. A status of three words holds shared flags and one
- * state per side.
+ * Reads which sides (buy, sell) can be traded now. The contract's status includes the venue's own pauses. If the status
+ * has two words, they are a state for both sides and flags that pause one side or both. If it has three words, they are
+ * flags for both sides, the state of the buy side and the state of the sell side.
  */
 export async function readTokenizedStatus(
   { reader }: EvmChain,
@@ -82,9 +82,8 @@ export type SwapLog = EventLog & { transactionHash: Hex };
 
 /**
  * Reads the swaps in a range of blocks, and the timestamp of the last block in seconds since the epoch. Filters by
- * address and first topic only, because deployments index different arguments. Sends both queries to the same node. If
- * this node does not have the last block, another node is tried: a node that lags behind would leave out the latest
- * swaps.
+ * address and first topic only, because deployments index different arguments. One node answers both queries. It must
+ * have the last block, because a node that lags behind would leave out the latest swaps.
  */
 export async function readSwaps(
   { rpc, name }: EvmChain,

@@ -19,8 +19,8 @@ import type { EventLog } from './receipts.ts';
 const { abi, deployedBytecode: code } = transferProbe;
 const TRANSFER_TOPIC = keccak256(toHex('Transfer(address,address,uint256)'));
 /**
- * How many recent blocks to search for holders. The second range is for busy tokens, for which nodes reject
- * the first.
+ * How many recent blocks to search for holders. If a node rejects the first range because the token is busy, the second
+ * range is used.
  */
 const HOLDER_RANGES = [2_000n, 20n];
 const MAX_HOLDERS = 20;
@@ -37,8 +37,8 @@ const REBASING_VIEWS = parseAbi([
 const FEE_VIEWS = parseAbi(['function basisPointsRate() view returns (uint256)']);
 
 /**
- * Returns the reason if transfers of the token do not move exact amounts. Returns null if transfers are exact, or if
- * the probe cannot find out.
+ * Returns why transfers of the token do not move exact amounts. Returns null if transfers are exact, or if the probe
+ * cannot find out.
  */
 export async function findInexactTransfers(chain: EvmChain, token: Hex, to: Hex): Promise<string | null> {
   const { reader } = chain;
@@ -75,7 +75,7 @@ async function probeTransfer(
   const result = await nullIfRefused(
     chain.rpc.request({ method: 'eth_call', params: [{ to: holder.address, data }, 'latest', override] }),
   );
-  // A node that ignores the state override answers without data.
+  // A node that ignores the state override does not run the probe's code, so its answer has no data.
   if (!isHex(result) || result.length !== 2 + 2 * 64) return null;
   const [, received] = decodeFunctionResult({ abi, functionName: 'probe', data: result });
   return { amount, received };

@@ -1,4 +1,4 @@
-/** Waiting entries, grouped into lanes that take turns. */
+/** Waiting entries, grouped into lanes. The lanes take turns. */
 export type Turns<Entry> = {
   add(lane: string, entry: Entry): void;
   /** Removes and returns up to `count` entries, taking one from each lane in turn. */
@@ -20,7 +20,7 @@ export function createTurns<Entry>(): Turns<Entry> {
     },
     take: (count) => {
       const taken: Entry[] = [];
-      // If a lane has entries left, it is deleted and set again. That moves it to the end of the map, so this loop
+      // A lane that still has entries is deleted and set again. That moves it to the end of the map, so this loop
       // visits it again.
       for (const [lane, entries] of lanes) {
         if (taken.length === count) break;

@@ -21,20 +21,23 @@ export type Endpoint = {
   /** The name of the provider that runs the endpoint. Endpoints of one provider are not independent of each other. */
   provider: string;
   /**
-   * Returns whether a call may be sent now. If it returns true while the circuit is open, the caller's call is the
-   * probe.
+   * Returns whether a call may be sent now. If it returns true while the circuit is open, the caller must send its
+   * call, which is the probe.
    */
   isAvailable(): boolean;
   /** Returns true if the circuit is closed and `distrust` has not been called recently. */
   isTrusted(now: number): boolean;
   /**
-   * Posts the calls as one HTTP request. Lanes take turns when all connections are in use. Throws
+   * Posts the calls as one HTTP request. If all connections are in use, waits; the lanes take turns. Throws
    * `UpstreamFailure` if there is no valid response.
    */
   post(calls: RpcCall[], timeoutMs: number, lane: string): Promise<RpcReply[]>;
   /** Prefers other endpoints for a while, because this one lags behind or has sent a wrong response. */
   distrust(forMs?: number): void;
-  /** With true, stops using the endpoint, because it serves another chain. With false, uses it again. */
+  /**
+   * Stops using the endpoint if `isExcluded` is true, because it serves another chain. Uses it again if `isExcluded` is
+   * false.
+   */
   exclude(isExcluded: boolean): void;
   isExcluded(): boolean;
   /** The number of HTTP requests by outcome. */
@@ -51,7 +54,7 @@ const MAX_WAIT_MS = 2_000;
 const DISTRUST_MS = 1_000;
 const MAX_RESPONSE_BYTES = 32 * 1_048_576;
 
-/** Maps a node's error to a failure, or to null if the error is the answer to the call. */
+/** Maps a node's error to a failure of the endpoint. Returns null if the error is a valid answer to the call. */
 export type ClassifyError = (code: number, message: string, data: unknown) => UpstreamFailure | null;
 
 export function openEndpoint(url: string, classifyError: ClassifyError): Endpoint {
@@ -77,8 +80,8 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
   };
 
   /**
-   * An invalid response costs no waiting time, so it does not open the circuit. It only makes calls prefer the other
-   * endpoints.
+   * Records a failed call. An invalid response does not open the circuit, because it arrives without a long wait. It
+   * only makes calls prefer the other endpoints for a while.
    */
   function recordFailure({ kind, retryAfterSeconds }: UpstreamFailure): void {
     if (kind === 'rate_limited') circuit.pause(retryAfterSeconds * 1000);
@@ -91,8 +94,8 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
   async function post(calls: RpcCall[], timeoutMs: number, lane: string): Promise<RpcReply[]> {
     const deadline = performance.now() + timeoutMs;
     const leave = await connections.take(lane, timeoutMs).catch((error: unknown) => {
-      // A lack of free connections says nothing about the endpoint. But while the circuit is open, this call may be the
-      // probe that other calls wait for, so it is recorded as failed.
+      // The lack of a free connection is not a failure of the endpoint. But while the circuit is open, this call may be
+      // the probe. Other calls wait until the probe settles, so this call is recorded as failed.
       if (!circuit.isClosed()) circuit.fail();
       throw error;
     });

@@ -18,7 +18,7 @@ export function rpcError(chain: string, failure: UpstreamFailure): ApiError {
   return upstreamError(`rpc:${chain}`, failure);
 }
 
-/** Returns the `ApiError` in the error's chain of causes: viem wraps every error that its transport throws. */
+/** Finds the `ApiError` among the causes of an error, because viem wraps every error that its transport throws. */
 export function findApiError(error: unknown): ApiError | undefined {
   for (let current = error; current instanceof Error; current = current.cause) {
     if (current instanceof ApiError) return current;

@@ -1,10 +1,9 @@
 import { isIP } from 'node:net';
 
 /**
- * Returns the name of the provider that runs an RPC endpoint: the `#provider=NAME` of the URL, or else its registrable
- * domain. Endpoints with the same name count as one source. The last two labels of the host are taken as the
- * registrable domain, so all hosts below a public suffix such as `co.uk` count as one source, unless their URLs name
- * the providers.
+ * Returns the name of the provider that runs an RPC endpoint. Endpoints with the same name count as one source. The
+ * name is the `#provider=NAME` of the URL. Without it, the name is the IP address or the last two labels of the host,
+ * so all hosts below a public suffix such as `co.uk` count as one source.
  */
 export function providerName(url: string): string {
   const { hostname, hash } = new URL(url);

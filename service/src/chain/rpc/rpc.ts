@@ -15,13 +15,13 @@ export type Rpc = {
   /** Makes one call. Throws `NodeError` if the node rejects it, `ApiError` if no node responds. */
   request(call: { method: string; params?: unknown }): Promise<unknown>;
   /**
-   * Sends one call to every endpoint of this chain and returns the first result. If all fail, throws the error of a
-   * node that rejected the call. If no node rejected it, throws an upstream error.
+   * Sends one call to every endpoint of this chain and returns the first result. If all endpoints fail, throws the
+   * error of a node that rejected the call, or an upstream error if no node rejected it.
    */
   requestAll(call: { method: string; params?: unknown }): Promise<unknown>;
   /** Makes several calls in one HTTP request. */
   batch(calls: RpcCall[], accept?: Accept): Promise<RpcReply[]>;
-  /** Compares the endpoints with each other and with the clock; see `surveyEndpoints`. */
+  /** Reads the latest block of every endpoint. Endpoints that lag behind are then tried last; see `surveyEndpoints`. */
   survey(): Promise<EndpointHead[]>;
   /**
    * Returns an `Rpc` to the same nodes for one partner. Partners take turns when all connections to a node are in use.
@@ -65,7 +65,8 @@ export function openRpc({ chain, urls, timeoutMs, protocol, ...options }: RpcOpt
 
 function createRpc(parts: RpcParts): Pick<Rpc, 'inLane'> {
   const { chain, endpoints, timeoutMs } = parts;
-  // One more attempt than there are endpoints: an attempt may fail merely because a kept-alive connection was closed.
+  // One attempt per endpoint and one more, because an attempt may fail merely because a kept-alive connection was
+  // closed.
   const maxAttempts = endpoints.length + 1;
   let sent = 0;
   let waiting = 0;
@@ -80,7 +81,7 @@ function createRpc(parts: RpcParts): Pick<Rpc, 'inLane'> {
     if (waiting >= MAX_WAITING)
       throw rpcError(chain, new UpstreamFailure('no_response', 'too many calls are waiting'));
     waiting += 1;
-    // A single endpoint has nothing to be compared with. The call does not wait for the survey.
+    // Surveys in the background: the call does not wait. A single endpoint has nothing to be compared with.
     if (endpoints.length > 1 && performance.now() >= nextSurvey) survey().catch(() => undefined);
     try {
       return await tryEndpoints(lane, calls, accept);
@@ -167,9 +168,9 @@ function acceptOrDistrust(endpoint: Endpoint, replies: RpcReply[], accept?: Acce
 }
 
 /**
- * Picks the endpoint that this call has tried least often; among equals, a trusted endpoint, then the first in the
- * configured order. After a failed attempt, uses untried endpoints even if their circuit is open: waiting for one of
- * them is better than failing the call.
+ * Picks the endpoint that this call has tried least often. Among equals, prefers trusted endpoints, then the configured
+ * order. Skips endpoints whose circuit is open, except untried ones after a failed attempt: trying one of them is
+ * better than failing the call.
  */
 function pickEndpoint(
   endpoints: Endpoint[],

@@ -13,14 +13,14 @@ export type EndpointHead = Head & {
 
 /** How to ask a node for its head. */
 export type HeadQuery = {
-  /** Each inner list is sent as one HTTP request. Some providers refuse batches, so a list may hold a single call. */
+  /** Each inner list is one HTTP request. A list of several calls is sent as a batch, which some providers refuse. */
   requests: RpcCall[][];
   /** Returns null if the results are malformed. */
   read(results: unknown[]): Head | null;
 };
 
 export type SurveyOptions = {
-  /** Identifies the chain. Null accepts every chain. */
+  /** The chain that the endpoints must serve. If null, any chain is accepted. */
   network: string | null;
   query: HeadQuery;
   /** How many seconds an endpoint's head may lag behind the newest head. */
@@ -32,16 +32,15 @@ export type SurveyOptions = {
 const SURVEY_TIMEOUT_MS = 1_500;
 const STALE_DISTRUST_MS = 15_000;
 /**
- * How far in the future a head may be. A head further ahead comes from a lying node or a broken clock, and
+ * How far in the future the timestamp of a head may be. A later timestamp comes from a lying node or a wrong clock. It
  * must not make honest endpoints look stale.
  */
 const MAX_FUTURE_SECONDS = 60;
 
 /**
- * Asks every endpoint for its chain and head. Demotes endpoints that lag behind, and stops using endpoints of another
- * chain. Compares timestamps instead of block numbers, because a lying endpoint could report any block number. A false
- * timestamp gains nothing: the heads of honest endpoints are close to the current time, and heads too far in the future
- * do not count. Returns the heads of the endpoints that answered.
+ * Asks every endpoint for its chain and head, and returns the heads of the endpoints that answered. Excludes endpoints
+ * of another chain. Demotes endpoints whose head is too old or too far in the future. Compares timestamps and not block
+ * numbers: a lying endpoint could report any block number, but its timestamp must be close to the current time.
  */
 export async function surveyEndpoints(
   endpoints: readonly Endpoint[],

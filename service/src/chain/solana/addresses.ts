@@ -16,7 +16,10 @@ export function keyOf(address: string): Uint8Array<ArrayBuffer> {
   return base58.decode(address) as Uint8Array<ArrayBuffer>;
 }
 
-/** Returns the address that the system program derives from `base`, a seed and `owner`. Only `base` can allocate it. */
+/**
+ * Returns the address that the system program derives from `base`, a seed and `owner`. Only `base` can create an
+ * account at this address.
+ */
 export function deriveWithSeed(base: string, seed: string, owner: string): string {
   const bytes = Buffer.from(seed);
   if (bytes.length > MAX_SEED_BYTES)
@@ -32,7 +35,10 @@ export function associatedAccount(wallet: string, mint: string): string {
   );
 }
 
-/** Tries bumps from 255 down until the address is not on the curve, so that no private key can exist for it. */
+/**
+ * Tries bumps from 255 down, and returns the first address that is not on the curve. No private key can exist for such
+ * an address.
+ */
 function findProgramAddress(seeds: readonly Uint8Array[], program: Uint8Array): string {
   for (let bump = 255; bump >= 0; bump--) {
     const address = hash([...seeds, Uint8Array.of(bump), program, PROGRAM_ADDRESS_MARKER]);
@@ -43,7 +49,7 @@ function findProgramAddress(seeds: readonly Uint8Array[], program: Uint8Array): 
 
 function isOnCurve(point: Uint8Array): boolean {
   try {
-    // Like the Solana runtime, only decompresses the point, and therefore accepts encodings that RFC 8032 rejects.
+    // Only decompresses the point, as the Solana runtime does. This accepts encodings that RFC 8032 rejects.
     ed25519.Point.fromBytes(point, true);
     return true;
   } catch {
@@ -60,9 +66,9 @@ function hash(parts: readonly Uint8Array[]): Buffer {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Returns the seed of a participation's receipt: the participation's id in 22 characters, and a letter for commit or
- * refund. Each operator key can create exactly one commit receipt and one refund receipt for a participation, even if
- * several nodes or databases use the key.
+ * Returns the seed of a participation's receipt: the participation's id in 22 characters, then a letter for commit or
+ * refund. The seed depends on nothing else. An operator key can therefore create only one commit receipt and one refund
+ * receipt for a participation, even if several nodes or databases use the key.
  */
 export function receiptSeed(participationId: string, kind: 'commit' | 'remit'): string {
   if (!UUID.test(participationId)) throw new Error('the participation id is not a UUID');

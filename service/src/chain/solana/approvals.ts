@@ -16,9 +16,9 @@ const APPROVE_CHECKED = 13;
 const BATCH = 255;
 
 /**
- * Returns the approvals among executed instructions, including inner instructions. A batch of the token program appears
- * as one instruction without inner instructions, so it is read item by item. The program accepts extra bytes after the
- * data, so the lengths here are minimums.
+ * Returns the approvals among executed instructions, including inner instructions. A batch of the token program is one
+ * instruction without inner instructions, so its items are read one by one. The data of an approval may be longer than
+ * needed, because the program ignores extra bytes.
  */
 export function readTokenApprovals(instructions: readonly WireInstruction[]): TokenApproval[] {
   return listTokenInstructions(instructions).flatMap((each) => readApproval(each) ?? []);

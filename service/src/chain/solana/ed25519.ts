@@ -13,10 +13,10 @@ const SMALL_ORDER_Y = new Set([
 ]);
 
 /**
- * Returns whether the holder of `publicKey` signed `message`, by strict RFC 8032 rules. OpenSSL rejects an
- * out-of-range s and compares R byte for byte, but accepts small-order keys, for which anyone can forge
- * signatures for many messages. Therefore this function requires the key and R to be canonical and not of small
- * order. Runs on the thread pool.
+ * Returns whether the holder of `publicKey` signed `message`, by the strict rules of RFC 8032. OpenSSL alone is not
+ * strict enough: it accepts keys of small order, for which anyone can forge signatures of many messages. This function
+ * also requires that the key and the point R of the signature are canonical and not of small order. Runs on the thread
+ * pool.
  */
 export async function isSignedByEd25519(
   publicKey: Uint8Array,

@@ -15,8 +15,8 @@ import {
 } from './addresses.ts';
 
 /**
- * The only instructions that the operator signs. They belong to the system, token, associated token, compute budget and
- * memo programs.
+ * This file builds all instructions that the operator signs. They belong to the system, token, associated token,
+ * compute budget and memo programs.
  */
 
 const u32 = (value: number) => {
@@ -49,8 +49,8 @@ export function transferLamports(from: string, to: string, lamports: bigint): In
 }
 
 /**
- * Allocates an account. Fails if it is already allocated, so an allocated account proves that the transaction ran. Only
- * `base` can allocate it.
+ * Allocates an account. Only `base` can allocate the account, and only once. So an allocated account proves that the
+ * transaction ran.
  */
 export function allocateWithSeed(account: string, base: string, seed: string, bytes: number): Instruction {
   const text = Buffer.from(seed);

@@ -30,8 +30,8 @@ function invalid({ name }: SolanaChain, method: string) {
 }
 
 /**
- * Reads accounts at the slot `minSlot` or later, in the order of `addresses`. Returns null for each account that does
- * not exist. A node that has not reached the slot rejects the call, and another node is tried.
+ * Reads accounts at the slot `minSlot` or later. Returns them in the order of `addresses`, with null for an account
+ * that does not exist. If a node has not reached the slot, it rejects the call, and another node is tried.
  */
 export async function readAccounts(
   chain: SolanaChain,
@@ -68,8 +68,9 @@ export async function readEpoch(chain: SolanaChain): Promise<{ slot: bigint; hei
 }
 
 /**
- * Returns the time of the latest confirmed block in milliseconds since the epoch. If the cluster makes blocks without
- * updating its clock account, returns Infinity, so that every deadline counts as passed.
+ * Returns the time of the latest confirmed block in milliseconds since the epoch, from the cluster's clock account. If
+ * the clock account is behind the latest slot, its time is outdated. Then returns Infinity, so that every deadline
+ * counts as passed.
  */
 export async function readChainTime(chain: SolanaChain): Promise<number> {
   const options = { commitment: 'confirmed', encoding: 'base64' };
@@ -83,8 +84,8 @@ export async function readChainTime(chain: SolanaChain): Promise<number> {
 export type Blockhash = { hash: string; lastValidHeight: bigint };
 
 /**
- * Reads a confirmed blockhash and the last block height at which it is valid. The node reports this height, so the
- * service does not depend on the lifetime of blockhashes, which may change.
+ * Reads a confirmed blockhash and the last block height at which it is valid. Takes this height from the node instead
+ * of computing it, because the lifetime of blockhashes may change.
  */
 export async function readBlockhash(chain: SolanaChain): Promise<Blockhash> {
   const reply = await call(chain, 'getLatestBlockhash', [{ commitment: 'confirmed' }]);
@@ -154,8 +155,8 @@ export async function readPrices(chain: SolanaChain, writable: readonly string[]
 export type SignatureEntry = { signature: string; memo: string | null; isFailed: boolean };
 
 /**
- * Lists finalized transactions that mention an address, newest first, from `before` down to `until`. A node may leave
- * some out.
+ * Lists finalized transactions that mention an address, newest first. They are older than `before` and newer than
+ * `until`. The list may lack some transactions, because nodes do not always return all of them.
  */
 export async function readSignatures(
   chain: SolanaChain,

@@ -1,9 +1,9 @@
 import type { SolanaChain } from './client.ts';
 
 /**
- * Sends signed bytes to every endpoint. Repeating the call is safe. Nodes are asked not to simulate the transaction
- * first. They are also asked not to retry it, because the service resends it. Success only means that a node has
- * accepted the bytes for relay. Throws if no node accepted them.
+ * Sends signed bytes to every endpoint. Repeating the call is safe. Asks the nodes to skip the simulation. Also asks
+ * them not to retry, because the service resends the transaction. Success only means that a node has accepted the bytes
+ * for relay. Throws if no node accepted them.
  */
 export async function sendTransaction({ rpc }: SolanaChain, raw: Uint8Array): Promise<void> {
   const options = { encoding: 'base64', skipPreflight: true, maxRetries: 0 };
@@ -11,7 +11,10 @@ export async function sendTransaction({ rpc }: SolanaChain, raw: Uint8Array): Pr
   await rpc.requestAll({ method: 'sendTransaction', params });
 }
 
-/** `error`: the error that the transaction would fail with, as nodes describe it; null if it would succeed. */
+/**
+ * `error` is the error with which the transaction would fail, as nodes describe it. It is null if the transaction would
+ * succeed.
+ */
 export type Simulation = { error: unknown; units: number };
 
 /** Runs a transaction on the confirmed state without sending it. */

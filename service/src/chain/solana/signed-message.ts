@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import { decodeBase58 } from '../address.ts';
 import { isSignedByEd25519 } from './ed25519.ts';
 
-/** The first bytes of every off-chain message. No transaction can start with 0xff. */
+/**
+ * The first bytes of every off-chain message. No transaction can start with 0xff, so no off-chain message is also a
+ * transaction.
+ */
 const SIGNING_DOMAIN = Buffer.from('\xffsolana offchain', 'latin1');
 const SIGNATURE_BYTES = 64;
 const MAX_TEXT_BYTES = 0xffff;
@@ -35,8 +38,8 @@ function decodeSignature(signature: string): Uint8Array[] {
 }
 
 /**
- * Lists the off-chain messages that can carry the text. The request does not say which header, format or domain was
- * signed.
+ * Lists the off-chain messages that can carry the text. There are several, because the request does not say which
+ * header, format or domain was signed.
  */
 function* offchainMessages(publicKey: Uint8Array, text: string): Generator<Buffer> {
   const body = Buffer.from(text);
@@ -56,7 +59,8 @@ function* offchainMessages(publicKey: Uint8Array, text: string): Generator<Buffe
 }
 
 /**
- * Returns the 32-byte application domains in use: zeros, the page's host padded with zeros, and the hash of the host.
+ * Returns the 32-byte application domains that wallets use: zeros, the page's host padded with zeros, and the hash of
+ * the host.
  */
 function applicationDomains(text: string): Buffer[] {
   const host = text.split(' ', 1)[0] ?? '';

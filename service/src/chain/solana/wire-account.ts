@@ -1,6 +1,6 @@
 import type { AccountInfo } from './token-accounts.ts';
 
-/** Parses an account in base64 encoding; null if it does not exist or is malformed. */
+/** Parses an account in base64 encoding. Returns null if the account does not exist or is malformed. */
 export function parseAccount(value: unknown): AccountInfo | null {
   if (value === null || typeof value !== 'object') return null;
   const { owner, lamports, data } = value as { owner?: unknown; lamports?: unknown; data?: unknown };
