@@ -55,9 +55,20 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
   const { generation } = statements;
   /** The beginning of a transaction that has not been sent yet: it is sent together with the first statement. */
   let beginning: readonly Statement[] | null = null;
-  /** The first statement of the transaction, until it has succeeded. */
-  let first: Promise<unknown> | null = null;
-  const run = async (list: readonly Statement[]) => {
+  /** Why the transaction could not begin, or why its first statement failed. */
+  let failure: unknown = null;
+  /** Whether the transaction has ended, but its owner has not given the connection back yet. */
+  let hasEnded = false;
+  /** Settles when everything that was enqueued has run. */
+  let latest: Promise<unknown> = Promise.resolve();
+  // Calls run one after the other: the statements of one call may be sent one by one, and no other call, such as a
+  // rollback, may come between them.
+  const enqueue = <T>(call: () => Promise<T>): Promise<T> => {
+    const done = latest.then(call);
+    latest = done.catch(() => undefined);
+    return done;
+  };
+  const send = async (list: readonly Statement[]) => {
     try {
       return await measureCall(
         () => summarizeStatement(list.at(-1)?.text ?? ''),
@@ -65,26 +76,41 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
       );
     } catch (error) {
       isBroken ||= breaksConnection(error);
-      // Replaces the stack trace, so that it shows the caller of the query instead of the socket.
+      // Makes the stack trace lead to the code that made the query instead of to the socket.
       if (error instanceof Error) Error.captureStackTrace(error);
       throw error;
     }
   };
-  const begin = async (list: readonly Statement[], before: readonly Statement[]) => {
-    const sent = run([...before, ...list]);
-    first = sent;
-    const results = await sent;
-    first = null;
-    return results.slice(before.length);
+  const begin = async (before: readonly Statement[], list: readonly Statement[]) => {
+    try {
+      return (await send([...before, ...list])).slice(before.length);
+    } catch (error) {
+      failure = error;
+      throw error;
+    }
   };
   /** Runs the statements of one call. Begins the transaction first if it has not begun. */
-  const runAll = async (list: readonly Statement[]) => {
+  const run = (list: readonly Statement[]) => {
+    // A statement for which the transaction's callback did not wait must not run outside a transaction.
+    if (hasEnded) return Promise.reject(new Error('the transaction of this statement has ended'));
     const before = beginning;
     beginning = null;
-    if (before !== null) return begin(list, before);
-    // If the transaction could not begin, its other statements must not run outside a transaction.
-    await first;
-    return run(list);
+    return enqueue(() => {
+      if (before !== null) return begin(before, list);
+      // If the transaction could not begin, its other statements must not run outside a transaction.
+      return failure === null ? send(list) : Promise.reject(failure);
+    });
+  };
+  /** Ends the transaction. Sends nothing if it has not begun, or if closing the broken connection will end it. */
+  const end = async (text: 'commit' | 'rollback') => {
+    const isEmpty = beginning !== null;
+    beginning = null;
+    hasEnded = true;
+    if (isEmpty) return DONE;
+    return enqueue(async () => {
+      failure = null;
+      return isBroken && text === 'rollback' ? DONE : (await send([{ text }]))[0];
+    });
   };
   const name = (text: string, values: readonly unknown[]): Statement => {
     const known = nameStatement(statements, text);
@@ -97,15 +123,10 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
     }
     if (text === TOGETHER) {
       const list = (values as CompiledQuery[]).map(({ sql, parameters }) => name(sql, parameters));
-      return { ...DONE, rows: (await runAll(list)).map(({ rows }) => rows) };
+      return { ...DONE, rows: (await run(list)).map(({ rows }) => rows) };
     }
-    if (text === 'commit' || text === 'rollback') {
-      const isEmpty = beginning !== null;
-      beginning = null;
-      first = null;
-      if (isEmpty) return DONE;
-    }
-    const [result] = await runAll([name(text, values)]);
+    if (text === 'commit' || text === 'rollback') return end(text);
+    const [result] = await run([name(text, values)]);
     return result;
   }
   const wrapper: NamingClient = {
@@ -114,6 +135,7 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
     leave: () => undefined,
     release: () => {
       const { leave } = wrapper;
+      hasEnded = false;
       client.release(isBroken || generation !== statements.generation);
       leave();
     },

@@ -131,6 +131,50 @@ describe.each([
     expect(await runStep(one.db, count(one.db))).toBe(before);
   });
 
+  test('run no statement after the rollback of a callback that did not wait for them', async () => {
+    const before = await runStep(one.db, count(one.db));
+    const left: Promise<unknown>[] = [];
+    // The statements are new to the connection, so they are sent one by one.
+    const leave = (tx: Db, id: number) => {
+      const inserted = sql`insert into steps values (${id}, ${String(id)})`.execute(tx);
+      left.push(inserted.catch(() => undefined));
+      return inserted;
+    };
+    const abandoned = one
+      .tagged({ requestId: 'abandoned', actor: null })
+      .transaction()
+      .execute((tx) => Promise.all([leave(tx, 400), leave(tx, 401), Promise.reject(new Error('early'))]));
+    const next = one.db.transaction().execute((tx) => runStep(tx, count(tx)));
+    await expect(abandoned).rejects.toThrow('early');
+    expect(await next).toBe(before);
+    await Promise.all(left);
+    const unsendable = { toPostgres: () => assert.fail('unsendable') };
+    const later = one.db.transaction().execute(async (tx) => {
+      await runStep(tx, count(tx));
+      const steps = runSteps(tx, {
+        first: newStep(sql`insert into steps values (402, 'b')`.compile(tx), () => null),
+        second: newStep(sql`insert into steps values (403, 'b') returning id`.compile(tx), () => null),
+      });
+      left.push(steps.catch(() => undefined));
+      await Promise.all([sql`select ${unsendable}::text`.execute(tx), steps]);
+    });
+    await expect(later).rejects.toThrow('unsendable');
+    await Promise.all(left);
+    expect(await runStep(one.db, count(one.db))).toBe(before);
+  });
+
+  test('send no rollback on a connection that is closed anyway', async () => {
+    await one.pool.query('create table if not exists replaced (id int)');
+    const read = () => one.db.transaction().execute((tx) => sql`select * from replaced`.execute(tx));
+    for (let i = 0; i < 2; i++) await read();
+    await one.pool.query('alter table replaced add column more text');
+    const sent = await countWrites(one, () => expect(read()).rejects.toThrow('cached plan'));
+    // The transaction in one piece, and the message that closes the connection.
+    if (writes !== null) expect(sent).toBe(2);
+    expect((await read()).rows).toEqual([]);
+    await one.pool.query('drop table replaced');
+  });
+
   test('that run no statement send nothing and leave nothing behind', async () => {
     const nothing = () => one.db.transaction().execute(async () => undefined);
     await nothing();
