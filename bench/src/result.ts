@@ -48,7 +48,7 @@ export function judge(bar: Bar): Verdict {
   return ('min' in bar ? value >= limit : value <= limit) ? 'met' : 'MISSED';
 }
 
-/** Returns a value as text, with its lowest and highest round in parentheses. */
+/** Returns a value as text, followed by the lowest and the highest value of its rounds in parentheses. */
 export function describeValue({ value, rounds = [] }: Pick<Bar, 'value' | 'rounds'>): string {
   const digits = Math.abs(value) < 0.1 ? 4 : Math.abs(value) < 100 ? 2 : 0;
   const show = (number: number) => number.toFixed(digits);

@@ -7,7 +7,7 @@ const MAX_CALLS = 200;
 const store = createStore<readonly LoggedCall[]>([]);
 let lastId = 0;
 
-/** Adds one attempt of an SDK call to the list in the developer drawer, newest first. */
+/** Adds an attempted SDK call to the top of the list in the developer drawer. */
 export function logCall(call: Call): void {
   const logged = { ...call, id: ++lastId, at: new Date() };
   store.set([logged, ...store.get()].slice(0, MAX_CALLS));

@@ -16,7 +16,7 @@ const BATCH_SIZE = 2_000;
 /** Limits how long a run takes, and with it how long a shutdown waits. */
 const MAX_BATCHES = 10;
 const MAX_BATCHES_AT_STOP = 2;
-/** If there are new sealed entries, the next checkpoint is due at the latest this long after the newest checkpoint. */
+/** The maximum time between the newest checkpoint and the next one, if there are new sealed entries. */
 const CHECKPOINT_INTERVAL_S = 30;
 /**
  * How often a node verifies the newest checkpoint. Before each verification, the node signs a checkpoint of any new

@@ -43,7 +43,8 @@ const RETRY_MS = 2_000;
 const POLL_INTERVAL_MS = 250;
 const TOKEN_CHECK_INTERVAL_MS = 500;
 /**
- * Maximum number of concurrent token checks. Without the connection for notifications, each check queries the database.
+ * Maximum number of concurrent token checks. The limit protects the database, which every check queries while the
+ * connection for notifications is down.
  */
 const MAX_TOKEN_CHECKS = 8;
 const HEARTBEAT_INTERVAL_MS = 15_000;

@@ -59,8 +59,8 @@ export function RequirementsChecklist(props: RequirementsChecklistProps) {
   const registersWallets =
     rows?.some(({ requirement }) => requirement.type === 'whitelisted_wallet') ?? false;
   const isBlocked = isFinal(blockers);
-  // The notice shows the blockers that belong to no requirement, because each rejected requirement shows its own
-  // reason. If every blocker belongs to a requirement, the notice shows the first one.
+  // The notice shows only the blockers that belong to no requirement, because each rejected requirement shows its own
+  // reason. If there are no such blockers, the notice shows the first blocker.
   const general = blockers.filter(({ requirement_id }) => requirement_id === null);
   const shown = general.length > 0 ? general : blockers.slice(0, 1);
   const groups = groupsOf(rows ?? []);
