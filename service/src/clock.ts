@@ -7,8 +7,8 @@ export type Clock = {
   /** Microseconds since the epoch; strictly increasing within a process, so that rows sort in insertion order. */
   micros(): number;
   /**
-   * The time from which expiry times in the database are calculated, or null to use the clock of the database. All nodes
-   * share the clock of the database, so nothing expires early if the clock of one node jumps.
+   * The time from which expiry times in the database are calculated, or null to use the clock of the database. All
+   * nodes share the clock of the database, so nothing expires early if the clock of one node jumps.
    */
   lifetime(): string | null;
 };

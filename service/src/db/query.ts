@@ -96,8 +96,8 @@ type Batch = {
 
 /**
  * Returns a query of several statements, which are sent in one piece and answered in one piece. The server runs them in
- * order. If one fails, the server skips the later ones. The server limits the time of each statement, `pg` limits the time
- * of the whole batch.
+ * order. If one fails, the server skips the later ones. The server limits the time of each statement. `pg` limits the
+ * time of the whole batch.
  */
 function newBatch(queries: readonly NamedQuery[]): Batch {
   let finished = 0;
