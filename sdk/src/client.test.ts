@@ -52,7 +52,10 @@ test('a redirect is not followed, so that no request body reaches another server
   for (const server of [thief, service]) await once(server.listen(0, '127.0.0.1'), 'listening');
   try {
     const client = createCauseway({ baseUrl: `http://127.0.0.1:${portOf(service)}`, accessToken: 't' });
-    const redirected = { code: 'unexpected_reply', message: expect.stringContaining('redirects') };
+    const redirected = {
+      code: 'unexpected_reply',
+      message: expect.stringContaining('responded with a redirect'),
+    };
     await expect(client.documents.submit('tax_certification', { DOB: '1990-01-01' })).rejects.toMatchObject(
       redirected,
     );
