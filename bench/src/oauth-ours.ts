@@ -9,8 +9,7 @@ import type { Target } from './target.ts';
 export type OurTargets = { introspect: Target; guarded: Target; open: Target };
 
 const { ctx, token, clientId, clientSecret } = await benchContext();
-// With `--without-cache`, the guard is told that its notification connection is down, so it reads the database for
-// every check.
+// With `--without-cache`, the guard reads the database for every check, as it does while it receives no notifications.
 const isConnected = process.argv.includes('--without-cache') ? () => false : ctx.listener.isConnected;
 const guard = await createGuard({ ...ctx, listener: { ...ctx.listener, isConnected } });
 

@@ -3,6 +3,9 @@ import { quoteLiteral } from './quote.ts';
 import type { Database } from './tables.ts';
 import { wrapDriver } from './wrap-driver.ts';
 
+/** The statement with which Kysely commits a transaction. Its parameters are the calls that come before the commit. */
+export const COMMIT = 'commit';
+
 type CommittingConnection = DatabaseConnection & { commitCalls?: string[] };
 
 /**
@@ -31,9 +34,7 @@ export function commitWithCalls(dialect: Dialect): Dialect {
       const { commitCalls } = connection;
       if (commitCalls === undefined) return driver.commitTransaction(connection);
       delete connection.commitCalls;
-      // If a call fails, PostgreSQL skips the remaining statements, including the commit. The transaction is then
-      // rolled back.
-      await connection.executeQuery(CompiledQuery.raw([...commitCalls, 'commit'].join('; ')));
+      await connection.executeQuery(CompiledQuery.raw(COMMIT, commitCalls));
     },
     rollbackTransaction: async (connection: CommittingConnection) => {
       delete connection.commitCalls;

@@ -43,8 +43,8 @@ export function describeOnce(client: pg.ClientBase): void {
   rowReaders.set(connectionOf(client), new Map());
 }
 
-/** Returns whether the connection asks only once how rows look (see `describeOnce`). */
-export function describesOnce(client: pg.ClientBase): boolean {
+/** Returns whether statements can be sent together on this connection: on every one except to a pooler. */
+export function canSendTogether(client: pg.ClientBase): boolean {
   return rowReaders.has(connectionOf(client));
 }
 
@@ -131,10 +131,10 @@ function send(connection: Connection, queries: readonly NamedQuery[]): Error | n
  * Creates a query for `pg`. If the statement were passed to `pg` as an object, `pg` would copy it with all property
  * descriptors. That copy costs more than all other work to start a query.
  */
-export function newQuery({ name, text, values }: Statement): pg.Submittable & pg.QueryConfig {
+export function newQuery(statement: Statement): pg.Submittable & pg.QueryConfig {
+  const { name, text, values } = statement;
   if (name === undefined) return Object.assign(new pg.Query(text, values), { text });
-  return newNamedQuery({ name, text, ...(values !== undefined && { values }) }) as unknown as pg.Query &
-    pg.QueryConfig;
+  return newNamedQuery(statement) as unknown as pg.Query & pg.QueryConfig;
 }
 
 function newNamedQuery({ name, text, values }: Statement): NamedQuery {

@@ -3,7 +3,8 @@ import type { CompiledQuery, PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
 import type { FairQueue } from '../jobs/fair-queue.ts';
 import { measureCall } from '../tracer.ts';
-import { describesOnce, runInOrder, type Statement } from './query.ts';
+import { COMMIT } from './commit-calls.ts';
+import { canSendTogether, runInOrder, type Statement } from './query.ts';
 import { summarizeStatement } from './statement-summary.ts';
 import { BEGIN, beginningOf } from './tagged-transactions.ts';
 import { TOGETHER } from './together.ts';
@@ -48,7 +49,8 @@ export function nameStatements(pool: pg.Pool, queue: FairQueue): (lane: string) 
 
 type NamingClient = PostgresPoolClient & { leave(): void };
 
-const DONE = { command: 'BEGIN', rowCount: null, rows: [] };
+/** The result of a statement that was not sent. */
+const NO_ROWS = { command: '', rowCount: null, rows: [] };
 
 function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient {
   let isBroken = false;
@@ -101,15 +103,24 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
       return failure === null ? send(list) : Promise.reject(failure);
     });
   };
-  /** Ends the transaction. Sends nothing if it has not begun, or if closing the broken connection will end it. */
-  const end = async (text: 'commit' | 'rollback') => {
-    const isEmpty = beginning !== null;
+  /**
+   * Ends the transaction, after `calls`. Sends nothing if the transaction is empty, or if closing the broken connection
+   * will end it.
+   */
+  const end = async (text: 'commit' | 'rollback', calls: readonly string[]) => {
+    const before = beginning;
     beginning = null;
     hasEnded = true;
-    if (isEmpty) return DONE;
+    if (before !== null && calls.length === 0) return NO_ROWS;
     return enqueue(async () => {
+      const cause = failure;
       failure = null;
-      return isBroken && text === 'rollback' ? DONE : (await send([{ text }]))[0];
+      if (isBroken && text === 'rollback') return NO_ROWS;
+      // Without a transaction, the calls would take effect on their own.
+      if (cause !== null && calls.length > 0) throw cause;
+      // If a call fails, PostgreSQL skips the rest of the text, including the commit, and the transaction is
+      // rolled back.
+      return (await send([...(before ?? []), { text: [...calls, text].join('; ') }])).at(-1);
     });
   };
   const name = (text: string, values: readonly unknown[]): Statement => {
@@ -118,14 +129,14 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
   };
   async function query(text: string, values: readonly unknown[]) {
     if (text === BEGIN) {
-      beginning = beginningOf(values as string[], describesOnce(client));
-      return DONE;
+      beginning = beginningOf(values as string[], canSendTogether(client));
+      return NO_ROWS;
     }
     if (text === TOGETHER) {
       const list = (values as CompiledQuery[]).map(({ sql, parameters }) => name(sql, parameters));
-      return { ...DONE, rows: (await run(list)).map(({ rows }) => rows) };
+      return { ...NO_ROWS, rows: (await run(list)).map(({ rows }) => rows) };
     }
-    if (text === 'commit' || text === 'rollback') return end(text);
+    if (text === COMMIT || text === 'rollback') return end(text, values as string[]);
     const [result] = await run([name(text, values)]);
     return result;
   }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/setup/database.ts';
+import { callAtCommit } from './commit-calls.ts';
 import { type Db, type OpenPool, openPool } from './pool.ts';
 import { newStep, runStep, runSteps } from './together.ts';
 
@@ -161,6 +162,31 @@ describe.each([
     await expect(later).rejects.toThrow('unsendable');
     await Promise.all(left);
     expect(await runStep(one.db, count(one.db))).toBe(before);
+  });
+
+  test('refuse a statement that comes after a commit with calls', async () => {
+    const left: Promise<unknown>[] = [];
+    await one.db.transaction().execute(async (tx) => {
+      await runStep(tx, count(tx));
+      await callAtCommit(tx, 'append_events', []);
+      // The first is sent before the commit. The second waits for the first, so it comes after the commit.
+      for (const id of [410, 411])
+        left.push(runStep(tx, insertion(tx, id)).catch((error: Error) => error.message));
+    });
+    expect(await Promise.all(left)).toEqual([[410], 'the transaction of this statement has ended']);
+    const { rows } = await one.pool.query('delete from steps where id >= 410 returning id');
+    expect(rows).toEqual([{ id: 410 }]);
+  });
+
+  test('make no calls at the commit if they could not begin', async () => {
+    const refused = one
+      .tagged({ requestId: 'nul \u0000', actor: null })
+      .transaction()
+      .execute(async (tx) => {
+        await callAtCommit(tx, 'append_events', []);
+        await runStep(tx, count(tx)).catch(() => undefined);
+      });
+    await expect(refused).rejects.toThrow();
   });
 
   test('send no rollback on a connection that is closed anyway', async () => {

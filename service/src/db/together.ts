@@ -4,7 +4,10 @@ import type { Database } from './tables.ts';
 /** Stands for several statements, which are its parameters. */
 export const TOGETHER = 'together';
 
-/** A statement, and a function that makes a result of its rows or throws. */
+/**
+ * A statement, and a function that makes a result of its rows or throws. The comments of functions that return a step
+ * say what the step does when it runs.
+ */
 export type Step<T> = { query: CompiledQuery; read(rows: unknown[]): T };
 
 export function newStep<Row, T>(query: CompiledQuery<Row>, read: (rows: Row[]) => T): Step<T> {

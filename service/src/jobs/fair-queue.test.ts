@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { createFairQueue } from './fair-queue.ts';
+import { createFairQueue, type FairQueue } from './fair-queue.ts';
 
 const newQueue = (concurrency: number, maxWaitMs = 10_000) =>
   createFairQueue({ concurrency, maxWaitMs, timeout: () => new Error('too long') });
 
-test('a lane with a thousand waiting delays another by one turn', async () => {
-  const queue = newQueue(2);
+/** `run` takes a short turn in a lane. `order` lists the lanes in the order of their turns. */
+function recordTurns(queue: FairQueue) {
   const order: string[] = [];
   const run = async (lane: string) => {
     const leave = await queue.take(lane);
@@ -13,6 +13,12 @@ test('a lane with a thousand waiting delays another by one turn', async () => {
     await Promise.resolve();
     leave();
   };
+  return { order, run };
+}
+
+test('a lane with a thousand waiting delays another by one turn', async () => {
+  const queue = newQueue(2);
+  const { order, run } = recordTurns(queue);
   const greedy = Array.from({ length: 1_000 }, () => run('greedy'));
   expect(queue.waiting()).toBe(998);
   await Promise.all([run('other'), run('third')]);
@@ -51,13 +57,7 @@ test('a wait that lasts too long fails and leaves its place', async () => {
 test('the lanes of a group share its turns, so that many lanes get no more than one', async () => {
   const groupOf = (lane: string) => (lane.startsWith('stranger') ? 'strangers' : lane);
   const queue = createFairQueue({ concurrency: 1, maxWaitMs: 10_000, timeout: () => new Error(), groupOf });
-  const order: string[] = [];
-  const run = async (lane: string) => {
-    const leave = await queue.take(lane);
-    order.push(lane);
-    await Promise.resolve();
-    leave();
-  };
+  const { order, run } = recordTurns(queue);
   const leave = await queue.take('first');
   const strangers = Array.from({ length: 100 }, (_, i) => run(`stranger ${i % 50}`));
   const known = Array.from({ length: 5 }, () => run('known'));
