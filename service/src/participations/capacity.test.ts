@@ -86,6 +86,22 @@ test('the counted supply is the sum of the rows that reserve some, whatever chan
   expect(await counted()).toBe(settled - 3n * UNIT);
 });
 
+test('an approval is free again if the supply is gone once it is mined', async () => {
+  sale.pauseMining();
+  const hash = await sale.buyer(0).approve(2n * UNIT);
+  const { body } = await invest(0, 2n, hash);
+  expect(body.status).toBe('prepared');
+  await limitSupply('0.000001');
+  sale.resumeMining();
+  await sale.mine(1);
+  await saleWorker(sale).settle();
+  expect(await sale.reasonOf(String(body.id))).toBe('sold_out');
+  await limitSupply(null);
+  const smaller = await invest(0, 1n, hash);
+  expect(smaller).toMatchObject({ status: 200, body: { status: 'pending' } });
+  await saleWorker(sale).settle();
+});
+
 describe('prepared participations', () => {
   test('are limited to five per user, even for concurrent requests', async () => {
     sale.pauseMining();

@@ -123,6 +123,5 @@ async function reserve(
   if (isReserved !== null) return isReserved;
   const state = await findLostCommit(worker, row);
   if (state !== 'failing') return state === 'committed';
-  const change = { ids: [row.id], from: ['prepared'] as const, to: 'failed' as const, reason: 'sold_out' };
-  return (await ctx.db.transaction().execute((tx) => changeStatus(ctx, tx, change))) === 1;
+  return fail(ctx, row, 'sold_out');
 }
