@@ -124,7 +124,7 @@ async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values):
   console.log(`${count} participations of ${slug} can be refunded`);
   if (blocked > 0) console.log(`${blocked} more are frozen, or their user is on hold: release them first`);
   const operator = { name: userInfo().username, limitUsd: ctx.config.refundDailyLimitUsd };
-  if (count === 0) return;
+  if (count + blocked === 0) return;
   if (values['dry-run'] === true) {
     const { ids, amountUsd, refusal } = await planOfferRefund(ctx, operator, offerId);
     const outcome = refusal === null ? 'would be remit_submitted' : 'would wait for a confirmation';
