@@ -76,6 +76,7 @@ export interface Partners {
   origins: Generated<string[]>;
   contact_email: Generated<string | null>;
   disabled_at: string | null;
+  tokens_valid_from: Generated<string>;
   inserted_at: Generated<string>;
 }
 
@@ -100,6 +101,7 @@ export interface OauthTokens {
   payload: JsonObject;
   issued_at: string;
   expires_at: string;
+  inserted_at: Generated<string>;
 }
 
 export interface OauthArtifacts {
@@ -110,6 +112,7 @@ export interface OauthArtifacts {
   payload: JsonObject;
   expires_at: string;
   consumed_at: string | null;
+  inserted_at: Generated<string>;
 }
 
 export interface OauthSigningKeys {

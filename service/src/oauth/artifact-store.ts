@@ -30,7 +30,10 @@ export async function upsertArtifact(db: Db, artifact: NewArtifact): Promise<voi
   );
 }
 
-/** Reads an artifact. A consumed artifact stays valid for another `leewaySeconds`. */
+/**
+ * Reads an artifact. A consumed artifact stays valid for another `leewaySeconds`. Returns undefined if the artifact
+ * belongs to a grant and is older than the last time that the partner was enabled again.
+ */
 export async function findArtifact(
   db: Db,
   kind: string,
@@ -40,7 +43,11 @@ export async function findArtifact(
   const end = sql`(a.consumed_at + make_interval(secs => ${leewaySeconds}))`;
   const { rows } = await sql<StoredArtifact>`
     select a.payload, case when ${end} <= now() then extract(epoch from ${end})::float8 end as consumed
-    from oauth_artifacts a where kind = ${kind} and hash = ${hash}`.execute(db);
+    from oauth_artifacts a left join oauth_grants g on g.id = a.grant_id
+    left join oauth_clients c on c.client_id = g.client_id left join partners p on p.id = c.partner_id
+    where a.kind = ${kind} and a.hash = ${hash} and (p.id is null or a.inserted_at > p.tokens_valid_from)`.execute(
+    db,
+  );
   return rows[0];
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../test/support/app.ts';
-import { makeClient, makeUser, partnerOf, USER } from '../../test/support/tokens.ts';
+import { makeClient, makeUser, partnerOf, REDIRECT, USER } from '../../test/support/tokens.ts';
 import { SCOPES } from '../http/access.ts';
 import { disablePartner, enablePartner, rotateSecret } from '../partners/partner.ts';
 import { createGuard } from './guard.ts';
@@ -72,6 +72,48 @@ describe('a token ends on every node within a second of', () => {
     const token = await node.tokenFor({ userId: null });
     expect(await measureRevocation(token, () => revoke(token))).toBeLessThan(1000);
   });
+});
+
+test('enabling a disabled partner does not bring back anything it was issued before', async () => {
+  const { clientId, secret } = await makeClient(node.ctx, { clientId: 'disabled' });
+  const user = await issue(clientId);
+  const partnerToken = await node.tokenFor({ clientId, userId: null });
+  const provider = node.ctx.oauth.provider();
+  const client = await provider.Client.find(clientId);
+  const grantId = (await provider.RefreshToken.find(user.refresh_token))?.grantId;
+  const code = await new provider.AuthorizationCode({
+    accountId: USER,
+    client,
+    grantId,
+    gty: 'authorization_code',
+    redirectUri: REDIRECT,
+    scope: 'openid',
+  } as never).save();
+  const tokens = [user.access_token, partnerToken];
+  for (const token of tokens) await warmCache(token);
+
+  await disablePartner(node.ctx, clientId);
+  await enablePartner(node.ctx, clientId);
+  for (const { app, ctx } of [node, otherNode]) {
+    for (const token of tokens) await expect.poll(() => ctx.guard.check(token)).toBeNull();
+    const credentials = { client_id: clientId, client_secret: secret };
+    const send = (url: string, payload: object) =>
+      app.inject({ method: 'POST', url, payload: { ...payload, ...credentials } });
+    for (const payload of [
+      { grant_type: 'refresh_token', refresh_token: user.refresh_token },
+      { grant_type: 'authorization_code', code, redirect_uri: REDIRECT },
+    ])
+      expect((await send('/oauth/token', payload)).json()).toMatchObject({ error: 'invalid_grant' });
+    for (const token of [...tokens, user.refresh_token])
+      expect((await send('/oauth/introspect', { token })).json()).toEqual({ active: false });
+    const headers = { authorization: `Bearer ${user.access_token}` };
+    expect((await app.inject({ url: '/oauth/userinfo', headers })).statusCode).toBe(401);
+
+    const renewed = await issue(clientId);
+    expect(await ctx.guard.check(renewed.access_token)).not.toBeNull();
+    const refresh = { grant_type: 'refresh_token', refresh_token: renewed.refresh_token };
+    expect((await send('/oauth/token', refresh)).statusCode).toBe(200);
+  }
 });
 
 test('the revoking node rejects the token before it replies', async () => {

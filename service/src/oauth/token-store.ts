@@ -29,8 +29,9 @@ export async function findTokenPayload(
   hash: Buffer,
 ): Promise<AdapterPayload | undefined> {
   const { rows } = await sql<{ payload: AdapterPayload }>`
-    select t.payload from oauth_tokens t left join oauth_grants g on g.id = t.grant_id
-    where t.hash = ${hash} and t.payload ->> 'kind' = ${kind}
+    select t.payload from oauth_tokens t join oauth_clients c on c.client_id = t.client_id
+    join partners p on p.id = c.partner_id left join oauth_grants g on g.id = t.grant_id
+    where t.hash = ${hash} and t.payload ->> 'kind' = ${kind} and t.inserted_at > p.tokens_valid_from
       and (t.grant_id is null or g.revoked_at is null)`.execute(db);
   return rows[0]?.payload;
 }
@@ -80,6 +81,7 @@ const FIND_ACTIVE_TOKEN = {
     left join oauth_grants g on g.id = t.grant_id
     left join users u on u.id = t.user_id
     where t.hash = $1 and least(t.expires_at, g.expires_at) > now() and p.disabled_at is null
+      and t.inserted_at > p.tokens_valid_from
       and (t.grant_id is null or (g.revoked_at is null and u.id is not null))`,
 };
 

@@ -91,7 +91,10 @@ function checkScopes(scopes: readonly string[]): void {
       throw invalidField('scopes', `${scope} is not a scope; use ${Object.keys(SCOPES).join(', ')}`);
 }
 
-/** Makes every node reject the partner's tokens until the partner is enabled again. The partner's data is kept. */
+/**
+ * Makes every node reject the partner's tokens, also after the partner is enabled again. Users' consents and the
+ * partner's data are kept.
+ */
 export async function disablePartner(ctx: Parts, clientId: string): Promise<void> {
   await store.updatePartner(ctx.db, clientId, { isDisabled: true });
 }
