@@ -14,6 +14,7 @@ import { createMetrics } from '../metrics.ts';
 import { feeLimits } from '../operator/account.ts';
 import { planReplacement, requestReplacement } from '../operator/replacement.ts';
 import { localSigner, type Signer } from '../operator/signer.ts';
+import { cancelParticipation } from '../participations/cancel.ts';
 import { planEvmRotation } from './rotate.ts';
 import { FOLLOW_TIMINGS, startSettlement } from './settlement.ts';
 
@@ -72,6 +73,26 @@ test('a start refuses while an unlisted replaced key has unfinished transactions
   await expect(startSettlement(rotated([{ signer: oldKey, roles: ['refund'] }]))).rejects.toThrow(
     'must list the replaced operator key',
   );
+});
+
+test('a start refuses while a chain without an RPC URL has unfinished transactions of a key', async () => {
+  const { ctx } = sale.app;
+  const chains = { ...ctx.chains, all: () => [] };
+  const removed: Context = { ...ctx, metrics: createMetrics(), chains };
+  const { id: waiting } = await sale.participate(sale.buyer(3), 5n * UNIT);
+  await expect(startSettlement(removed)).rejects.toThrow(
+    /RPC_URL_ETHEREUM_SEPOLIA: must stay set while 0x[0-9a-f]{40} has unfinished transactions on ethereum_sepolia \(1 commit\)/,
+  );
+  // A node without the key settles nothing on the chain.
+  await (await startSettlement({ ...removed, signerOf: () => null })).stop();
+  // Another node follows the transactions of the old key, but participations wait for the new one.
+  const remote = { role: 'commit', chain: 'ethereum_sepolia', key: null, address: oldKey.address } as const;
+  const config = { ...ctx.config, roleKeys: [remote] };
+  const message = 'participations wait on a chain without an RPC URL';
+  expect(sale.app.logged()).not.toContain(message);
+  await (await startSettlement({ ...removed, metrics: createMetrics(), config })).stop();
+  expect(sale.app.logged()).toContain(message);
+  await cancelParticipation(ctx, waiting);
 });
 
 test('the new key takes over while a transaction of the old key is open, which the old key then replaces', async () => {

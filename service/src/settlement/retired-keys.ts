@@ -1,13 +1,44 @@
+import { EVM_CHAIN_NAMES, SOLANA_CHAIN_NAMES } from '../chain/chains.ts';
 import { ConfigError } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { FollowTimings } from '../operator/follow.ts';
 import { ROLE_OF_KIND, SENDING_ROLES, type SendingRole } from '../operator/role.ts';
 import { findRemoteAddress, listSenders } from '../operator/signers.ts';
+import { solanaKeyFor } from '../operator/solana-signers.ts';
 import { listUnfinishedKeys } from '../operator/status.ts';
 import type { AlertGauges } from './alerts.ts';
+import { countUnsettled } from './backlog-store.ts';
 import { createEvmWorker } from './evm-driver.ts';
 import { createSolanaWorker } from './solana-driver.ts';
 import type { SettlementWorker } from './worker.ts';
+
+/**
+ * Throws `ConfigError` if this node has a key for a chain without RPC URL on which transactions are unfinished. No
+ * worker would resend them or notice their outcome. Only logs a warning if participations wait there. Skips keys that
+ * `OPERATOR_KEYS_FILE` assigns to other nodes.
+ */
+export async function assertChainsFollowed(ctx: Context): Promise<void> {
+  const { chains, config, signerOf, log } = ctx;
+  const followed = new Set<string>([...chains.all(), ...chains.allSolana()].map(({ name }) => name));
+  const sendsOn = (keyOf: (role: SendingRole, chain: string) => unknown) => (name: string) =>
+    !followed.has(name) && SENDING_ROLES.some((role) => keyOf(role, name) !== null);
+  const unfollowed = [
+    ...EVM_CHAIN_NAMES.filter(sendsOn(signerOf)),
+    ...SOLANA_CHAIN_NAMES.filter(sendsOn((role, name) => solanaKeyFor(config, role, name))),
+  ];
+  const unfinished = await listUnfinishedKeys(ctx.db);
+  for (const chain of unfollowed) {
+    const isOwn = ({ address }: { address: string }) =>
+      SENDING_ROLES.every((role) => findRemoteAddress(config, role, chain) !== address);
+    const [key] = unfinished.filter((each) => each.chain === chain && isOwn(each));
+    if (key !== undefined)
+      throw new ConfigError([
+        `RPC_URL_${chain.toUpperCase()}: must stay set while ${key.address} has unfinished transactions on ${chain} (${key.count} ${key.kinds.join(', ')}); remove it once they are final, or name the address in OPERATOR_KEYS_FILE if only other nodes have the key`,
+      ]);
+    const count = await countUnsettled(ctx.db, chain);
+    if (count > 0) log.warn({ chain, count }, 'participations wait on a chain without an RPC URL');
+  }
+}
 
 /**
  * Returns one worker for each replaced key and each chain on which the key has unfinished transactions. Skips keys that

@@ -12,7 +12,7 @@ import { reportMissingRoles } from './fund-roles.ts';
 import { registerSettlementGauges } from './gauges.ts';
 import { registerKeyGauges } from './key-gauges.ts';
 import { startReconciling } from './reconcile-pass.ts';
-import { listRetiredSolanaWorkers, listRetiredWorkers } from './retired-keys.ts';
+import { assertChainsFollowed, listRetiredSolanaWorkers, listRetiredWorkers } from './retired-keys.ts';
 import { followRetired, followWithoutKey, type Round, runRound } from './round.ts';
 import { createSolanaWorker, RECEIPT_TIMINGS } from './solana-driver.ts';
 import type { SettlementWorker } from './worker.ts';
@@ -41,6 +41,7 @@ export async function startSettlement(
   timings: FollowTimings = FOLLOW_TIMINGS,
   receiptTimings: ReceiptTimings = RECEIPT_TIMINGS,
 ): Promise<Settlement> {
+  await assertChainsFollowed(ctx);
   const gauges = createAlertGauges(ctx.metrics.registry);
   const chains = [...ctx.chains.all(), ...ctx.chains.allSolana()].map(({ name }) => name);
   registerSettlementGauges(ctx, chains);
