@@ -39,8 +39,9 @@ export async function checkNonces(
   // Two nodes behind one RPC URL may briefly disagree, so wait for `graceMs`.
   suspicion.since ??= performance.now();
   if (performance.now() - suspicion.since < graceMs) return;
-  const hasWork =
-    displaced.some(({ kind }) => kind !== 'fill') || (atCount != null && atCount.kind !== 'fill');
+  // A live transaction at the chain's next nonce can still be mined, so nothing has taken its place.
+  const taken = [...displaced, ...(atCount?.state === 'displaced' ? [atCount] : [])];
+  const hasWork = taken.some(({ kind }) => kind !== 'fill');
   if (hasWork) await throwForeignNonce(account, lease, count);
   suspicion.since = null;
   for (const { id } of displaced) await withLease(account.db, lease, (tx) => markDisplaced(tx, id));

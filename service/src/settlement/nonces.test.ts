@@ -3,6 +3,8 @@ import { saleWorker, UNIT } from '../../test/support/sale.ts';
 import {
   blockedCount,
   commitAttempts,
+  dropFromPool,
+  firstAttempt,
   operatorNonce,
   sendForeignTransaction,
   useComparedSale,
@@ -69,6 +71,24 @@ describe('a nonce gap left by a reorganised foreign transaction', () => {
     await sale.mine(1);
     await settle();
     expect((await listFills()).at(-1)?.state).toBe('settled');
+    expect(await sale.statusOf(id)).toBe('completed');
+  });
+
+  test('may be closed by the foreign transaction while the transaction after it is unmined', async () => {
+    const id = await makeGap('return');
+    const { round } = saleWorker(sale, { timings: { nonceGraceMs: 0 } });
+    await round();
+    expect(await sale.statusOf(id)).toBe('submitted');
+    // The node forgets the commit, so that only the foreign transaction is mined.
+    await dropFromPool(sale, (await firstAttempt(sale, id)).hash);
+    await sale.mine(1);
+    await round();
+    await round();
+    expect(await blockedCount(sale, 'foreign_nonce')).toBe(0);
+    expect((await listFills()).at(-1)?.state).toBe('displaced');
+    sale.resumeMining();
+    await saleWorker(sale, { timings: { resendSeconds: -1 } }).settle();
+    await saleWorker(sale).settle();
     expect(await sale.statusOf(id)).toBe('completed');
   });
 });
