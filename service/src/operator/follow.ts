@@ -95,6 +95,8 @@ export async function followTransactions(
   for (const transaction of open) {
     const receipt = mined.get(transaction.id);
     if (receipt === undefined) {
+      // A foreign transaction has used the nonce, so every node would refuse this one. `checkNonces` reports it below.
+      if (transaction.nonce < count) continue;
       const isFirst = transaction === unmined[0];
       const prerequisite = await handlers.prerequisiteState(transaction);
       const mayResign = (tx: Db) => handlers.mayResign(tx, transaction);

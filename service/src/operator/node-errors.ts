@@ -16,7 +16,13 @@ const PHRASES: Record<Exclude<Rejection, 'other'>, readonly string[]> = {
     'Transaction already known', // EDR
     'transaction already imported', // openethereum and gateways
   ],
-  nonce_used: ['nonce too low', 'OldNonce', 'Nonce too low', 'Nonce is too low'],
+  nonce_used: [
+    'nonce too low', // geth
+    'OldNonce', // nethermind
+    'Nonce too low', // besu, hardhat
+    'Nonce is too low',
+    'Transaction nonce too low', // EDR
+  ],
   fee_too_low: [
     'transaction underpriced', // geth, reth
     'underpriced', // erigon

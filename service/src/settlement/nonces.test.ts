@@ -9,6 +9,7 @@ import {
   sendForeignTransaction,
   useComparedSale,
 } from '../../test/support/settlement.ts';
+import type { FollowTimings } from '../operator/follow.ts';
 import { adoptNonce } from './adopt.ts';
 
 const sale = useComparedSale();
@@ -94,8 +95,8 @@ describe('a nonce gap left by a reorganised foreign transaction', () => {
 });
 
 describe('a transaction whose nonce was used elsewhere', () => {
-  async function displaceCommit(): Promise<string> {
-    const { round } = saleWorker(sale, { timings: { nonceGraceMs: 0 } });
+  async function displaceCommit(timings: Partial<FollowTimings> = {}): Promise<string> {
+    const { round } = saleWorker(sale, { timings: { nonceGraceMs: 0, ...timings } });
     const { id } = await sale.participate(sale.buyer(5), 5n * UNIT);
     const nonce = await operatorNonce(sale);
     sale.pauseMining();
@@ -119,6 +120,14 @@ describe('a transaction whose nonce was used elsewhere', () => {
     expect(attempts.length).toBe(1);
     expect(await commitAttempts(sale, id)).toEqual(attempts);
     expect(await blockedCount(sale, 'foreign_nonce')).toBe(0);
+  });
+
+  test('is reported as foreign even if it is due to be sent again, which the node would refuse', async () => {
+    await displaceCommit({ resendSeconds: -1, bumpSeconds: -1 });
+    expect(await blockedCount(sale, 'refused')).toBe(0);
+    await undoBlock('drop');
+    await saleWorker(sale, { timings: { resendSeconds: -1 } }).settle();
+    await saleWorker(sale).settle();
   });
 
   test('releases its rows when an operator adopts the nonce, at a depth of 64 blocks and not earlier', async () => {

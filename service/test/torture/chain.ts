@@ -42,6 +42,8 @@ export type TortureChain = {
    * ended after a while, passes that step to `later`.
    */
   disturb(random: RandomChoices, later: (work: Promise<void>) => void): Promise<string[]>;
+  /** Makes the next transactions wait in the mempool, on chains that have one. */
+  holdTransactions?(ctx: Context): Promise<void>;
   /**
    * Removes the latest transactions from the database, while no node of the service runs. Returns false if it
    * removed none.

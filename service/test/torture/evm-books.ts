@@ -124,7 +124,12 @@ async function explain({ ctx, fund }: Books, wallet: string, rows: readonly Row[
  */
 async function checkNonces(books: Books): Promise<string[]> {
   const { db } = books.ctx;
-  const transactions = await db.selectFrom('operator_transactions').select(['nonce', 'state']).execute();
+  // A displaced transaction does not count. Its nonce belongs to an adopted transaction, or is one of the gaps.
+  const transactions = await db
+    .selectFrom('operator_transactions')
+    .select(['nonce', 'state'])
+    .where('state', '<>', 'displaced')
+    .execute();
   if (transactions.length === 0) return ['the operator has sent no transaction'];
   const nonces = transactions.map(({ nonce }) => Number(nonce));
   const known = new Set(nonces);

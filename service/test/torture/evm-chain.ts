@@ -9,9 +9,9 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { encodeFunctionData, keccak256, toHex } from 'viem/utils';
 import type { FundGeneration } from '../../src/chain/evm/sale-fund.ts';
 import type { Context } from '../../src/context.ts';
-import { feeLimits } from '../../src/operator/account.ts';
+import type { ReadOnlyAccount } from '../../src/operator/account.ts';
 import { deriveSandboxKey } from '../../src/operator/sandbox-keys.ts';
-import { adoptNonce } from '../../src/settlement/adopt.ts';
+import { adoptNonce, planAdoption } from '../../src/settlement/adopt.ts';
 import { applyReconcile } from '../../src/settlement/reconcile.ts';
 import { planReconcile } from '../../src/settlement/reconcile-plan.ts';
 import { buildReport } from '../../src/settlement/reconcile-report.ts';
@@ -43,6 +43,7 @@ export async function startEvm(generation: FundGeneration): Promise<TortureChain
   );
   const approvals: Hex[] = [];
   let mayLackApprovals = false;
+  let hasForgotten = false;
   const wallets: Hex[] = [];
   const send = (raw: Hex) => chain.chain.request({ method: 'eth_sendRawTransaction', params: [raw] });
   return {
@@ -73,11 +74,18 @@ export async function startEvm(generation: FundGeneration): Promise<TortureChain
       mayLackApprovals ||= done.includes('reorganisations');
       return done;
     },
-    forgetTransactions: (ctx) => forgetTransactions(ctx, chain),
-    attend: async () => {
-      if (!mayLackApprovals) return;
-      mayLackApprovals = false;
-      for (const raw of approvals) await send(raw).catch(() => undefined);
+    holdTransactions: (ctx) => holdTransactions(ctx, chain),
+    forgetTransactions: async (ctx) => {
+      const isForgotten = await forgetTransactions(ctx, chain);
+      hasForgotten ||= isForgotten;
+      return isForgotten;
+    },
+    attend: async (ctx) => {
+      if (mayLackApprovals) {
+        mayLackApprovals = false;
+        for (const raw of approvals) await send(raw).catch(() => undefined);
+      }
+      if (hasForgotten) await repair(ctx);
     },
     calm: async () => {
       mayLackApprovals = true;
@@ -166,6 +174,20 @@ async function spikeFees({ chain }: TestChain, gwei: bigint): Promise<void> {
   await chain.request({ method: 'hardhat_setNextBlockBaseFeePerGas', params: [toHex(gwei * GWEI)] });
 }
 
+/** Raises the base fee, and waits until a commit with lower fees is in the mempool, for a few seconds at most. */
+async function holdTransactions({ db }: Context, chain: TestChain): Promise<void> {
+  await spikeFees(chain, 65n);
+  for (let i = 0; i < 30; i++) {
+    const { rows } = await sql`
+      select from operator_transactions t join operator_attempts a on a.transaction_id = t.id
+      where t.kind = 'commit' and t.state = 'open' and a.sent_at < now() - interval '0.3 seconds'`.execute(
+      db,
+    );
+    if (rows.length > 0) return;
+    await sleep(100);
+  }
+}
+
 /** Stops the chain for a while. */
 async function stallBlocks({ chain }: TestChain, milliseconds: number): Promise<void> {
   chain.setBlockInterval(1e8);
@@ -190,14 +212,27 @@ async function forgetTransactions(ctx: Context, { chain }: TestChain): Promise<b
   if (lost !== undefined) await forget(ctx.db, lost.id);
   // Mines more blocks than any reorganization undoes, so that the reconciled transactions stay on the chain.
   await chain.mine(2 + MAX_REORGANISATION_DEPTH);
-  const evm = ctx.chains.evm(NAME);
+  if (lost === undefined) return false;
+  await applyReconcile(ctx, await planReconcile(ctx.db, ctx.chains.evm(NAME), 0n));
+  await adoptNonce(ctx, accountOf(ctx));
+  return true;
+}
+
+/**
+ * Does what an operator does when settlement reports a foreign nonce. After a fee spike, the forgotten commit may stay
+ * in the mempool, and take the nonce of a new transaction later.
+ */
+async function repair(ctx: Context): Promise<void> {
+  const plan = await planReconcile(ctx.db, ctx.chains.evm(NAME), 0n);
+  if (plan.lost.length > 0) await applyReconcile(ctx, plan);
+  const { displaced } = await planAdoption(accountOf(ctx));
+  if (displaced.length > 0) await adoptNonce(ctx, accountOf(ctx));
+}
+
+function accountOf(ctx: Context): ReadOnlyAccount {
   const signer = ctx.signerOf('commit', NAME);
-  if (lost !== undefined && signer !== null) {
-    await applyReconcile(ctx, await planReconcile(ctx.db, evm, 0n));
-    const account = { ...ctx, ...feeLimits(ctx.config, evm.name), chain: evm, signer };
-    await adoptNonce(ctx, account);
-  }
-  return lost !== undefined;
+  if (signer === null) throw new Error(`no key signs commits on ${NAME}`);
+  return { db: ctx.db, chain: ctx.chains.evm(NAME), signer };
 }
 
 async function forget(db: Context['db'], id: string): Promise<void> {

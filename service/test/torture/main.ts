@@ -89,6 +89,7 @@ async function injectFaults(environment: Environment, random: RandomChoices, inv
     // Every run rolls the database back at least once, in its second half.
     if (random.chance(0.06) || (counts.rollbacks === 0 && done >= kills / 2)) {
       await Promise.all(pending);
+      if (random.chance(0.5)) await chain.holdTransactions?.(built.ctx).catch(() => undefined);
       if (await rollBack(environment)) count('rollbacks');
     }
     if (random.chance(0.25)) {
