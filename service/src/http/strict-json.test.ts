@@ -22,12 +22,19 @@ test.each([
   ['nested duplicate keys', '{"x":[{"b":{"c":1},"b":2}]}'],
   ['__proto__', '{"__proto__":{"admin":true}}'],
   ['NUL', '{"a":"\\u0000"}'],
+  ['NUL after an escaped backslash', '{"a":"\\\\\\u0000"}'],
+  ['NUL in a key', '{"\\u0000":1}'],
   ['deep nesting', `${'['.repeat(33)}${']'.repeat(33)}`],
   ['trailing text', '{} x'],
   ['a single quote', "{'a':1}"],
   ['an empty text', ' '],
 ])('rejects %s', (_name, text) => {
   expect(() => parse(text)).toThrow(ApiError);
+});
+
+test('accepts an escaped backslash before u0000, which is no NUL', () => {
+  for (const value of ['\\u0000', '\\\\u0000', { 'C:\\u0000': 'a\\u0000' }])
+    expect(parse(JSON.stringify(value))).toEqual(value);
 });
 
 test('accepts a key that recurs in sibling objects, in strings or as a value', () => {

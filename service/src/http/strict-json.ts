@@ -3,6 +3,9 @@ import { ApiError } from '../errors.ts';
 const MAX_DEPTH = 32;
 const MAX_MEMBERS = 500;
 
+/** An escaped NUL. An even number of backslashes before `u0000` is escaped backslashes and plain text. */
+const NUL_ESCAPE = /(?<!\\)(?:\\\\)*\\u0000/;
+
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
 /** Decodes a body. Throws `malformed_request` if it is not UTF-8. */
@@ -27,7 +30,7 @@ export function parseStrictJson(body: Buffer): unknown {
   } catch (cause) {
     throw malformed('The body is not valid JSON.', cause);
   }
-  if (text.includes('\\u0000')) throw malformed('NUL characters are not allowed.');
+  if (NUL_ESCAPE.test(text)) throw malformed('NUL characters are not allowed.');
   if (typeof value === 'object' && value !== null) checkMembers(text);
   return value;
 }
