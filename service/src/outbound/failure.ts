@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { realTime } from '../clock.ts';
 import { ApiError } from '../errors.ts';
 import { ResponseTooLargeError, TimeoutError } from './http-request.ts';
+import { parseRetryAfter } from './retry-after.ts';
 
 /**
  * How a call to an external system failed. `not_sent`: the request never reached the system, so nothing
@@ -55,6 +57,9 @@ export function upstreamFailureOf(error: unknown): UpstreamFailure | undefined {
   return cause instanceof UpstreamFailure ? cause : undefined;
 }
 
+/** A provider that asks for a longer wait must not stop the checks of its applicants and forms for days. */
+const MAX_RETRY_AFTER_S = 3600;
+
 const CONNECT_ERRORS = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
 
 /** Converts an error thrown by `sendHttpRequest`. */
@@ -72,7 +77,8 @@ export function failureOfError(error: unknown): UpstreamFailure {
 /** Returns the failure that a response status indicates, or undefined if the response should be read. */
 export function failureOfStatus(status: number, headers: IncomingHttpHeaders): UpstreamFailure | undefined {
   if (status === 429) {
-    const retryAfterSeconds = Number(headers['retry-after']) || 1;
+    const requested = parseRetryAfter(headers['retry-after'], realTime()) ?? 1;
+    const retryAfterSeconds = Math.min(requested, MAX_RETRY_AFTER_S);
     return new UpstreamFailure('rate_limited', 'HTTP 429', { retryAfterSeconds });
   }
   if (status === 502 || status === 503 || status === 504)

@@ -4,7 +4,7 @@ import { Registry } from 'prom-client';
 import Type from 'typebox';
 import { afterEach, expect, test } from 'vitest';
 import { createCircuitBreaker } from './circuit-breaker.ts';
-import { upstreamFailureOf } from './failure.ts';
+import { failureOfStatus, upstreamFailureOf } from './failure.ts';
 import { openUpstream, parseBody, type Upstream } from './upstream.ts';
 
 const open: (() => Promise<unknown>)[] = [];
@@ -119,6 +119,18 @@ test('honours Retry-After and passes it on to callers', async () => {
     headers: { 'retry-after': '7' },
   });
   expect(upstream.seen).toHaveLength(1);
+});
+
+test('reads Retry-After as seconds or an HTTP date, and waits at most an hour', () => {
+  const secondsOf = (value?: string) =>
+    failureOfStatus(429, { ...(value !== undefined && { 'retry-after': value }) })?.retryAfterSeconds;
+  expect(['120', '99999', '9'.repeat(400)].map(secondsOf)).toEqual([120, 3600, 3600]);
+  const inHalfAnHour = secondsOf(new Date(Date.now() + 1_800_000).toUTCString());
+  expect(inHalfAnHour).toBeGreaterThan(900);
+  expect(inHalfAnHour).toBeLessThanOrEqual(1800);
+  expect(secondsOf('Fri, 01 Jan 2100 00:00:00 GMT')).toBe(3600);
+  for (const value of ['Fri, 02 Jan 2020 00:01:00 GMT', '0', '-5', '1e9', 'Infinity', 'soon', '', undefined])
+    expect(secondsOf(value)).toBe(1);
 });
 
 test('keeps the request and the response out of errors', async () => {

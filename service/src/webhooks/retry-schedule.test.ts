@@ -1,6 +1,7 @@
 import { assert, integer, property } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseRetryAfter, retryDelayMs } from './retry-schedule.ts';
+import { parseRetryAfter } from '../outbound/retry-after.ts';
+import { retryDelayMs } from './retry-schedule.ts';
 
 const HOUR_MS = 3_600_000;
 

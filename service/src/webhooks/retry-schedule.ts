@@ -32,11 +32,3 @@ export function retryDelayMs(
   const requested = (retryAfterSeconds ?? 0) * SECOND_MS;
   return Math.round(Math.min(Math.max(requested, delay), 2 * delay));
 }
-
-/** Parses `Retry-After`: seconds or an HTTP date. */
-export function parseRetryAfter(value: string | undefined, nowMs: number): number | null {
-  if (value === undefined) return null;
-  if (/^\d{1,9}$/.test(value)) return Number(value);
-  const at = Date.parse(value);
-  return Number.isNaN(at) ? null : Math.max(0, (at - nowMs) / SECOND_MS);
-}

@@ -2,10 +2,10 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { Agent, buildConnector, request } from 'undici';
 import { realTime } from '../clock.ts';
+import { parseRetryAfter } from '../outbound/retry-after.ts';
 import { createAddressRules } from './address-rules.ts';
 import { createTunnels, type OpenTunnel } from './proxy-tunnel.ts';
 import { type Resolve, systemResolver } from './resolve.ts';
-import { parseRetryAfter } from './retry-schedule.ts';
 import { createUrlRules, DestinationRefused, type UrlRules } from './url-rules.ts';
 
 const TIMEOUT_MS = 15_000;
