@@ -5,6 +5,7 @@ export interface WebhookTables {
   webhook_endpoints: WebhookEndpoints;
   webhook_deliveries: WebhookDeliveries;
   webhook_attempts: WebhookAttempts;
+  webhook_attempts_default: WebhookAttempts;
 }
 
 export interface WebhookEndpoints {

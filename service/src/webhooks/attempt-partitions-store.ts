@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
 
 const DEFAULT = 'webhook_attempts_default';
@@ -14,8 +15,11 @@ export async function createPartition(db: Db, from: string, to: string): Promise
   await db.transaction().execute(async (tx) => {
     await sql`${LOCK_TIMEOUT}`.execute(tx);
     await sql`select pg_advisory_xact_lock(hashtext('webhook_attempts partitions'))`.execute(tx);
-    const covered = (await listPartitions(tx)).some(({ until }) => until !== null && until >= new Date(to));
-    if (covered) return;
+    const isCovered = (await listPartitions(tx)).some(
+      ({ since, until }) =>
+        until !== null && until > new Date(from) && (since === null || since < new Date(to)),
+    );
+    if (isCovered) return;
     const table = sql.table(name);
     await sql`create table ${table} (like webhook_attempts including all)`.execute(tx);
     await sql`with moved as (delete from ${sql.table(DEFAULT)} where at >= ${from} and at < ${to} returning *)
@@ -25,7 +29,10 @@ export async function createPartition(db: Db, from: string, to: string): Promise
   });
 }
 
-/** Drops the partitions that only have attempts from before `before`. Returns their names. */
+/**
+ * Drops the partitions that only have attempts from before `before`, and deletes such attempts from the default
+ * partition. Returns the names of the dropped partitions.
+ */
 export async function dropPartitions(db: Db, before: Date): Promise<string[]> {
   const old = (await listPartitions(db)).filter(({ until }) => until !== null && until <= before);
   for (const { name } of old)
@@ -33,14 +40,23 @@ export async function dropPartitions(db: Db, before: Date): Promise<string[]> {
       await sql`${LOCK_TIMEOUT}`.execute(tx);
       await sql`drop table if exists ${sql.table(name)}`.execute(tx);
     });
+  await deleteInBatches(db, DEFAULT, sql`at < ${before}`);
   return old.map(({ name }) => name);
 }
 
-/** Returns the partitions, each with the end of its range. The default partition has no end (null). */
-export async function listPartitions(db: Db): Promise<{ name: string; until: Date | null }[]> {
-  const { rows } = await sql<{ name: string; until: string | null }>`
-    select c.relname as name, substring(pg_get_expr(c.relpartbound, c.oid) from 'TO \\(''([^'']+)''\\)') as until
-    from pg_inherits i join pg_class c on c.oid = i.inhrelid
-    where i.inhparent = 'webhook_attempts'::regclass order by c.relname`.execute(db);
-  return rows.map(({ name, until }) => ({ name, until: until === null ? null : new Date(until) }));
+/**
+ * Returns the partitions, each with its range. The first partition has no start (null), and the default partition has
+ * neither a start nor an end.
+ */
+export async function listPartitions(
+  db: Db,
+): Promise<{ name: string; since: Date | null; until: Date | null }[]> {
+  const { rows } = await sql<{ name: string; since: string | null; until: string | null }>`
+    select name, substring(bound from 'FROM \\(''([^'']+)''\\)') as since,
+      substring(bound from 'TO \\(''([^'']+)''\\)') as until
+    from (select c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound
+      from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = 'webhook_attempts'::regclass) as partitions order by name`.execute(db);
+  const toDate = (text: string | null) => (text === null ? null : new Date(text));
+  return rows.map(({ name, since, until }) => ({ name, since: toDate(since), until: toDate(until) }));
 }

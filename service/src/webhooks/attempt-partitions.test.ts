@@ -40,3 +40,15 @@ test('a month is dropped once its last day is past the retention, and not before
   expect(await times()).toEqual(['2031-06-30']);
   expect(await names()).not.toContain('webhook_attempts_2031_05');
 });
+
+test('a month without a partition gets one even if a later month has one', async () => {
+  await maintainAttemptPartitions(app.ctx, Date.parse('2032-11-08T00:00:00Z'));
+  await insert('2032-03-07T00:00:00Z');
+  // A month that never got a partition, and whose retention has ended.
+  await insert('2031-09-07T00:00:00Z');
+  await maintainAttemptPartitions(app.ctx, Date.parse('2032-03-08T00:00:00Z'));
+  expect(await names()).toEqual(
+    expect.arrayContaining(['webhook_attempts_2032_03', 'webhook_attempts_2032_04']),
+  );
+  expect(await sql`select from webhook_attempts_default`.execute(app.ctx.db)).toMatchObject({ rows: [] });
+});
