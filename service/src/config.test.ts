@@ -191,19 +191,61 @@ test('the policy file limits the operator key to its contracts, and a wrong file
       ],
     ]),
   );
-  for (const wrong of [
-    '{"ethereum_mainnet": {"contracts": [], "roles": {"owner": {}}}}',
-    '{"ethereum_mainnet": {"contracts": [], "roles": {"quote": {"daily_permissions": "1"}}}}',
-    '',
-    '[1]',
-    '{"ethereum_mainnet": "0x"}',
-    '{"ethereum_mainnet": ["0x12"]}',
-    '{"ethereum_mainnet": {"contracts": [], "daily_fees": "1"}}',
-    '{"ethereum_mainnet": {"contracts": [], "daily_fee": 1}}',
-    '{"ethereum_mainnet": {"daily_fee": "1"}}',
-    '{"moon": []}',
-  ])
-    expect(() => load(wrong)).toThrow('OPERATOR_POLICY_FILE: must be a readable JSON file');
+  const reasonOf = (text: string) => {
+    try {
+      load(text);
+      return 'accepted';
+    } catch (error) {
+      const problem = String(error).match(/OPERATOR_POLICY_FILE: (.*)/)?.[1] ?? '';
+      expect(problem).toMatch(/^must be a readable JSON file such as/);
+      return problem.slice(problem.lastIndexOf('}; ') + 3);
+    }
+  };
+  const inChain = (members: string) => `{"ethereum_mainnet": {"contracts": []${members}}}`;
+  const secret = `0x${'5e'.repeat(32)}`;
+  for (const [wrong, reason] of [
+    ['', 'the file is not valid JSON'],
+    [secret, 'the file is not valid JSON'],
+    ['[1]', 'the file must contain an object'],
+    ['null', 'the file must contain an object'],
+    ['{"moon": []}', 'moon is not a chain'],
+    ['{"toString": []}', 'toString is not a chain'],
+    ['{"ethereum_mainnet": "0x"}', 'ethereum_mainnet must be an object or a list of contracts'],
+    [`{"ethereum_mainnet": ["${fund}", "${secret}"]}`, 'ethereum_mainnet.contracts[1] must be an address'],
+    ['{"ethereum_mainnet": {"daily_fee": "1"}}', 'ethereum_mainnet.contracts must be a list of addresses'],
+    ['{"solana_mainnet": {"contracts": "0x"}}', 'solana_mainnet.contracts must be a list of addresses'],
+    [inChain(', "daily_fees": "1"'), 'ethereum_mainnet.daily_fees is unknown'],
+    [
+      inChain(', "daily_fee": 1'),
+      'ethereum_mainnet.daily_fee must be an amount in smallest units, as a string',
+    ],
+    [inChain(', "daily_amounts": "1"'), 'ethereum_mainnet.daily_amounts must be an object'],
+    [
+      inChain(', "daily_amounts": {"0x": "1"}'),
+      'ethereum_mainnet.daily_amounts must have token addresses as keys',
+    ],
+    [
+      inChain(`, "daily_amounts": {"${fund}": "1.5"}`),
+      `ethereum_mainnet.daily_amounts.${fund} must be an amount in smallest units, as a string`,
+    ],
+    [inChain(', "roles": []'), 'ethereum_mainnet.roles must be an object'],
+    [inChain(', "roles": {"refund": null}'), 'ethereum_mainnet.roles.refund must be an object'],
+    [
+      inChain(', "roles": {"owner": {}}'),
+      'ethereum_mainnet.roles.owner is not one of commit, refund, quote, supplier',
+    ],
+    [
+      inChain(', "roles": {"quote": {"daily_permissions": "1"}}'),
+      'ethereum_mainnet.roles.quote.daily_permissions is only for suppliers',
+    ],
+    [
+      inChain(', "roles": {"supplier": {"daily_permissions": 1}}'),
+      'ethereum_mainnet.roles.supplier.daily_permissions must be a number of permissions, as a string',
+    ],
+  ] as const)
+    expect(reasonOf(wrong)).toBe(reason);
+  const missing = { OPERATOR_KEY: secret, OPERATOR_POLICY_FILE: join(dataDir, 'missing.json') };
+  expect(() => loadConfig({ ...production, ...missing })).toThrow('; the file cannot be read (ENOENT)');
 });
 
 test('replaced keys are listed with the role that they had, or with both', () => {
@@ -262,7 +304,18 @@ test('the keys file gives roles and chains keys of their own, with the policy, a
     '{"base_mainnet": {"owner": {"kms": "a"}}}',
   ])
     expect(() => load(wrong), wrong).toThrow('OPERATOR_KEYS_FILE: must be a readable JSON file');
+  const pasted = `0x${'5e'.repeat(32)}`;
+  for (const wrong of [pasted, `{"commit": {"address": "${pasted}"}}`])
+    expect(() => load(wrong)).toThrow(
+      expect.not.objectContaining({ message: expect.stringContaining(pasted) }),
+    );
+  expect(() => load(`{"commit": {"address": "${pasted}"}}`)).toThrow(
+    'the address of commit is not an address',
+  );
+  expect(() => load('{')).toThrow('; the file is not valid JSON');
   expect(() => load('{"commit": {"file": "/nowhere"}}')).toThrow('/nowhere does not exist');
+  for (const role of [{ commit: { file: dataDir } }, { solana_mainnet: { commit: { file: dataDir } } }])
+    expect(() => load(JSON.stringify(role))).toThrow(`${dataDir} cannot be read (EISDIR)`);
 });
 
 test('the keys file gives roles on a Solana cluster keys of that protocol', () => {

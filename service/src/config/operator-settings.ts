@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { OperatorKey, RetiredKey } from '../operator/key.ts';
 import { SENDING_ROLES } from '../operator/role.ts';
 import { type Parser, privateKey, solanaKey } from './parsers.ts';
@@ -46,9 +46,9 @@ export function readSolanaKeyFile(
   setting: string,
   file: string,
 ): OperatorKey | null {
-  const parsed = existsSync(file)
-    ? solanaKey.parse(readFileSync(file, 'utf8').trim(), isProduction)
-    : undefined;
+  const text = readKeyText(problems, setting, file);
+  if (text === null) return null;
+  const parsed = solanaKey.parse(text, isProduction);
   if (parsed !== undefined) return { kind: 'local', privateKey: parsed };
   problems.push(`${setting}: must be a file with ${expectedOf(solanaKey, isProduction)}; ${file} is not`);
   return null;
@@ -95,14 +95,23 @@ export function readKeyFile(
   setting: string,
   file: string,
 ): OperatorKey | null {
-  if (!existsSync(file)) {
-    problems.push(`${setting}: must be an existing file; ${file} does not exist`);
-    return null;
-  }
-  const key = privateKey.parse(readFileSync(file, 'utf8').trim(), isProduction);
+  const text = readKeyText(problems, setting, file);
+  if (text === null) return null;
+  const key = privateKey.parse(text, isProduction);
   if (key !== undefined) return localKey(key);
   problems.push(`${setting}: must contain ${expectedOf(privateKey, isProduction)}`);
   return null;
+}
+
+function readKeyText(problems: string[], setting: string, file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const reason = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
+    problems.push(`${setting}: must be a readable file; ${file} ${reason}`);
+    return null;
+  }
 }
 
 function expectedOf({ expects }: Parser<unknown>, isProduction: boolean): string {

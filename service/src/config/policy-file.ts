@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { type ChainName, chainFacts } from '../chain/chains.ts';
+import { type ChainName, chainFacts, EVM_CHAIN_NAMES, SOLANA_CHAIN_NAMES } from '../chain/chains.ts';
 import type { OperatorKey } from '../operator/key.ts';
 import { isKeyRole, KEY_ROLES, type KeyRole } from '../operator/role.ts';
+import { InvalidMember, readJsonFile } from './json-file.ts';
 import type { Source } from './read.ts';
 
 type Policy = NonNullable<OperatorKey['policy']>;
@@ -21,38 +21,51 @@ export function readPolicyFile({ read, problems }: Source): Policy | null {
   const file = read('OPERATOR_POLICY_FILE');
   if (file === null) return null;
   try {
-    const chains = Object.entries(JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>);
+    const chains = Object.entries(toObject('the file must contain an object', readJsonFile(file)));
     return new Map(chains.map(([name, value]) => [networkOf(name), readChain(name, value)]));
-  } catch {
-    const problem =
-      'OPERATOR_POLICY_FILE: must be a readable JSON file such as {"ethereum_mainnet": {"contracts": ["0x…"], "daily_fee": "2000000000000000000", "daily_amounts": {"0x…": "1000000000"}, "roles": {"refund": {"daily_amounts": {"0x…": "1000"}}}}}';
+  } catch (error) {
+    if (!(error instanceof InvalidMember)) throw error;
+    const problem = `OPERATOR_POLICY_FILE: must be a readable JSON file such as {"ethereum_mainnet": {"contracts": ["0x…"], "daily_fee": "2000000000000000000", "daily_amounts": {"0x…": "1000000000"}, "roles": {"refund": {"daily_amounts": {"0x…": "1000"}}}}}; ${error.message}`;
     if (!problems.includes(problem)) problems.push(problem);
     return new Map();
   }
 }
 
 function networkOf(name: string): number | string {
+  if (![...EVM_CHAIN_NAMES, ...SOLANA_CHAIN_NAMES].some((chain) => chain === name))
+    throw new InvalidMember(`${name} is not a chain`);
   return chainFacts(name as ChainName).chainId ?? name;
 }
 
 function readChain(name: string, value: unknown): ChainPolicy {
   const isEvm = chainFacts(name as ChainName).protocol === 'ethereum';
-  const toAddress = (text: unknown): string => {
-    if (!(isEvm ? EVM_ADDRESS : SOLANA_ADDRESS).test(String(text))) throw new Error('not an address');
+  const toAddress = (problem: string, text: unknown): string => {
+    if (!(isEvm ? EVM_ADDRESS : SOLANA_ADDRESS).test(String(text))) throw new InvalidMember(problem);
     return isEvm ? String(text).toLowerCase() : String(text);
   };
-  const members = (Array.isArray(value) ? { contracts: value } : value) as Record<string, unknown>;
-  const { roles = {}, ...limits } = members;
-  const chain = readLimits(toAddress, limits, null);
-  const own = Object.entries(roles as Record<string, Record<string, unknown>>);
-  if (own.some(([role]) => !isKeyRole(role))) throw new Error('unknown role');
+  const { roles = {}, ...limits } = Array.isArray(value)
+    ? { contracts: value }
+    : toObject(`${name} must be an object or a list of contracts`, value);
+  const chain = readLimits(toAddress, name, limits, null);
+  const own = Object.entries(toObject(`${name}.roles must be an object`, roles));
+  const unknown = own.find(([role]) => !isKeyRole(role));
+  if (unknown !== undefined)
+    throw new InvalidMember(`${name}.roles.${unknown[0]} is not one of ${KEY_ROLES.join(', ')}`);
   const readRole = (role: KeyRole): RolePolicy => {
-    const { daily_permissions: permissions, ...rest } = own.find(([name]) => name === role)?.[1] ?? {};
-    const policy = readLimits(toAddress, rest, chain);
-    if (role !== 'supplier' && permissions !== undefined) throw new Error('only suppliers sign permissions');
+    const path = `${name}.roles.${role}`;
+    const members = own.find(([each]) => each === role)?.[1];
+    const { daily_permissions: permissions, ...rest } = toObject(
+      `${path} must be an object`,
+      members === undefined ? {} : members,
+    );
+    const policy = readLimits(toAddress, path, rest, chain);
+    if (role !== 'supplier' && permissions !== undefined)
+      throw new InvalidMember(`${path}.daily_permissions is only for suppliers`);
     if (role !== 'supplier') return policy;
     // Permissions move no tokens, so only their number is limited.
-    const dailyAmounts = permissions === undefined ? null : new Map([['permissions', toAmount(permissions)]]);
+    const problem = `${path}.daily_permissions must be a number of permissions, as a string`;
+    const dailyAmounts =
+      permissions === undefined ? null : new Map([['permissions', toAmount(problem, permissions)]]);
     return { ...policy, dailyAmounts };
   };
   // If a chain has daily amounts, a role can sign only amounts of the tokens listed there. The supplier signs
@@ -66,24 +79,45 @@ function readChain(name: string, value: unknown): ChainPolicy {
 
 /** Reads contracts and limits. If a role omits a member, the chain's value applies. */
 function readLimits(
-  toAddress: (text: unknown) => string,
+  toAddress: (problem: string, text: unknown) => string,
+  path: string,
   members: Record<string, unknown>,
   chain: RolePolicy | null,
 ): RolePolicy {
-  if (Object.keys(members).some((member) => !LIMITS.includes(member))) throw new Error('unknown member');
+  const unknown = Object.keys(members).find((member) => !LIMITS.includes(member));
+  if (unknown !== undefined) throw new InvalidMember(`${path}.${unknown} is unknown`);
   const { contracts, daily_fee: fee, daily_amounts: amounts } = members;
-  const isInherited = contracts === undefined && chain !== null;
-  if (!isInherited && !Array.isArray(contracts)) throw new Error('not a list of addresses');
-  const toLimits = (each: object) =>
-    new Map(Object.entries(each).map(([token, amount]) => [toAddress(token), toAmount(amount)]));
+  const readContracts = () => {
+    if (!Array.isArray(contracts)) throw new InvalidMember(`${path}.contracts must be a list of addresses`);
+    return new Set(
+      contracts.map((each, index) => toAddress(`${path}.contracts[${index}] must be an address`, each)),
+    );
+  };
+  const readAmount = (member: string, text: unknown) =>
+    toAmount(`${path}.${member} must be an amount in smallest units, as a string`, text);
+  const readAmounts = () => {
+    const tokens = Object.entries(toObject(`${path}.daily_amounts must be an object`, amounts));
+    const problem = `${path}.daily_amounts must have token addresses as keys`;
+    return new Map(
+      tokens.map(([token, amount]) => [
+        toAddress(problem, token),
+        readAmount(`daily_amounts.${token}`, amount),
+      ]),
+    );
+  };
   return {
-    targets: isInherited ? chain.targets : new Set((contracts as unknown[]).map(toAddress)),
-    dailyFee: fee === undefined ? (chain?.dailyFee ?? null) : toAmount(fee),
-    dailyAmounts: amounts === undefined ? (chain?.dailyAmounts ?? null) : toLimits(amounts as object),
+    targets: contracts === undefined && chain !== null ? chain.targets : readContracts(),
+    dailyFee: fee === undefined ? (chain?.dailyFee ?? null) : readAmount('daily_fee', fee),
+    dailyAmounts: amounts === undefined ? (chain?.dailyAmounts ?? null) : readAmounts(),
   };
 }
 
-function toAmount(text: unknown): bigint {
-  if (typeof text !== 'string' || !AMOUNT.test(text)) throw new Error('not an amount');
+function toObject(problem: string, value: unknown): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new InvalidMember(problem);
+  return value as Record<string, unknown>;
+}
+
+function toAmount(problem: string, text: unknown): bigint {
+  if (typeof text !== 'string' || !AMOUNT.test(text)) throw new InvalidMember(problem);
   return BigInt(text);
 }

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { EVM_CHAIN_NAMES, SOLANA_CHAIN_NAMES } from '../chain/chains.ts';
 import type { OperatorKey, RoleKey } from '../operator/key.ts';
 import { isKeyRole, KEY_ROLES, SENDING_ROLES } from '../operator/role.ts';
+import { InvalidMember, readJsonFile } from './json-file.ts';
 import { readKeyFile, readKmsKey, readSolanaKeyFile, withLimits } from './operator-settings.ts';
 import { EVM_ADDRESS, SOLANA_ADDRESS } from './policy-file.ts';
 import type { Source } from './read.ts';
@@ -17,22 +17,20 @@ export function readRoleKeys(source: Source): RoleKey[] {
   const file = source.read(SETTING);
   if (file === null) return [];
   try {
-    const members = entriesOf(JSON.parse(readFileSync(file, 'utf8')));
+    const members = entriesOf(readJsonFile(file));
     return members.flatMap(([name, value]) =>
       isKeyRole(name)
         ? readRole(source, name, null, value)
         : entriesOf(value).flatMap(([role, key]) => readRole(source, role, chainOf(name), key)),
     );
   } catch (error) {
-    const reason = error instanceof InvalidMember ? `; ${error.message}` : '';
+    if (!(error instanceof InvalidMember)) throw error;
     source.problems.push(
-      `${SETTING}: must be a readable JSON file such as {"refund": {"kms": "alias/refund"}, "base_mainnet": {"commit": {"file": "/run/secrets/commit"}}}${reason}`,
+      `${SETTING}: must be a readable JSON file such as {"refund": {"kms": "alias/refund"}, "base_mainnet": {"commit": {"file": "/run/secrets/commit"}}}; ${error.message}`,
     );
     return [];
   }
 }
-
-class InvalidMember extends Error {}
 
 function readRole(source: Source, role: string, chain: string | null, value: unknown): RoleKey[] {
   if (!isKeyRole(role)) throw new InvalidMember(`${role} is not one of ${KEY_ROLES.join(', ')} or a chain`);
@@ -65,7 +63,7 @@ function readAddress(role: string, isSolana: boolean, address: string): string {
   if (!SENDING_ROLES.some((each) => each === role))
     throw new InvalidMember(`${role} needs one of file and kms, because every node signs in this role`);
   if (!(isSolana ? SOLANA_ADDRESS : EVM_ADDRESS).test(address))
-    throw new InvalidMember(`${address} is not an address`);
+    throw new InvalidMember(`the address of ${role} is not an address`);
   return isSolana ? address : address.toLowerCase();
 }
 
