@@ -13,6 +13,7 @@ export type BlockedReason =
   | 'unreconciled'
   | 'transfer_differs'
   | 'refund_allowance'
+  | 'vault_balance'
   | 'vault_frozen'
   | 'foreign_transaction'
   | 'providers_disagree'

@@ -33,6 +33,7 @@ const REASONS: readonly BlockedReason[] = [
   'unreconciled',
   'transfer_differs',
   'refund_allowance',
+  'vault_balance',
   'vault_frozen',
   'foreign_transaction',
   'providers_disagree',

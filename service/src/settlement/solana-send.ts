@@ -144,16 +144,15 @@ function findVaultBlock(
   { fund, amount }: SettlementRow,
   vault: TokenAccount | null,
   spent: bigint,
-): { reason: 'vault_frozen' | 'refund_allowance'; message: string } | null {
+): { reason: BlockedReason; message: string } | null {
   if (vault === null || vault.isFrozen)
     return { reason: 'vault_frozen', message: 'the vault is frozen or gone' };
   const allowance = vault.delegate === fund ? vault.delegatedAmount : 0n;
-  const available = allowance < vault.amount ? allowance : vault.amount;
-  if (available >= spent + amount) return null;
-  return {
-    reason: 'refund_allowance',
-    message: `the fund may take ${allowance} and the vault holds ${vault.amount}, but the refunds need ${spent + amount} (smallest units); the owner of the vault must approve or deposit more`,
-  };
+  const needed = spent + amount;
+  const message = (remedy: string) =>
+    `the fund may take ${allowance} and the vault holds ${vault.amount}, but the refunds need ${needed} (smallest units); the owner of the vault must ${remedy} more`;
+  if (vault.amount < needed) return { reason: 'vault_balance', message: message('deposit') };
+  return allowance < needed ? { reason: 'refund_allowance', message: message('approve') } : null;
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   FUND,
   faucetKey,
   keyOfSeed,
+  type SolanaKey,
   solanaKey,
   solanaWorker,
   UNIT,
@@ -31,6 +32,8 @@ import { requestRemit } from '../participations/remit.ts';
 
 const sale = useSolanaSale({ nodes: 2 });
 const OPERATOR = solanaRoles.operator.address;
+
+const vaultOwner = keyOfSeed(solanaRoles.vaultOwner.seed);
 
 const receiptOf = (id: string, kind: 'commit' | 'remit' = 'commit') => receiptAddress(OPERATOR, id, kind);
 
@@ -400,10 +403,6 @@ describe('a refund', () => {
     const buyer = await sale.buyer('allowance');
     const id = await sale.participate(buyer, 10n * UNIT);
     await complete();
-    const vaultOwner = {
-      address: solanaRoles.vaultOwner.address,
-      sign: solanaRoles.vaultOwner.sign as never,
-    };
     sale.land(vaultOwner, [revoke(VAULT, vaultOwner.address)]);
     sale.mine(2);
     await refund(id);
@@ -413,6 +412,30 @@ describe('a refund', () => {
       /settlement_waiting\{[^}]*reason="refund_allowance"[^}]*\} [1-9]/,
     );
     sale.approve(vaultOwner, 1_000_000n * UNIT, { source: VAULT, delegate: FUND });
+    await complete();
+    await complete();
+    expect(await sale.statusOf(id)).toBe('remitted');
+  });
+
+  test('waits while the vault holds too little', async () => {
+    const buyer = await sale.buyer('vault balance');
+    const id = await sale.participate(buyer, 10n * UNIT);
+    await complete();
+    const account = associatedAccount(buyer.address, MINT);
+    const amount = sale.balanceOf(VAULT);
+    const move = (owner: SolanaKey, source: string, destination: string) => {
+      const transfer = { source, destination, mint: MINT, authority: owner.address, signers: [] };
+      sale.land(owner, [transferChecked({ ...transfer, amount, decimals: 6 })]);
+      sale.mine(2);
+    };
+    move(vaultOwner, VAULT, account);
+    await refund(id);
+    await complete();
+    expect(await sale.statusOf(id)).toBe('remit_submitted');
+    const metrics = await sale.app.ctx.metrics.render();
+    expect(metrics).toMatch(/settlement_waiting\{[^}]*reason="vault_balance"[^}]*\} [1-9]/);
+    expect(metrics).not.toMatch(/settlement_waiting\{[^}]*reason="refund_allowance"[^}]*\} [1-9]/);
+    move(buyer, account, VAULT);
     await complete();
     await complete();
     expect(await sale.statusOf(id)).toBe('remitted');
