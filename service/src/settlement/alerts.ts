@@ -42,6 +42,9 @@ const REASONS: readonly BlockedReason[] = [
   'operator_key_missing',
 ];
 
+/** How many messages are logged when a reason is raised. Many participations can be blocked for the same reason. */
+const MAX_MESSAGES = 20;
+
 export function createAlertGauges(registry: Registry): AlertGauges {
   const waiting = new Gauge({
     name: 'causeway_settlement_waiting',
@@ -61,11 +64,15 @@ export function createAlertGauges(registry: Registry): AlertGauges {
 
 export function createAlerts(gauges: AlertGauges, log: Log, key: KeyId): Alerts {
   const { chain } = key;
-  const raised = new Map<BlockedReason, { message: string; until: number }>();
+  // `messages` has those since the last report.
+  const raised = new Map<BlockedReason, { messages: Set<string>; until: number }>();
   let previous = new Set<BlockedReason>();
   return {
-    raise: (reason, message, seconds = 0) =>
-      void raised.set(reason, { message, until: performance.now() + seconds * 1000 }),
+    raise: (reason, message, seconds = 0) => {
+      const messages = raised.get(reason)?.messages ?? new Set();
+      if (messages.size < MAX_MESSAGES) messages.add(message);
+      raised.set(reason, { messages, until: performance.now() + seconds * 1000 });
+    },
     clear: () => {
       raised.clear();
       previous.clear();
@@ -76,8 +83,10 @@ export function createAlerts(gauges: AlertGauges, log: Log, key: KeyId): Alerts 
       for (const reason of REASONS) {
         const alert = raised.get(reason);
         gauges.set(key, reason, alert === undefined ? 0 : waiting);
-        if (alert !== undefined && !previous.has(reason))
-          log.error({ chain, reason }, `settlement blocked: ${alert.message}`);
+        if (!previous.has(reason))
+          for (const message of alert?.messages ?? [])
+            log.error({ chain, reason }, `settlement blocked: ${message}`);
+        alert?.messages.clear();
         if (alert === undefined && previous.has(reason)) log.info({ chain, reason }, 'settlement unblocked');
       }
       previous = new Set(raised.keys());

@@ -123,6 +123,25 @@ test('the head age is that of each endpoint, and infinite if it does not answer'
   expect((await ages())[1]).toEqual(['node1', Number.POSITIVE_INFINITY]);
 });
 
+test('a node that did not run the pass logs all differences', async () => {
+  const { ctx } = sale.app;
+  const messages = ['the first difference', 'the second difference'];
+  await ctx.pool.query(
+    `insert into reconcile_differences (chain, key, message, offer_ids, participation_ids, transaction_hashes)
+    select $1, m, m, '{}', '{}', '{}' from unnest($2::text[]) as m`,
+    [CHAIN, messages],
+  );
+  const alerts = createAlerts(gaugesOf(sale.app), ctx.log, { chain: CHAIN, address: 'reconcile' });
+  const skip = () => reconcileReceipts(ctx, ctx.chains.solana(CHAIN), { seconds: 3600, alerts });
+  await ctx.pool.query('insert into reconcile_passes (chain, started_at) values ($1, now())', [CHAIN]);
+  await skip();
+  await skip();
+  for (const message of messages)
+    expect(sale.app.logged().split(`settlement blocked: ${message}`)).toHaveLength(2);
+  await ctx.pool.query('delete from reconcile_differences');
+  await ctx.pool.query('delete from reconcile_passes');
+});
+
 test('a difference is counted for its offer and alerted', async () => {
   const { ctx } = sale.app;
   const alerts = createAlerts(gaugesOf(sale.app), ctx.log, { chain: CHAIN, address: 'reconcile' });
