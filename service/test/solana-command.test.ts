@@ -4,13 +4,21 @@ import { join } from 'node:path';
 import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
 import { sql } from 'kysely';
 import { afterAll, expect, test } from 'vitest';
-import { keyOf, receiptAddress, TOKEN_PROGRAM } from '../src/chain/solana/addresses.ts';
-import { readMultisig } from '../src/chain/solana/token-accounts.ts';
+import {
+  deriveWithSeed,
+  fundSeed,
+  keyOf,
+  receiptAddress,
+  TOKEN_PROGRAM,
+} from '../src/chain/solana/addresses.ts';
+import { allocateWithSeed, initializeMultisig, transferLamports } from '../src/chain/solana/instructions.ts';
+import { MULTISIG_BYTES, readMultisig } from '../src/chain/solana/token-accounts.ts';
 import { databaseUrlOf } from './support/database-url.ts';
 import { runCauseway } from './support/service.ts';
 import {
   EXPIRY_SLOTS,
   FINALITY_SLOTS,
+  keyOfSeed,
   seedOf,
   solanaKey,
   solanaWorker,
@@ -161,6 +169,24 @@ test('fund create makes the keys of both roles and the standby key signers', asy
   expect(taken).toMatchObject({
     code: 2,
     text: expect.stringContaining("must differ from the operator's keys"),
+  });
+});
+
+test('fund create refuses an account that needs more than one signature', async () => {
+  const { address, seed } = solanaRoles.operator;
+  const standby = solanaKey('standby').address;
+  const name = fundSeed('joint-sale');
+  const fund = deriveWithSeed(address, name, TOKEN_PROGRAM);
+  sale.land(keyOfSeed(seed), [
+    transferLamports(address, fund, 10_000_000n),
+    allocateWithSeed(fund, address, name, MULTISIG_BYTES),
+    initializeMultisig(fund, 2, [address, standby]),
+  ]);
+  sale.mine(FINALITY_SLOTS + 1);
+  const found = await run('fund', 'create', 'joint-sale', '--chain', 'solana_devnet', '--standby', standby);
+  expect(found).toMatchObject({
+    code: 2,
+    text: expect.stringContaining(`the fund ${fund} exists, but needs 2 signatures instead of one`),
   });
 });
 

@@ -234,9 +234,10 @@ async function findFund(
   const { slot, height } = await readEpoch(chain);
   const [account = null] = await readAccounts(chain, [fund], { commitment: 'finalized', minSlot: slot });
   const known = readMultisig(account);
-  const isOurs = known?.required === 1 && signers.every((each) => known.signers.includes(each));
-  if (known !== null && !isOurs)
+  if (known !== null && !signers.every((each) => known.signers.includes(each)))
     throw new UsageError(`the fund ${fund} exists with other signers: ${known.signers.join(', ')}`);
+  if (known !== null && known.required !== 1)
+    throw new UsageError(`the fund ${fund} exists, but needs ${known.required} signatures instead of one`);
   return { fund, isCreated: known !== null, height };
 }
 
