@@ -6,6 +6,8 @@ import { makeOffer } from '../../test/support/offers.ts';
 import { appleFile, startTokenizedWorld, type TokenizedWorld } from '../../test/support/venue.ts';
 import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
 import { createUnreadableGauge, type UnreadableGauge, watchContracts } from './contract-watch.ts';
+import { setContractProblem } from './store.ts';
+import type { ContractProblem } from './stored-offer.ts';
 
 let world: TokenizedWorld;
 let gauge: UnreadableGauge;
@@ -67,6 +69,17 @@ test('an offer whose contract cannot be read is disabled with an alert, and enab
   await watchContracts(app.ctx, gauge);
   expect(await unreadable()).toEqual([]);
   expect((await order()).status).toBe(200);
+});
+
+test('another kind of problem with the same reason is recorded', async () => {
+  const { app, offer, deployment } = world;
+  const contract = { offer_id: offer.id, chain: 'ethereum_sepolia', address: deployment.swap };
+  const record = (code: ContractProblem['code']) =>
+    setContractProblem(app.ctx.db, contract, { code, reason: 'no contract at this address' });
+  expect(await record('contract_not_found')).toBe(true);
+  expect(await record('contract_reverted')).toBe(true);
+  expect(await record('contract_reverted')).toBe(false);
+  await watchContracts(app.ctx, gauge);
 });
 
 test('a contract that names another signer is disabled until it names ours again', async () => {

@@ -147,7 +147,8 @@ export async function setContractProblem(
   const { rows } = await sql`
     update offer_contracts set unreadable_code = ${problem?.code ?? null}, unreadable_reason = ${problem?.reason ?? null}
     where offer_id = ${offer_id} and chain = ${chain} and address = ${address}
-      and unreadable_reason is distinct from ${problem?.reason ?? null} returning offer_id`.execute(db);
+      and (unreadable_code, unreadable_reason) is distinct from
+        (${problem?.code ?? null}::text, ${problem?.reason ?? null}::text) returning offer_id`.execute(db);
   return rows.length > 0;
 }
 
