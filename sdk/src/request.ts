@@ -98,13 +98,16 @@ export function createSend(options: CausewayOptions): Send {
   };
 }
 
-/** Removes trailing slashes. Throws `TypeError` if `baseUrl` is missing or is not the URL of a service. */
-export function trimBaseUrl(baseUrl: string | undefined): string {
+/**
+ * Removes trailing slashes. Throws `TypeError` if the URL is missing or is not the URL of a service. `option` is the name
+ * of the option for the message.
+ */
+export function trimBaseUrl(baseUrl: string | undefined, option = 'baseUrl'): string {
   const example = 'set it to the URL of the service, such as https://causeway.example';
-  if (typeof baseUrl !== 'string' || baseUrl === '') throw new TypeError(`baseUrl is missing; ${example}`);
+  if (typeof baseUrl !== 'string' || baseUrl === '') throw new TypeError(`${option} is missing; ${example}`);
   const trimmed = baseUrl.replace(/\/+$/, '');
   const refused = (reason: string) =>
-    new TypeError(`baseUrl ${JSON.stringify(baseUrl)} ${reason}; ${example}`);
+    new TypeError(`${option} ${JSON.stringify(baseUrl)} ${reason}; ${example}`);
   if (!/^https?:\/\/[^/]/i.test(trimmed) || !URL.canParse(trimmed)) throw refused('is not an absolute URL');
   if (/[?#]/.test(trimmed)) throw refused('must not have a query or fragment');
   if (trimmed.endsWith('/v1')) throw refused('must not end in /v1, which the client adds to each path');

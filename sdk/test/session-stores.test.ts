@@ -173,7 +173,15 @@ test('postgresSessions creates its table once for concurrent processes, and remo
   await storages[0]?.write('last', 'v', 60);
   const { rows } = await pool.query(`select key from ${table}`);
   expect(rows).toEqual([{ key: 'last' }]);
-  expect(() => postgresSessions(pool, { table: 'x; drop table y' })).toThrow(TypeError);
+  for (const wrong of [
+    'x; drop table y',
+    'appSessions',
+    'app.Sessions',
+    'app.sessions.x',
+    '1x',
+    'x'.repeat(64),
+  ])
+    expect(() => postgresSessions(pool, { table: wrong })).toThrow(TypeError);
 });
 
 test('sessions in memory cause a warning in production', async () => {

@@ -207,6 +207,14 @@ test('createSignIn names a setting that is missing or invalid', () => {
   expect(() => createSignIn({ ...options, baseUrl: 'https://causeway.example/v1/' })).toThrow(
     'must not end in /v1',
   );
+  const issuer = 'https://causeway.example';
+  expect(() => createSignIn({ ...options, issuer, baseUrl: undefined as unknown as string })).toThrow(
+    'baseUrl is missing',
+  );
+  expect(() => createSignIn({ ...options, issuer, baseUrl: `${issuer}/v1` })).toThrow('must not end in /v1');
+  expect(() => createSignIn({ ...options, issuer: 'causeway.example' })).toThrow(
+    'issuer "causeway.example" is not an absolute URL',
+  );
   expect(() => createSignIn({ ...options, cookieSecret: 'short' })).toThrow('at least 32 random characters');
 });
 

@@ -13,7 +13,8 @@ export type PostgresSessionsOptions = {
   table?: string | undefined;
 };
 
-const TABLE_NAME = /^[a-z_]\w{0,62}(\.[a-z_]\w{0,62})?$/;
+/** Without capitals: PostgreSQL would fold them, and the table would have another name than the one that was given. */
+const TABLE_NAME = /^[a-z_][a-z0-9_]{0,62}(\.[a-z_][a-z0-9_]{0,62})?$/;
 /** The id of the lock that makes concurrent processes create the table one at a time. The value is arbitrary. */
 const CREATE_LOCK = 7_263_540_119;
 /** The maximum number of expired rows that are removed when a session is created. */

@@ -83,7 +83,8 @@ const MAX_EXCHANGES = 1_000;
  */
 export function createSignIn(options: SignInOptions): SignIn {
   const { redirectUri, cookieSecret, now = Date.now } = options;
-  const issuer = trimBaseUrl(options.issuer ?? options.baseUrl);
+  const baseUrl = trimBaseUrl(options.baseUrl);
+  const issuer = options.issuer === undefined ? baseUrl : trimBaseUrl(options.issuer, 'issuer');
   if (!URL.canParse(redirectUri))
     throw new TypeError(
       `redirectUri must be an absolute URL such as https://app.example/callback, not ${JSON.stringify(redirectUri)}`,
