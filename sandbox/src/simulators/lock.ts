@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The holder of a lock. While it runs, `GET {url}/instance` returns `instance`. */
@@ -9,16 +9,17 @@ const POLL_INTERVAL_MS = 50;
 const PROBE_TIMEOUT_MS = 2_000;
 
 /**
- * Locks the data folder against other processes. Returns a function that releases the lock. If a live process holds the
- * lock, waits up to ten seconds for it to exit, because a holder whose parent was killed needs time to notice. Throws
- * if the holder is still alive after that. A holder is alive if its control server responds. Its process id would not
- * prove this, because ids are reused after a reboot.
+ * Locks the data folder against other processes. Returns a function that releases the lock; the control server must
+ * still respond then. If a live process holds the lock, waits up to ten seconds for it to exit, because a holder whose
+ * parent was killed needs time to notice. Throws if the holder is still alive after that. A holder is alive if its
+ * control server responds. Its process id would not prove this, because ids are reused after a reboot.
  */
-export async function takeLock(path: string, { url, instance }: LockHolder): Promise<() => Promise<void>> {
+export async function takeLock(path: string, self: LockHolder): Promise<() => Promise<void>> {
   const deadline = performance.now() + LOCK_TIMEOUT_MS;
-  while (!(await createLockFile(path, JSON.stringify({ url, instance })))) {
+  while (!(await createLockFile(path, self))) {
     const holder = await readHolder(path);
-    if (!holder || !(await isAlive(holder))) await rm(path, { force: true });
+    if (holder === 'none') continue;
+    if (holder === 'unreadable' || !(await isAlive(holder))) await breakLock(path, holder, self);
     else if (performance.now() > deadline)
       throw new Error(`another running sandbox (${holder.url}) holds ${path}`);
     else await sleep(POLL_INTERVAL_MS);
@@ -26,29 +27,50 @@ export async function takeLock(path: string, { url, instance }: LockHolder): Pro
   return () => rm(path, { force: true });
 }
 
-async function createLockFile(path: string, content: string): Promise<boolean> {
+/**
+ * Removes the lock of a dead holder, unless another process has replaced it. A second lock, named after the dead holder,
+ * makes sure that only one process at a time compares and removes.
+ */
+async function breakLock(path: string, dead: LockHolder | 'unreadable', self: LockHolder): Promise<void> {
+  const nameOf = (holder: LockHolder | 'unreadable' | 'none') =>
+    typeof holder === 'string' ? holder : holder.instance;
+  const release = await takeLock(`${path}.${nameOf(dead)}`, self);
   try {
-    await writeFile(path, content, { flag: 'wx' });
+    if (nameOf(await readHolder(path)) === nameOf(dead)) await rm(path, { force: true });
+  } finally {
+    await release();
+  }
+}
+
+/** Creates the lock with its content in one step, so that no process reads a lock that is still empty. */
+async function createLockFile(path: string, { url, instance }: LockHolder): Promise<boolean> {
+  const complete = `${path}.of.${instance}`;
+  await writeFile(complete, JSON.stringify({ url, instance }));
+  try {
+    await link(complete, path);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
+  } finally {
+    await rm(complete, { force: true });
   }
 }
 
-async function readHolder(path: string): Promise<LockHolder | undefined> {
+async function readHolder(path: string): Promise<LockHolder | 'unreadable' | 'none'> {
   try {
     return JSON.parse(await readFile(path, 'utf8'));
-  } catch {
-    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'none' : 'unreadable';
   }
 }
 
+/** A holder that is too busy to respond in time is alive. */
 async function isAlive({ url, instance }: LockHolder): Promise<boolean> {
   try {
     const response = await fetch(`${url}/instance`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
     return (await response.text()) === instance;
-  } catch {
-    return false;
+  } catch (error) {
+    return (error as Error).name === 'TimeoutError';
   }
 }

@@ -57,8 +57,8 @@ async function startAll({ folder, secret, clock: setting }: SimulatorsInit) {
   }
   const stop = async () => {
     for (const stopSimulator of stops) await stopSimulator();
-    await closeServer(control.server);
     await unlock();
+    await closeServer(control.server);
   };
   return { ready: { control: controlUrl, simulators: ready as SimulatorsReady['simulators'] }, stop };
 }

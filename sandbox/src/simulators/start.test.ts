@@ -1,14 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createPublicClient, createWalletClient, type Hex, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { testWallets } from '../seed/keys.ts';
+import { takeLock } from './lock.ts';
 import { type Simulators, startSimulators } from './start.ts';
 
 const recipient: Hex = '0x00000000000000000000000000000000000000aa';
@@ -103,6 +107,33 @@ it('waits for the process that holds the data folder to exit', async () => {
   const second = start();
   await first.stop();
   expect((await second).chains).toHaveLength(2);
+});
+
+it.each([
+  ['no lock', null],
+  ['the lock of a dead process', JSON.stringify({ url: 'http://127.0.0.1:1', instance: 'dead' })],
+  ['an unreadable lock', ''],
+])('only one process at a time gets the lock, starting with %s', async (_name, content) => {
+  const path = join(dataDir, 'lock');
+  let holders = 0;
+  let maxHolders = 0;
+  const holdOnce = async (instance: string) => {
+    const server = createServer((_request, response) => response.end(instance));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const release = await takeLock(path, { url, instance });
+    maxHolders = Math.max(maxHolders, ++holders);
+    await sleep(5);
+    holders--;
+    await release();
+    server.closeAllConnections();
+    server.close();
+  };
+  for (let round = 0; round < 4; round++) {
+    if (content !== null) await writeFile(path, content);
+    await Promise.all(Array.from({ length: 4 }, (_, index) => holdOnce(`${round}-${index}`)));
+    expect([maxHolders, await readdir(dataDir)]).toEqual([1, []]);
+  }
 });
 
 async function rpc(url: string, body: unknown) {
