@@ -5,7 +5,7 @@ export { buySale, discardSale } from './checkout/buy-sale.ts';
 export { OpenApprovalNotice } from './checkout/open-approval-notice.tsx';
 export { readOpenApprovals } from './checkout/read-open-approvals.ts';
 export { LivePriceNote, ReviewSheet } from './checkout/review-sheet.tsx';
-export { runExclusively } from './checkout/run-exclusively.ts';
+export { runExclusively, swapLock } from './checkout/run-exclusively.ts';
 export { SaleDone } from './checkout/sale-done.tsx';
 export { SwapDone } from './checkout/swap-done.tsx';
 export { UnfinishedSaleNotice } from './checkout/unfinished-sale-notice.tsx';

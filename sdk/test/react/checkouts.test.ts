@@ -751,8 +751,22 @@ describe('the tokenized asset checkout', () => {
         .first()
         .waitFor();
       await shoot(page, 'tokenized-ready');
+      await page.evaluate(() => {
+        const request = navigator.locks.request.bind(navigator.locks) as (...args: unknown[]) => unknown;
+        const names: string[] = [];
+        Object.assign(window, { lockNames: names });
+        Object.assign(navigator.locks, {
+          request: (name: string, ...rest: unknown[]) => {
+            names.push(name);
+            return request(name, ...rest);
+          },
+        });
+      });
       await confirmOrder(page, 'Buy AAPLon');
       await page.getByText(/You received [\d.]+ AAPLon/).waitFor();
+      // Another tab cannot revoke the approval meanwhile.
+      const names = await page.evaluate(() => (window as unknown as { lockNames: string[] }).lockNames);
+      expect(names).toEqual([expect.stringMatching(/^causeway\.swap\.0x[0-9a-fA-F]{40}\./)]);
       await shoot(page, 'tokenized-done');
     });
   }, 120_000);

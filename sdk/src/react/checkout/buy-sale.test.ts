@@ -7,6 +7,7 @@ import type { OfferDetails, Participation } from '../../wire.ts';
 import * as allFlows from '../flows.ts';
 import type { Flows } from '../hooks/use-flow.ts';
 import { buySale, discardSale, revokeUnused } from './buy-sale.ts';
+import { runExclusively, swapLock } from './run-exclusively.ts';
 import { isSameAccount, type UnfinishedSale } from './unfinished-sale.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
@@ -161,6 +162,22 @@ describe('the revocation of an approval that no purchase uses', () => {
     finish();
     await revoked;
     expect(await start(async () => ({}) as Participation).done).toEqual({});
+  });
+
+  test.each(['fund::swap', 'tokenized::swap'] as const)('is refused while a %s is running', async (type) => {
+    let finish = () => undefined as unknown;
+    const swap = vi.fn(() => new Promise((resolve) => (finish = () => resolve(HASH))));
+    const swapped = runExclusively(swapLock(wallet, offer), swap);
+    await eventually(() => expect(swap).toHaveBeenCalled());
+    const work = vi.fn();
+    const revoke = () =>
+      revokeUnused(clientOf(), { offer: { ...offer, type }, wallet, approval, ...createRecords() }, work);
+    await expect(revoke()).rejects.toMatchObject({ code: 'purchase_elsewhere' });
+    expect(work).not.toHaveBeenCalled();
+    finish();
+    await swapped;
+    await revoke();
+    expect(work).toHaveBeenCalledTimes(1);
   });
 
   test('is refused if a purchase has come to need the approval', async () => {

@@ -7,7 +7,7 @@ import type { OfferDetails, Participation } from '../../wire.ts';
 import type { Flows } from '../hooks/use-flow.ts';
 import { codeOf } from '../ui/error-messages.ts';
 import { type OpenApproval, readNeeded } from './read-open-approvals.ts';
-import { runExclusively, runsElsewhere } from './run-exclusively.ts';
+import { runExclusively, runsElsewhere, swapLock } from './run-exclusively.ts';
 import {
   findApproved,
   findLatest,
@@ -197,7 +197,8 @@ export function revokeUnused(
   }: Pick<Sale, 'offer' | 'wallet' | 'recorded'> & { approval: OpenApproval },
   work: () => Promise<unknown>,
 ): Promise<void> {
-  return runExclusively(recorded.lock, async () => {
+  const lock = offer.type === 'platform::token_sale' ? recorded.lock : swapLock(wallet, offer);
+  return runExclusively(lock, async () => {
     const isNeeded = await readNeeded(causeway, offer, wallet.address, undefined);
     if (findApproved(recorded.read()) || isNeeded(approval.chain, approval.assetId)) throw runsElsewhere();
     await work();

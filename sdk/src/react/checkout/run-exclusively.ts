@@ -66,6 +66,11 @@ async function runWithLease<Result>(name: string, work: () => Promise<Result>): 
   }
 }
 
+/** Returns the name of the lock under which a wallet buys a swap offer, or revokes the approval for it. */
+export function swapLock(wallet: { address: string }, offer: { id: string }): string {
+  return `causeway.swap.${wallet.address}.${offer.id}`;
+}
+
 export function runsElsewhere(): Error {
   return Object.assign(new Error('The purchase is running in another tab.'), { code: 'purchase_elsewhere' });
 }

@@ -133,11 +133,11 @@ export function useFundSwap({ offer, onDone }: UseFundSwapOptions): FundSwapStat
     lastTerms.current = terms;
     const { chain, assetId } = deployment;
     run.start(async (flows, options) => {
-      const { runExclusively } = await loadParts();
+      const { runExclusively, swapLock } = await loadParts();
       const order = { offer, chain, wallet, assetId, ...terms };
       // Runs one swap at a time. Otherwise, the user could confirm this swap and also a prompt that is still open from
       // another page or an earlier visit, and would pay twice.
-      const result = await runExclusively(`causeway.swap.${wallet.address}.${offer.id}`, (onSend) =>
+      const result = await runExclusively(swapLock(wallet, offer), (onSend) =>
         flows.swapFund(causeway, order, { ...options, onSend }),
       );
       invalidatePurchase();

@@ -50,7 +50,7 @@ export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) 
     const confirmationId = isSame ? open.id : crypto.randomUUID();
     if (!isSame) setOrder(null);
     run.start(async (flows, options) => {
-      await loadParts();
+      const { runExclusively, swapLock } = await loadParts();
       const client = withOrderListener(causeway, (placed) => {
         openOrder.current = { id: confirmationId, key, expiresAt: Date.parse(placed.expires_at) };
         setOrder(placed);
@@ -58,7 +58,10 @@ export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) 
       const { chain, assetId } = deployment;
       const input = { offer, chain, wallet, assetId, amount: units, confirmationId, minReceive };
       try {
-        const result = await flows.buyTokenized(client, input, options);
+        // Holds the lock, so that another tab cannot revoke the approval meanwhile.
+        const result = await runExclusively(swapLock(wallet, offer), (onSend) =>
+          flows.buyTokenized(client, input, { ...options, onSend }),
+        );
         openOrder.current = null;
         invalidatePurchase();
         notify(onDone, result);
