@@ -189,6 +189,22 @@ function isUsageError(error: unknown): error is Error {
 }
 
 /**
+ * Returns the message of a failure outside of this program, such as an unwritable file or an unreachable database. A
+ * stack trace would not help there. Returns undefined for all other errors.
+ */
+function outsideFailure(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { code, syscall, severity } = error as NodeJS.ErrnoException & { severity?: string };
+  // A host with several addresses fails with an AggregateError, whose own message is empty.
+  const errors = error instanceof AggregateError && code !== undefined ? error.errors : [];
+  if (errors.length > 0 || syscall === 'connect' || syscall === 'getaddrinfo' || severity === 'FATAL') {
+    const reason = errors.map(({ message }) => message).join(', ') || error.message;
+    return `${reason}; "causeway doctor" checks the database and all other connections`;
+  }
+  return syscall === undefined ? undefined : error.message;
+}
+
+/**
  * Returns the settings of a command. `commandName` is its command line for the audit log. It shows the first two
  * arguments, option names and ids, and `…` for every other argument.
  */
@@ -205,6 +221,10 @@ try {
   if (isUsageError(error)) {
     const hint = argv[0] !== undefined && argv[0] in COMMANDS ? `\nSee causeway ${argv[0]} --help.` : '';
     console.error(`causeway: ${error.message}${hint}`);
-  } else console.error(error instanceof ConfigError ? error.message : error);
+  } else if (error instanceof ConfigError) console.error(error.message);
+  else {
+    const failure = outsideFailure(error);
+    console.error(failure === undefined ? error : `causeway: ${failure}`);
+  }
   process.exit(isUsageError(error) || error instanceof ConfigError ? 2 : 1);
 }

@@ -187,11 +187,27 @@ describe('the command line', () => {
     [['migrate', '--sideways'], 'See causeway migrate --help.'],
     [['migrate'], 'DATABASE_URL: is required by migrate'],
     [['participation', 'export'], 'participation export requires --csv, the only supported format'],
+    [['audit', 'verify', '--checkpoint', '/nowhere'], '/nowhere cannot be read: ENOENT'],
+    [['solana', 'vaults', 'solana_mainnet'], 'solana_mainnet has no RPC URL; set RPC_URL_SOLANA_MAINNET'],
   ])('%j exits with 2 and says what to do', async (args, message) => {
     const { code, text } = await run(args);
     expect(code).toBe(2);
     expect(text).toContain(message);
     expect(text).not.toContain('    at ');
+  });
+
+  const unreachable = { DATABASE_URL: 'postgres://user:sekret@127.0.0.1:1/db' };
+  test.each<[string[], string, Record<string, string>?]>([
+    [['openapi', '--write', '/nowhere/x'], "causeway: ENOENT: no such file or directory, open '/nowhere/x'"],
+    [['participation', 'export', '--csv', '--write', '/nowhere/x'], "open '/nowhere/x'"],
+    [['partner', 'list'], 'causeway: connect ECONNREFUSED 127.0.0.1:1; "causeway doctor"', unreachable],
+    [['migrate'], 'causeway: connect ECONNREFUSED 127.0.0.1:1; "causeway doctor"', unreachable],
+  ])('%j exits with 1 and a message without a stack trace', async (args, message, env) => {
+    const { code, text } = await run(args, env);
+    expect(text).toContain(message);
+    expect(text).not.toContain('    at ');
+    expect(text).not.toContain('sekret');
+    expect(code).toBe(1);
   });
 
   test('production names every missing setting and starts nothing', async () => {

@@ -38,7 +38,7 @@ export async function runAudit(config: Config, args: string[]): Promise<void> {
 }
 
 async function verify(config: Config, files: readonly string[]): Promise<void> {
-  const kept = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+  const kept = await Promise.all(files.map(readCheckpoint));
   const { start, entries, checkpoints, problem } = await runCommand(config, (ctx) =>
     verifyAuditLog(ctx, kept),
   );
@@ -48,6 +48,13 @@ async function verify(config: Config, files: readonly string[]): Promise<void> {
     console.log(`The audit log is not intact: ${problem}.`);
     process.exitCode = 1;
   }
+}
+
+/** A missing file must not exit with 1, which means that the log is not intact. */
+function readCheckpoint(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: Error) => {
+    throw new UsageError(`${file} cannot be read: ${error.message}`);
+  });
 }
 
 async function exportEntries(config: Config): Promise<void> {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import { chainFacts } from '../chain/chains.ts';
@@ -139,8 +139,11 @@ async function exportAll(ctx: CommandContext, _ids: string[], values: Values): P
   const filter = await readFilter(ctx, values);
   // Counting is slow on large tables, and only the progress bar needs it.
   const total = process.stderr.isTTY ? await countReports(ctx.db, filter) : 0;
-  const out = values.write === undefined ? process.stdout : createWriteStream(values.write, { mode: 0o600 });
-  const write = async (text: string) => void (out.write(text) || (await once(out, 'drain')));
+  const file = values.write === undefined ? undefined : await open(values.write, 'w', 0o600);
+  const write = async (text: string) => {
+    if (file !== undefined) await file.writeFile(text);
+    else if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+  };
   const progress = showProgress(total, process.stderr);
   await write(CSV_HEADER);
   let done = 0;
@@ -154,7 +157,7 @@ async function exportAll(ctx: CommandContext, _ids: string[], values: Values): P
     if (rows.length < PAGE_SIZE) break;
   }
   progress.end();
-  if (out !== process.stdout) await new Promise<void>((resolve) => void out.end(resolve));
+  await file?.close();
 }
 
 /** Confirms refunds that another person has requested. */

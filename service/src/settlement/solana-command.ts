@@ -215,7 +215,10 @@ async function withChain(
 ): Promise<void> {
   const chains = openChains({ urls: rpcUrls });
   try {
-    await work(chains.solana(name));
+    const chain = chains.allSolana().find((each) => each.name === name);
+    if (chain === undefined)
+      throw new UsageError(`${name} has no RPC URL; set RPC_URL_${name.toUpperCase()}`);
+    await work(chain);
   } finally {
     await chains.close();
   }
