@@ -243,6 +243,8 @@ test('a backlog becomes deliveries in batches, so that other endpoints need not 
   expect(await createDeliveries(node.ctx, id)).toBe(false);
   expect(await created()).toHaveLength(501);
   await sql`update partners set disabled_at = null where id = ${PARTNER}`.execute(db);
+  // Disabling has ended the partner's token.
+  call = await callAs(node);
 });
 
 test('rotation signs with both secrets during the grace period and with the new one alone after it', async () => {
