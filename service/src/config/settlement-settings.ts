@@ -5,7 +5,7 @@ import { setting } from './setting.ts';
 const CHAIN_NAMES = [...EVM_CHAIN_NAMES, ...SOLANA_CHAIN_NAMES] as const;
 
 const chains = CHAIN_NAMES.map((chain) => {
-  const description = `RPC URLs of \`${chain}\`, comma-separated, in order of preference. Configure at least two providers in production. Without a URL the chain is not supported; a node with an operator key refuses to start while the key has unfinished transactions there.`;
+  const description = `RPC URLs of \`${chain}\`, comma-separated, in order of preference. Configure at least two providers in production. Without a URL the chain is not supported; a node with an operator key refuses to start while the key has open transactions there.`;
   const options = /sepolia|devnet/.test(chain) ? { defaultNote: 'an embedded chain' } : {};
   return [`RPC_URL_${chain.toUpperCase()}`, setting(urlList, description, options)] as const;
 });

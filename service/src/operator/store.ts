@@ -153,12 +153,15 @@ export async function countOpenByChain(db: Db): Promise<{ chain: string; count: 
   return rows;
 }
 
-export type UnfinishedKey = KeyId & { count: number; kinds: TransactionKind[] };
+/** `count` includes the `open` transactions. */
+export type UnfinishedKey = KeyId & { count: number; open: number; kinds: TransactionKind[] };
 
 /** Counts, for each key and chain, the transactions that are open or that a reorganization could still undo. */
 export async function countUnfinished(db: Db): Promise<UnfinishedKey[]> {
   const { rows } = await sql<UnfinishedKey>`
-    select chain, signer as address, count(*)::int as count, array_agg(distinct kind) as kinds from operator_transactions
+    select chain, signer as address, count(*)::int as count, count(*) filter (where state = 'open')::int as open,
+      array_agg(distinct kind) as kinds
+    from operator_transactions
     where state in ('open', 'settled') group by chain, signer order by chain, signer`.execute(db);
   return rows;
 }

@@ -75,13 +75,13 @@ test('a start refuses while an unlisted replaced key has unfinished transactions
   );
 });
 
-test('a start refuses while a chain without an RPC URL has unfinished transactions of a key', async () => {
+test('a start refuses while a chain without an RPC URL has open transactions of a key', async () => {
   const { ctx } = sale.app;
   const chains = { ...ctx.chains, all: () => [] };
   const removed: Context = { ...ctx, metrics: createMetrics(), chains };
   const { id: waiting } = await sale.participate(sale.buyer(3), 5n * UNIT);
   await expect(startSettlement(removed)).rejects.toThrow(
-    /RPC_URL_ETHEREUM_SEPOLIA: must stay set while 0x[0-9a-f]{40} has unfinished transactions on ethereum_sepolia \(1 commit\)/,
+    /RPC_URL_ETHEREUM_SEPOLIA: must stay set while 0x[0-9a-f]{40} has open transactions on ethereum_sepolia \(1\)/,
   );
   // A node without the key settles nothing on the chain.
   await (await startSettlement({ ...removed, signerOf: () => null })).stop();
@@ -127,6 +127,15 @@ test('the new key takes over while a transaction of the old key is open, which t
   await second.stop();
   expect(new Set(await sendersOf(open))).toEqual(new Set([oldKey.address]));
   await expectDatabaseToMatchFund(sale);
+});
+
+test('a start without the RPC URL of a chain only warns if no transaction is open there', async () => {
+  const { ctx } = sale.app;
+  const removed: Context = { ...ctx, metrics: createMetrics(), chains: { ...ctx.chains, all: () => [] } };
+  const message = 'settled transactions on a chain without an RPC URL are not watched';
+  expect(sale.app.logged()).not.toContain(message);
+  await (await startSettlement(removed)).stop();
+  expect(sale.app.logged()).toContain(message);
 });
 
 test('the old key is followed until its last transaction is final, and sends nothing new', async () => {

@@ -13,8 +13,9 @@ import { createSolanaWorker } from './solana-driver.ts';
 import type { SettlementWorker } from './worker.ts';
 
 /**
- * Throws `ConfigError` if this node has a key for a chain without RPC URL on which transactions are unfinished. No
- * worker would resend them or notice their outcome. Only logs a warning if participations wait there. Skips keys that
+ * Throws `ConfigError` if this node has a key for a chain without RPC URL on which transactions are open. No worker would
+ * resend them or notice their outcome. Only logs a warning if a reorganization could still undo settled transactions
+ * there, which become final only while the chain is followed, or if participations wait there. Skips keys that
  * `OPERATOR_KEYS_FILE` assigns to other nodes.
  */
 export async function assertChainsFollowed(ctx: Context): Promise<void> {
@@ -30,11 +31,17 @@ export async function assertChainsFollowed(ctx: Context): Promise<void> {
   for (const chain of unfollowed) {
     const isOwn = ({ address }: { address: string }) =>
       SENDING_ROLES.every((role) => findRemoteAddress(config, role, chain) !== address);
-    const [key] = unfinished.filter((each) => each.chain === chain && isOwn(each));
-    if (key !== undefined)
+    const keys = unfinished.filter((each) => each.chain === chain && isOwn(each));
+    const sending = keys.find(({ open }) => open > 0);
+    if (sending !== undefined)
       throw new ConfigError([
-        `RPC_URL_${chain.toUpperCase()}: must stay set while ${key.address} has unfinished transactions on ${chain} (${key.count} ${key.kinds.join(', ')}); remove it once they are final, or name the address in OPERATOR_KEYS_FILE if only other nodes have the key`,
+        `RPC_URL_${chain.toUpperCase()}: must stay set while ${sending.address} has open transactions on ${chain} (${sending.open}); remove it once none is open, or name the address in OPERATOR_KEYS_FILE if only other nodes have the key`,
       ]);
+    for (const { address, count } of keys)
+      log.warn(
+        { chain, address, count },
+        'settled transactions on a chain without an RPC URL are not watched',
+      );
     const count = await countUnsettled(ctx.db, chain);
     if (count > 0) log.warn({ chain, count }, 'participations wait on a chain without an RPC URL');
   }
