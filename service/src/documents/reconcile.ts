@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { type QueueWorker, type Step, startQueueWorker } from '../jobs/queue-worker.ts';
+import { type QueueWorker, type Step, startQueueWorker, stepAfterFailure } from '../jobs/queue-worker.ts';
 import { upstreamFailureOf } from '../outbound/failure.ts';
 import type { Signing } from './provider.ts';
 import { changeSubmission } from './status.ts';
@@ -39,9 +39,7 @@ export async function checkNextSubmission(ctx: Context): Promise<Step> {
     const failure = upstreamFailureOf(err);
     await finishDueSubmission(ctx.db, row.id, Math.max(MINUTE_S, failure?.retryAfterSeconds ?? 0));
     ctx.log.warn({ err, submission_id: row.id }, 'reading a submission failed');
-    return failure === undefined || failure.kind === 'invalid_response'
-      ? 'worked'
-      : { pause: failure.retryAfterSeconds * 1000 };
+    return stepAfterFailure(failure);
   }
 }
 

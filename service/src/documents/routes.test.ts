@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectAudited } from '../../test/support/audited.ts';
 import { startWorld, type World } from '../../test/support/providers.ts';
 import { settleApplicant } from '../identity/reconcile.ts';
+import { failureOfStatus, upstreamError } from '../outbound/failure.ts';
 import { checkNextSubmission } from './reconcile.ts';
 
 let world: World;
@@ -298,6 +299,21 @@ test('a lost webhook is made up for by the reconciler', async () => {
     .execute();
   await checkNextSubmission(world.ctx);
   expect(await statuses(user)).toEqual(['COMPLETED']);
+});
+
+test('a 429 with a long Retry-After pauses the reconciler for a minute', async () => {
+  const user = await newUser();
+  await post(user);
+  await world.ctx.db
+    .updateTable('document_submissions')
+    .set({ due_at: '2020-01-01T00:00:00Z' })
+    .where('user_id', '=', user.userId)
+    .execute();
+  const read = async () => {
+    throw upstreamError('documents', failureOfStatus(429, { 'retry-after': '3600' }) as never);
+  };
+  const ctx = { ...world.ctx, documents: { ...world.ctx.documents, read } };
+  expect(await checkNextSubmission(ctx)).toEqual({ pause: 60_000 });
 });
 
 test('a signature without a webhook is noticed by the next request', async () => {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startWorld, type World } from '../../test/support/providers.ts';
+import { failureOfStatus, upstreamError } from '../outbound/failure.ts';
 import { checkNext, settleApplicant, startIdentityReconciler } from './reconcile.ts';
 
 let world: World;
@@ -219,4 +220,18 @@ test('an applicant is read by one worker at a time', async () => {
   await move({ review_status: 'onHold' });
   const steps = await Promise.all(Array.from({ length: 6 }, () => checkNext(world.ctx, userId)));
   expect(steps.filter((step) => step === 'worked')).toHaveLength(1);
+});
+
+test('a 429 with a long Retry-After pauses the worker for a minute and postpones only its applicant', async () => {
+  await move({ review_status: 'pending' });
+  const findApplicant = async () => {
+    throw upstreamError('identity', failureOfStatus(429, { 'retry-after': '3600' }) as never);
+  };
+  const ctx = { ...world.ctx, identity: { ...world.ctx.identity, findApplicant } };
+  expect(await checkNext(ctx, userId)).toEqual({ pause: 60_000 });
+  const { rows } = await world.ctx.pool.query(
+    "select due_at > now() + interval '30 minutes' as is_postponed from identity_applicants where user_id = $1",
+    [userId],
+  );
+  expect(rows).toEqual([{ is_postponed: true }]);
 });

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
 import { timestampOf } from '../http/wire.ts';
-import { type QueueWorker, type Step, startQueueWorker } from '../jobs/queue-worker.ts';
+import { type QueueWorker, type Step, startQueueWorker, stepAfterFailure } from '../jobs/queue-worker.ts';
 import { upstreamFailureOf } from '../outbound/failure.ts';
 import { markPersonalDataStale, savePersonalData } from '../pii/pii.ts';
 import { recordMove } from '../requirements/country-change.ts';
@@ -58,9 +58,7 @@ export async function checkNext(ctx: Context, userId: string | null = null): Pro
     const backoff = Math.min(2 ** Math.min(due.attempts, 12), MAX_BACKOFF_S);
     await postponeCheck(ctx.db, due.user_id, Math.max(backoff, failure?.retryAfterSeconds ?? 0));
     ctx.log.warn({ err, user_id: due.user_id }, 'could not check an applicant');
-    return failure === undefined || failure.kind === 'invalid_response'
-      ? 'worked'
-      : { pause: failure.retryAfterSeconds * 1000 };
+    return stepAfterFailure(failure);
   }
 }
 
