@@ -179,8 +179,11 @@ test('loses no committed row when only the postmaster is killed and its backends
   const busy = new pg.Client({ connectionString: url });
   busy.on('error', () => undefined);
   await busy.connect();
-  // A busy loop that never notices that the postmaster is gone.
-  const lingering = busy.query(`do $$ begin loop end loop; end $$`).catch(() => undefined);
+  // A busy loop that does not notice that the postmaster is gone. It ends after a minute, so that an interrupted test does
+  // not leave it behind forever.
+  const loop = `do $$ declare until timestamptz := clock_timestamp() + '1 minute';
+    begin while clock_timestamp() < until loop end loop; end $$`;
+  const lingering = busy.query(loop).catch(() => undefined);
   process.kill(await serverPid(), 'SIGKILL');
   const again = await start();
   expect(await countNumbers(again.url)).toBe(1);
