@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { accountsPlugin } from './accounts/routes.ts';
 import { auditPlugin } from './audit/plugin.ts';
 import { startAuditSealer } from './audit/sealer.ts';
@@ -86,7 +87,10 @@ export async function serve(config: Config): Promise<void> {
     });
   }
   try {
-    print(await start(config, print, log, started));
+    const ready = await start(config, print, log, started);
+    // The default. `bin/causeway.mjs` has set 1 for the start.
+    setFlagsFromString('--semi-space-growth-factor=2');
+    print(ready);
   } catch (error) {
     await stop();
     throw error;
