@@ -164,21 +164,25 @@ describe('the revocation of an approval that no purchase uses', () => {
     expect(await start(async () => ({}) as Participation).done).toEqual({});
   });
 
-  test.each(['fund::swap', 'tokenized::swap'] as const)('is refused while a %s is running', async (type) => {
-    let finish = () => undefined as unknown;
-    const swap = vi.fn(() => new Promise((resolve) => (finish = () => resolve(HASH))));
-    const swapped = runExclusively(swapLock(wallet, offer), swap);
-    await eventually(() => expect(swap).toHaveBeenCalled());
-    const work = vi.fn();
-    const revoke = () =>
-      revokeUnused(clientOf(), { offer: { ...offer, type }, wallet, approval, ...createRecords() }, work);
-    await expect(revoke()).rejects.toMatchObject({ code: 'purchase_elsewhere' });
-    expect(work).not.toHaveBeenCalled();
-    finish();
-    await swapped;
-    await revoke();
-    expect(work).toHaveBeenCalledTimes(1);
-  });
+  // Offers with the same contract share an allowance, whatever the case of the wallet's address.
+  test.each(['fund::swap', 'tokenized::swap'] as const)(
+    'of a %s offer is refused while the wallet swaps',
+    async (type) => {
+      let finish = () => undefined as unknown;
+      const swap = vi.fn(() => new Promise((resolve) => (finish = () => resolve(HASH))));
+      const swapped = runExclusively(swapLock({ address: '0xAB' }), swap);
+      await eventually(() => expect(swap).toHaveBeenCalled());
+      const work = vi.fn();
+      const revoke = () =>
+        revokeUnused(clientOf(), { offer: { ...offer, type }, wallet, approval, ...createRecords() }, work);
+      await expect(revoke()).rejects.toMatchObject({ code: 'purchase_elsewhere' });
+      expect(work).not.toHaveBeenCalled();
+      finish();
+      await swapped;
+      await revoke();
+      expect(work).toHaveBeenCalledTimes(1);
+    },
+  );
 
   test('is refused if a purchase has come to need the approval', async () => {
     const work = vi.fn();

@@ -197,7 +197,7 @@ export function revokeUnused(
   }: Pick<Sale, 'offer' | 'wallet' | 'recorded'> & { approval: OpenApproval },
   work: () => Promise<unknown>,
 ): Promise<void> {
-  const lock = offer.type === 'platform::token_sale' ? recorded.lock : swapLock(wallet, offer);
+  const lock = offer.type === 'platform::token_sale' ? recorded.lock : swapLock(wallet);
   return runExclusively(lock, async () => {
     const isNeeded = await readNeeded(causeway, offer, wallet.address, undefined);
     if (findApproved(recorded.read()) || isNeeded(approval.chain, approval.assetId)) throw runsElsewhere();

@@ -66,9 +66,12 @@ async function runWithLease<Result>(name: string, work: () => Promise<Result>): 
   }
 }
 
-/** Returns the name of the lock under which a wallet buys a swap offer, or revokes the approval for it. */
-export function swapLock(wallet: { address: string }, offer: { id: string }): string {
-  return `causeway.swap.${wallet.address}.${offer.id}`;
+/**
+ * Returns the name of the lock under which a wallet buys swap offers and revokes approvals for them. It is one lock for
+ * all offers, because offers with the same contract share an allowance.
+ */
+export function swapLock(wallet: { address: string }): string {
+  return `causeway.swap.${wallet.address.toLowerCase()}`;
 }
 
 export function runsElsewhere(): Error {

@@ -137,7 +137,7 @@ export function useFundSwap({ offer, onDone }: UseFundSwapOptions): FundSwapStat
       const order = { offer, chain, wallet, assetId, ...terms };
       // Runs one swap at a time. Otherwise, the user could confirm this swap and also a prompt that is still open from
       // another page or an earlier visit, and would pay twice.
-      const result = await runExclusively(swapLock(wallet, offer), (onSend) =>
+      const result = await runExclusively(swapLock(wallet), (onSend) =>
         flows.swapFund(causeway, order, { ...options, onSend }),
       );
       invalidatePurchase();

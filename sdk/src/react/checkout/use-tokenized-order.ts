@@ -59,7 +59,7 @@ export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) 
       const input = { offer, chain, wallet, assetId, amount: units, confirmationId, minReceive };
       try {
         // Holds the lock, so that another tab cannot revoke the approval meanwhile.
-        const result = await runExclusively(swapLock(wallet, offer), (onSend) =>
+        const result = await runExclusively(swapLock(wallet), (onSend) =>
           flows.buyTokenized(client, input, { ...options, onSend }),
         );
         openOrder.current = null;
