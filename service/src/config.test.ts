@@ -228,6 +228,11 @@ test('the policy file limits the operator key to its contracts, and a wrong file
       inChain(`, "daily_amounts": {"${fund}": "1.5"}`),
       `ethereum_mainnet.daily_amounts.${fund} must be an amount in smallest units, as a string`,
     ],
+    [inChain(`, "${secret}": []`), 'ethereum_mainnet.[redacted] is unknown'],
+    [
+      inChain(`, "roles": {"${secret}": {}}`),
+      'ethereum_mainnet.roles.[redacted] is not one of commit, refund, quote, supplier',
+    ],
     [inChain(', "roles": []'), 'ethereum_mainnet.roles must be an object'],
     [inChain(', "roles": {"refund": null}'), 'ethereum_mainnet.roles.refund must be an object'],
     [
@@ -305,9 +310,23 @@ test('the keys file gives roles and chains keys of their own, with the policy, a
   ])
     expect(() => load(wrong), wrong).toThrow('OPERATOR_KEYS_FILE: must be a readable JSON file');
   const pasted = `0x${'5e'.repeat(32)}`;
-  for (const wrong of [pasted, `{"commit": {"address": "${pasted}"}}`])
-    expect(() => load(wrong)).toThrow(
-      expect.not.objectContaining({ message: expect.stringContaining(pasted) }),
+  const solana = '4vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi';
+  const numbers = JSON.stringify([...Buffer.alloc(64, 7)]);
+  const placesOf = (key: string) => [
+    key,
+    { [key]: { commit: { kms: 'a' } } },
+    { base_mainnet: { [key]: { kms: 'a' } } },
+    ...['address', 'file', key].map((member) => ({ commit: { [member]: member === key ? 'x' : key } })),
+    { solana_mainnet: { commit: { file: key } } },
+  ];
+  for (const key of [pasted, pasted.slice(2), solana, numbers])
+    for (const wrong of placesOf(key)) {
+      const hidden = expect.not.objectContaining({ message: expect.stringContaining(key) });
+      expect(() => load(typeof wrong === 'string' ? wrong : JSON.stringify(wrong)), key).toThrow(hidden);
+    }
+  for (const name of ['OPERATOR_KEY_FILE', 'SOLANA_OPERATOR_KEY_FILE'])
+    expect(() => loadConfig({ ...production, ...aws, [name]: pasted })).toThrow(
+      `${name}: must be a readable file; ${process.cwd()}/[redacted] does not exist`,
     );
   expect(() => load(`{"commit": {"address": "${pasted}"}}`)).toThrow(
     'the address of commit is not an address',

@@ -1,7 +1,19 @@
 import { readFileSync } from 'node:fs';
 
+/** A private key in hexadecimal digits, in base58 or as a JSON array. An EVM address is too short to match. */
+const KEY_LIKE = /(0x)?[0-9a-fA-F]{60,}|[1-9A-HJ-NP-Za-km-z]{42,}|\[\s*\d+\s*,[\s\d,]*\]?/g;
+
+/** Replaces everything that could be a private key, which an operator may have pasted by mistake. */
+export function redactKeys(text: string): string {
+  return text.replace(KEY_LIKE, '[redacted]');
+}
+
 /** What is wrong in a settings file. Names the member, never its value: an operator may have pasted a key by mistake. */
-export class InvalidMember extends Error {}
+export class InvalidMember extends Error {
+  constructor(message: string) {
+    super(redactKeys(message));
+  }
+}
 
 /** Throws `InvalidMember` if the file is not readable JSON. */
 export function readJsonFile(file: string): unknown {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { OperatorKey, RetiredKey } from '../operator/key.ts';
 import { SENDING_ROLES } from '../operator/role.ts';
+import { redactKeys } from './json-file.ts';
 import { type Parser, privateKey, solanaKey } from './parsers.ts';
 import { readPolicyFile } from './policy-file.ts';
 import type { Source } from './read.ts';
@@ -50,7 +51,9 @@ export function readSolanaKeyFile(
   if (text === null) return null;
   const parsed = solanaKey.parse(text, isProduction);
   if (parsed !== undefined) return { kind: 'local', privateKey: parsed };
-  problems.push(`${setting}: must be a file with ${expectedOf(solanaKey, isProduction)}; ${file} is not`);
+  problems.push(
+    `${setting}: must be a file with ${expectedOf(solanaKey, isProduction)}; ${redactKeys(file)} is not`,
+  );
   return null;
 }
 
@@ -109,7 +112,7 @@ function readKeyText(problems: string[], setting: string, file: string): string 
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const reason = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
-    problems.push(`${setting}: must be a readable file; ${file} ${reason}`);
+    problems.push(`${setting}: must be a readable file; ${redactKeys(file)} ${reason}`);
     return null;
   }
 }
