@@ -3,6 +3,7 @@ import type { OperatorAccount } from './account.ts';
 import { Blocked } from './blocked.ts';
 import { proposeFees } from './fees.ts';
 import { holdLease, type Lease, withLease } from './lease.ts';
+import { endRequest } from './replacement-store.ts';
 import { broadcast, emptyCall, signCall } from './sender.ts';
 import { findByNonce, insertTransaction, markDisplaced, markOpen } from './store.ts';
 import type { OpenTransaction } from './transaction.ts';
@@ -28,8 +29,8 @@ export async function checkNonces(
   unmined: readonly OpenTransaction[],
 ): Promise<void> {
   if (lease.nextNonce === null) return;
-  if (count > lease.nextNonce) await throwForeignNonce(account, lease, count);
   const displaced = unmined.filter(({ nonce }) => nonce < count);
+  if (count > lease.nextNonce) await throwForeignNonce(account, lease, count, displaced);
   const atCount = count < lease.nextNonce ? await findByNonce(account.db, lease, count) : undefined;
   const isGap = atCount === null || atCount?.state === 'displaced';
   if (displaced.length === 0 && !isGap) {
@@ -42,7 +43,7 @@ export async function checkNonces(
   // A live transaction at the chain's next nonce can still be mined, so nothing has taken its place.
   const taken = [...displaced, ...(atCount?.state === 'displaced' ? [atCount] : [])];
   const hasWork = taken.some(({ kind }) => kind !== 'fill');
-  if (hasWork) await throwForeignNonce(account, lease, count);
+  if (hasWork) await throwForeignNonce(account, lease, count, displaced);
   suspicion.since = null;
   for (const { id } of displaced) await withLease(account.db, lease, (tx) => markDisplaced(tx, id));
   if (!isGap) return;
@@ -51,10 +52,22 @@ export async function checkNonces(
     await withLease(account.db, lease, (tx) => markOpen(tx, atCount.id, 'displaced'));
 }
 
-async function throwForeignNonce({ db }: OperatorAccount, lease: Lease, count: bigint): Promise<never> {
+/**
+ * Also ends the replacements of displaced transactions that operators have requested. Otherwise, they would be carried
+ * out much later, if a reorganization removes the foreign transaction.
+ */
+async function throwForeignNonce(
+  { db }: OperatorAccount,
+  lease: Lease,
+  count: bigint,
+  displaced: readonly OpenTransaction[],
+): Promise<never> {
   // A node that has lost the lease knows an outdated nonce. `withLease` throws on such a node, so that it does not
   // raise the alert.
-  await withLease(db, lease, async () => undefined);
+  await withLease(db, lease, async (tx) => {
+    for (const { id, nonce, requested } of displaced)
+      if (requested !== null) await endRequest(tx, id, requested, `the nonce ${nonce} is already used`);
+  });
   const { address, chain } = lease;
   const message = `${address} has sent ${count} transactions on ${chain}, but some of them are not ours`;
   throw new Blocked('foreign_nonce', message);

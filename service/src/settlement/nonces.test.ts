@@ -9,9 +9,13 @@ import {
   sendForeignTransaction,
   useComparedSale,
 } from '../../test/support/settlement.ts';
+import { keyId } from '../operator/account.ts';
 import type { FollowTimings } from '../operator/follow.ts';
+import { findRequest, insertRequest } from '../operator/replacement-store.ts';
+import { listOpen } from '../operator/store.ts';
 import { adoptNonce } from './adopt.ts';
 
+const NEVER = 1e9;
 const sale = useComparedSale();
 beforeAll(async () => {
   // Only a key that was used before has a stored next nonce.
@@ -113,6 +117,18 @@ describe('a transaction whose nonce was used elsewhere', () => {
   test('is mined without intervention if the foreign transaction is undone', async () => {
     const id = await displaceCommit();
     const attempts = await commitAttempts(sale, id);
+    // A cancellation that an operator requests now ends, so that it is not carried out much later.
+    const { db } = sale.app.ctx;
+    const [commit] = await listOpen(db, keyId(saleWorker(sale).worker.account));
+    if (commit === undefined) throw new Error('the commit is not open');
+    await insertRequest(db, commit.id, 'cancel');
+    await saleWorker(sale, { timings: { nonceGraceMs: NEVER } }).round();
+    expect(await findRequest(db, commit.id)).toMatchObject({ requested: 'cancel' });
+    await saleWorker(sale, { timings: { nonceGraceMs: 0 } }).round();
+    expect(await findRequest(db, commit.id)).toMatchObject({
+      requested: null,
+      refusal: `the nonce ${commit.nonce} is already used`,
+    });
     await undoBlock('drop');
     await saleWorker(sale, { timings: { resendSeconds: -1 } }).settle();
     await saleWorker(sale).settle();
