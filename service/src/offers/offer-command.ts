@@ -38,7 +38,7 @@ export const OFFER_HELP: CommandHelp = {
     '--set NAME=VALUE': 'The value of the variable NAME in the files. Repeatable.',
     '--yes': 'Apply or refund without asking for confirmation.',
     '--dry-run':
-      'Change nothing: print which participations would be refunded, their sum, and whether another person has to confirm.',
+      'Change nothing: print which participations would be refunded or frozen, the sum of the refunds, and whether another person has to confirm.',
     '--plan':
       'Apply nothing: print the changes, and how many users would gain or lose eligibility through each changed rule.',
     '--change-assets': 'Allow changes to assets that offers in other files use too.',
@@ -116,7 +116,7 @@ function readArguments(args: string[]) {
  * is already requested.
  */
 async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values): Promise<void> {
-  const { offerId, count, blocked } = await planRefunds(ctx, slug).catch((error: unknown) => {
+  const { offerId, count, blocked, held } = await planRefunds(ctx, slug).catch((error: unknown) => {
     throw error instanceof ApiError && error.code === 'not_found'
       ? new UsageError(`offer ${slug} does not exist; "causeway offer list" shows all offers`)
       : error;
@@ -124,11 +124,12 @@ async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values):
   console.log(`${count} participations of ${slug} can be refunded`);
   if (blocked > 0) console.log(`${blocked} more are frozen, or their user is on hold: release them first`);
   const operator = { name: userInfo().username, limitUsd: ctx.config.refundDailyLimitUsd };
-  if (count + blocked === 0) return;
+  if (count + held.length === 0) return;
   if (values['dry-run'] === true) {
     const { ids, amountUsd, refusal } = await planOfferRefund(ctx, operator, offerId);
     const outcome = refusal === null ? 'would be remit_submitted' : 'would wait for a confirmation';
     for (const id of ids) console.log(`${id} ${outcome}`);
+    if (refusal === null) for (const id of held) console.log(`${id} would be frozen`);
     console.log(
       refusal === null
         ? `${ids.length} refunds totalling ${amountUsd} USD would be requested. Nothing was changed.`
@@ -136,6 +137,8 @@ async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values):
     );
     return;
   }
+  if (held.length > 0)
+    console.log(`${held.length} participations will be frozen, because their user is on hold`);
   if (values.yes !== true && !(await confirm()))
     throw new OfferRefusedError(['Not confirmed. Use --yes to refund without asking.']);
   const progress = showProgress(count, process.stderr);

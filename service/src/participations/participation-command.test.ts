@@ -114,24 +114,39 @@ test('offer refund requests every refund of the offer once', async () => {
     return log.mock.calls.flat();
   };
   const { pool } = sale.app.ctx;
-  for (const block of [
-    "update participations set frozen_reason = 'sanctions'",
-    'update users set held_at = inserted_at',
-  ]) {
-    await pool.query(block);
-    expect(await refund('harbour-sale', '--yes')).toEqual([
-      '0 participations of harbour-sale can be refunded',
-      '1 more are frozen, or their user is on hold: release them first',
-      '0 refunds requested',
-    ]);
-    // A participation of a user on hold is frozen, which records why there was no refund.
-    const { rows } = await pool.query(
-      "select from participations where status = 'completed' and frozen_reason is null",
-    );
-    expect(rows).toEqual([]);
-    await pool.query('update participations set frozen_reason = null');
-    await pool.query('update users set held_at = null');
-  }
+  const none = [
+    '0 participations of harbour-sale can be refunded',
+    '1 more are frozen, or their user is on hold: release them first',
+  ];
+  await pool.query("update participations set frozen_reason = 'sanctions'");
+  // There is nothing to change, so nothing to confirm.
+  for (const option of [[], ['--dry-run'], ['--yes']])
+    expect(await refund('harbour-sale', ...option)).toEqual(none);
+  expect(process.exitCode).toBeUndefined();
+  await pool.query('update participations set frozen_reason = null');
+  await pool.query('update users set held_at = inserted_at');
+  await refund('harbour-sale');
+  expect(process.exitCode).toBe(2);
+  process.exitCode = undefined;
+  expect(await refund('harbour-sale', '--dry-run')).toEqual([
+    ...none,
+    expect.stringMatching(/^[0-9a-f-]{36} would be frozen$/),
+    '0 refunds totalling 0 USD would be requested. Nothing was changed.',
+  ]);
+  const listUnfrozen = async () =>
+    (await pool.query("select from participations where status = 'completed' and frozen_reason is null"))
+      .rows;
+  expect(await listUnfrozen()).toHaveLength(1);
+  expect(await refund('harbour-sale', '--yes')).toEqual([
+    ...none,
+    '1 participations will be frozen, because their user is on hold',
+    '0 refunds requested',
+  ]);
+  // The freeze records why there was no refund.
+  expect(await listUnfrozen()).toEqual([]);
+  expect(await refund('harbour-sale')).toEqual(none);
+  await pool.query('update participations set frozen_reason = null');
+  await pool.query('update users set held_at = null');
   expect(await refund('harbour-sale', '--dry-run')).toEqual([
     '1 participations of harbour-sale can be refunded',
     expect.stringMatching(/^[0-9a-f-]{36} would be remit_submitted$/),

@@ -87,17 +87,19 @@ export async function countReports(db: Db, { partnerId, offerId, status }: Repor
 
 /**
  * How many participations can be refunded now (`count`), and how many only after their release (`blocked`), because
- * they are frozen or their user is on hold.
+ * they are frozen or their user is on hold. `held` are those of the blocked participations that are not frozen yet.
  */
-export type RefundableCounts = { count: number; blocked: number };
+export type RefundableCounts = { count: number; blocked: number; held: string[] };
 
 export async function countRefundable(db: Db, offerId: string): Promise<RefundableCounts> {
   const { rows } = await sql<RefundableCounts>`
-    select count(*) filter (where not is_blocked)::int as count, count(*) filter (where is_blocked)::int as blocked
-    from (select p.frozen_reason is not null or u.held_at is not null as is_blocked
+    select count(*) filter (where not is_frozen and not is_held)::int as count,
+      count(*) filter (where is_frozen or is_held)::int as blocked,
+      coalesce(array_agg(id::text order by id) filter (where is_held and not is_frozen), '{}') as held
+    from (select p.id, p.frozen_reason is not null as is_frozen, u.held_at is not null as is_held
       from participations p join users u on u.id = p.user_id
       where p.offer_id = ${offerId} and p.status in ('completed', 'remit_failed')) as completed`.execute(db);
-  return rows[0] ?? { count: 0, blocked: 0 };
+  return rows[0] ?? { count: 0, blocked: 0, held: [] };
 }
 
 export async function listRefundable(db: Db, offerId: string): Promise<string[]> {
