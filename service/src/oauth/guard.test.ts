@@ -116,6 +116,22 @@ test('enabling a disabled partner does not bring back anything it was issued bef
   }
 });
 
+test.each([
+  ['ahead', "issued_at = now() + interval '1 hour'"],
+  // The migration that added `inserted_at` set it to its own time.
+  ['migrated', "issued_at = now() - interval '1 hour', inserted_at = now() + interval '1 hour'"],
+])('a token loses a scope that its client lost and regained (%s)', async (clientId, change) => {
+  await makeClient(node.ctx, { clientId });
+  const { access_token } = await issue(clientId);
+  await node.ctx.pool.query(`update oauth_tokens set ${change} where client_id = $1`, [clientId]);
+  expect((await node.ctx.guard.check(access_token))?.scopes).toContain('email');
+  for (const scopes of ["array_remove(scopes, 'email')", "array_append(scopes, 'email')"])
+    await node.ctx.pool.query(`update oauth_clients set scopes = ${scopes} where client_id = $1`, [clientId]);
+  const checked = await otherNode.ctx.guard.check(access_token);
+  expect(checked?.scopes).toContain('openid');
+  expect(checked?.scopes).not.toContain('email');
+});
+
 test('the revoking node rejects the token before it replies', async () => {
   for (const end of [
     ({ access_token }: { access_token: string }) => revoke(access_token),

@@ -66,13 +66,14 @@ export type ActiveToken = {
 
 /**
  * Reads a token with its client and its partner. For a user token, also reads the grant and the account. Finds all of
- * these rows by primary key, in one statement.
+ * these rows by primary key, in one statement. `issued_at` comes from a node's clock, which may be ahead; `inserted_at`
+ * of a token that is older than this column is the time of the migration. So the earlier one counts for lost scopes.
  */
 const FIND_ACTIVE_TOKEN = {
   name: 'oauth_token_check',
   text: `select t.client_id, c.partner_id, p.origins, t.user_id, t.grant_id, u.email, t.scope,
       c.scopes as client_scopes, array(select r.scope from oauth_removed_scopes r
-        where r.client_id = c.client_id and r.removed_at > t.issued_at) as removed_scopes,
+        where r.client_id = c.client_id and r.removed_at > least(t.issued_at, t.inserted_at)) as removed_scopes,
       extract(epoch from t.issued_at)::float8 as iat,
       extract(epoch from least(t.expires_at, g.expires_at))::float8 as exp
     from oauth_tokens t
