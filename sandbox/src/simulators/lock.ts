@@ -21,7 +21,9 @@ export async function takeLock(path: string, self: LockHolder): Promise<() => Pr
     if (holder === 'none') continue;
     if (holder === 'unreadable' || !(await isAlive(holder))) await breakLock(path, holder, self);
     else if (performance.now() > deadline)
-      throw new Error(`another running sandbox (${holder.url}) holds ${path}`);
+      throw new Error(
+        `another running sandbox (${holder.url}) holds ${path}: stop it, or delete this file if no sandbox is running`,
+      );
     else await sleep(POLL_INTERVAL_MS);
   }
   return () => rm(path, { force: true });
@@ -59,10 +61,16 @@ async function createLockFile(path: string, { url, instance }: LockHolder): Prom
 
 async function readHolder(path: string): Promise<LockHolder | 'unreadable' | 'none'> {
   try {
-    return JSON.parse(await readFile(path, 'utf8'));
+    const holder = JSON.parse(await readFile(path, 'utf8'));
+    return isHolder(holder) ? holder : 'unreadable';
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'none' : 'unreadable';
   }
+}
+
+/** `instance` becomes part of the name of a file. */
+function isHolder(value: Partial<LockHolder> | null): value is LockHolder {
+  return typeof value?.url === 'string' && /^[A-Za-z0-9-]{1,64}$/.test(value.instance ?? '');
 }
 
 /** A holder that is too busy to respond in time is alive. */

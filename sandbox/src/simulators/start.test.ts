@@ -113,6 +113,8 @@ it.each([
   ['no lock', null],
   ['the lock of a dead process', JSON.stringify({ url: 'http://127.0.0.1:1', instance: 'dead' })],
   ['an unreadable lock', ''],
+  ['a lock without a holder', 'null'],
+  ['a lock whose instance is a path', JSON.stringify({ url: 'http://127.0.0.1:1', instance: '../other/x' })],
 ])('only one process at a time gets the lock, starting with %s', async (_name, content) => {
   const path = join(dataDir, 'lock');
   let holders = 0;
