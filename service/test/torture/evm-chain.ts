@@ -43,7 +43,7 @@ export async function startEvm(generation: FundGeneration): Promise<TortureChain
   );
   const approvals: Hex[] = [];
   let mayLackApprovals = false;
-  let hasForgotten = false;
+  const forgotten = new Set<bigint>();
   const wallets: Hex[] = [];
   const send = (raw: Hex) => chain.chain.request({ method: 'eth_sendRawTransaction', params: [raw] });
   return {
@@ -76,16 +76,16 @@ export async function startEvm(generation: FundGeneration): Promise<TortureChain
     },
     holdTransactions: (ctx) => holdTransactions(ctx, chain),
     forgetTransactions: async (ctx) => {
-      const isForgotten = await forgetTransactions(ctx, chain);
-      hasForgotten ||= isForgotten;
-      return isForgotten;
+      const nonce = await forgetTransactions(ctx, chain);
+      if (nonce !== null) forgotten.add(nonce);
+      return nonce !== null;
     },
     attend: async (ctx) => {
       if (mayLackApprovals) {
         mayLackApprovals = false;
         for (const raw of approvals) await send(raw).catch(() => undefined);
       }
-      if (hasForgotten) await repair(ctx);
+      if (forgotten.size > 0) await repair(ctx, forgotten);
     },
     calm: async () => {
       mayLackApprovals = true;
@@ -198,11 +198,12 @@ async function stallBlocks({ chain }: TestChain, milliseconds: number): Promise<
 
 /**
  * Removes the last commit, in the mempool or mined, from the database, as a failover to a lagging replica
- * does. Then reconciles and adopts the nonce, as an operator does.
+ * does. Then reconciles and adopts the nonce, as an operator does. Returns the nonce of the commit, or null if there is
+ * none.
  */
-async function forgetTransactions(ctx: Context, { chain }: TestChain): Promise<boolean> {
-  const { rows } = await sql<{ id: string }>`
-    select t.id from operator_transactions t
+async function forgetTransactions(ctx: Context, { chain }: TestChain): Promise<bigint | null> {
+  const { rows } = await sql<{ id: string; nonce: bigint }>`
+    select t.id, t.nonce from operator_transactions t
     where t.kind = 'commit' and t.state in ('open', 'settled') and t.nonce = (select max(nonce) from operator_transactions)
       and exists (select from operator_attempts a where a.transaction_id = t.id and a.sent_at is not null)
       and not exists (select from participations p where p.commit_id = t.id and p.status not in ('submitted', 'completed'))`.execute(
@@ -212,21 +213,23 @@ async function forgetTransactions(ctx: Context, { chain }: TestChain): Promise<b
   if (lost !== undefined) await forget(ctx.db, lost.id);
   // Mines more blocks than any reorganization undoes, so that the reconciled transactions stay on the chain.
   await chain.mine(2 + MAX_REORGANISATION_DEPTH);
-  if (lost === undefined) return false;
+  if (lost === undefined) return null;
   await applyReconcile(ctx, await planReconcile(ctx.db, ctx.chains.evm(NAME), 0n));
   await adoptNonce(ctx, accountOf(ctx));
-  return true;
+  return BigInt(lost.nonce);
 }
 
 /**
  * Does what an operator does when settlement reports a foreign nonce. After a fee spike, the forgotten commit may stay
- * in the mempool, and take the nonce of a new transaction later.
+ * in the mempool, and take the nonce of a new transaction later. Adopts nothing if another nonce looks foreign, because
+ * the service would then have a fault.
  */
-async function repair(ctx: Context): Promise<void> {
+async function repair(ctx: Context, forgotten: ReadonlySet<bigint>): Promise<void> {
   const plan = await planReconcile(ctx.db, ctx.chains.evm(NAME), 0n);
   if (plan.lost.length > 0) await applyReconcile(ctx, plan);
   const { displaced } = await planAdoption(accountOf(ctx));
-  if (displaced.length > 0) await adoptNonce(ctx, accountOf(ctx));
+  const isForgotten = displaced.every(({ nonce }) => forgotten.has(nonce));
+  if (displaced.length > 0 && isForgotten) await adoptNonce(ctx, accountOf(ctx));
 }
 
 function accountOf(ctx: Context): ReadOnlyAccount {
