@@ -20,6 +20,7 @@ if (folder === release) {
     process.exit(2);
   }
 }
-// Keeps V8's young generation small until `serve` is ready. A start makes it grow to 32 MB, which an idle node never returns.
+// Keeps V8's young generation small until `serve` is ready. Otherwise it grows to 32 MB during the start, and an idle node
+// keeps this memory.
 if (process.argv[2] === 'serve') setFlagsFromString('--semi-space-growth-factor=1');
 await import(pathToFileURL(join(folder, 'main.js')).href);

@@ -88,7 +88,7 @@ export async function serve(config: Config): Promise<void> {
   }
   try {
     const ready = await start(config, print, log, started);
-    // The default. `bin/causeway.mjs` has set 1 for the start.
+    // V8's default. `bin/causeway.mjs` sets 1 for the start.
     setFlagsFromString('--semi-space-growth-factor=2');
     print(ready);
   } catch (error) {

@@ -108,11 +108,13 @@ export type EvmChainName = NameOf<'ethereum'>;
 
 export type SolanaChainName = NameOf<'solana'>;
 
-export const EVM_CHAIN_NAMES = (Object.keys(CHAIN_FACTS) as ChainName[]).filter(
+export const CHAIN_NAMES = Object.keys(CHAIN_FACTS) as ChainName[];
+
+export const EVM_CHAIN_NAMES = CHAIN_NAMES.filter(
   (name): name is EvmChainName => CHAIN_FACTS[name].protocol === 'ethereum',
 );
 
-export const SOLANA_CHAIN_NAMES = (Object.keys(CHAIN_FACTS) as ChainName[]).filter(
+export const SOLANA_CHAIN_NAMES = CHAIN_NAMES.filter(
   (name): name is SolanaChainName => CHAIN_FACTS[name].protocol === 'solana',
 );
 

@@ -25,3 +25,9 @@ export function readJsonFile(file: string): unknown {
     throw new InvalidMember(`the file cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
 }
+
+/** Throws `InvalidMember` with this problem if the value is not an object. */
+export function toObject(problem: string, value: unknown): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new InvalidMember(problem);
+  return value as Record<string, unknown>;
+}

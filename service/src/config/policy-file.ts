@@ -1,7 +1,7 @@
-import { type ChainName, chainFacts, EVM_CHAIN_NAMES, SOLANA_CHAIN_NAMES } from '../chain/chains.ts';
+import { CHAIN_NAMES, type ChainName, chainFacts } from '../chain/chains.ts';
 import type { OperatorKey } from '../operator/key.ts';
 import { isKeyRole, KEY_ROLES, type KeyRole } from '../operator/role.ts';
-import { InvalidMember, readJsonFile } from './json-file.ts';
+import { InvalidMember, readJsonFile, toObject } from './json-file.ts';
 import type { Source } from './read.ts';
 
 type Policy = NonNullable<OperatorKey['policy']>;
@@ -32,8 +32,7 @@ export function readPolicyFile({ read, problems }: Source): Policy | null {
 }
 
 function networkOf(name: string): number | string {
-  if (![...EVM_CHAIN_NAMES, ...SOLANA_CHAIN_NAMES].some((chain) => chain === name))
-    throw new InvalidMember(`${name} is not a chain`);
+  if (!CHAIN_NAMES.some((chain) => chain === name)) throw new InvalidMember(`${name} is not a chain`);
   return chainFacts(name as ChainName).chainId ?? name;
 }
 
@@ -53,11 +52,8 @@ function readChain(name: string, value: unknown): ChainPolicy {
     throw new InvalidMember(`${name}.roles.${unknown[0]} is not one of ${KEY_ROLES.join(', ')}`);
   const readRole = (role: KeyRole): RolePolicy => {
     const path = `${name}.roles.${role}`;
-    const members = own.find(([each]) => each === role)?.[1];
-    const { daily_permissions: permissions, ...rest } = toObject(
-      `${path} must be an object`,
-      members === undefined ? {} : members,
-    );
+    const [, members] = own.find(([each]) => each === role) ?? [role, {}];
+    const { daily_permissions: permissions, ...rest } = toObject(`${path} must be an object`, members);
     const policy = readLimits(toAddress, path, rest, chain);
     if (role !== 'supplier' && permissions !== undefined)
       throw new InvalidMember(`${path}.daily_permissions is only for suppliers`);
@@ -110,11 +106,6 @@ function readLimits(
     dailyFee: fee === undefined ? (chain?.dailyFee ?? null) : readAmount('daily_fee', fee),
     dailyAmounts: amounts === undefined ? (chain?.dailyAmounts ?? null) : readAmounts(),
   };
-}
-
-function toObject(problem: string, value: unknown): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new InvalidMember(problem);
-  return value as Record<string, unknown>;
 }
 
 function toAmount(problem: string, text: unknown): bigint {

@@ -1,4 +1,4 @@
-import { type ChainName, EVM_CHAIN_NAMES, type EvmChainName, SOLANA_CHAIN_NAMES } from '../chain/chains.ts';
+import { CHAIN_NAMES, type ChainName, EVM_CHAIN_NAMES, type EvmChainName } from '../chain/chains.ts';
 import { LIMIT_NAMES, type LimitName } from './rate-limits.ts';
 import type { Read } from './read.ts';
 
@@ -10,8 +10,7 @@ export function readLimits(read: Read): Record<LimitName, number> {
 
 /** Reads the RPC URLs of the chains. Leaves out chains without a URL. */
 export function readRpcUrls(read: Read): Partial<Record<ChainName, string[]>> {
-  const names = [...EVM_CHAIN_NAMES, ...SOLANA_CHAIN_NAMES];
-  const urls = names.map((chain) => [chain, read(settingName('RPC_URL', chain)) ?? []] as const);
+  const urls = CHAIN_NAMES.map((chain) => [chain, read(settingName('RPC_URL', chain)) ?? []] as const);
   return Object.fromEntries(urls.filter(([, list]) => list.length > 0));
 }
 

@@ -1,7 +1,7 @@
-import { EVM_CHAIN_NAMES, SOLANA_CHAIN_NAMES } from '../chain/chains.ts';
+import { CHAIN_NAMES, SOLANA_CHAIN_NAMES } from '../chain/chains.ts';
 import type { OperatorKey, RoleKey } from '../operator/key.ts';
 import { isKeyRole, KEY_ROLES, SENDING_ROLES } from '../operator/role.ts';
-import { InvalidMember, readJsonFile } from './json-file.ts';
+import { InvalidMember, readJsonFile, toObject } from './json-file.ts';
 import { readKeyFile, readKmsKey, readSolanaKeyFile, withLimits } from './operator-settings.ts';
 import { EVM_ADDRESS, SOLANA_ADDRESS } from './policy-file.ts';
 import type { Source } from './read.ts';
@@ -68,12 +68,10 @@ function readAddress(role: string, isSolana: boolean, address: string): string {
 }
 
 function chainOf(name: string): string {
-  if ([...EVM_CHAIN_NAMES, ...SOLANA_CHAIN_NAMES].some((chain) => chain === name)) return name;
+  if (CHAIN_NAMES.some((chain) => chain === name)) return name;
   throw new InvalidMember(`${name} is not a role or a chain`);
 }
 
 function entriesOf(value: unknown): [string, unknown][] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new InvalidMember('every member must be an object');
-  return Object.entries(value);
+  return Object.entries(toObject('every member must be an object', value));
 }

@@ -1,8 +1,6 @@
-import { EVM_CHAIN_NAMES, SOLANA_CHAIN_NAMES } from '../chain/chains.ts';
+import { CHAIN_NAMES, type ChainName, EVM_CHAIN_NAMES } from '../chain/chains.ts';
 import { integer, urlList } from './parsers.ts';
 import { setting } from './setting.ts';
-
-const CHAIN_NAMES = [...EVM_CHAIN_NAMES, ...SOLANA_CHAIN_NAMES] as const;
 
 const chains = CHAIN_NAMES.map((chain) => {
   const description = `RPC URLs of \`${chain}\`, comma-separated, in order of preference. Configure at least two providers in production. Without a URL the chain is not supported; a node with an operator key refuses to start while the key has open transactions there.`;
@@ -11,7 +9,7 @@ const chains = CHAIN_NAMES.map((chain) => {
 });
 
 export const CHAINS = Object.fromEntries(chains) as Record<
-  `RPC_URL_${Uppercase<(typeof CHAIN_NAMES)[number]>}`,
+  `RPC_URL_${Uppercase<ChainName>}`,
   (typeof chains)[number][1]
 >;
 

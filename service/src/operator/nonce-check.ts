@@ -53,8 +53,8 @@ export async function checkNonces(
 }
 
 /**
- * Also ends the replacements of displaced transactions that operators have requested. Otherwise, they would be carried
- * out much later, if a reorganization removes the foreign transaction.
+ * Throws `Blocked`. Before that, ends the operators' requests to replace one of the displaced transactions. Otherwise,
+ * a request could be carried out much later, if a reorganization removes the foreign transaction.
  */
 async function throwForeignNonce(
   { db }: OperatorAccount,

@@ -64,7 +64,7 @@ export function createAlertGauges(registry: Registry): AlertGauges {
 
 export function createAlerts(gauges: AlertGauges, log: Log, key: KeyId): Alerts {
   const { chain } = key;
-  // `messages` has those since the last report.
+  // `messages` are the messages since the last report.
   const raised = new Map<BlockedReason, { messages: Set<string>; until: number }>();
   let previous = new Set<BlockedReason>();
   return {
