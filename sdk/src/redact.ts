@@ -1,13 +1,13 @@
 const SECRET_FIELDS =
   /^(token|access_token|refresh_token|id_token|client_secret|code|code_verifier|signature|password)$/i;
-/** Endpoints whose bodies are personal data. */
+/** Endpoints with personal data in their bodies. */
 const PERSONAL_PATHS = /^\/v1\/(pii|documents)(\/|\?|$)/;
 /** Fields that stay readable even in personal data. */
 const PLAIN_FIELDS = /^(object|kind|form_type|status)$/;
 const REDACTED = '[redacted]';
 
 /**
- * Returns a copy of a body without secrets, signatures and personal data, safe to display or log.
+ * Returns a copy of a body without secrets, signatures or personal data. The copy is safe to display or log.
  *
  * @example
  * ```ts

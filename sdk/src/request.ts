@@ -29,9 +29,9 @@ export type CausewayOptions = {
   baseUrl: string;
   accessToken: TokenSource;
   fetch?: typeof fetch | undefined;
-  /** Timeout of one attempt, in milliseconds. Default: 20,000. */
+  /** The timeout for each attempt, in milliseconds. Default: 20,000. */
   timeout?: number | undefined;
-  /** Maximum number of retries of requests that are safe to repeat. Default: 3. */
+  /** The maximum number of retries, for requests that are safe to repeat. Default: 3. */
   retries?: number | undefined;
   /** Receives a redacted copy of each attempt, for logs and developer tools. */
   onCall?: ((call: Call) => void) | undefined;
@@ -40,8 +40,8 @@ export type CausewayOptions = {
 export type RequestOptions = {
   signal?: AbortSignal | undefined;
   /**
-   * The idempotency key of a POST request. Default: a new key per call. Pass a stored key to make a call
-   * idempotent across page loads.
+   * The idempotency key for a POST request. Default: a new key per call. Pass a stored key to make a call idempotent
+   * across page loads.
    */
   idempotencyKey?: string | undefined;
 };
@@ -99,8 +99,8 @@ export function createSend(options: CausewayOptions): Send {
 }
 
 /**
- * Removes trailing slashes. Throws `TypeError` if the URL is missing or is not the URL of a service. `option` is the name
- * of the option for the message.
+ * Returns the URL without trailing slashes. Throws `TypeError` if it is missing or cannot be the URL of a service.
+ * `option` is the option's name in the error message.
  */
 export function trimBaseUrl(baseUrl: string | undefined, option = 'baseUrl'): string {
   const example = 'set it to the URL of the service, such as https://causeway.example';

@@ -20,7 +20,7 @@ export type Requirements = {
     document: NewAcknowledgement,
     options?: RequestOptions,
   ): Promise<Acknowledgement>;
-  /** Lists every document version of the offer that the user has acknowledged. */
+  /** Lists every version of the offer's documents that the user has acknowledged. */
   acknowledgements(offerId: string, query?: PageQuery, options?: RequestOptions): Pages<Acknowledgement>;
 };
 

@@ -9,8 +9,8 @@ export type InitialDataProps = {
 };
 
 /**
- * Gives the components of one page the data that the server has preloaded for that page. Use it if `CausewayProvider`
- * is in a layout that several pages share. Does not replace data that the browser has already loaded.
+ * Gives a page's components the data that the server has preloaded for that page. Use it if `CausewayProvider` is in a
+ * layout that several pages share. Does not replace data that the browser has already loaded.
  *
  * @example
  * ```tsx
@@ -25,7 +25,7 @@ export type InitialDataProps = {
  */
 export function InitialData({ data, children }: InitialDataProps): ReactNode {
   const { cache } = useCausewayContext();
-  // Runs during the render, not in an effect, so that the children already have the data in their first render.
+  // Runs during rendering, not in an effect, so that the children have the data on their first render.
   useMemo(() => cache.seed(data), [cache, data]);
   return children;
 }

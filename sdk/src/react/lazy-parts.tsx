@@ -19,9 +19,9 @@ const retry = () => {
 };
 
 /**
- * Returns a component that loads a part when it is first shown, and shows `fallback` meanwhile. If loading fails, for
- * example because a new deployment has removed the file, the component shows an error message with a "Try again" button
- * instead of throwing into the host's page.
+ * Returns a component that loads a part when it is first shown, and shows `fallback` until the part has loaded. If
+ * loading fails, for example because a new deployment has removed the file, the component shows an error message with a
+ * "Try again" button instead of throwing into the host's page.
  */
 function late<Props extends object>(
   pick: (parts: Parts) => ComponentType<Props>,

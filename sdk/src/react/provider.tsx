@@ -16,14 +16,14 @@ import { connectionOf, type HostWallet, type WalletConnector } from './wallets/c
 export type CausewayProviderProps = {
   /** Create it once, outside your components: each client has its own cache. */
   client: Causeway;
-  /** Wallets in addition to browser extensions, which are detected unless `discoverWallets` is false. */
+  /** Additional wallets. Browser extensions are detected automatically unless `discoverWallets` is false. */
   wallets?: readonly WalletConnector[] | undefined;
   /**
    * For apps that connect wallets themselves: the connected wallet, or null if none is connected. With wagmi, pass the
-   * result of `useWagmiWallet` of `@causeway/sdk/wagmi`. Default: the SDK connects wallets.
+   * result of `useWagmiWallet` from `@causeway/sdk/wagmi`. Default: the SDK connects wallets.
    */
   wallet?: HostWallet | undefined;
-  /** Set to false to detect no browser extensions and offer only `wallets`. Default: true. */
+  /** Set to false to ignore browser extensions and offer only `wallets`. Default: true. */
   discoverWallets?: boolean | undefined;
   /** How to show the identity provider's flow. Default: `sumsubIdentity()`. */
   identity?: IdentityLauncher | undefined;
@@ -31,7 +31,7 @@ export type CausewayProviderProps = {
   initial?: Preloaded | undefined;
   /**
    * The cache for query results. Default: the SDK's own cache. To use TanStack Query, pass
-   * `queryClientCache(queryClient)` of `@causeway/sdk/tanstack`.
+   * `queryClientCache(queryClient)` from `@causeway/sdk/tanstack`.
    */
   cache?: ((client: Causeway) => QueryCache) | undefined;
   /** The prefix of the routes that `createHandler` serves on your server. Default: `/causeway`. */
@@ -40,7 +40,7 @@ export type CausewayProviderProps = {
   signInUrl?: string | undefined;
   /** Where users who cannot resolve a blocker themselves get help, such as `mailto:help@example.com`. */
   supportUrl?: string | undefined;
-  /** RPC URLs by chain. They are used to add a chain to a wallet that does not know it yet, and to read Solana. */
+  /** RPC URLs by chain. They are used to add a chain to a wallet that does not have it yet, and to read from Solana. */
   rpcUrls?: RpcUrls | undefined;
   /**
    * The contracts that you trust. With this list, a compromised service cannot make users approve or call other
@@ -50,11 +50,11 @@ export type CausewayProviderProps = {
   /** Reads EVM chains through your own nodes. Default: the wallet's node. Define it outside your components. */
   publicClient?: PublicClient | undefined;
   /**
-   * Whether the wallet gets the approval and the swap as one batch (EIP-5792). Default: `auto`, which sends a batch if
-   * the wallet supports it.
+   * Whether to send the approval and the swap to the wallet as one batch (EIP-5792). Default: `auto`, which sends a
+   * batch if the wallet supports it.
    */
   batching?: FlowOptions<never>['batching'];
-  /** The theme and the colors of the components. Default: those of the page around them. */
+  /** The theme and colors of the components. Default: those of the surrounding page. */
   appearance?: Appearance | undefined;
   /** The locale, such as `de` or `fr-CH`, for numbers, dates and the amounts that users type. Default: `en-GB`. */
   locale?: string | undefined;

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
 const css = read('styles.css').replace(/@import "(.+)";/g, (_, path: string) => read(path));
 
-/** Returns the colours of a theme by variable. */
+/** Returns the colors of a theme, keyed by variable name. */
 function palette(theme: 'light' | 'dark'): Map<string, string> {
   const pairs = css.matchAll(/--cw-([\w-]+):\s*light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)/g);
   return new Map(
@@ -12,7 +12,7 @@ function palette(theme: 'light' | 'dark'): Map<string, string> {
   );
 }
 
-/** WCAG 2.2, relative luminance and contrast ratio. */
+/** Returns the contrast ratio of two colors, as defined in WCAG 2.2. */
 function contrast(a: string, b: string): number {
   const luminance = (hex: string) => {
     const parts = [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255);

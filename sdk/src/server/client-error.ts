@@ -2,8 +2,8 @@ import { CausewayError } from '../error.ts';
 import { SignInError } from './sign-in-error.ts';
 
 /**
- * Rethrows a `SignInError` as a `CausewayError`, so that calls of the client throw a `CausewayError` even if the token
- * request fails.
+ * Rethrows a `SignInError` as a `CausewayError`, so that client calls throw a `CausewayError` even if the token request
+ * fails.
  */
 export function throwAsCausewayError(error: unknown): never {
   if (!(error instanceof SignInError)) throw error;

@@ -75,7 +75,7 @@ export function createHandler(signIn: SignIn, options: HandlerOptions = {}): Han
   return Object.assign(handler, { routes: routes.map(({ method, path }) => ({ method, path })) });
 }
 
-/** Ignores a trailing slash, because some hosts add one to every path by a redirect. */
+/** Ignores a trailing slash, because some hosts redirect every path to one that ends in a slash. */
 export function isSamePath(path: string, requested: string): boolean {
   return path.replace(/\/$/, '') === requested.replace(/\/$/, '');
 }

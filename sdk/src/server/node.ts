@@ -13,8 +13,8 @@ export type WebHandler = (request: Request) => Promise<Response>;
 
 export type ToNodeOptions = {
   /**
-   * The maximum size of a request body, in bytes. Larger bodies are answered with 413. Default: bodies are not read.
-   * The default is right for `createHandler`, and for apps whose body parser has already consumed the body.
+   * The maximum size of a request body, in bytes. Requests with larger bodies get a 413 response. Default: bodies are
+   * not read. The default is right for `createHandler`, and for apps with a body parser that has already read the body.
    */
   maxBodyBytes?: number | undefined;
   /** Receives errors from the handler if there is no `next` to pass them to. */
@@ -152,7 +152,7 @@ export type FastifyLike = {
 export function toFastify(handler: Handler): (app: FastifyLike) => Promise<void> {
   const node = toNode(handler);
   return async (app) => {
-    // Sign-out is posted as a form, a content type that Fastify rejects by default. The body is not needed.
+    // Sign-out is a form post, and Fastify rejects that content type by default. The body is not needed.
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', async (_request, payload) => {
       payload.resume();

@@ -11,7 +11,7 @@ export type PartnerClientOptions = Omit<CausewayOptions, 'accessToken'> &
   };
 
 /**
- * Creates a client that acts for the partner itself (client credentials): it reads all of the partner's offers and
+ * Creates a client that acts for the partner itself (client credentials). It can read all of the partner's offers and
  * participations, but no user's personal data. Concurrent calls share one cached token.
  *
  * @example

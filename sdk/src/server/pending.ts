@@ -11,8 +11,8 @@ export type Pending = {
 };
 
 /**
- * Returns the authorization code in a callback. Throws `SignInError` unless the callback belongs to the
- * pending sign-in of this browser and comes from the expected issuer (RFC 9207).
+ * Returns the authorization code from a callback. Throws `SignInError` unless the callback belongs to this browser's
+ * pending sign-in and comes from the expected issuer (RFC 9207).
  */
 export function checkCallback(
   callback: string | URL | URLSearchParams,
@@ -37,7 +37,7 @@ function parametersOf(callback: string | URL | URLSearchParams): URLSearchParams
   return new URL(callback, 'http://localhost').searchParams;
 }
 
-/** Returns undefined unless the parameter occurs exactly once. RFC 6749 §3.1 forbids repetitions. */
+/** Returns undefined unless the parameter occurs exactly once. RFC 6749 §3.1 forbids repeated parameters. */
 function singleValue(parameters: URLSearchParams, name: string): string | undefined {
   const values = parameters.getAll(name);
   return values.length === 1 ? values[0] : undefined;

@@ -7,17 +7,17 @@ export type PostgresClient = {
 
 export type PostgresSessionsOptions = {
   /**
-   * The name of the table, optionally with its schema: `app.sessions`. The table is created if it does not exist.
+   * The table's name, optionally with its schema, such as `app.sessions`. The table is created if it does not exist.
    * Default: `causeway_sessions`.
    */
   table?: string | undefined;
 };
 
-/** Without capitals: PostgreSQL would fold them, and the table would have another name than the one that was given. */
+/** Lower case only, because PostgreSQL would convert capitals and the table would not have the given name. */
 const TABLE_NAME = /^[a-z_][a-z0-9_]{0,62}(\.[a-z_][a-z0-9_]{0,62})?$/;
 /** The id of the lock that makes concurrent processes create the table one at a time. The value is arbitrary. */
 const CREATE_LOCK = 7_263_540_119;
-/** The maximum number of expired rows that are removed when a session is created. */
+/** The maximum number of expired rows to delete each time a session is created. */
 const CLEANUP_BATCH = 10;
 
 /**

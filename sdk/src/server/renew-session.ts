@@ -12,7 +12,7 @@ export type RenewedSession = {
 };
 
 /**
- * Renews the session of a request before a page is rendered, for frameworks whose pages cannot set cookies. Returns
+ * Renews a request's session before a page is rendered, for frameworks in which pages cannot set cookies. Returns
  * undefined if the cookies stay the same. Only `cookieSessions` needs this function: other stores save renewed sessions
  * themselves.
  *

@@ -3,8 +3,8 @@ import { SignInError } from './sign-in-error.ts';
 
 export type Renewal = {
   /**
-   * Returns the session, renewed if its token expires soon. With `force`, always renews the token, but at most once per
-   * `MIN_FORCED_INTERVAL_MS`. Use `force` when the service has rejected the token.
+   * Returns the session, renewed if its token expires soon. With `force`, renews the token even if it does not expire
+   * soon, but at most once per `MIN_FORCED_INTERVAL_MS`. Use `force` when the service has rejected the token.
    */
   fresh(session: Session, force?: boolean): Promise<Session>;
   /**
@@ -15,7 +15,7 @@ export type Renewal = {
   forget(session: Session): void;
 };
 
-/** Renews a token this long before it expires, so that it does not expire while a request is under way. */
+/** Tokens are renewed this long before they expire, so that they do not expire during a request. */
 const EXPIRY_MARGIN_MS = 60_000;
 /**
  * The minimum time between forced renewals. Without it, a page that requests tokens in a loop could use up the

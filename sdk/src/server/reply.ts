@@ -1,7 +1,7 @@
 export function redirectReply(location: string, headers = new Headers()): Response {
   headers.set('location', location);
   headers.set('cache-control', 'no-store');
-  // The requested URL may contain an authorization code, which must not reach the next page as its referrer.
+  // The requested URL may contain an authorization code, which must not leak to the next page in the `Referer` header.
   headers.set('referrer-policy', 'no-referrer');
   return new Response(null, { status: 303, headers });
 }
@@ -14,7 +14,7 @@ export function jsonReply(status: number, body: object, headers = new Headers())
   return new Response(JSON.stringify(body), { status, headers });
 }
 
-/** Returns an error in the format of the API's errors, so that clients parse both alike. */
+/** Returns an error in the API's error format, so that clients can parse both the same way. */
 export function errorReply(status: number, code: string, message: string, headers?: Headers): Response {
   return jsonReply(status, { message, type: 'api_error', code, errors: {} }, headers);
 }

@@ -7,8 +7,8 @@ import { SignInError, type SignInErrorCode } from './sign-in-error.ts';
 
 const PENDING_TTL_S = 600;
 /**
- * The maximum number of sign-ins in progress per browser, for example in several tabs. A further sign-in deletes the
- * cookie of an earlier one, which then cannot be finished.
+ * The maximum number of sign-ins in progress per browser, for example in several tabs. Starting another sign-in deletes
+ * the cookie of an earlier one, which can then no longer be finished.
  */
 const MAX_PENDING = 4;
 const PENDING_PREFIX = 'causeway_pending_';
@@ -40,7 +40,10 @@ export async function startSignIn(
   return redirectReply(location, reply);
 }
 
-/** Finishes a sign-in. Failures are passed to the page that started it, as `?causeway_error=code`. */
+/**
+ * Finishes a sign-in. If it fails, passes the error code to the page that started the sign-in, as
+ * `?causeway_error=code`.
+ */
 export async function handleCallback(
   { signIn, origin, home, onError }: HandlerContext,
   request: Request,
@@ -79,7 +82,7 @@ function withError(path: string, origin: string, code: SignInErrorCode): string 
   return `${url.pathname}${url.search}${url.hash}`;
 }
 
-/** Removes the parameter `causeway_error`, which an earlier failed sign-in added to the path. */
+/** Removes the `causeway_error` parameter that an earlier failed sign-in may have added to the path. */
 function withoutError(path: string, origin: string): string {
   const url = new URL(path, origin);
   if (url.searchParams.has('causeway_error')) url.searchParams.delete('causeway_error');

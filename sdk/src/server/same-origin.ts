@@ -1,11 +1,11 @@
 import { type HasHeaders, headerOf } from './cookies.ts';
 
-/** A header that the SDK sends with its own requests. Pages of other origins cannot set it without a CORS preflight. */
+/** A header that the SDK sends with its own requests. Pages on other origins cannot set it without a CORS preflight. */
 export const SDK_REQUEST_HEADER = 'causeway-request';
 
 /**
- * Returns true if a page of this app sent the request. Checks `Sec-Fetch-Site`, or `Origin` if the former is missing.
- * If both are missing, checks that the request has the SDK's header.
+ * Returns true if a page of this app sent the request. Checks `Sec-Fetch-Site`, or `Origin` if there is no
+ * `Sec-Fetch-Site`. If both are missing, requires the SDK's own header.
  */
 export function isSameOrigin(request: HasHeaders, appOrigin: string): boolean {
   const site = headerOf(request, 'sec-fetch-site');

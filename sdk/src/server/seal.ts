@@ -4,8 +4,8 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 export type Seal = {
   seal(purpose: string, content: unknown, expiresAt: number): string;
   /**
-   * Returns the content. Returns undefined if the text has expired, was sealed for another purpose, or was sealed with
-   * none of the secrets.
+   * Returns the content, or undefined if the text has expired or was sealed for another purpose or with an unknown
+   * secret.
    */
   open(purpose: string, text: string, now: number): unknown;
 };
@@ -16,8 +16,8 @@ const TAG_BYTES = 16;
 const MIN_SECRET_LENGTH = 32;
 
 /**
- * Seals with the first secret and opens with any of them. To rotate, put a new secret first, and remove the
- * oldest one a month later. Throws `TypeError` for a secret that is too short.
+ * Seals with the first secret and opens with any secret. To rotate secrets, put a new one first, and remove the oldest
+ * one a month later. Throws `TypeError` if a secret is too short.
  */
 export function createSeal(secret: string | readonly string[]): Seal {
   const secrets = typeof secret === 'string' ? [secret] : [...secret];

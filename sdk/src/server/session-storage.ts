@@ -22,7 +22,7 @@ export type MemorySessionsOptions = {
 const DEFAULT_MAX_SESSIONS = 10_000;
 
 /**
- * Stores sessions in the memory of this process: a restart signs everyone out, and a second process does not see them.
+ * Stores sessions in this process's memory. A restart signs everyone out, and other processes cannot see the sessions.
  * Use `postgresSessions` or `redisSessions` in production.
  *
  * @example

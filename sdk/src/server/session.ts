@@ -2,7 +2,10 @@ import { cookieName, cookiesOf, type HasHeaders, MAX_COOKIE_BYTES, writeCookie }
 import { createSeal } from './seal.ts';
 import { SignInError } from './sign-in-error.ts';
 
-/** The session of a signed-in user. It contains tokens, so keep it on the server; `console.log` redacts them. */
+/**
+ * The session of a signed-in user. It contains tokens, so keep it on the server. `console.log` prints it with the
+ * tokens redacted.
+ */
 export type Session = {
   /** 256 random bits, new for every sign-in. A store may use it as the browser's session cookie. */
   readonly id: string;
@@ -82,7 +85,7 @@ export function cookieSessions(options: CookieSessionsOptions): SessionStore {
   };
 }
 
-/** Returns a copy of the session whose tokens are redacted when it is logged. */
+/** Returns a copy of the session that hides its tokens when logged. */
 export function hideTokens(session: Session): Session {
   return Object.defineProperty({ ...session }, Symbol.for('nodejs.util.inspect.custom'), {
     value: () => ({ ...session, accessToken: '[redacted]', refreshToken: '[redacted]' }),

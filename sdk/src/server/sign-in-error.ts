@@ -7,7 +7,7 @@
  * - `not_signed_in`: there is no session, or it has expired.
  * - `session_too_large`: the session does not fit into a cookie.
  * - `refused`: the service rejected the request; see `cause`.
- * - `unavailable`: the service did not respond, returned a server error or limited the request rate.
+ * - `unavailable`: the service did not respond, returned a server error or rate limited the request.
  * - `login_required`, `consent_required`, `interaction_required`: OpenID Connect codes, returned for `prompt: 'none'`.
  */
 export type SignInErrorCode =

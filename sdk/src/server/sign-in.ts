@@ -23,27 +23,27 @@ export type SignInOptions = ClientCredentials & {
   /** The scopes to request. Default: all scopes that the client is registered for. */
   scope?: string | readonly string[] | undefined;
   /**
-   * Where sessions are stored: `memorySessions()` (the default), `postgresSessions(pool)`, `redisSessions(client)`, a
-   * storage of your own, or `cookieSessions(…)`, which puts the refresh token into an encrypted browser cookie.
+   * Where sessions are stored: `memorySessions()` (the default), `postgresSessions(pool)`, `redisSessions(client)`,
+   * your own `SessionStorage`, or `cookieSessions(…)`, which puts the refresh token into an encrypted browser cookie.
    */
   store?: SessionStore | SessionStorage | undefined;
-  /** The issuer of the service. Default: `baseUrl`. */
+  /** The service's issuer. Default: `baseUrl`. */
   issuer?: string | undefined;
   now?: (() => number) | undefined;
 };
 
 export type AuthorizeOptions = {
-  /** A path of this app to return to after the sign-in. */
+  /** A path in this app to return to after the sign-in. */
   returnTo?: string | undefined;
   prompt?: 'none' | 'login' | 'consent' | undefined;
   loginHint?: string | undefined;
 };
 
-/** The sign-in of a partner app. It runs on the app's server, because it needs the client secret. */
+/** A partner app's sign-in. It runs on the app's server, because it needs the client secret. */
 export type SignIn = {
   readonly redirectUri: string;
   readonly store: SessionStore;
-  /** Used by the handlers of this package. */
+  /** Used by this package's handlers. */
   readonly internals: Seal & { now(): number };
   /** Returns the URL to redirect the browser to, and the state to store until the browser returns. */
   authorizeUrl(options?: AuthorizeOptions): { url: string; pending: Pending };
@@ -64,7 +64,7 @@ const EXCHANGE_TTL_MS = 60_000;
 const MAX_EXCHANGES = 1_000;
 
 /**
- * Creates the sign-in of an app: authorization code flow with PKCE, sessions and session renewal.
+ * Creates an app's sign-in: authorization code flow with PKCE, sessions and session renewal.
  *
  * @example
  * ```ts
@@ -133,7 +133,7 @@ export function createSignIn(options: SignInOptions): SignIn {
   };
 }
 
-/** Returns a session storage in memory. Emits a warning in production. */
+/** Returns in-memory session storage. Emits a warning in production. */
 export function defaultSessions(now: () => number): SessionStorage {
   if (process.env.NODE_ENV === 'production')
     process.emitWarning(

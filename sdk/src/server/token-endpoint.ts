@@ -11,7 +11,7 @@ export type ClientCredentials = {
   /** How to send the client secret. Default: `basic` (HTTP Basic authentication). */
   clientAuth?: 'basic' | 'body' | undefined;
   fetch?: typeof fetch | undefined;
-  /** Timeout of a token request, in milliseconds. Default: 10,000. */
+  /** The timeout for token requests, in milliseconds. Default: 10,000. */
   timeout?: number | undefined;
 };
 
@@ -40,8 +40,8 @@ export async function revokeToken(client: ClientCredentials, token: string): Pro
 }
 
 /**
- * Posts a form and returns the parsed response. If the request fails, throws a `SignInError` whose cause is the
- * service's error or the network error. Neither contains request data.
+ * Posts a form and returns the parsed response. If the request fails, throws a `SignInError`. Its cause is the
+ * service's error or the network error, neither of which contains request data.
  */
 async function post(
   client: ClientCredentials,

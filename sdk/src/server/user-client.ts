@@ -10,14 +10,12 @@ export type UserClientOptions = Omit<CausewayOptions, 'accessToken'>;
 export type UserClient = {
   causeway: Causeway;
   session: Session;
-  /**
-   * Add these headers to your response once all calls are made. They contain `set-cookie` if the session was renewed.
-   */
+  /** Add these headers to your response after the last call. They contain `set-cookie` if the session was renewed. */
   headers: Headers;
 };
 
 /**
- * Creates a server-side client that acts for the user of a request. Returns undefined if no user is signed in.
+ * Creates a server-side client that acts for the user who sent the request. Returns undefined if no user is signed in.
  *
  * @example
  * ```ts

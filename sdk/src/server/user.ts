@@ -6,8 +6,8 @@ type Expected = { issuer: string; clientId: string; now: number };
 const CLOCK_TOLERANCE_MS = 60_000;
 
 /**
- * Returns the user that an ID token names. The signature need not be checked, because the token comes
- * directly from the token endpoint in response to our own request (OpenID Connect Core §3.1.3.7, point 6).
+ * Returns the user that an ID token identifies. The signature need not be checked, because the token comes directly
+ * from the token endpoint in response to our own request (OpenID Connect Core §3.1.3.7, point 6).
  */
 export function userOf(idToken: string | undefined, { issuer, clientId, now }: Expected): Session['user'] {
   if (idToken === undefined) return undefined;

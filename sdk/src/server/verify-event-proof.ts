@@ -6,7 +6,7 @@ export type VerifyEventProofOptions = {
   event: string | Event;
   /** The `proof` returned by `GET /v1/events/{id}/proof`. */
   proof: string;
-  /** The verifier key of the log (`causeway/events/…+…+…`), saved from an earlier response. */
+  /** The log's verifier key (`causeway/events/…+…+…`), saved from an earlier response. */
   key: string;
 };
 

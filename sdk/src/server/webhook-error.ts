@@ -1,8 +1,8 @@
 /**
- * Why a webhook was refused:
+ * Why a webhook was rejected:
  * - `headers_missing`: `webhook-id`, `webhook-timestamp` or `webhook-signature` is missing or malformed.
- * - `signature_invalid`: no signature matches. The usual causes are a body that was parsed before it was verified, the
- *   secret of another endpoint, and a secret that was replaced.
+ * - `signature_invalid`: no signature matches. Usual causes: the body was parsed before it was verified, or the secret
+ *   is outdated or belongs to another endpoint.
  * - `timestamp_expired`: the webhook was sent too long ago, or a clock is wrong.
  * - `replayed`: `isKnown` returned true for the id of the webhook.
  */
@@ -17,7 +17,7 @@ const MESSAGES: Record<WebhookErrorCode, string> = {
 };
 
 /**
- * The error that `verifyWebhook` throws if it refuses a webhook. The error contains neither the body nor a secret.
+ * The error that `verifyWebhook` throws if it rejects a webhook. The error contains neither the body nor a secret.
  *
  * @example
  * ```ts

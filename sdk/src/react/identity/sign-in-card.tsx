@@ -15,7 +15,7 @@ const currentPath = () => `${location.pathname}${location.search}`;
 const subscribeToNothing = () => () => undefined;
 
 /**
- * Invites the user to sign in; links to the `signInUrl` of `CausewayProvider`.
+ * Invites the user to sign in. The button links to the `signInUrl` of `CausewayProvider`.
  *
  * @example
  * ```tsx

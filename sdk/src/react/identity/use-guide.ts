@@ -1,19 +1,19 @@
 import { useEffect, useRef, useState } from 'react';
 import type { RequirementRow } from './use-requirement-rows.ts';
 
-/** If the review of a step takes longer than this, the next step does not start by itself. */
+/** If the review of a step takes longer than this, the next step does not start automatically. */
 const MAX_REVIEW_MS = 30_000;
 const ACTIONS = ['pointerdown', 'keydown'] as const;
 
 export type StepGuide = {
   /**
-   * True if the step must start without a click, because the user has just finished the previous step or `startSignal`
-   * has changed.
+   * True if the step must start without a click: the user has just finished the previous step, or `startSignal` has
+   * changed.
    */
   isStarting: boolean;
   /** Called when the user starts the step. */
   onStart(): void;
-  /** Called when the user leaves the step unfinished, or when it fails. */
+  /** Called when the user leaves the step unfinished, or when the step fails. */
   onStop(): void;
 };
 
@@ -48,7 +48,7 @@ export function useGuide({ rows, next, startSignal, onNext }: GuideOptions) {
   useEffect(() => {
     if (status === 'completed') startNext();
     if (status !== 'in_progress') return;
-    // The next step must not interrupt a user who does something else while they wait.
+    // The next step must not interrupt a user who is doing something else during the review.
     const stop = () => setCurrent(null);
     const timer = setTimeout(stop, MAX_REVIEW_MS);
     for (const type of ACTIONS) document.addEventListener(type, stop);

@@ -13,7 +13,7 @@ export type RequirementRows = {
   error: CausewayError | undefined;
   done: number;
   isAllDone: boolean;
-  /** Polls faster for a while. Call it after a user action whose effect may take a moment to appear. */
+  /** Polls faster for a while. Call it after a user action that may take a moment to show up. */
   expectChange(): void;
   refresh(): void;
 };
@@ -73,12 +73,12 @@ export function useRequirementRows(offerId: string, optionId: string): Requireme
   return { rows, error, done, isAllDone, expectChange, refresh };
 }
 
-/** Returns whether the step waits for the user. */
+/** Returns whether the step is waiting for the user. */
 export function isOpenStep({ status }: RequirementRow): boolean {
   return status.status === 'not_started' || status.status === 'action_needed';
 }
 
-/** Returns how many steps are left for the user, and about how many minutes they take. */
+/** Returns how many steps are left for the user, and about how many minutes they will take. */
 export function remainingSteps(rows: readonly RequirementRow[]): { steps: number; minutes: number } {
   const left = rows.filter(isOpenStep);
   const seconds = left.reduce((sum, { requirement }) => sum + STEP_SECONDS[requirement.type], 0);
@@ -86,8 +86,8 @@ export function remainingSteps(rows: readonly RequirementRow[]): { steps: number
 }
 
 /**
- * Returns the user's progress with an option's requirements: how many there are, how many are done, how many steps are
- * left for the user, and about how many minutes these steps take. Undefined until it is known.
+ * Returns the user's progress with an option's requirements: how many there are and how many are done. Also returns how
+ * many steps are left for the user, and about how many minutes they will take. Undefined until it is known.
  *
  * @example
  * ```tsx

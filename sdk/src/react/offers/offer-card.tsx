@@ -57,7 +57,7 @@ export function OfferCard({
   );
 }
 
-/** Shows how much of a sale is sold, if the sale has a target. */
+/** Shows how much a sale has raised, if the sale has a target. */
 function SaleProgress({ offer: { summary } }: { offer: Offer }) {
   const { cx, format, t } = useUi();
   if (summary?.raised_usd == null || summary.target_usd === null) return null;

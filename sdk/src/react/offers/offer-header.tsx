@@ -7,7 +7,7 @@ import { useUi } from '../ui/ui.tsx';
 import { OfferBanner } from './offer-card.tsx';
 import { OfferStateBadge, useOfferState } from './offer-state.tsx';
 
-/** Without an offer, a skeleton is shown. */
+/** If `offer` is undefined, the component shows a skeleton. */
 export type OfferPartProps = BlockProps & { offer: OfferDetails | undefined };
 
 /**

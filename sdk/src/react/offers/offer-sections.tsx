@@ -11,7 +11,7 @@ import type { OfferPartProps } from './offer-header.tsx';
 const PART = 'cw cw-card cw-part';
 
 /**
- * Shows the terms of an offer together with the terms of all its options, or of one option.
+ * Shows an offer's terms, followed by the terms of all its options, or of one option if `optionId` is given.
  *
  * @example
  * ```tsx
@@ -115,7 +115,8 @@ export function OfferMilestones({ offer, className }: OfferPartProps) {
 }
 
 /**
- * Shows an offer's questions. Opening one answer closes the others. Renders nothing if there are no questions.
+ * Shows an offer's frequently asked questions. Opening one answer closes the others. Renders nothing if there are no
+ * questions.
  *
  * @example
  * ```tsx

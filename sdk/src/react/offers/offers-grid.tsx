@@ -10,7 +10,7 @@ import { OfferCard, OfferCardSkeleton } from './offer-card.tsx';
 export type OffersGridProps = BlockProps & {
   /** Returns the URL a card links to. */
   hrefOf?: ((offer: Offer) => string) | undefined;
-  /** Called instead of following the link, for client-side routers. */
+  /** For client-side routers. Called when the user clicks a card, instead of following the link. */
   onOpen?: ((offer: Offer) => void) | undefined;
   /** Shows only offers of this type. */
   type?: Offer['type'] | undefined;

@@ -19,7 +19,7 @@ export type ParticipationsListProps = BlockProps & {
 };
 
 const FAST_POLL_INTERVAL_MS = 3_000;
-/** The poll interval if all participations are settled. Only a refund can still change them. */
+/** The poll interval once all participations are settled. Only a refund can still change them. */
 const SLOW_POLL_INTERVAL_MS = 30_000;
 
 /**

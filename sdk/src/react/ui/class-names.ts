@@ -1,6 +1,6 @@
 /**
- * The parts of the components to which the host can add classes. The SDK's own class for a part is `cw-` followed by
- * the part's name.
+ * The component parts that the host can add classes to. The SDK's own class for a part is `cw-` followed by the part's
+ * name.
  */
 export type AppearancePart =
   | (

@@ -55,8 +55,8 @@ export function Countdown({ to, label, over = null, onOver }: CountdownProps) {
 }
 
 /**
- * Returns null until the component mounts. Before that, the server and the browser must render the same, but their
- * clocks may differ.
+ * Returns null until the component mounts. Until then, the server and the browser must render the same output, although
+ * their clocks may differ.
  */
 function useNow(end: number): number | null {
   const [now, setNow] = useState<number | null>(null);

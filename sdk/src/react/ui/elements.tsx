@@ -33,7 +33,7 @@ export function StatusBadge({
 }
 
 /**
- * Reserves the space of content that is loading, so that the layout does not shift.
+ * Reserves space for content that is loading, so that the layout does not shift.
  *
  * @example
  * ```tsx
@@ -115,7 +115,7 @@ export function AddressText({ address }: { address: string }) {
 
 /**
  * Shows an amount truncated to six significant digits. Never cuts off the whole part or the first two decimals. The
- * tooltip has all digits.
+ * tooltip shows all digits.
  *
  * @example
  * ```tsx

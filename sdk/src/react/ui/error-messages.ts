@@ -5,8 +5,8 @@ import type { ErrorCode } from '../../wire.ts';
 export type ErrorDescription = { title: string; advice: string; needsSignIn: boolean };
 
 /**
- * Error codes without a text in `MESSAGES`, because the components do not expect them. For these codes the components
- * show the error's own message or, for `validation_failed`, the invalid fields.
+ * Error codes that the components do not expect. `MESSAGES` has no text for them. The components show the error's own
+ * message or, for `validation_failed`, the invalid fields.
  */
 type Unexpected =
   | 'malformed_request'
@@ -30,7 +30,7 @@ type Unexpected =
   | 'asset_not_accepted'
   | 'permit_not_supported'
   | 'aborted';
-/** Codes of failures in the page itself. */
+/** Codes for failures in the page itself. */
 type PageCode = 'load_failed' | 'purchase_elsewhere' | 'purchase_closed';
 type Known = Exclude<ErrorCode | FlowCode, Unexpected> | LocalCode | PageCode;
 

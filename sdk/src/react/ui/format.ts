@@ -6,7 +6,7 @@ type Unit = { decimals: number; code: string };
 
 /**
  * Formats numbers and dates for a locale. Amounts are exact, because they are formatted from decimal strings and never
- * from floating point.
+ * from floating-point numbers.
  */
 export type Formats = {
   /** Groups the digits of a decimal string: `1250000.5` becomes `1,250,000.5`. */
@@ -27,7 +27,7 @@ export type Formats = {
   dateTime(iso: string): string;
   /** Turns a decimal string into the text that a user would type, without digit groups. */
   toInput(decimal: string): string;
-  /** Converts the user's input to a decimal string. Returns a string that fails to parse if the input is ambiguous. */
+  /** Converts the user's input to a decimal string. If the input is ambiguous, returns a string that fails to parse. */
   fromInput(text: string): string;
 };
 
@@ -147,7 +147,7 @@ export function slugToTitle(slug: string): string {
 }
 
 /**
- * Returns whether the URL is an http or https URL. Operators write the links of offers, so a link may have any scheme.
+ * Returns whether the URL is an http or https URL. Operators write the links in offers, so a link may have any scheme.
  */
 export function isWebUrl(url: string | null): url is string {
   return url !== null && /^https?:\/\//i.test(url);

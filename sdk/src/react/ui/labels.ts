@@ -53,7 +53,7 @@ export const REQUIREMENT_GROUPS = [
   { name: 'Documents', types: ['acknowledgement'] },
 ] as const satisfies readonly Group[];
 
-/** About how long each step takes a user. A step that is completed together with another step has 0. */
+/** About how long each step takes a user. 0 for a step that is completed as part of another step. */
 export const STEP_SECONDS: Readonly<Record<Requirement['type'], number>> = {
   identity_verification: 60,
   kyc_approved: 60,
@@ -99,7 +99,7 @@ export type LabelMessage =
   | (typeof STATUS_LABELS)[keyof typeof STATUS_LABELS][1]
   | (typeof PARTICIPATION_LABELS)[keyof typeof PARTICIPATION_LABELS][1 | 2];
 
-/** Returns whether a participation is expected to change soon, without the user doing anything. */
+/** Returns whether a participation is expected to change soon without user action. */
 export function isInProgress(status: Participation['status']): boolean {
   return ['prepared', 'pending', 'submitted', 'remit_submitted'].includes(status);
 }

@@ -3,20 +3,20 @@ import type { ErrorMessage } from './error-messages.ts';
 import type { LabelMessage } from './labels.ts';
 
 /**
- * Every text of the components. The English text is also the key of its translation. Components replace placeholders
- * such as `{name}` with values.
+ * Every text that the components show. The English text is also the key of its translation. Components replace
+ * placeholders such as `{name}` with values.
  */
 export type Message = ErrorMessage | LabelMessage | ComponentMessage;
 
 /**
- * Translations. The key is the English text. The texts of failed checks come from the service, so the key of a failed
- * check is `check:` followed by the code of the check.
+ * Translations, keyed by the English text. The texts of failed checks come from the service, so their keys are `check:`
+ * followed by the check's code.
  */
 export type Messages = Readonly<Partial<Record<Message | `check:${Check['code']}`, string>>>;
 
 /**
  * The texts of the components, except those in `error-messages.ts` and `labels.ts`. The compiler rejects a component
- * that uses an unlisted text. A test fails if no component uses a listed text.
+ * that uses an unlisted text. A test fails if a listed text is unused.
  */
 type ComponentMessage =
   | 'About {minutes} min left.'

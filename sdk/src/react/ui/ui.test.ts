@@ -39,7 +39,7 @@ test('components speak the language and write the numbers and dates of the host'
     '2. Jan. 2026, 03:04 UTC',
   ])
     expect(html).toContain(text);
-  // What has no translation stays English.
+  // Text without a translation stays in English.
   expect(html).toContain('Price');
   expect(await render({})).toMatch(/Token sale.*2 Jan 2026, 03:04 UTC.*1,250\.5/s);
 });

@@ -9,12 +9,12 @@ const storageKey = (protocol: Protocol) => `causeway.wallet.${protocol}`;
 
 type Options = {
   connectors: readonly WalletConnector[];
-  /** The connection of one protocol that the host app manages itself. */
+  /** The wallet connection that the host app manages itself, for one protocol. */
   host: WalletConnection | undefined;
   discoverWallets: boolean;
 };
 
-/** Tracks the connected wallet of each protocol and restores it after a reload. */
+/** Tracks the connected wallet for each protocol and restores it after a reload. */
 export function useConnections({ connectors, host, discoverWallets }: Options) {
   const [own, setConnected] = useState<Connected>({});
   const setWallet = useCallback((protocol: Protocol, wallet: Wallet | undefined) => {
@@ -53,7 +53,7 @@ export function useConnections({ connectors, host, discoverWallets }: Options) {
   return { connected, connect, disconnect };
 }
 
-/** For the protocol whose connection the host manages, replaces the SDK's wallet with the host's. */
+/** Replaces the SDK's wallet with the host's wallet for the protocol that the host manages. */
 function useHostWallet(own: Connected, host: WalletConnection | undefined): Connected {
   const { protocol, wallet } = host ?? {};
   return useMemo(() => {

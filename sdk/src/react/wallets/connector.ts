@@ -51,24 +51,21 @@ export type WalletConnector<One extends Wallet = Wallet> = {
  */
 export type WalletConnection = {
   protocol: Protocol;
-  /**
-   * The connected wallet, null if there is none. Pass the same object for as long as the account and the provider stay
-   * the same.
-   */
+  /** The connected wallet, or null if there is none. Pass the same object until the account or the provider changes. */
   wallet: Wallet | null;
-  /** Opens the app's own wallet dialog. If it is not set, the SDK shows its dialog with the wallets in `connectors`. */
+  /** Opens the app's own wallet dialog. If omitted, the SDK shows its own dialog with the wallets in `connectors`. */
   openDialog?: (() => void) | undefined;
   connectors?: readonly WalletConnector[] | undefined;
   disconnect?: (() => void) | undefined;
 };
 
 /**
- * What the host app passes as its wallet: a wallet, or a `WalletConnection`. Null stands for an EVM connection without
- * a wallet.
+ * What the host app passes as its wallet: a wallet or a `WalletConnection`. Null means that the host manages EVM
+ * wallets, but none is connected.
  */
 export type HostWallet = Wallet | WalletConnection | null;
 
-/** Returns the host's connection, undefined if the SDK manages connections itself. */
+/** Returns the host's connection, or undefined if the SDK manages connections itself. */
 export function connectionOf(wallet: HostWallet | undefined): WalletConnection | undefined {
   if (wallet === undefined) return undefined;
   if (wallet === null) return { protocol: 'ethereum', wallet };

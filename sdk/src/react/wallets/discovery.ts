@@ -43,7 +43,7 @@ export function discoverWallets<One extends Wallet>(
     );
 }
 
-/** Returns the icon if it is a `data:` image. Other URLs could load from any server. */
+/** Returns the icon if it is a `data:` image. Other URLs could load an image from any server. */
 export function iconOf(icon: unknown): string | undefined {
   return typeof icon === 'string' && icon.startsWith('data:image/') ? icon : undefined;
 }

@@ -8,8 +8,8 @@ type Announcement = {
 };
 
 /**
- * Returns the connector of an announced wallet. Returns null if the announcement is malformed, because any script on
- * the page can send one.
+ * Returns the connector for an announced wallet, or null if the announcement is malformed. Any script on the page can
+ * send an announcement.
  */
 function connectorOf(announced: Partial<Announcement> | null): WalletConnector<EvmWallet> | null {
   const { info, provider } = announced ?? {};

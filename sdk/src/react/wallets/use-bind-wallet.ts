@@ -60,9 +60,8 @@ export function useBindWallet({ offer, optionId, onDone }: UseBindWalletOptions)
 }
 
 /**
- * Returns the chain for the ownership proof: the offer's first chain that uses `protocol`. If the offer has no such
- * chain, returns a default chain of `protocol`. The default is a test network if the offer's first chain is a test
- * network, and the mainnet otherwise.
+ * Returns the chain for the ownership proof: the offer's first chain that uses `protocol`. If there is none, returns a
+ * default chain for `protocol`: a test network if the offer's first chain is one, otherwise the mainnet.
  */
 function chainFor({ contracts }: OfferDetails, protocol: Protocol): Chain {
   const chains = contracts.map(({ chain }): Chain => chain);

@@ -30,8 +30,8 @@ const CHAIN_IDS: Readonly<Record<SolanaChain, string>> = {
 };
 
 /**
- * Returns the connector of a Solana wallet. Returns null for any other wallet. Also returns null for a malformed
- * wallet, because any script on the page can register one.
+ * Returns the connector for a Solana wallet, or null for any other wallet. Also returns null for a malformed wallet,
+ * because any script on the page can register one.
  */
 function connectorOf(wallet: StandardWallet): WalletConnector<SolanaWallet> | null {
   const { name, icon, features } = wallet ?? {};
