@@ -44,7 +44,7 @@ export function postgresSessions(
   { table = 'causeway_sessions' }: PostgresSessionsOptions = {},
 ): SessionStorage {
   if (!TABLE_NAME.test(table))
-    throw new TypeError(`table must be a lower-case name such as causeway_sessions, not ${table}`);
+    throw new TypeError(`table must be a lower-case name such as "causeway_sessions", not "${table}"`);
   let created: Promise<unknown> | undefined;
   const query = async (text: string, values: unknown[]) => {
     created ??= client.query(createTable(table)).catch((error: unknown) => {

@@ -31,7 +31,7 @@ const MESSAGES: Record<SignInErrorCode, string> = {
   state_mismatch: 'This browser did not start this sign-in, or has already finished it. Start a new sign-in.',
   expired: 'The sign-in took too long. Start a new one.',
   issuer_mismatch:
-    'The response is from another issuer. Check baseUrl, or set issuer to the issuer of the service.',
+    "The response is from another issuer. Check baseUrl, or set issuer to the service's issuer.",
   not_signed_in: 'No user is signed in.',
   session_too_large: 'The session does not fit into a cookie. Pass a store to keep sessions on the server.',
   refused:

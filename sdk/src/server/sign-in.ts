@@ -137,7 +137,7 @@ export function createSignIn(options: SignInOptions): SignIn {
 export function defaultSessions(now: () => number): SessionStorage {
   if (process.env.NODE_ENV === 'production')
     process.emitWarning(
-      'Causeway sessions are stored in the memory of this process, so a restart signs everyone out. Pass `store` to createSignIn, for example postgresSessions(pool).',
+      "Causeway sessions are stored in this process's memory, so a restart signs everyone out. Pass `store` to createSignIn, for example postgresSessions(pool).",
       { code: 'CAUSEWAY_MEMORY_SESSIONS' },
     );
   return memorySessions({ now });

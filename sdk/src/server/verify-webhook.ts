@@ -70,7 +70,7 @@ function readKey(secret: string): Buffer {
   const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
   if (!secret.startsWith(PREFIX) || key.length < MIN_SECRET_BYTES)
     throw new TypeError(
-      `secret must be ${PREFIX} and at least ${MIN_SECRET_BYTES} bytes in base64; use the one that was returned when the endpoint was created`,
+      `secret must be "${PREFIX}" followed by at least ${MIN_SECRET_BYTES} bytes in base64; use the secret that was returned when the endpoint was created`,
     );
   return key;
 }

@@ -11,9 +11,9 @@ export type WebhookErrorCode = 'headers_missing' | 'signature_invalid' | 'timest
 const MESSAGES: Record<WebhookErrorCode, string> = {
   headers_missing: 'A webhook header is missing or malformed.',
   signature_invalid:
-    'No signature matches. Pass the body exactly as received, and the current secret of this endpoint.',
-  timestamp_expired: 'The webhook was sent too long ago, or the clock of this server is wrong.',
-  replayed: 'This event was handled before.',
+    "No signature matches. Pass the body exactly as received, and this endpoint's current secret.",
+  timestamp_expired: "The webhook was sent too long ago, or this server's clock is wrong.",
+  replayed: 'This event was already handled.',
 };
 
 /**
