@@ -1,4 +1,4 @@
-/** A minimal browser: keeps cookies by host and path, and submits the forms of the service's pages. */
+/** A minimal browser: stores cookies by host and path, and submits forms on the service's pages. */
 export type Browser = {
   /** Sends a request. Does not follow redirects. */
   fetch(url: string, init?: RequestInit): Promise<Response>;

@@ -20,7 +20,7 @@ import { type Sandbox, startSandbox } from './sandbox.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
-/** The guides whose React code this test renders. `guides.test.ts` of the service runs the others. */
+/** The guides with React code, which this test renders. The service's `guides.test.ts` runs the other guides. */
 const GUIDES = ['react', 'wallets', 'theming'];
 /** Globals that examples may use. */
 const AMBIENT = `
@@ -31,7 +31,7 @@ declare global {
   const wallet: EvmWallet;
 }
 `;
-/** Stands in for the module of the reader's app that the quickstart imports. */
+/** Stands in for the module in the reader's app that the quickstart imports. */
 const APP = `
 import { createCauseway } from '@causeway/sdk';
 import { createTestWallet } from '@causeway/sdk/testing';

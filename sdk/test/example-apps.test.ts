@@ -18,10 +18,13 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 const CACHE = join(tmpdir(), 'causeway-test-packages');
 const INSTALL_TIMEOUT_MS = 8 * 60_000;
-/** `EXAMPLES=all` tests every example app, as CI does in its own step. The default is one, because the others build slowly. */
+/**
+ * `EXAMPLES=all` tests every example app, as CI does in a separate step. The default is one app, because the others
+ * build slowly.
+ */
 const { EXAMPLES = 'express' } = process.env;
 const NAMES = EXAMPLES === 'all' ? ['express', 'fastify', 'vite', 'next'] : EXAMPLES.split(',');
-/** The environment without the settings of `npm test`, which are meant for this repository. */
+/** The environment without the variables that `npm test` sets, which are meant for this repository. */
 const env = Object.fromEntries(
   Object.entries(process.env).filter(([key]) => !/^(npm_|node_env$|vite)/i.test(key)),
 );
@@ -44,7 +47,10 @@ afterAll(async () => {
   for (const folder of [packed, dataDir]) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Installs an example outside the repository from its lock file, with the packed SDK. Dependencies are kept for the next run. */
+/**
+ * Installs an example from its lock file, outside the repository and with the packed SDK. Keeps the dependencies for
+ * the next run.
+ */
 async function installExample(name: string): Promise<string> {
   const source = join(root, 'examples', name);
   const lock = await readFile(join(source, 'package-lock.json'));
@@ -63,7 +69,7 @@ async function installExample(name: string): Promise<string> {
   const isInstalled = join(group, 'installed');
   if (!existsSync(isInstalled)) {
     const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
-    // Not `npm ci`, which fails if a registry lacks the optional packages of other platforms.
+    // Not `npm ci`, which fails if a registry lacks optional packages for other platforms.
     await run('npm', ['install', '--no-save', ...flags], { cwd: folder, env, timeout: INSTALL_TIMEOUT_MS });
     await mkdir(isInstalled);
   }
@@ -173,7 +179,7 @@ test.each(NAMES)(
       };
       await addExtension(page, await sandbox.newWallet());
       if (name === 'next') {
-        // The page of an offer calls `requireUser`, which sends a visitor who is signed out to the sign-in.
+        // The offer page calls `requireUser`, which redirects signed-out visitors to the sign-in page.
         await page.goto(`${app.url}/offers/harbour-quarter`);
         await page.getByLabel('Password').waitFor();
       }

@@ -11,7 +11,7 @@ export type Example = { of: string; language: 'ts' | 'tsx'; isRun: boolean; code
 
 const sdk = fileURLToPath(new URL('..', import.meta.url));
 
-/** Returns the source file of each published entry point by its import name. */
+/** Returns the source file of each published entry point, keyed by import name. */
 export async function entryPoints(): Promise<Map<string, string>> {
   const { exports } = JSON.parse(await readFile(join(sdk, 'package.json'), 'utf8')) as {
     exports: Record<string, string>;
@@ -20,7 +20,7 @@ export async function entryPoints(): Promise<Map<string, string>> {
   return new Map(entries.map(([name, path]) => [`@causeway/sdk${name.slice(1)}`, join(sdk, path)]));
 }
 
-/** Returns every exported value of an entry point with the examples in its doc comment. */
+/** Returns the names of an entry point's exported values, each with the examples in its doc comment. */
 export async function documentedExports(file: string): Promise<Map<string, Example[]>> {
   const names = Object.keys((await import(/* @vite-ignore */ file)) as object).sort();
   const text = await readFile(file, 'utf8');
@@ -61,7 +61,7 @@ export function examplesIn(markdown: string, of: string): Example[] {
   );
 }
 
-/** Adds imports to an example without any: for everything that the package exports, and for React's hooks. */
+/** If an example has no imports, adds them for the names in `exported` that it uses. */
 export function addImports(example: Example, exported: ReadonlyMap<string, string>): Example {
   const { code } = example;
   if (/^import /m.test(code)) return example;

@@ -17,7 +17,7 @@ type Server = {
 };
 type Msw = { http: MswHttp<unknown> & { get: MswHttp<unknown>['all'] } };
 
-/** The partner's code, which knows nothing of the mock. */
+/** The partner's code, which knows nothing about the mock. */
 const causeway = createCauseway({ baseUrl: 'https://causeway.example', accessToken: 't', retries: 0 });
 const readSession = async () => (await fetch('https://app.example/causeway/session')).json();
 

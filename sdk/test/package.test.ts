@@ -207,7 +207,7 @@ describe('a consumer', () => {
   });
 });
 
-/** The oldest version of each peer that `peerDependencies` accepts, and types for that React. */
+/** The oldest version of each package that `peerDependencies` accepts, and the types for that version of React. */
 const OLDEST = [
   'react@18.0.0',
   'react-dom@18.0.0',
@@ -247,7 +247,7 @@ const html = [undefined, queryClientCache(new QueryClient())].flatMap((cache) =>
 console.log(JSON.stringify({ react: version, viem: viem.version, pages: html.map((one) => /cw-/.test(one)) }));
 `;
 
-/** Calls every part of Next that the SDK uses, outside of an app. */
+/** Calls every part of Next that the SDK uses, outside an app. */
 const NEXT_APP = `
 import next from 'next/package.json' with { type: 'json' };
 import { createCausewayNext } from '@causeway/sdk/next';
@@ -268,7 +268,7 @@ console.log(JSON.stringify([
 `;
 
 describe('the peers', () => {
-  /** A folder in which the SDK finds the oldest peers instead of those of the repository. */
+  /** A folder in which the SDK finds the oldest peers instead of the repository's. */
   let oldest: string;
   beforeAll(async () => {
     const packages = join(await installPackages('sdk-peers', OLDEST), 'node_modules');
@@ -321,8 +321,8 @@ describe('the peers', () => {
 });
 
 /**
- * Returns what a page loads at first. Modules that are imported later, such as the flows, are in other files, which only
- * the kind `dynamic-import` includes.
+ * Returns the code that a page loads initially. Modules that are imported later, such as the flows, are in other files.
+ * The result includes them only if `kinds` contains `dynamic-import`.
  */
 async function bundle(code: string, external: string[], kinds = ['import-statement']): Promise<string> {
   const { outputFiles, metafile } = await build({
@@ -337,7 +337,7 @@ async function bundle(code: string, external: string[], kinds = ['import-stateme
   return outputFiles.flatMap(({ path, text }) => (loaded.has(path.slice(1)) ? text : [])).join('\n');
 }
 
-/** Reads the bundle size budgets of the README, in bytes. */
+/** Reads the bundle size budgets from the README, in bytes. */
 async function readBudgets(): Promise<[string, number][]> {
   const readme = await readFile(join(root, 'sdk/README.md'), 'utf8');
   const rows = [...readme.matchAll(/^\| (.+?) \| ([\d.]+) KB \|$/gm)];

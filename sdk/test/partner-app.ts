@@ -38,7 +38,7 @@ export type PartnerApp = {
   listen(server: Server): Promise<string>;
   /** Goes through the whole sign-in and returns the app's response to the callback. */
   completeSignIn(browser: Browser, options?: SignInStep): Promise<Response>;
-  /** Sends a request as a page of the app. */
+  /** Sends a request as a page of the app would. */
   fetchAsPage(browser: Browser, path: string, init?: RequestInit, base?: string): Promise<Reply>;
   close(): Promise<void>;
 };

@@ -8,7 +8,7 @@ import { extractDebianPackage } from '../../service/test/support/packages.ts';
 
 export type RedisServer = { port: number; stop(): Promise<void> };
 
-/** Starts a real Redis without persistence, or returns why that is impossible here. */
+/** Starts a real Redis without persistence. Returns the reason if that is impossible on this machine. */
 export async function startRedisServer(): Promise<RedisServer | { problem: string }> {
   const folders = ['redis-tools', 'libjemalloc2', 'liblzf1'].map(extractDebianPackage);
   const [redis = '', ...libraries] = folders.filter((folder) => typeof folder === 'string');

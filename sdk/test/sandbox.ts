@@ -27,7 +27,7 @@ export type Sandbox = {
   newUser(): Promise<User>;
   /** Returns the tokens of a completed sign-in. */
   tokens(email: string): Promise<{ access_token: string; refresh_token: string }>;
-  /** Returns an access token of the partner, not of a user. */
+  /** Returns an access token for the partner, not for a user. */
   partnerToken(): Promise<{ access_token: string }>;
   /** Sends an approval from the sandbox wallet with this index and returns its hash. */
   approve(wallet: number, token: Hex, spender: Hex, amount: bigint): Promise<Hex>;

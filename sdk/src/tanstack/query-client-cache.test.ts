@@ -12,7 +12,7 @@ const failure = () =>
     { status: 404 },
   );
 
-/** A cache on a query client of its own, whose requests get the replies in turn. */
+/** Creates a cache with its own query client. Its requests get `replies` in order. */
 function setUp(...replies: (() => Response)[]) {
   const requested: string[] = [];
   const client = createCauseway({

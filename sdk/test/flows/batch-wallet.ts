@@ -6,8 +6,8 @@ import { type Interceptor, ProviderError, type TestWallet } from '../../src/test
 const abi = parseAbi(['struct Call { address to; bytes data; }', 'function execute(Call[] calls)']);
 
 /**
- * `execute` calls each target in turn and reverts if one reverts; only the account itself may call it. Compiled by solc
- * 0.8.37 from a loop over `calls[i].to.call(calls[i].data)`.
+ * `execute` makes each call in turn and reverts if one of them reverts. Only the account itself may call `execute`.
+ * Compiled with solc 0.8.37 from a loop over `calls[i].to.call(calls[i].data)`.
  */
 const EXECUTOR =
   '0x' +
@@ -34,17 +34,17 @@ export type BatchWallet = {
 };
 
 type Options = {
-  /** The status of the capability `atomic`. Default: `supported`. */
+  /** The status of the `atomic` capability. Default: `supported`. */
   atomic?: string;
   /** Called before a batch is sent. */
   beforeSend?: () => Promise<void>;
-  /** Replaces the reply of `wallet_getCallsStatus`. */
+  /** Replaces the reply to `wallet_getCallsStatus`. */
   status?: (hash: string) => object;
 };
 
 /**
- * Makes the wallet execute batches atomically (EIP-5792): its account delegates to a contract (EIP-7702), so that a batch
- * is one real transaction of the account.
+ * Makes the wallet execute batches atomically (EIP-5792): its account delegates to a contract (EIP-7702), so that a
+ * batch is a single real transaction from the account.
  */
 export async function enableBatches(
   wallet: TestWallet,
@@ -72,7 +72,7 @@ export async function enableBatches(
 
 type Next = Parameters<Interceptor>[1];
 
-/** Fixes the gas, so that a batch that reverts is mined too. */
+/** Sets a fixed gas limit, so that a batch is mined even if it reverts. */
 async function sendAsOne({ from, calls, atomicRequired }: BatchRequest, next: Next): Promise<string> {
   if (!atomicRequired) throw new ProviderError(-32602, 'This wallet executes batches atomically only.');
   const data = encodeFunctionData({ abi, functionName: 'execute', args: [calls] });

@@ -32,7 +32,7 @@ let trusted: TrustedContracts;
 let sale: OfferDetails;
 let fund: OfferDetails;
 let apple: OfferDetails;
-/** The fund with contracts of the older generation, and the client id of the partner that offers it. */
+/** The fund that uses the older contracts, and the client id of the partner that offers it. */
 let classic: OfferDetails;
 let clientIdOfOther: string;
 beforeAll(async () => {
@@ -73,7 +73,7 @@ const renamed = (token: OfferDetails['contracts'][number]['funding_tokens'][numb
 });
 const swappedTokens = (offer: OfferDetails) =>
   contractOf(offer).funding_tokens.map((token) => ({ ...token, address: sandbox.tokenOf('tether') }));
-/** Runs a flow that must be refused without a prompt. */
+/** Runs a flow that must be refused without a wallet prompt. */
 async function refused(flow: () => Promise<unknown>): Promise<FlowError> {
   calls.length = 0;
   const error = await failureOf(flow());
@@ -82,7 +82,7 @@ async function refused(flow: () => Promise<unknown>): Promise<FlowError> {
   expect(calls).not.toContain('wallet_sendCalls');
   return error;
 }
-/** Returns the code of a refused purchase on Solana, and what the wallet was asked. */
+/** Returns the error code of a refused purchase on Solana, and the methods that were called on the wallet. */
 async function buyOnSolana(offer: OfferDetails): Promise<[string, string[]]> {
   const { address = '' } = sandbox.overview.wallets.find(({ protocol }) => protocol === 'solana') ?? {};
   const { rpc_url = '' } = sandbox.overview.chains.find(({ chain }) => chain === SOLANA) ?? {};
@@ -131,7 +131,7 @@ describe('a malicious service that publishes other addresses', () => {
       (offer) => changed(offer, { chain: 'base_mainnet', address: THIEF } as object),
     ],
   ];
-  /** The purchase that a page starts if it shows what the service published. */
+  /** The purchase that a page would start if it used the data that the service published. */
   const inputFor = (offer: OfferDetails) => ({
     ...{ ...input(), offer, chain: offer.contracts[0]?.chain as EvmChain },
     assetId: offer.contracts[0]?.funding_tokens[0]?.asset_id ?? '',
@@ -218,7 +218,7 @@ describe('a malicious service that changes an order', () => {
       return next(call);
     });
     const error = await failureOf(buyTokenized(client, order, options()));
-    // The wallet sent one transaction: the approval of exactly the amount for the trusted contract.
+    // The wallet sent one transaction: the approval of the exact amount for the trusted contract.
     expect(sent).toEqual([sandbox.tokenOf('usd-coin').toLowerCase()]);
     return error;
   };
@@ -327,7 +327,7 @@ describe('a malicious service that lies about a fund', () => {
 });
 
 describe('a malicious service that lies about open approvals', () => {
-  /** A client to which the service claims that every wallet has approved far more than it has. */
+  /** Creates a client that is told that every wallet has approved far more than it really has. */
   const lied = () =>
     sandbox.newUser({
       fetch: async (url, init) =>
@@ -468,7 +468,7 @@ describe('a malicious service that replaces the permission', () => {
     const suppliers = { [CHAIN]: { suppliers: [supplier] } };
     const spend = { to: supplier, data: `0x095ea7b3${'00'.repeat(64)}` };
     expect((await attempt(() => spend, suppliers)).code).toBe('calldata_refused');
-    // Other calls to a trusted supplier are not refused but simulated. This one reverts.
+    // Other calls to a trusted supplier are allowed if their simulation succeeds. This one reverts.
     const call = { to: supplier, data: '0x12345678' };
     expect((await attempt(() => call, suppliers)).code).toBe('contract_reverted');
   });

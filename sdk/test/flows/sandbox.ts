@@ -61,7 +61,7 @@ export async function startSandbox(env: Record<string, string> = {}) {
     url: service.url,
     overview,
     control,
-    /** Makes the sandbox's database match an offer file, as an operator does. */
+    /** Makes the sandbox's database match an offer file, as an operator would. */
     applyOffer: async (file: { slug: string }) => {
       const path = join(folder, `${file.slug}.yaml`);
       writeFileSync(path, JSON.stringify(file));
@@ -126,7 +126,7 @@ export function optionOf({ options }: OfferDetails, slug: string): string {
   return found.id;
 }
 
-/** Returns the error of a flow. Throws if the flow succeeds or fails with another kind of error. */
+/** Returns the error that a flow fails with. Throws if the flow succeeds or fails with another kind of error. */
 export async function failureOf(flow: Promise<unknown>): Promise<FlowError> {
   const outcome = await flow.then(
     (result) =>

@@ -57,8 +57,8 @@ const signWith = (wallet: Pick<SolanaWallet, 'signMessage'>) => async (transacti
 type OnSend = (forward: () => Promise<unknown>) => Promise<unknown>;
 
 /**
- * Starts a node that forwards calls to `rpcUrl`, and answers those to send a transaction with the result of `onSend`: a status, a
- * JSON-RPC reply, or a lost connection if there is none.
+ * Starts a node that forwards calls to `rpcUrl`, except `sendTransaction`. It answers that call with the result of
+ * `onSend`, which is an HTTP status or a JSON-RPC reply. If the result is undefined, it drops the connection.
  */
 async function startNode(rpcUrl: string, onSend: OnSend) {
   const server = createServer(async (request, response) => {
@@ -80,7 +80,7 @@ async function startNode(rpcUrl: string, onSend: OnSend) {
   return { url: `http://127.0.0.1:${port}`, close };
 }
 
-/** Runs `run` with the URLs of nodes that answer calls to send with `onSends`. */
+/** Starts one node for each function in `onSends`, and calls `run` with the URLs of the nodes. */
 async function withNodes<Result>(onSends: OnSend[], run: (urls: string[]) => Promise<Result>) {
   const [rpcUrl = ''] = options.rpcUrls?.[chain] ?? [];
   const nodes = await Promise.all(onSends.map((onSend) => startNode(rpcUrl, onSend)));
@@ -177,7 +177,7 @@ describe('a token sale on Solana', () => {
     expect([failure.code, failure.phase]).toEqual(['outcome_unknown', 'approving']);
   });
 
-  /** Buys with a wallet that signs but does not send, through these nodes. */
+  /** Buys through these nodes, with a wallet that signs transactions but does not send them. */
   const buyThrough = async (...urls: string[]) => {
     const { signAndSendTransaction: _, ...wallet } = await newWallet();
     const order = sale({ ...wallet, signTransaction: signWith(wallet) });
@@ -189,7 +189,7 @@ describe('a token sale on Solana', () => {
 
   test('a refusal does not count if the node before it may have sent the transaction', async () => {
     let sent = 0;
-    // The first node sends the transaction and loses its connection; the second one no longer accepts the blockhash.
+    // The first node sends the transaction and drops the connection. The second node no longer accepts the blockhash.
     const silent: OnSend = async (forward) => {
       sent++;
       await forward();
@@ -198,7 +198,7 @@ describe('a token sale on Solana', () => {
     await withNodes([silent, refuse], async ([first = '', second = '']) => {
       expect((await buyThrough(first, second)).chain).toBe(chain);
       expect(sent).toBe(1);
-      // If it is the first to answer, its refusal means that nothing was sent.
+      // If the second node is asked first, its refusal means that nothing was sent.
       const failure = await failureOf(buyThrough(second));
       expect([failure.code, failure.phase]).toEqual(['wallet_error', 'approving']);
     });

@@ -219,7 +219,8 @@ describe('a purchase', () => {
     const client = await sandbox.newUser();
     const wallet = await sandbox.newWallet();
     const events = createEventHub(client);
-    // Settles the first only once the second waits on the stream. At this interval, polls would come too late.
+    // Settles the first purchase only once the second is waiting on the stream. At this interval, polling would be too
+    // late.
     events.onLiveChange(() => void (events.isLive() && sandbox.setInterval(0)));
     await sandbox.setInterval(600_000);
     try {
@@ -358,7 +359,10 @@ describe('a wallet during a purchase', () => {
     expect(error.transactionHash).toMatch(/^0x[0-9a-f]{64}$/);
   });
 
-  /** Publishes the offer with a token whose `approve` returns false, and whose other functions return 2^48-1. */
+  /**
+   * Returns the offer with a funding token that is broken: `approve` returns false, and all other functions return
+   * 2^48-1.
+   */
   const withFalseToken = async (wallet: TestWallet): Promise<OfferDetails> => {
     const data = '0x601d80600b6000396000f360003560e01c63095ea7b3141565ffffffffffff0260005260206000f3';
     const hash = await wallet.provider.request({
@@ -403,7 +407,7 @@ describe('a wallet during a purchase', () => {
         call.method === 'eth_sendTransaction'
           ? next({ ...call, params: [{ ...(call.params as [object])[0], ...change }] })
           : next(call);
-    // The owner changes the amount in the wallet, so that a part of the approval remains.
+    // The owner changes the amount in the wallet, so part of the approval remains.
     wallet.intercept(sends({ data: approve(1n) }));
     const kept = await failureOf(revokeApproval(causeway, order, QUICK));
     expect([kept.phase, kept.code]).toEqual(['confirming', 'approval_failed']);
@@ -430,8 +434,8 @@ describe('a wallet during a purchase', () => {
   });
 
   /**
-   * Sends the transaction and then replaces it with one that has the same nonce and a higher fee: immediately, or after
-   * the flow has seen the first one.
+   * Sends the transaction, then replaces it with one that has the same nonce and a higher fee. The replacement is sent
+   * immediately, or after the flow has seen the first transaction.
    */
   const replaces = (change: (sent: Sent) => Partial<Sent>, when: 'immediately' | 'later'): Interceptor => {
     let replace: (() => Promise<unknown>) | undefined;

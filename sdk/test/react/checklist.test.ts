@@ -31,7 +31,7 @@ describe('the requirements checklist', () => {
       await page.getByRole('button', { name: 'Confirm who you are' }).click();
       await shoot(page, 'checklist-start');
       await verifyIdentity(page, 'identity_verification');
-      // A finished step leads to the next one.
+      // Finishing a step starts the next one.
       for (const type of ['identity_verification', 'kyc_approved', 'accreditation']) {
         await expectDone(page, type);
         if (type !== 'accreditation') await submitIdentity(page);
@@ -39,7 +39,7 @@ describe('the requirements checklist', () => {
       await expectDone(page, 'jurisdiction');
       await page.getByRole('dialog', { name: 'Connect wallet' }).waitFor();
       await shoot(page, 'wallets-dialog');
-      // A step that the user leaves does not come back by itself.
+      // A step that the user closes does not reopen by itself.
       await page.getByRole('button', { name: 'Close' }).click();
       await page.getByRole('dialog').waitFor({ state: 'hidden' });
       await row(page, 'external_wallet').getByRole('button', { name: 'Connect wallet' }).click();
@@ -104,13 +104,13 @@ describe('the requirements checklist', () => {
         'https://issuer.test/risks-1.pdf',
       );
       await shoot(page, 'acknowledgement');
-      // A version that is no longer current is not recorded: the user reads the new one first.
+      // An outdated version is not recorded: the user must read the new one first.
       await app.sandbox.applyOffer(offerWith('2'));
       await box.click();
       await page.getByText("I've read Risk disclosure (version 2).").waitFor();
       await page.getByText('This document has changed').waitFor();
       expect(await box.isChecked()).toBe(false);
-      // The keyboard stays where it is.
+      // The keyboard focus stays where it is.
       expect(await box.evaluate((input) => input === document.activeElement)).toBe(true);
       await box.click();
       await page.getByText('All done. You can invest now.').waitFor();

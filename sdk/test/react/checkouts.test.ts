@@ -18,7 +18,7 @@ import {
 import { installWalletConnect, startRelay, startWalletApp } from './walletconnect.ts';
 
 const SOLANA = 'solana_devnet';
-/** The version of the repository, and the oldest that the package accepts. */
+/** The wagmi version that the repository uses, and the oldest one that the package accepts. */
 const { devDependencies, peerDependencies } = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 );
@@ -35,12 +35,13 @@ afterAll(() => app?.close());
 /** Serves the page with another version of wagmi, without the wallet SDKs that wagmi 2 depends on. */
 async function startWithWagmi(version: string) {
   const connectors = 'npm:@wagmi/connectors@8.2.0';
-  // With the oldest viem that the SDK accepts; otherwise npm picks the one of a wallet SDK.
+  // Uses the oldest viem that the SDK accepts. Otherwise npm would pick the version that a wallet SDK requires.
   const packages = [`wagmi@${version}`, 'viem@2.23.0'];
   const folder = await installPackages('wagmi', packages, { '@wagmi/connectors': connectors });
   return startPageServer(app.sandbox.url, {
     wagmi: join(folder, 'node_modules/wagmi'),
-    // The page uses only `injected` of this version, which is in the core. The connectors load SDKs of wallets.
+    // The page uses only `injected` from this version, which is in the core. The connectors package would load wallet
+    // SDKs.
     '@wagmi/connectors': join(folder, 'node_modules/@wagmi/core'),
   });
 }
@@ -87,7 +88,7 @@ describe('a wallet that the host connected', () => {
       await invest(page);
       await expect.poll(() => page.locator('#account').innerText()).toBe(`0x${'11'.repeat(20)}`);
       await page.getByText('Your wallet switched accounts').waitFor();
-      // A retry would buy with a different wallet from the one that the sheet shows.
+      // A retry would buy with a wallet other than the one that the sheet shows.
       await page.getByRole('button', { name: 'Start over' }).waitFor();
       expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
       const asked = await page.evaluate(() => (window as unknown as { asked: string[] }).asked);
@@ -105,7 +106,7 @@ describe('a wallet that the host connected', () => {
     let phone: Awaited<ReturnType<typeof startWalletApp>> | undefined;
     try {
       await app.visit('?view=sign-in', async ({ page, context, config }) => {
-        // Services of WalletConnect that the connection works without.
+        // WalletConnect services that the connection does not need.
         await context.route(/walletconnect\.(org|com)/, (route) => route.abort());
         const wallet = createTestWallet({ privateKey: config.evmKey, rpcUrls: config.rpcUrls });
         phone = await startWalletApp(packages, relay.url, wallet);
@@ -148,7 +149,7 @@ describe('the hook of a token sale', () => {
       expect(await buy.isDisabled()).toBe(true);
       await page.getByLabel('Dollars').fill('30');
       await buy.click();
-      // An error of the app in `onDone` fails no purchase: a retry would buy twice.
+      // An error that the app throws in `onDone` must not fail the purchase: a retry would buy twice.
       await page.locator('#step', { hasText: 'done' }).waitFor();
       await page.locator('#sale', { hasText: 'completed' }).waitFor({ timeout: 60_000 });
       await page.locator('#beside', { hasText: '30 completed' }).waitFor({ timeout: 5_000 });
@@ -224,7 +225,7 @@ describe('the token sale checkout', () => {
       const sent = recordSends(page);
       await page.getByRole('button', { name: 'Continue' }).click();
       await page.getByText('50 USDC in Harbour Quarter').waitFor();
-      // At the price of the public option, where the purchase started.
+      // The price is that of the public option, where the purchase started.
       await page.getByText('40 HBQ').waitFor();
       expect(sent).toEqual([]);
       await page.reload();
@@ -250,7 +251,7 @@ describe('the token sale checkout', () => {
       await page.getByText('Recording your investment').waitFor();
       await page.goto(path);
       await page.getByText('You have an unfinished purchase').waitFor();
-      // Also once the app's server knows the user again.
+      // The purchase is also shown once the app's server knows the user's id again.
       id = 'user-a';
       await page.goto(path);
       await page.getByText('You have an unfinished purchase').waitFor();
@@ -299,7 +300,7 @@ describe('the token sale checkout', () => {
     120_000,
   );
 
-  /** Counts the transactions that the wallet of the page sends. */
+  /** Records the transactions that the page's wallet sends. */
   const recordSends = (page: Page) => {
     const sent: string[] = [];
     page.on('request', (one) => {
@@ -320,7 +321,7 @@ describe('the token sale checkout', () => {
   const isHeld = (page: Page) =>
     page.waitForFunction(() => (window as unknown as { release?: unknown }).release !== undefined);
   const release = (page: Page) => page.evaluate(() => (window as unknown as { release(): void }).release());
-  /** Leaves the page during the wallet's prompt, approves it, and comes back. */
+  /** Leaves the page during the wallet's prompt, approves the prompt, and comes back. */
   const leaveDuringPrompt = async (page: Page, amount: string) => {
     await page.getByLabel('Amount').fill(amount);
     await hold(page, 'eth_sendTransaction');
@@ -334,7 +335,10 @@ describe('the token sale checkout', () => {
     await page.getByText('You have an unfinished purchase').waitFor();
     await page.getByText(`You approved ${amount} USDC on`).waitFor();
   };
-  /** Changes the purchase that the browser recorded, or removes it with null, and reloads. Returns the original. */
+  /**
+   * Changes the purchase that the browser recorded, or removes it if `change` is null. Reloads the page and returns the
+   * original.
+   */
   const changeRecord = async (page: Page, change: object | null) => {
     const key = await page.evaluate(
       () => Object.keys(localStorage).find((one) => one.startsWith('causeway.sale.')) ?? '',
@@ -356,7 +360,7 @@ describe('the token sale checkout', () => {
       await leaveDuringPrompt(page, '40');
       await shoot(page, 'sale-orphaned');
       sent.length = 0;
-      // A page that was closed during the prompt never learns the hash, so it is found on the chain.
+      // A page that was closed during the prompt never learns the hash, so the hash is looked up on the chain.
       const { key } = await changeRecord(page, { approvalHash: null });
       await page.getByText('You approved 40 USDC on').waitFor();
       await page.route('**/v1/participations', (route) =>
@@ -415,7 +419,7 @@ describe('the token sale checkout', () => {
       await record({ wallet: `0x${'11'.repeat(20)}` });
       await isOnlyShown();
 
-      // The service claims a higher allowance than there is on the chain.
+      // The service claims a higher allowance than the one on the chain.
       const lie = { object: 'token_allowance', allowance: '500000000' };
       await page.route('**/v1/token/allowance?*', (route) => route.fulfill({ json: lie }));
       await record({ amount: '400000000' });
@@ -433,7 +437,7 @@ describe('the token sale checkout', () => {
       await record({});
       await page.getByRole('button', { name: 'Continue' }).click();
       await page.getByText('This approval was already used').waitFor();
-      // A retry would buy again what the used approval has paid for.
+      // A retry would buy again what the used approval has already paid for.
       expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
       await page.getByRole('button', { name: 'Start over' }).click();
       await page.getByLabel('Amount').waitFor();
@@ -445,7 +449,7 @@ describe('the token sale checkout', () => {
       await hold(page, 'eth_sendTransaction');
       await page.getByRole('button', { name: 'Revoke approval' }).click();
       await isHeld(page);
-      // The revocation would take the approval from a purchase that starts meanwhile.
+      // The revocation would take the approval away from a purchase that starts in the meantime.
       const other = await context.newPage();
       await other.goto(page.url());
       await other.getByLabel('Amount').fill('40');
@@ -525,7 +529,7 @@ describe('the token sale checkout', () => {
       await page.goto(
         `${app.server.url}/?view=offer&slug=harbour-quarter&option=accredited&section=checklist`,
       );
-      // The steps of the closed rows are hidden, but there.
+      // The steps in closed rows are hidden, but they are on the page.
       await expect.poll(() => failed.count()).toBeGreaterThan(1);
       await page.unroute('**/late-parts-*.js');
       await page.getByRole('button', { name: 'Try again' }).first().click();
@@ -585,7 +589,7 @@ describe('the token sale checkout', () => {
           await second.getByLabel('Amount').fill('30');
           await confirmOrder(second, 'Invest');
           await elsewhere.waitFor();
-          // The first tab has the approval and waits for the service.
+          // The first tab has the approval and is waiting for the service.
           let answer: (() => void) | undefined;
           await first.route('**/v1/participations', async (route) => {
             if (route.request().method() === 'POST') await new Promise<void>((resolve) => (answer = resolve));
@@ -716,7 +720,7 @@ describe('the fund checkout', () => {
       await page.getByRole('button', { name: 'Review order' }).click();
       await page.locator('[data-review] dd').getByText('60.123456 USDC', { exact: true }).waitFor();
       available = '80000000';
-      // A wallet that locks itself during the swap does not hide the result.
+      // Even if the wallet locks itself during the swap, the page shows the result.
       await setWallet(page, { lockAfter: 'eth_sendTransaction' });
       await page.getByRole('button', { name: 'Swap', exact: true }).click();
       await page.locator('.cw-done').getByText('60.123456 USDC', { exact: true }).waitFor();
@@ -764,7 +768,7 @@ describe('the tokenized asset checkout', () => {
       });
       await confirmOrder(page, 'Buy AAPLon');
       await page.getByText(/You received [\d.]+ AAPLon/).waitFor();
-      // Another tab cannot revoke the approval meanwhile.
+      // Another tab cannot revoke the approval in the meantime.
       const names = await page.evaluate(() => (window as unknown as { lockNames: string[] }).lockNames);
       expect(names).toEqual([expect.stringMatching(/^causeway\.swap\.0x[0-9a-f]{40}$/)]);
       await shoot(page, 'tokenized-done');

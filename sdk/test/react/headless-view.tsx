@@ -1,7 +1,7 @@
 import type { TokenSaleOffer } from '../../src/index.ts';
 import { useOffer, useParticipations, useTokenSale, useWallet } from '../../src/react/index.ts';
 
-/** Buys into a token sale with the hook alone, beside a list that never polls. */
+/** Buys into a token sale using only the hook, next to a list that never polls. */
 export function Headless() {
   const { data: offer } = useOffer('harbour-quarter');
   if (offer?.type !== 'platform::token_sale') return null;

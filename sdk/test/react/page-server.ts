@@ -19,8 +19,8 @@ body { margin: 0; padding: 1rem; background: var(--cw-surface-sunken); font: 16p
 export type PageServer = { url: string; sizes: Record<string, number>; close(): Promise<void> };
 
 /**
- * Serves a page with the components, and proxies the service under the same origin. `alias` maps packages to folders, to test
- * packages that the repository does not have.
+ * Serves a page with the components, and proxies the service under the same origin. `alias` maps package names to
+ * folders, for packages that the repository does not have.
  */
 export async function startPageServer(
   service: string,
@@ -39,7 +39,7 @@ export async function startPageServer(
     define: { 'process.env.NODE_ENV': '"development"' },
     logLevel: 'error',
     alias,
-    // The dialog of WalletConnect, which the page does not show.
+    // WalletConnect's dialog, which the page does not show.
     external: ['@reown/appkit'],
     // The packages in other folders find their peer dependencies in the repository.
     nodePaths: [fileURLToPath(new URL('../../../node_modules', import.meta.url))],

@@ -98,7 +98,7 @@ const wallets: WalletConnector[] = [
 const causeway = createCauseway({ baseUrl: location.origin, accessToken: config.token });
 const identity = hostedIdentity(config.identityUrl);
 
-/** A test leaves the page as a link of the app would, with `window.leave()`, and returns with `window.comeBack()`. */
+/** `window.leave()` leaves the page as a link in the app would, and `window.comeBack()` returns to it. */
 function OfferPage(props: { slug: string; option: string | null }) {
   const [isHere, setIsHere] = useState(true);
   useEffect(() => {
@@ -169,7 +169,7 @@ function Disconnecting() {
   return <p id="runs">{runs}</p>;
 }
 
-/** Shows who is signed in, and signs out with the component or, by `#sign-out`, with the hook. */
+/** Shows who is signed in. Signs out with the component or, when `#sign-out` is clicked, with the hook. */
 function SessionView() {
   const { status, user, signOut } = useSession();
   return (

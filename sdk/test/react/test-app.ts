@@ -20,7 +20,10 @@ export type TestApp = {
   server: PageServer;
   /** Opens the page as a new user whose wallet has gas and 1,000 USDC; fails on any console error. */
   visit(path: string, run: (visit: Visit) => Promise<void>): Promise<void>;
-  /** Like `visit`, but as a user without money, shared by tests that change nothing. Null opens no page yet. */
+  /**
+   * Like `visit`, but as a user without money, shared by tests that change nothing. If `path` is null, opens no page
+   * yet.
+   */
   look(path: string | null, run: (visit: Visit) => Promise<void>): Promise<void>;
   close(): Promise<void>;
 };
@@ -105,7 +108,7 @@ async function newUser(sandbox: Sandbox): Promise<User> {
 const screenshots = process.env.SCREENSHOTS;
 const SIZES = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } };
 
-/** Saves screenshots in both themes and sizes if `SCREENSHOTS` names a folder. */
+/** Saves screenshots in both themes and sizes if `SCREENSHOTS` is set to a folder. */
 export async function shoot(page: Page, name: string): Promise<void> {
   if (screenshots === undefined) return;
   mkdirSync(screenshots, { recursive: true });
@@ -124,7 +127,7 @@ export async function decline(page: Page, method: string): Promise<void> {
   await page.evaluate((declined) => Object.assign(window, { decline: declined }), method);
 }
 
-/** Sets what the wallet of the page does after a method, see `intercept` of the page. */
+/** Sets what the page's wallet does after a method. See `intercept` in `page.tsx`. */
 export async function setWallet(page: Page, what: { dropAfter?: string; lockAfter?: string }): Promise<void> {
   await page.evaluate((settings) => Object.assign(window, settings), what);
 }

@@ -2,7 +2,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { createConfig, http, version, WagmiProvider } from 'wagmi';
 import { baseSepolia, sepolia } from 'wagmi/chains';
-// The older version of wagmi in the tests has no `walletConnect`, which an import by name would require.
+// The older version of wagmi in the tests does not export `walletConnect`, so a named import would fail.
 import * as connectors from 'wagmi/connectors';
 import { CausewayProvider, type CausewayProviderProps, useWallet } from '../../src/react/index.ts';
 import type { TestWallet } from '../../src/testing/index.ts';
@@ -38,7 +38,10 @@ function extensionOf({ provider }: TestWallet) {
 
 type Props = CausewayProviderProps & { evm: TestWallet; rpcUrls: Record<number, string> };
 
-/** A host app on wagmi, whose connection the components use: an extension or, with `?relay=`, WalletConnect. */
+/**
+ * Creates a host app that uses wagmi. The components use its connection: an extension or, with `?relay=`,
+ * WalletConnect.
+ */
 export function createWagmiHost({ evm, rpcUrls, children, ...props }: Props) {
   const provider = extensionOf(evm);
   const relayUrl = new URLSearchParams(location.search).get('relay');
@@ -59,7 +62,7 @@ export function createWagmiHost({ evm, rpcUrls, children, ...props }: Props) {
     ],
     multiInjectedProviderDiscovery: false,
   });
-  // A test gives the URI, which users scan, to its wallet.
+  // Users would scan this URI. A test passes it to its wallet.
   config.connectors[0]?.emitter.on('message', ({ data }) => Object.assign(window, { uri: data }));
   const queries = new QueryClient();
   Object.assign(window, { wagmi: `wagmi@${version}` });

@@ -31,8 +31,8 @@ export function installWalletConnect(): Promise<string> {
 }
 
 /**
- * Starts a relay on this machine: it keeps the messages of each topic and passes them to the other subscribers. `wc_proposeSession` and
- * `wc_approveSession`, which connect a wallet, publish and subscribe at once.
+ * Starts a relay on this machine: it stores the messages on each topic and passes them to the other subscribers.
+ * `wc_proposeSession` and `wc_approveSession`, which connect a wallet, both subscribe and publish.
  */
 export async function startRelay(packages: string) {
   const { Server: WebSocketServer } = createRequire(join(packages, 'package.json'))('ws');
@@ -76,7 +76,7 @@ export async function startRelay(packages: string) {
     };
     socket.on('message', (text) => {
       const { id, method, params } = JSON.parse(text);
-      // The others are receipts for what was delivered.
+      // Messages without a method are delivery receipts.
       if (method !== undefined)
         socket.send(JSON.stringify({ id, jsonrpc: '2.0', result: methods[method]?.(params) }));
     });
@@ -91,7 +91,7 @@ export async function startRelay(packages: string) {
   };
 }
 
-/** Starts a wallet app that accepts every connection and lets the test wallet answer all requests. */
+/** Starts a wallet app that accepts every connection and passes all requests to the test wallet. */
 export async function startWalletApp(packages: string, relayUrl: string, { address, provider }: TestWallet) {
   const { SignClient } = createRequire(join(packages, 'package.json'))('@walletconnect/sign-client');
   const client = await SignClient.init({
