@@ -19,11 +19,11 @@ export type Tokenized = {
   quote(query: QuoteQuery, options?: RequestOptions): Promise<TokenizedSwapQuote>;
   /** Returns whether the asset can be traded now, and its maximum order size. Safe to poll. */
   tradingStatus(query: TradingStatusQuery, options?: RequestOptions): Promise<TokenizedSwapTradingStatus>;
-  /** Returns the trading hours, the previous close and the recorded prices of a day, week, month or year. */
+  /** Returns the trading hours, the previous close and the recorded prices for a day, week, month or year. */
   market(query: MarketQuery, options?: RequestOptions): Promise<TokenizedSwapMarket>;
   /**
    * Orders a swap and returns its calldata. Call it once per user confirmation: each call uses up a signed quote (an
-   * attestation) of the venue, and the calldata expires.
+   * attestation) from the venue, and the calldata expires.
    */
   transaction(body: TokenizedOrder, options?: RequestOptions): Promise<TokenizedSwapTransaction>;
   /** Lists the user's orders and their outcomes, newest first. */

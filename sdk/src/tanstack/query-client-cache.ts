@@ -15,10 +15,10 @@ import { fromQueryKey, type QueryScope, toQueryKey, toQueryOptions } from './que
 const clients = new WeakMap<QueryClient, Causeway>();
 
 /**
- * Keeps the results of the hooks in your app's `QueryClient`: devtools show them, `invalidateQueries` reloads them, and
+ * Keeps the hooks' results in your app's `QueryClient`: devtools show them, `invalidateQueries` reloads them, and
  * hydration and persistence include them. Pass it to `CausewayProvider` as `cache`. Clear the `QueryClient` on
  * sign-out. On a server, create a `QueryClient` per request or pass `user`. If you do neither, the cache throws when a
- * second client uses the same `QueryClient`, because one user's results could otherwise be shown to another user.
+ * second client uses the same `QueryClient`. Otherwise, one user could see another user's results.
  *
  * @example
  * ```tsx

@@ -8,8 +8,8 @@ export type CausewayQueryKey = readonly ['causeway', resource: string, params: s
 
 export type QueryScope = {
   /**
-   * The id of the signed-in user. It becomes part of every key, so that a `QueryClient` never returns the results of
-   * another user. Pass the same id to `causewayQueries` and `queryClientCache`.
+   * The id of the signed-in user. It becomes part of every key, so that a `QueryClient` never returns another user's
+   * results. Pass the same id to `causewayQueries` and `queryClientCache`.
    */
   user?: string | undefined;
 };
@@ -45,7 +45,7 @@ export function toQueryOptions<Data>(
   return {
     queryKey: toQueryKey(key, scope) as CausewayQueryOptions<Data>['queryKey'],
     queryFn: ({ signal }) => load(client, signal),
-    // The client retries by itself.
+    // The client already retries.
     retry: false,
   };
 }
@@ -56,8 +56,8 @@ export type QueryOptionsOf<Name extends keyof Queries> = (
 ) => ReturnType<Queries[Name]> extends Query<infer Data> ? CausewayQueryOptions<Data> : never;
 
 /**
- * Returns the `queryOptions` of every query, for `useQuery`, `prefetchQuery` and the other functions of TanStack Query.
- * If the provider has `queryClientCache(queryClient)`, the hooks of `@causeway/sdk/react` use the same results.
+ * Returns the `queryOptions` of every query, for `useQuery`, `prefetchQuery` and other TanStack Query functions. If the
+ * provider uses `queryClientCache(queryClient)`, the hooks in `@causeway/sdk/react` share the same results.
  *
  * @example
  * ```tsx

@@ -12,7 +12,7 @@ export type Interceptor = (
 
 export type TestWalletOptions = {
   privateKey: Hex;
-  /** The URL of a node for each supported chain id. */
+  /** A node URL for each supported chain id. */
   rpcUrls: Record<number, string>;
   /** The initial chain. Default: the lowest id in `rpcUrls`. */
   chainId?: number | undefined;
@@ -106,8 +106,8 @@ type State = {
   rpcUrls: Map<number, string>;
   chainId: number;
   /**
-   * Resolves when the last transaction is sent. Transactions are sent one at a time, because they share a sequence of
-   * nonces.
+   * Resolves when the last transaction has been sent. Transactions are sent one at a time, because they share a nonce
+   * sequence.
    */
   lastSend: Promise<unknown>;
 };

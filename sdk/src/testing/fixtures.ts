@@ -6,7 +6,7 @@ const address = (digit: string) => `0x${digit.repeat(40)}`;
 
 type OfferOf<Type extends OfferDetails['type']> = Extract<OfferDetails, { type: Type }>;
 
-/** The members that differ between the types of offers. */
+/** The fields that differ between offer types. */
 const VARIANTS = {
   'platform::token_sale': {
     slug: 'harbour-quarter',
@@ -32,8 +32,8 @@ const VARIANTS = {
 } as const;
 
 /**
- * Returns an open offer of a type with one option on `ethereum_sepolia`, for tests and stories. `changes` replaces
- * members.
+ * Returns an open offer of the given type with one option on `ethereum_sepolia`, for tests and stories. `changes`
+ * overrides fields.
  *
  * @example
  * ```ts
@@ -67,7 +67,7 @@ export function offerFixture<Type extends OfferDetails['type']>(
 }
 
 /**
- * Returns a completed participation of 100 USDC in the token sale of `offerFixture`. `changes` replaces members.
+ * Returns a completed participation of 100 USDC in the token sale of `offerFixture`. `changes` overrides fields.
  *
  * @example
  * ```ts

@@ -14,7 +14,7 @@ import type {
 } from '../wire.ts';
 import { offerFixture, participationFixture } from './fixtures.ts';
 
-/** The data of the mock service. Tests may change it at any time. */
+/** The mock service's data. Tests may change it at any time. */
 export type MockState = {
   offers: OfferDetails[];
   /** Requirements by option id. An option without requirements is open to everyone. */
@@ -25,7 +25,7 @@ export type MockState = {
   wallets: OptionAddress[];
   /** The signed-in user; null if nobody is signed in. */
   user: { id: string; email: string } | null;
-  /** `balance` and `allowance` are in smallest units, and the same for every token and address. */
+  /** `balance` and `allowance` are in smallest units. They are the same for every token and address. */
   balance: string;
   allowance: string;
   /** The price of tokenized assets in dollars. */
@@ -35,7 +35,7 @@ export type MockState = {
 
 export type MockService = {
   state: MockState;
-  /** Answers a request to the service, or to the session or token route of your app. */
+  /** Answers a request to the service, or to your app's session or token route. */
   respond(request: Request): Promise<Response>;
   /** A `fetch` function that calls the mock. Pass it to `createCauseway` instead of intercepting requests. */
   fetch: typeof fetch;
@@ -78,7 +78,7 @@ const TOKEN = /\/token$/;
 const TOKEN_TTL_SECONDS = 900;
 
 /**
- * Creates a service in memory for tests of your own pages. It has a signed-in user, offers, requirements,
+ * Creates an in-memory service for testing your own pages. It has a signed-in user, offers, requirements,
  * participations, balances and quotes. It validates no input and has no chain. To test purchases, use a sandbox with
  * `createSandboxClient`.
  *

@@ -6,8 +6,8 @@ export type MswHttp<Handler> = {
 };
 
 /**
- * Returns handlers for MSW (Mock Service Worker 2) that answer every request to the service, and to your app's session
- * and token routes, from a mock service. Handlers that you list before them take precedence.
+ * Returns MSW handlers (Mock Service Worker 2) that use a mock service. They answer every request to the service and to
+ * your app's session and token routes. Handlers that you list before them take precedence.
  *
  * @example
  * ```ts

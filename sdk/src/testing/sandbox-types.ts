@@ -9,7 +9,7 @@ export type SandboxPartner = {
 };
 export type SandboxUser = { id: string; email: string; password: string; kind: 'person' | 'company' };
 
-/** The response of `GET /sandbox`: the URLs, credentials, test users, chains, wallets and offers of the sandbox. */
+/** The response to `GET /sandbox`: the URLs, credentials, test users, chains, wallets and offers of the sandbox. */
 export type SandboxOverview = {
   base_url: string;
   issuer: string;
@@ -82,7 +82,7 @@ export type SandboxClient = {
     kind?: 'person' | 'company';
     country?: string;
   }): Promise<SandboxUser>;
-  /** Returns the tokens of a completed sign-in, without a browser. */
+  /** Signs a user in without a browser and returns the tokens. */
   issueTokens(fields: { email: string; scope?: string; client_id?: string }): Promise<SandboxTokens>;
   /** Returns a client for the user with this email address. Without an address, creates a new user. */
   signIn(email?: string): Promise<{ causeway: Causeway; user: { email: string } }>;
@@ -98,7 +98,7 @@ export type SandboxClient = {
   /** Sends test money: the asset `asset_id`, or gas if `asset_id` is omitted. `amount` is in smallest units. */
   fund(chain: Chain, transfer: { address: string; amount: string; asset_id?: string }): Promise<void>;
   mine(chain: Chain, blocks: number): Promise<void>;
-  /** Replaces the latest blocks. */
+  /** Replaces the latest `depth` blocks. */
   reorganize(chain: Chain, depth: number): Promise<void>;
   setFault(fault: SandboxFault): Promise<void>;
   /** Moves the clock of a sandbox that runs with `CAUSEWAY_CLOCK=test`. */
@@ -106,12 +106,12 @@ export type SandboxClient = {
   /** Refunds a participation, as an operator would. */
   refund(participationId: string): Promise<void>;
   /**
-   * Returns the mail sent by the service and the documents provider, newest first. If `to` is given, returns only the
-   * mail to this address.
+   * Returns the mail sent by the service and the documents provider, newest first. If `to` is given, returns only mail
+   * to that address.
    */
   mail(to?: string): Promise<SandboxMail[]>;
   createInbox(): Promise<SandboxInbox>;
-  /** Sets how an inbox answers from now on. */
+  /** Sets how an inbox responds from now on. */
   setInbox(id: string, mode: SandboxInbox['mode']): Promise<void>;
   /** Returns the requests that an inbox has received, oldest first. */
   readInbox(id: string): Promise<SandboxInboxRequest[]>;

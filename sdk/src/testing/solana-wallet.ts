@@ -77,8 +77,8 @@ async function send(rpcUrl: string, transaction: Uint8Array): Promise<void> {
 const APPROVE_CHECKED = 13;
 
 /**
- * Reads an approval of tokens from a transaction's message, as a wallet shows it to its owner. Returns null for any
- * other transaction.
+ * Reads a token approval from a transaction's message, as a wallet shows it to its owner. Returns null for any other
+ * transaction.
  *
  * @example
  * ```ts
