@@ -4,9 +4,9 @@ import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Packages that are not bundled: they have native parts, load files beside their code, or are rarely needed. Everything
- * else is bundled into a few files whenever the sources change, because loading thousands of files through a TypeScript
- * loader would dominate the startup time.
+ * Packages that are not bundled: they have native parts, load files next to their code, or are rarely needed.
+ * Everything else is bundled into a few files whenever the sources change, because loading thousands of files through a
+ * TypeScript loader would dominate the startup time.
  */
 const EXTERNAL =
   /^(@node-rs\/argon2|litesvm|@redis\/client|tiny-secp256k1|esbuild|pg-native|@scalar\/.*|pino-pretty|vite)($|\/)/;
@@ -23,12 +23,12 @@ const sources = [
   'sdk/src',
 ].map((folder) => join(root, folder));
 const bundles = join(root, 'service', 'dist');
-/** The bundle of a release, which has no sources to compare it with, and no sandbox. */
+/** The bundle in a release. A release has no sandbox, and no sources to compare the bundle with. */
 export const release = join(bundles, 'release');
 
 /**
  * Returns the folder with `main.js`, `simulators.js` and `demo.js`. `npm ci` builds the folder. This function builds it
- * if it is missing: after an installation without scripts, or after a change of the sources.
+ * if it is missing, for example after an installation without scripts or a change to the sources.
  */
 export async function bundle() {
   if (existsSync(release)) return release;
@@ -62,8 +62,8 @@ export async function bundle() {
 }
 
 /**
- * Bundles one file into a separate folder, for tests that often start it as a process and for benchmarks. Returns the
- * bundle's path.
+ * Bundles one file into a separate folder, for benchmarks and for tests that start it as a process many times. Returns
+ * the bundle's path.
  */
 export async function bundleFile(file) {
   const folder = join(bundles, `file-${process.pid}-${basename(file)}`);
@@ -71,7 +71,7 @@ export async function bundleFile(file) {
   return join(folder, 'file.js');
 }
 
-/** Bundles the command line into `service/dist/release` of another folder, without the sandbox. */
+/** Bundles the command line without the sandbox, into `service/dist/release` under `target`. */
 export async function bundleRelease(target) {
   await build({ main: 'service/src/main.ts' }, join(target, 'service/dist/release'), /^@causeway\/sandbox\//);
 }
@@ -86,9 +86,9 @@ async function build(entryPoints, outdir, alsoExternal = /^$/) {
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    // The engine keeps the text of every loaded file in memory, so the bundle has no white space. Names stay, for stack
-    // traces and because oidc-provider looks up lifetimes by the names of its classes. `minifySyntax` would remove some of
-    // them, and `keepNames` would restore them with a call for every function that code creates.
+    // The engine keeps the text of every loaded file in memory, so the bundle has no white space. Names are kept for
+    // stack traces, and because oidc-provider looks up lifetimes by its class names. `minifySyntax` would remove some
+    // names. `keepNames` would restore them, but with an extra call for every function that the code creates.
     minifyWhitespace: true,
     legalComments: 'linked',
     sourcemap: true,
@@ -135,8 +135,8 @@ function escapeNonAscii(text) {
 }
 
 /**
- * Gives a package's file a source map that knows only the file's name. Node keeps all source maps in memory, and exact
- * lines are worth that only for our own code.
+ * Gives a package's file a source map that contains only the file's name. Node keeps all source maps in memory, and
+ * exact line numbers are worth that cost only for our own code.
  */
 function withFileNameOnly(path, text) {
   const map = { version: 3, sources: [basename(path)], names: [], mappings: 'AAAA' };

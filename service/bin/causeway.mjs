@@ -10,9 +10,9 @@ const folder = await bundle().catch((error) => {
   process.exit(2);
 });
 if (folder === release) {
-  // The published package only runs production, so its name alone is enough.
+  // The published package runs only in production, so `causeway` without a command means `causeway serve`.
   if (process.argv.length === 2) process.argv.push('serve');
-  // Refused here, before anything could open a database as a sandbox.
+  // Stops here, before anything can open a database as a sandbox.
   if (process.argv[2] === 'serve' && process.env.CAUSEWAY_PROFILE !== 'production') {
     console.error(
       'causeway: CAUSEWAY_PROFILE is not production, and this package has no sandbox. Write the settings for production with causeway init; for a sandbox, clone the repository and run npm ci && npm start.',
@@ -20,7 +20,7 @@ if (folder === release) {
     process.exit(2);
   }
 }
-// Keeps V8's young generation small until `serve` is ready. Otherwise it grows to 32 MB during the start, and an idle node
-// keeps this memory.
+// Keeps V8's young generation small until `serve` is ready. Otherwise it grows to 32 MB during startup, and an idle
+// node keeps that memory.
 if (process.argv[2] === 'serve') setFlagsFromString('--semi-space-growth-factor=1');
 await import(pathToFileURL(join(folder, 'main.js')).href);

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { bundleRelease } from './bundle.mjs';
 
 // Writes the published package to a folder: the bundled service, its files and the few packages that are not bundled,
-// pinned as in the lock file. "npm ci" in the folder completes it; "npm publish" publishes it.
+// pinned as in the lock file. `npm ci` in that folder installs those packages, and `npm publish` publishes the package.
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const target = process.argv[2];
 if (target === undefined) {
@@ -54,7 +54,7 @@ function lockRuntime() {
   return { name, version, lockfileVersion, requires: true, packages: kept };
 }
 
-/** Everything under `service/src` that is not code, which is in the bundle. */
+/** Returns whether a file under `service/src` must be copied. Code is already in the bundle. */
 const isAsset = (path) => !/\.(ts|tsx)$/.test(path);
 
 mkdirSync(target, { recursive: true });

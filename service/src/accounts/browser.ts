@@ -20,7 +20,7 @@ export type Browser = {
   csrf: string;
   source: Source;
   /**
-   * The language for mails to addresses without an account, from `Accept-Language`. New accounts start with this
+   * The language for emails to addresses without an account, from `Accept-Language`. New accounts start with this
    * language.
    */
   locale: Locale;

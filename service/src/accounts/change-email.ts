@@ -16,8 +16,8 @@ const UNIQUE_VIOLATION = '23505';
 
 /**
  * Sends a link to the new address and a notice to the old address. Returns an error message for the form if the new
- * address is not acceptable. If the new address already has an account, its owner gets a notice instead of the link.
- * Nobody else learns that the account exists.
+ * address is not acceptable. If the new address already has an account, the owner of that account gets a notice instead
+ * of the link. Nobody else learns that the account exists.
  */
 export async function requestEmailChange(
   ctx: Context,

@@ -1,4 +1,4 @@
-/** The most common passwords of allowed length, in lower case. */
+/** The most common passwords that have an allowed length, in lower case. */
 export const COMMON_PASSWORDS: ReadonlySet<string> = new Set(
   `
   !qaz2wsx3edc 0123456789 0987654321 1122334455 11223344556 123123123123 1231231234 123321123321 1234512345

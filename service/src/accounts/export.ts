@@ -5,7 +5,7 @@ import { readSecondFactor } from './second-factor.ts';
 import { listSessionsOf } from './sessions.ts';
 import { localeOf, type User } from './user.ts';
 
-/** Returns the data of the user's account, without secrets. */
+/** Returns the user's account data, without secrets. */
 export async function exportUser(ctx: Pick<Context, 'db' | 'sealing'>, user: User) {
   const { isOn } = await readSecondFactor(ctx, user.id);
   const sessions = await listSessionsOf(ctx, user.id);

@@ -23,7 +23,7 @@ export type Hold = Awaited<ReturnType<typeof listHolds>>[number];
 
 const MAX_REASON_LENGTH = 1_000;
 
-/** Puts a user on hold. Does nothing if the user is on hold already. The reason is for operators only. */
+/** Puts a user on hold. Does nothing if the user is already on hold. The reason is for operators only. */
 export async function holdUser(ctx: Parts, emailOrId: string, reason: string): Promise<HeldUser> {
   assertReason(reason);
   return ctx.db.transaction().execute(async (tx) => {
@@ -47,7 +47,7 @@ export async function releaseUser(
   return { ...user, isHeld: false, wasHeld };
 }
 
-/** Returns the user with all holds, latest first. */
+/** Returns the user and all of the user's holds, latest first. */
 export async function showHolds(
   { db }: Pick<Parts, 'db'>,
   emailOrId: string,
@@ -76,7 +76,7 @@ export function isErased(db: Db, userId: string): Promise<boolean> {
   return isErasedUser(db, userId);
 }
 
-/** Prevents new holds on the users until the transaction ends. Returns the users that are on hold already. */
+/** Prevents new holds on the users until the transaction ends. Returns the users that are already on hold. */
 export function lockHeld(tx: Db, userIds: readonly string[]): Promise<string[]> {
   return lockHeldUsers(tx, userIds);
 }

@@ -39,7 +39,7 @@ export async function showInteraction(
     const email = session?.user.email ?? loginHint(interaction);
     const passkeys = supportsPasskeys(ctx);
     // If passkeys work only on localhost, the user can continue there. The app's request then starts again on
-    // localhost, because the cookie of this sign-in is bound to the current host.
+    // localhost, because this sign-in's cookie is bound to the current host.
     const params = new URLSearchParams(interaction.params as Record<string, string>);
     const elsewhere = passkeyUrl(ctx, `/oauth/authorize?${params}`);
     if (elsewhere !== null && request.query.passkey === 'elsewhere') return { redirect: elsewhere };
@@ -121,7 +121,7 @@ function loginHint({ params }: Interaction): string | undefined {
 }
 
 /**
- * Returns the URL that continues the app's request. `baseUrl` has the host that the browser uses now. The browser's
+ * Returns the URL that continues the app's request. `baseUrl` has the host that the browser is using now. The browser's
  * cookies are bound to that host.
  */
 function resumeUrl({ baseUrl }: Context, { uid }: Interaction): string {
@@ -132,7 +132,7 @@ async function completeLogin(ctx: Context, interaction: Interaction, session: Se
   const { user, signed_in_at } = session;
   const previous = interaction.session;
   if (previous !== undefined && previous.accountId !== user.id) {
-    // Another user was signed in to this browser. Destroys that user's session, so that nothing of it carries over.
+    // Another user was signed in to this browser. Destroys that user's session, so that nothing carries over from it.
     await (await ctx.oauth.provider().Session.findByUid(previous.uid))?.destroy();
     delete interaction.session;
   }

@@ -11,8 +11,7 @@ import { addPageRoute, sendPage } from './page-route.ts';
 const PATH = '/oauth/logout';
 
 /**
- * Adds the end-session endpoint. A browser gets an error page for a client error. In all other cases, the reply to an
- * error is the error object.
+ * Adds the end-session endpoint. Browsers get client errors as a page. All other errors are sent as an error object.
  */
 export function addLogoutRoutes(app: FastifyInstance, ctx: Context): void {
   app.setErrorHandler((thrown, request, reply) => {

@@ -64,8 +64,8 @@ function leave({ redirectUri, state }: Logout): PageResponse {
 }
 
 /**
- * Validates the parameters. Throws `malformed_request` if one of them is invalid: such a request must neither sign the
- * user out nor redirect the browser.
+ * Validates the parameters. Throws `malformed_request` if one of them is invalid, because an invalid request must
+ * neither sign the user out nor redirect the browser.
  */
 async function readLogout(ctx: Context, input: Record<string, unknown>): Promise<Logout> {
   const idToken = readParameter(input, 'id_token_hint');
@@ -88,7 +88,7 @@ async function readLogout(ctx: Context, input: Record<string, unknown>): Promise
   return { client, redirectUri, state: readParameter(input, 'state'), userId: hint?.userId ?? null };
 }
 
-/** An empty parameter counts as absent (RFC 6749 §3.1). A parameter that occurs twice is refused. */
+/** An empty parameter counts as absent (RFC 6749 §3.1). Throws if a parameter occurs more than once. */
 function readParameter(input: Record<string, unknown>, name: string): string | null {
   const value = input[name];
   if (value === undefined || value === '') return null;

@@ -58,7 +58,7 @@ export async function findNewAddress(ctx: Context, userId: string, secret: strin
   return sealed === null ? null : ctx.sealing.open('new address', sealed, hash.toString('hex')).toString();
 }
 
-/** Reads the link without consuming it: mail scanners open every link in a mail. */
+/** Reads the link without consuming it, because mail scanners open every link in an email. */
 export async function findConfirmLink(ctx: Context, secret: string): Promise<ConfirmLink | null> {
   const hash = hashSecret(secret);
   const row = await store.findConfirmLink(ctx.db, hash);

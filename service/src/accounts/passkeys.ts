@@ -58,7 +58,7 @@ export async function addPasskeyOptions(ctx: Context, cookie: string, user: User
 }
 
 /**
- * Adds a passkey. Returns false if the response is invalid or answers no pending challenge, or if the passkey is
+ * Adds a passkey. Returns false if the response is invalid or does not answer a pending challenge, or if the passkey is
  * already registered.
  */
 export async function addPasskey(

@@ -13,8 +13,8 @@ import { clearFailures, type Source, throttleMail } from './throttle.ts';
 import { localeOf } from './user.ts';
 
 /**
- * Sends a reset link. Unknown addresses get a mail too, so that neither the page nor the response time reveals who has
- * an account.
+ * Sends a reset link. Unknown addresses get an email too, so that neither the page nor the response time reveals who
+ * has an account.
  */
 export async function requestPasswordReset(
   ctx: Context,

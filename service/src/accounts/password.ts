@@ -7,8 +7,8 @@ const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 const CURRENT_PREFIX = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=${COST.parallelism}$`;
 
 /**
- * A hash that no password matches. Unknown accounts are checked against it, so that the response takes as long as for a
- * known account.
+ * A hash that no password matches. Attempts on unknown accounts are checked against it, so that the response takes as
+ * long as for a known account.
  */
 const DUMMY_HASH = `${CURRENT_PREFIX}c29kaXVtIGNobG9yaWRl$AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8`;
 

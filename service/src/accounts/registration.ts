@@ -21,9 +21,9 @@ export type FormProblems = Partial<Record<'email' | 'password' | 'kind', string>
 export const INVALID_EMAIL = 'Enter a valid email address, such as name@example.com.';
 
 /**
- * Starts a registration: sends a mail, or returns the validation errors. For a new address, the mail contains a
- * confirmation link. For an address that already has an account, the mail says so. Both cases take the same work (one
- * password hash and one mail), so that only the owner of the mailbox learns whether the address has an account.
+ * Starts a registration: sends an email, or returns the validation errors. For a new address, the email contains a
+ * confirmation link. For an address that already has an account, the email says so. Both cases take the same work (one
+ * password hash and one email), so that only the owner of the mailbox learns whether the address has an account.
  */
 export async function startRegistration(
   ctx: Context,

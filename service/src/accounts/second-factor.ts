@@ -15,7 +15,7 @@ import { localeOf } from './user.ts';
 
 const PURPOSE = 'totp secret';
 const RECOVERY_CODES = 10;
-/** A recovery code has 80 random bits. Nobody can guess such a code from its hash, so a plain hash is enough. */
+/** A recovery code has 80 random bits, too many to guess the code from its hash. So a plain hash is enough. */
 const RECOVERY_CODE_BYTES = 10;
 const RESEAL_BATCH_SIZE = 100;
 
@@ -36,8 +36,8 @@ export async function hasSecondFactor(db: Db, userId: string): Promise<boolean> 
 export type TotpSetup = { secret: string; uri: string };
 
 /**
- * Creates a secret for the user's authenticator app. Replaces an unconfirmed secret, because somebody else may have
- * seen it. Returns null if the second factor is already on.
+ * Creates a secret for the user's authenticator app. Replaces any unconfirmed secret, because somebody else may have
+ * seen that one. Returns null if the second factor is already on.
  */
 export async function startTotp(ctx: Context, user: User): Promise<TotpSetup | null> {
   const secret = ctx.random(TOTP_SECRET_BYTES);

@@ -19,7 +19,7 @@ export type Session = Authentication & {
   isUseStale: boolean;
 };
 
-/** A session in the list that its user sees. */
+/** A session as it is listed for its user. */
 export type ListedSession = {
   id: string;
   browser: string | null;
@@ -32,7 +32,7 @@ export type ListedSession = {
 const SESSION_TTL = '12 hours';
 /** How long a sign-in counts as recent. Sensitive actions, such as changing the password, require a recent sign-in. */
 const RECENT = '5 minutes';
-/** The recorded last use is updated at most once in this time, to save writes. */
+/** The recorded last use is updated at most this often, to save writes. */
 const USE_PRECISION = '1 minute';
 
 export async function insertSession(

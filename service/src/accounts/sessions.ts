@@ -105,7 +105,7 @@ export async function signOutEverywhere(
   await db.transaction().execute(async (tx) => {
     await lockAccount(tx, userId);
     await endSessionsOf(tx, userId);
-    // Cancels a requested change of the email address, because an intruder in one of these sessions may have requested
+    // Cancels a pending change of the email address, because an intruder in one of these sessions may have requested
     // it.
     await deleteLinksOf(tx, userId, 'change_email');
     await recordDecision(tx, {

@@ -40,9 +40,9 @@ export async function showSignIn(
 }
 
 /**
- * Returns whether passkeys work on this host. If they work only on localhost, also returns a link that leads there.
- * During an app's sign-in, the link goes to the page of that sign-in. That page starts the app's request again on
- * localhost, because the cookie of the sign-in is bound to this host.
+ * Returns whether passkeys work on this host. If they work only on localhost, also returns a link to localhost. During
+ * an app's sign-in, the link instead goes to the page of that sign-in. That page restarts the app's request on
+ * localhost, because the sign-in's cookie is bound to this host.
  */
 function passkeySupport(ctx: Context, returnPath: string | null) {
   const url = passkeyUrl(ctx, withReturnPath('/sign-in', returnPath));

@@ -33,8 +33,8 @@ export async function canStepUp(
 }
 
 /**
- * Returns whether the user must sign in again with a stronger method. This is the case if the session does not meet the
- * requested authentication contexts, but another sign-in method of the user would.
+ * Returns whether the user must sign in again with a stronger method. That is the case if the session does not meet the
+ * requested authentication contexts, but another of the user's sign-in methods would.
  */
 export async function needsStepUp(
   ctx: Pick<Context, 'db' | 'config' | 'baseUrl'>,

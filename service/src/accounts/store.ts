@@ -9,7 +9,7 @@ export type User = {
   id: string;
   email: string;
   kind: UserKind;
-  /** The language of the user's mails. Null means the default language. */
+  /** The language of the user's emails. Null means the default language. */
   locale: string | null;
 };
 

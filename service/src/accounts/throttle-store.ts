@@ -43,8 +43,9 @@ export async function rememberSources(db: Db, account: Buffer, sources: readonly
 }
 
 /**
- * Returns whether someone has signed in to the account from the source, which is a browser or a network. `accounts` are
- * the hashes of this account, and `sources` the hashes of this source, with one hash per configured secret.
+ * Returns whether someone has signed in to the account from the source, which is a browser or a network. `accounts`
+ * contains the hashes of this account, and `sources` the hashes of this source. Each has one hash per configured
+ * secret.
  */
 export async function findKnownSource(
   db: Db,

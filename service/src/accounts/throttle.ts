@@ -19,8 +19,8 @@ const MAX_MAILS_PER_DAY = 10;
 const MAX_CODES_PER_HOUR = 10;
 
 /**
- * Where a request comes from. `device` is the long-lived cookie of the browser. `browser` is the name of the browser;
- * null if unknown.
+ * Where a request comes from. `device` is the browser's long-lived cookie. `browser` is the browser's name, or null if
+ * unknown.
  */
 export type Source = { device: string; network: string; browser: string | null };
 
@@ -88,7 +88,7 @@ export async function clearFailures(ctx: Context, email: string): Promise<void> 
   await deleteCounts(ctx.db, accountKeys(ctx, 'account', email));
 }
 
-/** Limits how many mails an address receives per minute and day, so that nobody can flood a mailbox through us. */
+/** Limits how many emails an address receives per minute and per day, so that nobody can flood a mailbox through us. */
 export async function throttleMail(ctx: Context, email: string, source: Source): Promise<void> {
   const keys = await countingKeys(ctx, 'mail', email, source);
   await enforceLimit(ctx, 'account_mail', nameOf(keys));
@@ -105,16 +105,16 @@ function nameOf([newest]: readonly Buffer[]): string {
 }
 
 /**
- * Returns the keys of an account, one per configured secret, newest secret first. The older keys are needed because
- * nodes that do not have the newest secret yet still use them.
+ * Returns an account's keys, one per configured secret, newest secret first. Nodes that do not have the newest secret
+ * yet still use the older keys.
  */
 function accountKeys({ sealing }: Context, purpose: string, email: string, source = ''): Buffer[] {
   return sealing.tags(purpose, source === '' ? normalizeEmail(email) : `${normalizeEmail(email)} ${source}`);
 }
 
 /**
- * Returns the keys of the count for this account and source. Each known browser or network has its own count. All
- * unknown browsers and networks share one count.
+ * Returns the keys under which attempts from this source on this account are counted. Each known browser or network has
+ * its own count. All unknown browsers and networks share one count.
  */
 async function countingKeys(ctx: Context, purpose: string, email: string, source: Source): Promise<Buffer[]> {
   const accounts = accountKeys(ctx, 'account', email);

@@ -15,7 +15,7 @@ const UNKNOWN = messagePage({
 });
 
 /**
- * Adds the routes of the unsubscribe links in mails. Each link turns off one topic. The token in the link is the only
+ * Adds the routes for the unsubscribe links in emails. Each link turns off one topic. The token in the link is the only
  * authorization. There is no CSRF token, because mail programs post without cookies (RFC 8058).
  */
 export function addUnsubscribeRoutes(app: FastifyInstance, ctx: Context): void {

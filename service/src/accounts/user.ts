@@ -18,7 +18,7 @@ export function lockUser(tx: Db, idOrEmail: string): Promise<{ id: string; email
   return store.lockUser(tx, idOrEmail);
 }
 
-/** Returns the language for mails to the user. */
+/** Returns the language for emails to the user. */
 export function localeOf({ locale }: Pick<store.User, 'locale'>): Locale {
   return parseLocale(locale) ?? LOCALES[0];
 }

@@ -48,7 +48,7 @@ export async function acknowledge(
 
 /**
  * Returns the current version of the document. If several options require the document, they all have the same version,
- * so the first match is enough. Throws `acknowledgement_outdated` if the input names another version or hash.
+ * so the first match is enough. Throws `acknowledgement_outdated` if the input has another version or hash.
  */
 function findCurrent(options: readonly OfferOption[], input: NewAcknowledgement): AcknowledgementDetails {
   const current = options

@@ -2,7 +2,7 @@ import type { Db } from '../db/pool.ts';
 import { removeNetworks } from './store.ts';
 
 /**
- * Removes the networks of the requests from the user's acknowledgements. Keeps the rest of each row as evidence of what
+ * Removes the network of each request from the user's acknowledgements. Keeps the rest of each row as evidence of what
  * the user acknowledged and when. Once the account is erased, these rows contain no personal data.
  */
 export async function eraseUser(tx: Db, userId: string): Promise<{ kept: string[] }> {

@@ -146,7 +146,7 @@ describe('a new version', () => {
     const { id, person: reader } = await newUser();
     await proveWallets(app.ctx, [evmWallet('revised').address], { userId: id });
     await acknowledge(reader, V1, before.id);
-    // The gate of a purchase in flight has read `before`.
+    // Runs the eligibility check of a purchase in flight, which has already read `before`.
     const lock = (purpose: Purpose) =>
       app.ctx.db.transaction().execute((tx) =>
         lockEligible(app.ctx, tx, { userId: id, partnerId: partnerOf('partner-one') }, purpose, {
@@ -161,7 +161,7 @@ describe('a new version', () => {
       await expect(lock(purpose)).rejects.toMatchObject({
         ...{ code: 'requirements_not_met', details: { checks: [{ code: 'acknowledgement', next }] } },
       });
-    // What was accepted stays accepted.
+    // Purchases that were already accepted stay accepted.
     for (const purpose of ['permission', 'commit'] as const) await lock(purpose);
     await expect.poll(() => statusesOf(reader, before)).toEqual(['action_needed', 'action_needed']);
     expect((await acknowledge(reader, V1, before.id)).body.code).toBe('acknowledgement_outdated');
@@ -179,7 +179,7 @@ describe('a new version', () => {
     );
     const moved = fileWith(V1, 'rewritten', 'https://issuer.test/moved.pdf');
     await expect(applyOffers(app.ctx, [moved])).rejects.toThrow('url has changed');
-    // A version that users have acknowledged cannot come back with another text.
+    // A version that users have acknowledged cannot be republished with a different text.
     await applyOffers(app.ctx, [fileWith(V2, 'rewritten')]);
     await expect(applyOffers(app.ctx, [fileWith(textOf('1', '9'), 'rewritten')])).rejects.toThrow(
       'risk-disclosure: sha256 has changed',

@@ -50,7 +50,7 @@ async function verify(config: Config, files: readonly string[]): Promise<void> {
   }
 }
 
-/** A missing file must not exit with 1, which means that the log is not intact. */
+/** A missing file must not lead to exit status 1, which means that the log is not intact. */
 function readCheckpoint(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((error: Error) => {
     throw new UsageError(`${file} cannot be read: ${error.message}`);

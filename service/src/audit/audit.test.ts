@@ -70,7 +70,7 @@ describe('the sealer', () => {
       await attack('truncate audit_entries restart identity', 'truncate audit_checkpoints, audit_tiles');
       await expect.poll(() => value('last_run_timestamp_seconds'), { timeout: 10_000 }).toBe(first + 60);
 
-      // A forged checkpoint that covers the whole log and looks new leaves nothing to seal.
+      // If a forged checkpoint looks new and covers the whole log, there is nothing left to seal.
       await write(2);
       await expect.poll(() => findTreeCheckpoint(app.ctx.db), { timeout: 10_000 }).toBeDefined();
       await attack(`update audit_checkpoints set note = 'forged', at = now() + interval '1 second'`);

@@ -25,7 +25,7 @@ type SigningKey = VerificationKey & { privateKey: KeyObject };
 export type FormerKey = { publicKey: Buffer; end: Checkpoint };
 
 /**
- * `hash` is usually the root of the tree. It is the chain hash in the start of the log, in the `end` of a key, and in
+ * `hash` is usually the root of the tree. It is the chain hash for the start of the log, for the `end` of a key, and in
  * checkpoints signed by versions before 0.2.
  */
 export type Checkpoint = { size: bigint; hash: Buffer };
@@ -58,7 +58,7 @@ export function isTreeCheckpoint(note: string): boolean {
   return originOf(note) !== CHAIN_ORIGIN;
 }
 
-/** `origin` names the log in its signed notes. */
+/** `origin` identifies the log in its signed notes. */
 export function createCheckpointKeys(
   sealing: Pick<Sealing, 'tags'>,
   formerKeys: readonly FormerKey[] = [],
@@ -107,8 +107,8 @@ export function verifierKey({ origin, newest: { publicKey, hint } }: CheckpointK
 }
 
 /**
- * Returns a note about the first `size` entries, signed with the key of every configured secret. So during a rotation,
- * verifiers that know only the older key can still verify the note.
+ * Returns a note about the first `size` entries, signed with the key of every configured secret. This way, verifiers
+ * that know only the older key can still verify the note during a rotation.
  */
 export function signCheckpoint({ origin, listed }: CheckpointKeys, { size, hash }: Checkpoint): string {
   const text = `${origin}\n${size}\n${hash.toString('base64')}\n`;

@@ -16,8 +16,8 @@ export async function loadCheckpointKeys({ db, sealing }: Parts): Promise<Checkp
   const former = (await listFormerKeys(db)).map(({ public_key, size, chain_hash, tag }) => ({
     ...{ publicKey: public_key, end: { size, hash: chain_hash }, tag },
   }));
-  // The tag protects the key and its `end`, because only a configured secret can make the tag. So keys that someone
-  // inserted into the database, or whose `end` someone changed, are not trusted.
+  // The tag protects the key and its `end`, because only a configured secret can create the tag. A key is not trusted
+  // if someone inserted it into the database or changed its `end`.
   const trusted = former.filter(({ publicKey, end, tag }) =>
     sealing.verifyTag(PURPOSE, tagged(publicKey, end), tag),
   );

@@ -9,7 +9,7 @@ import { HASH_BYTES, TILE_WIDTH } from './tree.ts';
 
 const FULL_TILE_CACHE = 'public, max-age=31536000, immutable';
 /**
- * Partial tiles may be cached only briefly. A restored backup may lack the newest entries, and new entries then take
+ * Partial tiles may be cached only briefly. A restored backup may lack the newest entries, and new entries then reuse
  * their positions. A partial tile from before the restore would contradict the new checkpoint.
  */
 const PARTIAL_TILE_CACHE = 'public, max-age=60';

@@ -33,7 +33,7 @@ const attack = (...statements: string[]) =>
     await sql`set local session_replication_role = replica`.execute(tx);
     for (const statement of statements) await sql.raw(statement).execute(tx);
   });
-/** Writes entries and signs a checkpoint of all of them. */
+/** Writes entries and signs a checkpoint that covers the whole log. */
 const seal = async (count: number, ...secrets: Buffer[]) => {
   for (let n = 0; n < count; n++) await recordCommand(app.ctx.db, `test ${n}`);
   await sealAuditLog(under(0, ...secrets), 0);
@@ -59,7 +59,7 @@ describe('entries past their retention', () => {
     await seal(2);
     expect(await verifyAuditLog(app.ctx, [early, kept])).toMatchObject({
       ...{ start: 7n, entries: 4n, problem: null },
-      // The checkpoints of 7, 9 and 11 entries, and the kept one of 7. The earlier one no longer proves anything.
+      // The stored checkpoints of 7, 9 and 11 entries, and `kept`, which has 7. `early` no longer proves anything.
       checkpoints: 4,
     });
     await deleteOldAuditEntries(afterRetention());
@@ -80,7 +80,7 @@ describe('entries past their retention', () => {
     await attack("update audit_entries set entry = entry || ' ' where position = 8");
     await expect(deleteOldAuditEntries(afterRetention(), 5)).rejects.toThrow('entry 8 was changed');
     expect(await positions()).toEqual([7, 8, 9, 10, 11, 12]);
-    // A step takes at least one checkpoint, however many entries it covers.
+    // A step goes up to at least one checkpoint, however many entries that checkpoint covers.
     await seal(3);
     await attack('update audit_entries set entry = rtrim(entry) where position = 8');
     await deleteOldAuditEntries(afterRetention(), 1);

@@ -12,7 +12,9 @@ import { findProblem } from './verify.ts';
 
 const DAY_MS = 86_400_000;
 const BATCH_SIZE = 2_000;
-/** How many entries a step deletes at most, if there are enough checkpoints. A step holds the sealing lock. */
+/**
+ * The maximum number of entries that a step deletes, if there are enough checkpoints. Each step holds the sealing lock.
+ */
 const MAX_STEP_ENTRIES = 100_000;
 
 type Parts = Pick<Context, 'db' | 'clock' | 'config' | 'sealing'>;
@@ -20,8 +22,8 @@ type Parts = Pick<Context, 'db' | 'clock' | 'config' | 'sealing'>;
 /**
  * Deletes entries older than `AUDIT_RETENTION_DAYS`, in steps that each end at a signed checkpoint. Verifies the
  * entries of a step first. Throws if someone has changed an entry, because changed entries are evidence. Also throws if
- * an entry before an old enough checkpoint is not old enough itself. The chain proves the times of entries, but nothing
- * proves the time of a checkpoint.
+ * a checkpoint is old enough, but an entry before it is not: the chain proves the times of entries, but nothing proves
+ * the time of a checkpoint.
  */
 export async function deleteOldAuditEntries(ctx: Parts, maxStepEntries = MAX_STEP_ENTRIES): Promise<void> {
   const { clock, config, sealing } = ctx;
@@ -35,7 +37,7 @@ export async function deleteOldAuditEntries(ctx: Parts, maxStepEntries = MAX_STE
       isMore = false;
       if (next === undefined) return start.size;
       const keys = await loadCheckpointKeys({ db, sealing });
-      // The tree is built from the hashes of the entries, so an entry may be deleted only once it is in a signed tree.
+      // The tree is built from the entries' hashes, so an entry may be deleted only once it is in a signed tree.
       if (next.size > BigInt((await readSignedTree(db, keys)).size)) return start.size;
       isMore = true;
       const end = (next.tree ? openTreeCheckpoint : openCheckpoint)(keys, next.note);
