@@ -103,7 +103,7 @@ export function createSend(options: CausewayOptions): Send {
  * `option` is the option's name in the error message.
  */
 export function trimBaseUrl(baseUrl: string | undefined, option = 'baseUrl'): string {
-  const example = 'set it to the URL of the service, such as https://causeway.example';
+  const example = "set it to the service's URL, such as https://causeway.example";
   if (typeof baseUrl !== 'string' || baseUrl === '') throw new TypeError(`${option} is missing; ${example}`);
   const trimmed = baseUrl.replace(/\/+$/, '');
   const refused = (reason: string) =>

@@ -252,7 +252,7 @@ export type KycToken = {
   token: string;
 };
 
-/** The document as the user has read it: the values of the requirement whose document you showed. */
+/** The document that the user has read. Use the values from the requirement's `details`. */
 export type NewAcknowledgement = {
   /** Identifies the document within the offer. All versions of the document share it. */
   document: string;

@@ -39,7 +39,7 @@ export async function bundle() {
     mkdirSync(draft, { recursive: true });
   } catch (error) {
     throw new Error(
-      `the build is missing and cannot be written to ${bundles} (${error.code}); run npm run build where the folder is writable`,
+      `the build is missing and cannot be written to ${bundles} (${error.code}); run "npm run build" where the folder is writable`,
     );
   }
   await build(

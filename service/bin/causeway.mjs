@@ -15,7 +15,7 @@ if (folder === release) {
   // Stops here, before anything can open a database as a sandbox.
   if (process.argv[2] === 'serve' && process.env.CAUSEWAY_PROFILE !== 'production') {
     console.error(
-      'causeway: CAUSEWAY_PROFILE is not production, and this package has no sandbox. Write the settings for production with causeway init; for a sandbox, clone the repository and run npm ci && npm start.',
+      'causeway: CAUSEWAY_PROFILE is not "production", and this package has no sandbox. Run "causeway init" to write the settings for production. For a sandbox, clone the repository and run "npm ci && npm start".',
     );
     process.exit(2);
   }

@@ -73,7 +73,7 @@ async function readLogout(ctx: Context, input: Record<string, unknown>): Promise
   const redirectUri = readParameter(input, 'post_logout_redirect_uri');
   const hint = idToken === null ? null : await ctx.oauth.verifyIdTokenHint(idToken);
   if (idToken !== null && hint === null)
-    throw refuse('The id_token_hint is not an ID token of this service.');
+    throw refuse('The id_token_hint is not an ID token from this service.');
   if (hint !== null && clientId !== null && hint.clientId !== clientId)
     throw refuse('The id_token_hint was issued to a different client_id.');
   const requested = hint?.clientId ?? clientId;

@@ -12,10 +12,10 @@ export const acknowledgementRoutes = [
     operationId: 'createAcknowledgement',
     summary: 'Record that the user has read a document',
     description:
-      'Completes the `acknowledgement` requirements of the offer that ask for this document. Show the document first, and send the ' +
-      'values of the requirement whose document the user has read. If a newer version applies by then, the reply is ' +
-      '`acknowledgement_outdated`, with the current `version` and `sha256` in `errors`. A repeated request ' +
-      'returns the first record while the version applies.',
+      "Completes the offer's `acknowledgement` requirements for this document. Show the document first, then send the " +
+      "values from the requirement's `details`. If a newer version applies by then, the reply is " +
+      '`acknowledgement_outdated`, with the current `version` and `sha256` in `errors`. As long as the version ' +
+      'applies, a repeated request returns the first record.',
     params: OfferParams,
     body: NewAcknowledgement,
     reply: Acknowledgement,
@@ -29,8 +29,9 @@ export const acknowledgementRoutes = [
     operationId: 'listAcknowledgements',
     summary: "List the user's acknowledgements",
     description:
-      'Lists the documents of the offer that the user has acknowledged, with their versions, newest first. An acknowledgement counts for ' +
-      'all partners that sell the offer, so the list includes acknowledgements recorded by other partners. Records of earlier versions stay in the list.',
+      "Lists the offer's documents that the user has acknowledged, with their versions, newest first. An acknowledgement " +
+      'counts for all partners that sell the offer, so the list includes acknowledgements recorded by other partners. ' +
+      'Records of earlier versions stay in the list.',
     params: OfferParams,
     query: PageQuery,
     reply: Acknowledgements,

@@ -9,8 +9,7 @@ export const NewAcknowledgement = Closed(
   { document, version, sha256 },
   {
     title: 'NewAcknowledgement',
-    description:
-      'The document as the user has read it: the values of the requirement whose document you showed.',
+    description: "The document that the user has read. Use the values from the requirement's `details`.",
   },
 );
 export type NewAcknowledgement = Static<typeof NewAcknowledgement>;

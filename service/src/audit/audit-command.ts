@@ -12,11 +12,11 @@ import { verifyAuditLog } from './verify.ts';
 export const AUDIT_HELP: CommandHelp = {
   usage: ['audit verify [--checkpoint FILE …]', 'audit export', 'audit checkpoint'],
   description:
-    'Reads the sealed audit log. verify recomputes its chain, checks the signed checkpoints and, if an entry was changed, removed or inserted, names the first such entry and exits with status 1. export prints every sealed entry as a line of JSON with its hashes. checkpoint prints the newest checkpoint: keep copies outside the database, because only they can reveal that the whole database was rolled back or rewritten.',
+    'Reads the sealed audit log. "verify" recomputes the log\'s chain and checks the signed checkpoints. If an entry was changed, removed or inserted, it reports the first such entry and exits with status 1. "export" prints every sealed entry as a line of JSON with its hashes. "checkpoint" prints the newest checkpoint. Keep copies of it outside the database, because only they can reveal that the whole database was rolled back or rewritten.',
   options: { '--checkpoint FILE': 'A checkpoint that was kept outside the database. Repeatable.' },
   examples: {
     'audit checkpoint > checkpoint.txt': 'Keep the newest checkpoint',
-    'audit verify --checkpoint checkpoint.txt': 'Verify the log, also against that checkpoint',
+    'audit verify --checkpoint checkpoint.txt': 'Verify the log against that checkpoint too',
   },
 };
 
@@ -42,7 +42,10 @@ async function verify(config: Config, files: readonly string[]): Promise<void> {
   const { start, entries, checkpoints, problem } = await runCommand(config, (ctx) =>
     verifyAuditLog(ctx, kept),
   );
-  const after = start === 0n ? '' : `, after entry ${start}, the last one that was deleted as too old`;
+  const after =
+    start === 0n
+      ? ''
+      : `, starting with entry ${start + 1n} (older entries were deleted after their retention period)`;
   if (problem === null) console.log(`${entries} entries and ${checkpoints} checkpoints verified${after}.`);
   else {
     console.log(`The audit log is not intact: ${problem}.`);
