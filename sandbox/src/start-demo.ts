@@ -8,7 +8,7 @@ import { stopChild } from './stop-child.ts';
 
 export type Demo = {
   url: string;
-  /** Passes the partner's settings to the app, which serves requests from then on. */
+  /** Passes the partner's settings to the app, which then starts serving requests. */
   configure(settings: DemoSettings): void;
   stop(): Promise<void>;
 };
@@ -20,7 +20,7 @@ const START_TIMEOUT_MS = 20_000;
 const STOP_TIMEOUT_MS = 3_000;
 const MIN_RESTART_DELAY_MS = 500;
 const MAX_RESTART_DELAY_MS = 30_000;
-/** The usual port of a partner's app in development. */
+/** The usual port for a partner's app in development. */
 const USUAL_PORT = 3000;
 
 /**

@@ -36,7 +36,7 @@ type Print = (text: string) => void;
 
 /** The chains, providers, mail server and demo app that surround one service. */
 export type Sandbox = {
-  /** Points the service at the simulators. Explicit settings take precedence. */
+  /** Settings that point the service at the simulators. Explicit settings take precedence. */
   settings: Partial<Config>;
   /** Seeds users, partners and offers, and returns the controls. Called once the context is built. */
   attach(ctx: Context): Promise<Controls>;

@@ -34,7 +34,7 @@ export type Simulators = SimulatorsReady['simulators'] & {
   pid: number;
   /** Resolves when the process has exited. */
   stop(): Promise<void>;
-  /** Resolves with the exit code, whether the process was stopped or ended on its own. */
+  /** Resolves with the exit code, whether the process was stopped or exited on its own. */
   exited: Promise<number | null>;
 };
 

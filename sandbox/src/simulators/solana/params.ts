@@ -23,7 +23,7 @@ export function readCommitment({ commitment }: Config, name = 'commitment'): Com
 }
 
 /**
- * Reads the commitment level for a method about past blocks. Throws for `processed`, because such methods know only
+ * Reads the commitment level for a method that returns past blocks. Throws for `processed`: these methods see only
  * confirmed blocks.
  */
 export function readHistoryCommitment(config: Config): Exclude<Commitment, 'processed'> {

@@ -112,8 +112,7 @@ function renderMeta(node: Node, entry: Landed, isParsed: boolean, { version }: W
 }
 
 /**
- * Renders the inner instructions, grouped by the instruction that called them. Leaves out instructions without inner
- * instructions.
+ * Renders the inner instructions, grouped by the instruction that invoked them. Omits instructions that invoked none.
  */
 export function renderInner({ inner, keys }: Pick<Landed, 'inner' | 'keys'>, isParsed: boolean) {
   return inner.flatMap((calls, index) => {

@@ -18,7 +18,7 @@ const METHODS = new Map<string, Method>(
   Object.entries({ ...accountMethods, ...clusterMethods, ...historyMethods, ...sendMethods(payFromFaucet) }),
 );
 const MAX_BODY_BYTES = 50 * 1024;
-/** How many slots a node with the fault `stale` is behind. */
+/** How many slots a node with the `stale` fault lags behind. */
 const STALE_SLOTS = 50;
 
 const CORS = {

@@ -22,7 +22,7 @@ export type ReadySolana = {
 };
 
 const SLOT_MS = 400;
-/** A slot is final after this many further slots. The public networks need more: about 13 seconds. */
+/** How many slots must follow before a slot is final. Public networks take longer: about 13 seconds. */
 const FINALITY_LAG_SLOTS = 4;
 
 /** Starts the embedded Solana chain behind a JSON-RPC server. */
@@ -43,8 +43,8 @@ export const startSolana: StartSimulator<ReadySolana> = async ({ folder, control
   ]);
   const server = createRpcServer((path) => nodes.get(path));
   addSolanaControls(control, { chain, fault: serviceNode.fault, node: serviceNode.node });
-  // Slots pass in real time, so that the chain continues while the test clock is stopped. If the test clock is moved
-  // forward, adds the slots of the skipped time.
+  // Slots advance in real time, so that the chain keeps running while the test clock is stopped. Moving the test clock
+  // forward adds the slots for the skipped time.
   let lastNow = clock.now();
   clock.onChange(async () => {
     const passed = Math.floor((clock.now() - lastNow) / SLOT_MS);

@@ -23,12 +23,12 @@ export type Execution = {
   err: TransactionError | null;
   logs: string[];
   units: number;
-  /** `inner[i]` has the inner instructions of instruction `i`. */
+  /** `inner[i]` contains the inner instructions of instruction `i`. */
   inner: InnerCall[][];
   returnData: { program: Uint8Array; data: Uint8Array } | null;
 };
 
-/** The Solana virtual machine with its accounts: no blocks, no history, no blockhash checks. */
+/** The Solana virtual machine and its accounts, without blocks, history or blockhash checks. */
 export type Svm = {
   account(key: Uint8Array): AccountState | null;
   balance(key: Uint8Array): bigint;
@@ -94,7 +94,7 @@ function toState(account: Account | null): AccountState | null {
     owner: account.owner(),
     data: account.data(),
     executable: account.executable(),
-    // Every account here is exempt from rent. LiteSVM would report the rent epoch 0 for new accounts.
+    // Every account here is rent-exempt, but LiteSVM would report rent epoch 0 for new accounts.
     rentEpoch: RENT_EXEMPT_EPOCH,
   };
 }

@@ -38,7 +38,7 @@ const MESSAGES: Record<string, string> = {
   TooManyAccountLocks: 'Transaction locked too many accounts',
 };
 
-/** Describes an error in the words of a node's error message. */
+/** Returns the message that a node sends for an error. */
 export function describeTransactionError(error: TransactionError): string {
   if (typeof error === 'string') return MESSAGES[error] ?? error;
   const [index, detail] = (error.InstructionError ?? []) as [number, TransactionError];

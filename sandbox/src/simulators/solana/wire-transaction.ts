@@ -11,8 +11,8 @@ export type WireTransaction = {
   signatures: Buffer[];
   message: Buffer;
   /**
-   * A hash of `message`. Nodes detect duplicates by it. The signatures cannot serve for this, because one message can
-   * have several valid signatures.
+   * A hash of `message`, by which nodes detect duplicates. Signatures would not work, because one message can have
+   * several valid signatures.
    */
   messageHash: string;
   version: 'legacy' | 0;
@@ -109,7 +109,7 @@ function createReader(bytes: Buffer) {
     return bytes.subarray(offset - length, offset);
   };
   const byte = () => take(1).readUInt8();
-  // compact-u16: at most three bytes, without superfluous zeros.
+  // Reads a compact-u16: at most three bytes, and the last byte of several must not be zero.
   const length = (): number => {
     let value = 0;
     for (let shift = 0; shift < 21; shift += 7) {

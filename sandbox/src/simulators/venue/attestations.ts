@@ -13,14 +13,14 @@ const MIN_NOTIONAL = UNIT;
 const ATTESTATION_TTL_SECONDS: Record<Duration, number> = { short: 30, long: 60 };
 const CHAIN_PATTERN = /^(ethereum|bsc|solana)-(\d{1,12})$/;
 const MAINNET = '1';
-/** The venue's tokens on mainnet. Only indicative quotes can be requested for mainnet. */
+/** The venue's tokens on mainnet, where only indicative quotes are available. */
 const MAINNET_ADDRESSES: Record<string, Hex> = {
   AAPLon: '0x14c3abf95cb9c93a8b82c1cdcb76d72cb87b2d4c',
   TSLAon: '0xf6b1117ec07684d3958cad8beb1b302bfd21103f',
 };
 
 export type VenueChain = { chainId: number; deployment: VenueDeployment };
-/** Calculates the prices of orders. `attest` also signs the orders and counts them against the limits. */
+/** Prices orders. `attest` also signs them and counts them towards the limits. */
 export type Attestations = {
   softQuote(body: unknown): Record<string, unknown>;
   attest(body: unknown): Promise<Record<string, unknown>>;

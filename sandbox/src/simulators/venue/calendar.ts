@@ -22,11 +22,11 @@ export type Calendar = (now: number) => CalendarMoment;
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
-/** A gap between two sessions that is at most this long is a pause. A longer gap is a weekend or a holiday. */
+/** The longest gap between two sessions that counts as a pause. A longer gap is a weekend or a holiday. */
 const MAX_PAUSE_MS = 10 * MINUTE_MS;
 const DAYS_BACK = 5;
 /**
- * How many days ahead sessions are computed. The longest search is from the start of a week to the end of the next
+ * How many days ahead to compute sessions. The longest search runs from the start of a week to the end of the next
  * weekend, with holidays before and after that weekend.
  */
 const DAYS_AHEAD = 12;

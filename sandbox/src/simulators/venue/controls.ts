@@ -35,11 +35,11 @@ export type VenueView = {
 export type VenueControls = {
   'venue/set': { input: VenueSetting; output: VenueView };
   /**
-   * Makes the market follow the calendar. By default, it is always open. Does nothing if `venue/set` has set the
-   * session.
+   * Makes the market follow the calendar. By default, the market is always open. Does nothing if `venue/set` has set
+   * the session.
    */
   'venue/calendar': { input: Record<string, never>; output: Record<string, never> };
-  /** Returns prices of the last year, for a service that has recorded none yet. */
+  /** Returns the last year's prices, for a service that has not recorded any prices yet. */
   'venue/history': { input: Record<string, never>; output: { prices: PastPrice[] } };
   'venue/fault': { input: { mode: FaultMode; for_seconds?: number }; output: Record<string, never> };
 };
@@ -55,8 +55,8 @@ type Parts = {
   symbols: string[];
   readPast(): PastPrice[];
   /**
-   * Posts a price to the oracle contract, which then rejects quotes far from that price. Null posts the venue's own
-   * price.
+   * Posts a price to the oracle contract, which then rejects quotes far from that price. If `price` is null, posts the
+   * venue's own price.
    */
   postPrice(symbol: string, price: bigint | null): Promise<void>;
 };

@@ -29,7 +29,7 @@ function nthWeekday(year: number, month: number, wanted: number, n: number): Day
   return first + ((wanted - weekday(first) + 7) % 7) + (n - 1) * 7;
 }
 
-/** Returns Easter Sunday by the anonymous Gregorian algorithm. */
+/** Returns Easter Sunday, computed with the anonymous Gregorian algorithm. */
 function easter(year: number): Day {
   const a = year % 19;
   const b = Math.floor(year / 100);
@@ -69,8 +69,8 @@ export function isTradingDay(day: Day): boolean {
 }
 
 /**
- * Returns whether the exchange closes at 13:00. It does so on the day after Thanksgiving, and on July 3 and December 24
- * if these are trading days.
+ * Returns whether the exchange closes early, at 13:00. These days are the day after Thanksgiving, and July 3 and
+ * December 24 if they are trading days.
  */
 export function closesEarly(day: Day): boolean {
   const year = yearOf(day);

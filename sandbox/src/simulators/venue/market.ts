@@ -110,7 +110,7 @@ export function createMarket(
     limits: ({ symbol }, price) => {
       const { status, session, moment } = market.now();
       if (status === 'paused') return { maxTokens: 0n, maxNotional: 0n, remaining: 0 };
-      // Outside its trading sessions, an asset has the limits of the next session.
+      // Outside an asset's trading sessions, the limits of its next session apply.
       const isOpen = status !== 'closed' && sessionsOf(symbol).includes(status);
       const limited = isOpen ? status : (moment?.next.name ?? 'regular');
       const { maxActiveNotional, maxAttestationCount } = market.sessionLimit(symbol, limited);

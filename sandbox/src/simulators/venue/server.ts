@@ -29,8 +29,8 @@ export function createVenueServer({ store, chain, fault, now, attested, isExecut
   const marketData = createMarketData(market, chain, now);
 
   /**
-   * Removes executed and expired attestations from `live`, so that they no longer count towards the limits of live
-   * attestations. Adds the executed ones to `executed`, where they count towards the limit of their session.
+   * Removes executed and expired attestations from `live`, so that they no longer count towards the limits on live
+   * attestations. Adds the executed ones to `executed`, where they count towards their session's limit.
    */
   async function settleAttestations(): Promise<void> {
     const { state } = store;
@@ -79,7 +79,7 @@ export function createVenueServer({ store, chain, fault, now, attested, isExecut
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (await applyFault(fault, request, response)) return;
     const text = await readBody(request, MAX_BODY_BYTES);
-    // The venue's gateway replies 403 to a wrong API key, although its documentation says otherwise.
+    // The venue's gateway replies with 403 to a wrong API key, although the venue's documentation says otherwise.
     if (!isSecret(request.headers['x-api-key'], store.state.api_key))
       return sendJson(response, 403, { message: 'Forbidden' });
     try {

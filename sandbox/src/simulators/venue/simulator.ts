@@ -22,7 +22,7 @@ export type ReadyVenue = { url: string; api_key: string };
 const RPC_TIMEOUT_MS = 10_000;
 const EXPIRY_BLOCK_DELAY_MS = 1_000;
 
-/** Starts the pricing venue: quotes, limits and signed attestations for the assets of the first embedded chain. */
+/** Starts the pricing venue: quotes, limits and signed attestations for the assets on the first embedded chain. */
 export const startVenue: StartSimulator<ReadyVenue> = async ({ folder, control, clock, listen, started }) => {
   const embedded = EMBEDDED_CHAINS[0];
   const deployment = planDeployment(embedded).deployment.venue;
@@ -41,8 +41,8 @@ export const startVenue: StartSimulator<ReadyVenue> = async ({ folder, control, 
     chain: { chainId: embedded.chainId, deployment },
     now: clock.now,
     attested: (expiration) => {
-      // An order expires only when a block is later than the expiry of its attestation. The chain mines only on demand,
-      // so a timer mines such a block.
+      // An order expires only once a block is mined after its attestation's expiry. The chain mines only on demand, so
+      // a timer mines that block.
       const mine = () => {
         if (clock.now() / 1000 <= expiration) return;
         control.call('chains/mine', { chain: embedded.chain, blocks: 1 }).catch(() => undefined);

@@ -24,11 +24,11 @@ export type LiveAttestation = {
 export type VenueState = {
   seed: string;
   api_key: string;
-  /** The session of the market. If null, the market follows the calendar. */
+  /** The market session. If null, the market follows the calendar. */
   session: MarketStatus | null;
   /**
-   * Whether `session` still has its default, with which the market is always open. Becomes false when a control sets
-   * the session or makes the market follow the calendar.
+   * Whether `session` still has its default value, which keeps the market open at all times. Becomes false when a
+   * control sets the session or makes the market follow the calendar.
    */
   is_default?: boolean;
   assets: Record<string, AssetSetting>;
