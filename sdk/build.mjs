@@ -1,7 +1,7 @@
 /**
- * Builds the published package into `dist`, or into the directory given as the first argument: ES modules and CommonJS
- * with declarations for each, one file per module so that bundlers can drop unused ones. The entry points are the
- * `exports` of package.json.
+ * Builds the published package into `dist`, or into the directory given as the first argument. The package has ES
+ * modules and CommonJS modules, with declarations for each. Every module is a separate file, so that bundlers can drop
+ * unused modules. The entry points are the `exports` in package.json.
  *
  * The sources import `@causeway/contracts/encodings/*`, which is not published. The build therefore compiles a staged
  * copy that has the encodings inside the package and imports them by relative path.
@@ -76,7 +76,7 @@ async function finishOutput(format) {
   }
 }
 
-/** Replaces `.ts` with `.js` in the imports of declarations, which the compiler leaves unchanged. */
+/** Replaces `.ts` with `.js` in the imports of declaration files. The compiler leaves those imports unchanged. */
 function importCompiledModules(text) {
   return text.replace(/(\bfrom |\bimport\()(['"])(\.{1,2}\/[^'"]+)\.tsx?\2/g, '$1$2$3.js$2');
 }
@@ -90,8 +90,8 @@ function putClientDirectiveFirst(text) {
 }
 
 /**
- * Makes all modules of a folder import each of the packages through one module. Bundlers may write every import of a package
- * that is external or CommonJS, as React is: a hundred modules would then add a hundred of them to the page.
+ * Makes all modules in a folder import each package through one shared module. Bundlers may repeat every import of an
+ * external or CommonJS package such as React. A hundred modules would then add a hundred imports to the page.
  */
 async function shareImports(folder, packages) {
   const modules = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.js'));
@@ -133,7 +133,7 @@ function publishedManifest() {
   };
 }
 
-/** Names the declarations of each entry point for resolvers that ignore `exports` (TypeScript's `node10`). */
+/** Maps each entry point to its declarations, for resolvers that ignore `exports` (TypeScript's `node10`). */
 function typesOfEntries(entries) {
   const modules = Object.entries(entries).filter(([name, path]) => name !== '.' && !path.endsWith('.css'));
   return Object.fromEntries(

@@ -9,8 +9,8 @@ const theme = await readFile(resolvePath('src/react/styles/theme.css'), 'utf8');
 await writeFile(resolvePath('../service/src/pages/tokens.css'), generateTokens(theme));
 
 /**
- * Returns the design tokens for the hosted pages. Replaces `light-dark()` with a media query, because the sign-in pages
- * must also work in browsers from before 2024, which lack `light-dark()`.
+ * Returns the design tokens for the hosted pages. Replaces `light-dark()` with a media query: the sign-in pages must
+ * also work in browsers from before 2024, which do not support `light-dark()`.
  */
 function generateTokens(css: string): string {
   const block = /:where\(:root\) \{\n([\s\S]*?)\n\}/.exec(css)?.[1] ?? '';

@@ -33,7 +33,7 @@ type Document = {
   components: { schemas: Record<string, Schema> };
 };
 
-/** Types that become unions with one variant per value of `type`. TypeScript narrows them when code compares `type`. */
+/** Types that become unions with one variant per value of `type`. TypeScript narrows them when code checks `type`. */
 const DISCRIMINATED = new Set(['Offer', 'OfferDetails']);
 const HEADER = '// Generated from openapi.json by `npm run generate`; do not edit.\n';
 

@@ -2,7 +2,7 @@ import { CausewayError } from './error.ts';
 
 type AppRequest = {
   url: string;
-  /** The name of the endpoint in error messages. */
+  /** The endpoint's name, for error messages. */
   endpoint: string;
   timeoutMs: number;
   signal?: AbortSignal | undefined;

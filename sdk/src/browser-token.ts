@@ -4,15 +4,15 @@ import { errorOfReply } from './error.ts';
 import type { TokenSource } from './request.ts';
 
 export type BrowserTokenOptions = {
-  /** The token endpoint of this app's own server. Default: `/causeway/token`. */
+  /** The token endpoint on this app's own server. Default: `/causeway/token`. */
   url?: string | undefined;
   fetch?: typeof fetch | undefined;
-  /** The timeout of a token request, in milliseconds. Default: 15,000. */
+  /** The timeout for a token request, in milliseconds. Default: 15,000. */
   timeout?: number | undefined;
 };
 
 /**
- * Returns a token source that fetches the signed-in user's token from the app's own server (`createHandler` of
+ * Returns a token source that fetches the signed-in user's token from the app's own server (`createHandler` from
  * `@causeway/sdk/server`). Calls fail with `not_signed_in` if there is no session.
  *
  * @example

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { cacheToken } from './cache-token.ts';
 
-/** A token source whose requests stay pending until the test answers them. */
+/** A token source that keeps each request pending until the test answers it. */
 function setUp() {
   const requests: { refresh: boolean; answer(token: string): void; fail(error: Error): void }[] = [];
   const getToken = cacheToken(

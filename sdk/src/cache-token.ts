@@ -6,9 +6,9 @@ type IssuedToken = { token: string; expiresInS: number };
 const EXPIRY_MARGIN_S = 30;
 
 /**
- * Caches a token until shortly before it expires. Concurrent callers share one request. A caller passes `refresh` if
- * the service rejected the current token. Such a call bypasses the cache. It shares only a request that was also made
- * with `refresh`, because any other request may return the rejected token.
+ * Caches a token until shortly before it expires. Concurrent callers share one request. Callers pass `refresh` if the
+ * service rejected the current token. A call with `refresh` bypasses the cache and shares only a request that was also
+ * made with `refresh`. Any other request may return the rejected token.
  */
 export function cacheToken(
   requestToken: (refresh: boolean) => Promise<IssuedToken>,
@@ -22,7 +22,8 @@ export function cacheToken(
       refresh,
       token: requestToken(refresh)
         .then(({ token, expiresInS }) => {
-          // Does not cache the token if a refresh has started since. The service may have rejected this token.
+          // Does not cache the token if a refresh has started in the meantime: the service may have rejected this
+          // token.
           if (latest === request)
             cached = { token, validUntil: performance.now() + (expiresInS - EXPIRY_MARGIN_S) * 1000 };
           return token;

@@ -4,7 +4,7 @@ export type SolanaChain = Exclude<Chain, EvmChain>;
 
 type ChainFacts = { name: string; protocol: 'ethereum' | 'solana'; chainId?: number; isTest: boolean };
 
-/** The URLs of transactions in block explorers. `*` stands for the transaction's hash. */
+/** Block explorer URLs for transactions. `*` stands for the transaction hash. */
 const EXPLORERS: Readonly<Record<Chain, string>> = {
   ethereum_mainnet: 'https://etherscan.io/tx/*',
   ethereum_sepolia: 'https://sepolia.etherscan.io/tx/*',
@@ -68,7 +68,7 @@ export function chainIdOf(chain: EvmChain): number {
 }
 
 /**
- * Returns the URL of a transaction in a public block explorer. The explorer does not find transactions on the sandbox's
+ * Returns the URL of a transaction in a public block explorer. Explorers cannot find transactions on the sandbox's
  * embedded chains.
  *
  * @example

@@ -1,7 +1,7 @@
 import type { ErrorDetails } from './error-details.ts';
 import type { ErrorBody, ErrorCode } from './wire.ts';
 
-/** Codes of failures in the client. The service sent no error object for them. */
+/** Codes for failures in the client, without an error object from the service. */
 export type LocalCode = 'network_error' | 'timeout' | 'unexpected_reply' | 'not_signed_in';
 
 /** Known codes are listed for autocompletion; a newer service may send others. */
@@ -18,8 +18,8 @@ type ErrorFields = {
 };
 
 /**
- * A failed API call. Branch on `code`, and quote `eventId` in bug reports. `errors` has messages per field, or
- * details specific to the code. The error never contains the request, so it is safe to log.
+ * A failed API call. Branch on `code`, and quote `eventId` in bug reports. `errors` has per-field messages, or details
+ * specific to the code. The error never contains the request, so it is safe to log.
  *
  * @example
  * ```ts
@@ -61,8 +61,8 @@ export type CausewayErrorOf<Code extends CausewayErrorCode> = CausewayError & {
 };
 
 /**
- * Returns true for a `CausewayError`. With `code`, returns true only for an error with that code, and types its
- * details. Unlike `instanceof`, it also works across copies of this package.
+ * Returns true for a `CausewayError`. With `code`, returns true only for an error with that code, and narrows the type
+ * of its details. Unlike `instanceof`, it also works across copies of this package.
  *
  * @example
  * ```ts

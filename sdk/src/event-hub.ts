@@ -12,7 +12,7 @@ type Listener = (event: Event) => void;
 export type EventHub = {
   /**
    * Calls `listener` for each event while the page is visible. When a hidden page becomes visible again, `listener`
-   * gets the missed events, but only if at least one event had arrived before.
+   * gets the missed events, but only if the stream had already delivered at least one event.
    */
   subscribe(listener: Listener): () => void;
   /** Whether events arrive as they happen. */
@@ -44,7 +44,7 @@ export function createEventHub(client: Causeway): EventHub {
     } catch (error) {
       if (signal.aborted) return;
       stop();
-      // After `events_expired`, the stream starts again with new events. After any other error, such as a missing
+      // After `events_expired`, the stream restarts with new events only. After any other error, such as a missing
       // sign-in or scope, there is no stream and the hooks only poll.
       if (!isCausewayError(error, 'events_expired') || last === undefined) return;
       last = undefined;

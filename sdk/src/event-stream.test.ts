@@ -8,7 +8,7 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 let server: Server;
 let baseUrl: string;
-/** One reply per stream connection; the last is repeated. */
+/** One reply per stream connection. Later connections get the last reply again. */
 let answers: Answer[];
 /** The reply from the list endpoint, newest event first. */
 let listed: string[];

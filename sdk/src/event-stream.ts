@@ -17,9 +17,7 @@ export type EventStreamOptions = {
 
 type Frame = { id?: string; event?: string; data?: string };
 
-/**
- * The service sends a heartbeat every 15 s, so a connection that is silent for three times as long is dead.
- */
+/** The service sends a heartbeat every 15 s, so a connection that stays silent for three times that long is dead. */
 const SILENCE_TIMEOUT_MS = 45_000;
 /**
  * The maximum number of past events to read after connecting without an event id. There is no event id if the log was
@@ -29,7 +27,7 @@ const MAX_FIRST_EVENTS = 100;
 const RECONNECT_MS = 250;
 const INITIAL_BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 30_000;
-/** Client errors (4xx) that may not recur on a new connection. */
+/** Client errors (4xx) that a new connection might not get. */
 const RETRYABLE_STATUSES = new Set([408, 425, 429]);
 
 /**
@@ -44,10 +42,10 @@ export function createEventStream(options: CausewayOptions, readNewest: (limit: 
   }: EventStreamOptions = {}): AsyncGenerator<Event, void> {
     let last = after;
     let refresh = false;
-    /** Whether a new token was requested since the last frame. */
+    /** Whether a new token has been requested since the last frame. */
     let hasRefreshed = false;
     let failures = 0;
-    // Starts from the id of the newest event, so that a reconnect misses no events that happen while disconnected.
+    // Starts from the newest event's id, so that a reconnect does not miss events from the time in between.
     if (last === undefined) last = (await readNewest(1))[0]?.id;
     while (!signal?.aborted) {
       const connection = new AbortController();

@@ -21,9 +21,11 @@ export type Events = {
    */
   list(query?: EventQuery, options?: RequestOptions): Pages<Event>;
   get(id: string, options?: RequestOptions): Promise<Event>;
-  /** Returns a proof that the event is in the log. `verifyEventProof` of `@causeway/sdk/server` verifies it offline. */
+  /**
+   * Returns a proof that the event is in the log. `verifyEventProof` from `@causeway/sdk/server` verifies it offline.
+   */
   proof(id: string, options?: RequestOptions): Promise<EventProof>;
-  /** Streams events as they happen, oldest first. Reconnects automatically and misses none. */
+  /** Streams events as they happen, oldest first. Reconnects automatically without missing any events. */
   stream(options?: EventStreamOptions): AsyncGenerator<Event, void>;
 };
 

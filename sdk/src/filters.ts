@@ -1,7 +1,7 @@
 export type Filter<Field extends string> = {
   field: Field;
   op: '==' | '!=' | 'in';
-  /** An array with `in`. */
+  /** For `in`, an array of values. */
   value: string | readonly string[];
 };
 

@@ -21,7 +21,7 @@ export type PageQuery = {
  */
 export type Pages<Item> = Promise<Page<Item>> & AsyncIterable<Item> & { pages(): AsyncIterable<Page<Item>> };
 
-/** Requests the first page immediately and each further page when the caller reaches it. */
+/** Requests the first page immediately, and each later page when the caller reaches it. */
 export function listPages<Item, Query extends PageQuery>(
   query: Query,
   fetchPage: (query: Query) => Promise<Page<Item>>,

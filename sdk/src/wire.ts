@@ -798,7 +798,7 @@ export type WhitelistedWalletRequirement = {
   };
 };
 
-/** The error codes of this version. A newer service may send others. */
+/** The error codes known to this version. A newer service may send others. */
 export type ErrorCode =
   | 'malformed_request'
   | 'unauthorized'

@@ -11,7 +11,7 @@ import { allowListAbi, approveAbi, EVENT_TOPICS, fundSwapAbi, permitAbi } from '
 import { errorsAbi } from './errors-abi.ts';
 
 /**
- * Errors that none of our ABIs declare: errors of Solidity and of OpenZeppelin tokens, and errors that solady
+ * Errors that none of our ABIs declare: Solidity's own errors, errors of OpenZeppelin tokens, and errors that solady
  * raises in assembly.
  */
 const UNDECLARED_ERRORS =

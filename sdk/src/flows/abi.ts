@@ -1,13 +1,13 @@
 import type { Hex } from 'viem';
 import { keccak256, parseAbi, stringToHex } from 'viem/utils';
 
-// Declares only fragments, because the compiled ABIs would multiply the bundle size. A test compares the fragments with
-// contracts/abi.
+// Declares only ABI fragments, because the compiled ABIs would multiply the bundle size. A test compares the fragments
+// with contracts/abi.
 
 /** Declared without a return value, because USDT returns none. */
 export const approveAbi = /* @__PURE__ */ parseAbi(['function approve(address spender, uint256 amount)']);
 
-/** `decimals` is declared as uint256, because old tokens return that. */
+/** `decimals` is declared as uint256, because some old tokens return that type. */
 export const tokenAbi = /* @__PURE__ */ parseAbi([
   'function allowance(address owner, address spender) view returns (uint256)',
   'function decimals() view returns (uint256)',
@@ -34,8 +34,8 @@ export const allowListAbi = /* @__PURE__ */ parseAbi([
 const topicOf = (event: string): Hex => keccak256(stringToHex(event));
 
 /**
- * Topic 0 of each event that the flows read. Computed at run time, because literal hashes would add more to the
- * compressed bundle.
+ * Topic 0 of each event that the flows read. Computed at run time, because literal hashes would make the compressed
+ * bundle larger.
  */
 export const EVENT_TOPICS = {
   approval: /* @__PURE__ */ topicOf('Approval(address,address,uint256)'),

@@ -33,7 +33,7 @@ export type AllowWalletResult = { allowed: true; transactionHash: Hex | null };
 export type WalletIsAllowed = AllowWalletResult;
 
 /**
- * Adds a wallet to the allow-list of a swap offer: the owner signs a proof of ownership, and the wallet then sends the
+ * Adds a wallet to a swap offer's allow-list. The owner signs a proof of ownership, and the wallet then sends the
  * transaction that adds it to the list.
  *
  * @example
@@ -111,8 +111,8 @@ async function waitUntilAllowed(session: Session, swap: Hex, transactionHash: He
 
 /**
  * Throws `calldata_refused` if the call could move money. Accepts only two kinds of calls:
- * - Calls that allow this wallet on the allow-list that the offer publishes.
- * - Calls to supplier contracts that the host trusts, if the call spends no tokens.
+ * - Calls that add this wallet to the allow-list that the offer publishes.
+ * - Calls to supplier contracts that the host trusts, if they move no tokens.
  */
 function checkPermission(
   { to, data }: AllowWalletTransaction,

@@ -12,7 +12,7 @@ import { type Call, sendTransaction, simulate } from './transaction.ts';
 export type ApprovalPhase = 'resetting_allowance' | 'approving' | 'confirming_approval';
 export type Allowance = { token: Hex; spender: Hex; amount: bigint };
 
-/** How long the service's node may lag behind the wallet's. */
+/** How long the service's node may lag behind the wallet's node. */
 export const MAX_NODE_LAG_MS = 30_000;
 
 export async function assertBalance(session: Session, { token, amount }: Allowance): Promise<void> {
@@ -51,9 +51,8 @@ export async function ensureAllowance(
 }
 
 /**
- * Sends `approve(spender, amount)`. If the token rejects this because of an earlier allowance, as USDT does, first
- * sends a reset of the allowance to zero. Throws if the token returns `false`, which means that it has approved
- * nothing.
+ * Sends `approve(spender, amount)`. If the token rejects the call because of an earlier allowance, as USDT does, first
+ * resets the allowance to zero. Throws if the token returns `false`, which means that it approved nothing.
  */
 export async function sendApproval(
   session: Session,
@@ -124,7 +123,7 @@ export function assertApproved(receipt: Receipt, owner: Hex, wanted: Allowance):
   if (approved < wanted.amount) throw tooLow(wanted, approved, receipt.transactionHash);
 }
 
-/** The error for an approval below the amount. Owners can lower the amount in their wallets. */
+/** Returns the error for an approval below the amount. Owners can lower the amount in their wallets. */
 export function tooLow(
   { token, spender, amount }: Allowance,
   approved: bigint,

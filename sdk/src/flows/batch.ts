@@ -7,8 +7,8 @@ import type { Call } from './transaction.ts';
 import { hasCode } from './wallet-error.ts';
 
 /**
- * Error codes of a wallet that cannot send this batch and has sent nothing: 57xx of EIP-5792, unsupported method (4200)
- * and method not found (-32601).
+ * Error codes from a wallet that cannot send this batch and has sent nothing: 57xx from EIP-5792, unsupported method
+ * (4200) and method not found (-32601).
  */
 const REFUSED_BATCH = [5700, 5710, 5740, 5750, 5760, 4200, -32601];
 const MAX_FAILED_POLLS = 5;
@@ -18,7 +18,7 @@ type CallsStatus = { status?: unknown; receipts?: readonly { transactionHash?: u
 
 /**
  * Returns whether the wallet executes batches atomically on the session's chain (EIP-5792). Returns false if the wallet
- * would first have to upgrade the account (`ready`), because its owner has not agreed to an upgrade.
+ * would first have to upgrade the account (`ready`): its owner has not agreed to an upgrade.
  */
 export async function canBatch(session: Session): Promise<boolean> {
   if (session.batching === 'off') return false;
@@ -28,12 +28,12 @@ export async function canBatch(session: Session): Promise<boolean> {
   );
   const capabilities = (found ?? {}) as Capabilities;
   const forChain = Object.entries(capabilities).find(([id]) => Number(id) === session.chainId)?.[1];
-  // Capabilities of chain 0 hold for every chain.
+  // Capabilities reported for chain 0 apply to every chain.
   return (forChain?.atomic ?? capabilities['0x0']?.atomic)?.status === 'supported';
 }
 
 /**
- * Has the wallet execute the calls in one atomic transaction, so that no approval remains if its purchase fails. Calls
+ * Has the wallet execute the calls in one atomic transaction, so that no approval remains if the purchase fails. Calls
  * `onSent` when the wallet has accepted the batch. Returns the transaction's hash once the transaction is mined.
  * Returns null if the wallet refuses the batch before it sends anything.
  */

@@ -14,7 +14,7 @@ export type BindWalletInput = {
   chain: Chain;
   wallet: Wallet;
   /**
-   * For EVM wallets only. The owner then signs an ERC-4361 message that contains the domain of your page. The wallet
+   * For EVM wallets only. If set, the owner signs an ERC-4361 message that contains your page's domain. The wallet
    * compares this domain with the page's origin.
    */
   siwe?: SiweFields | undefined;

@@ -32,8 +32,8 @@ export async function ensureWalletProven(
   const signature = await sign(message);
   const proof = { chain, offer_option_id: optionId, signature, wallet_address: address };
   await causeway.wallets.bind(offerId, proof, { signal }).catch((error: unknown) => {
-    // The service checks the proof before the option's wallet limit, so ownership is proven even if the
-    // option accepts no further wallet.
+    // The service checks the proof before the option's wallet limit, so ownership is proven even if the option accepts
+    // no more wallets.
     if (!isCausewayError(error, 'max_wallets_reached')) throw error;
   });
 }

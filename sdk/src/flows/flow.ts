@@ -7,7 +7,7 @@ import { isRejected, messageOf } from './wallet-error.ts';
 
 /** The codes of a flow's own failures, in addition to the service's codes. */
 export type FlowCode =
-  /** The signal was aborted. `cause` is its reason. */
+  /** The signal was aborted. `cause` is the signal's reason. */
   | 'aborted'
   /** The wallet's owner rejected the request. */
   | 'user_rejected'
@@ -21,7 +21,7 @@ export type FlowCode =
   | 'transaction_reverted'
   /** The owner replaced the transaction with another one, usually to cancel it. */
   | 'transaction_replaced'
-  /** The chain does not know the transaction. */
+  /** The transaction was not found on chain. */
   | 'transaction_not_found'
   /** The transaction was sent but not mined in time. It may still be mined. */
   | 'confirmation_timeout'
@@ -32,13 +32,13 @@ export type FlowCode =
   /** The token does not support permits (EIP-2612), or the wallet cannot sign them. */
   | 'permit_not_supported'
   /**
-   * An earlier participation of the wallet is not settled yet, and a new approval would replace the allowance
-   * it needs.
+   * The wallet has an earlier participation that is not settled yet. A new approval would replace the allowance that
+   * the participation needs.
    */
   | 'participation_outstanding'
   /** The offer does not accept this asset on this chain. */
   | 'asset_not_accepted'
-  /** Swaps of this fund are currently stopped. */
+  /** Swaps for this fund are currently stopped. */
   | 'swap_stopped'
   /** The wallet is not on the fund's allow-list. */
   | 'wallet_not_authorized'
@@ -50,10 +50,10 @@ export type FlowCode =
   | 'price_moved'
   /** The order expired before it could be sent. */
   | 'quote_expired'
-  /** The service named a contract that is not in `trusted`. */
+  /** The service returned a contract that is not in `trusted`. */
   | 'contract_not_trusted'
   /**
-   * The token has other decimals or another symbol on chain than in the offer. `details.actual` is the value on chain.
+   * The token's decimals or symbol on chain differ from those in the offer. `details.actual` is the value on chain.
    * `details.decimals` or `details.symbol` is the value in the offer.
    */
   | 'token_mismatch'
@@ -62,7 +62,8 @@ export type FlowCode =
   /** The calldata does not match the order, so it was not sent. `details.findings` lists the differences. */
   | 'calldata_refused'
   /**
-   * It is unclear whether the wallet sent the transaction, or the transaction was mined without the expected result.
+   * Either it is unclear whether the wallet sent the transaction, or the transaction was mined without the expected
+   * result.
    */
   | 'outcome_unknown'
   /** The flow's input is invalid. */
@@ -76,8 +77,8 @@ export type SentTransaction<Phase extends string> = {
 };
 
 /**
- * The contracts that the host application trusts, per chain. If the service is compromised and names other contracts,
- * flows refuse them. Tokenized purchases on networks with real money require `contracts`.
+ * The contracts that the host application trusts, per chain. If a compromised service returns other contracts, flows
+ * refuse them. Tokenized purchases on real-money networks require `contracts`.
  *
  * @example
  * ```ts
@@ -93,23 +94,23 @@ export type TrustedContracts = Partial<
     Chain,
     {
       /**
-       * The funds and swap contracts. If given, flows approve and call no other contracts on this chain. Once
-       * `contracts` is given for any chain, flows refuse every network with real money that has no `contracts`.
+       * The funds and swap contracts. If set, flows approve and call no other contracts on this chain. If `contracts`
+       * is set for any chain, flows refuse every real-money network that has no `contracts`.
        */
       contracts?: readonly string[] | undefined;
       /**
-       * The address of each funding token, by asset id. If given, no other funding token is accepted. If you also list
-       * an asset that users buy, its address is checked too.
+       * The address of each funding token, by asset id. If set, no other funding token is accepted. If you also list an
+       * asset that users buy, its address is checked too.
        */
       tokens?: Readonly<Record<string, string>> | undefined;
       /**
-       * Contracts that `allowWallet` may call in addition to the offer's allow-list. Needed if the supplier of an offer
+       * Contracts that `allowWallet` may call in addition to the offer's allow-list. Needed if an offer's supplier
        * allows wallets through another contract.
        */
       suppliers?: readonly string[] | undefined;
       /**
-       * The venue's manager contracts. Default on Ethereum mainnet: the venue's own manager. Default on other networks
-       * with real money: none. Default on test networks: the manager that the swap contract names.
+       * The venue's manager contracts. Default on Ethereum mainnet: the venue's own manager. Default on other
+       * real-money networks: none. Default on test networks: the `manager` of the swap contract.
        */
       venueManagers?: readonly string[] | undefined;
     }
@@ -137,16 +138,16 @@ export type FlowOptions<Phase extends string> = {
   /** Called for every transaction as soon as the wallet has sent it. */
   onTransaction?: ((sent: SentTransaction<Phase>) => void) | undefined;
   /**
-   * Called for each request to send a transaction, with the promise of the wallet's answer. A prompt cannot be
+   * Called for each request to send a transaction, with a promise of the wallet's answer. A wallet prompt cannot be
    * withdrawn, so the answer may arrive after the flow was aborted.
    */
   onSend?: ((answer: Promise<unknown>) => void) | undefined;
   /**
-   * How long to wait for a transaction to be mined and, in token sales, for earlier participations of the wallet to
+   * How long to wait for a transaction to be mined and, in token sales, for the wallet's earlier participations to
    * settle. Default: 600,000 (ten minutes).
    */
   confirmationTimeoutMs?: number | undefined;
-  /** The time between two polls of the chain. Default: 2,000. */
+  /** The interval at which the chain is polled. Default: 2,000. */
   pollIntervalMs?: number | undefined;
   /** @deprecated Use `confirmationTimeoutMs`. */
   confirmWithin?: number | undefined;
@@ -154,7 +155,7 @@ export type FlowOptions<Phase extends string> = {
   pollEvery?: number | undefined;
   /**
    * RPC URLs per chain. If a wallet does not know an EVM chain, the flow asks the wallet to add the chain with these
-   * URLs. Without URLs, the flow then fails with `wrong_chain`. On Solana, the flow reads the chain through these URLs,
+   * URLs. Without URLs, the flow fails with `wrong_chain`. On Solana, the flow reads the chain through these URLs,
    * because Solana wallets cannot read the chain.
    */
   rpcUrls?: Partial<Record<Chain, readonly string[]>> | undefined;
@@ -166,7 +167,7 @@ export type FlowOptions<Phase extends string> = {
    */
   publicClient?: PublicClient | undefined;
   /**
-   * The event stream to use, if your page already has one. The hooks of `@causeway/sdk/react` pass their own stream.
+   * The event stream to use, if your page already has one. The hooks in `@causeway/sdk/react` pass their own stream.
    * Default: the flow opens a stream while it waits for the service, and polls if it cannot open one.
    */
   events?: EventHub | undefined;
@@ -234,7 +235,7 @@ export function isFlowError(error: unknown, code?: FlowCode | CausewayErrorCode)
   return is && (code === undefined || (error as FlowError).code === code);
 }
 
-/** The failure of a step. `runFlow` turns it into a `FlowError` with the phase. */
+/** A failure in one step of a flow. `runFlow` turns it into a `FlowError` with the current phase. */
 export class FlowFailure extends Error {
   readonly code: FlowCode | CausewayErrorCode;
   readonly info: ErrorInfo;
@@ -248,10 +249,10 @@ export class FlowFailure extends Error {
 
 export type Enter<Phase extends string> = (phase: Phase) => void;
 
-/** Reports the progress of a flow: the phase it enters, and the transactions sent in it. */
+/** Reports a flow's progress: each phase that it enters, and each transaction sent in that phase. */
 export type Progress<Phase extends string> = { enter: Enter<Phase>; reportTransaction(hash: string): void };
 
-/** Runs the steps of a flow. Everything they throw becomes a `FlowError` of the current phase. */
+/** Runs the steps of a flow. Any error they throw becomes a `FlowError` with the current phase. */
 export async function runFlow<Phase extends string, Result>(
   { signal, onPhase, onTransaction }: FlowOptions<Phase>,
   first: NoInfer<Phase>,

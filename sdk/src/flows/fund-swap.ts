@@ -103,8 +103,8 @@ export async function swapFund(
 
 /**
  * Sends the approval and the swap as one atomic batch, so that no allowance remains if the swap fails. Does not
- * simulate the swap, because a simulation would fail without the approval. Returns null if the wallet cannot send such
- * a batch, or if the allowance already covers the amount.
+ * simulate the swap, because a simulation would fail without the approval. Returns null if the wallet cannot send
+ * atomic batches, or if the allowance already covers the amount.
  */
 async function sendTogether(
   session: Session,
@@ -137,9 +137,7 @@ async function sendApart(
   return sent;
 }
 
-/**
- * Throws if the wallet is not allowed or if swaps are stopped, that is, if the `swap_level` bit is set in `stopped`.
- */
+/** Throws if swaps are stopped (the `swap_level` bit is set in `stopped`) or if the wallet is not on the allow-list. */
 async function assertOpen(
   { causeway, address, chain, signal }: Session,
   deployment: Deployment,
@@ -175,9 +173,9 @@ async function preview(
 }
 
 /**
- * Returns what the fund's contract would pay out, read from the chain. Before anything is approved, the flow compares
- * this amount with the service's preview. The minimum to receive is based on the higher of the two amounts, and the
- * lower amount must not be below this minimum.
+ * Reads from the chain how much the fund's contract would pay out. Before anything is approved, the flow compares this
+ * amount with the service's preview. The minimum to receive is based on the higher of the two amounts, and the lower
+ * amount must still reach this minimum.
  */
 async function previewOnChain(
   session: Session,

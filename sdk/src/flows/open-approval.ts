@@ -25,7 +25,7 @@ export type OpenApprovalInput = {
 };
 
 /**
- * Revokes an approval that no purchase needs: sets the allowance of the offer's contract to zero. Returns the hash of
+ * Revokes an approval that no purchase needs, by setting the offer contract's allowance to zero. Returns the hash of
  * the transaction. Throws `approval_not_found` if the allowance on chain is already zero, even if the service reports
  * an approval.
  *
@@ -73,9 +73,9 @@ export async function revokeApproval(
 const SEARCHED_BLOCKS = 9_000;
 
 /**
- * Finds the newest approval that this wallet gave to the offer's contract. Returns the hash of its transaction, with
- * which `buyTokenSale` can resume a purchase, or null if the node finds no approval. Throws `insufficient_allowance` if
- * the allowance does not cover the amount. Reads the chain, not the service.
+ * Finds the newest approval that this wallet gave to the offer's contract. Returns the hash of its transaction, or null
+ * if the node finds no approval. `buyTokenSale` can resume a purchase with this hash. Throws `insufficient_allowance`
+ * if the allowance does not cover the amount. Reads the chain, not the service.
  *
  * @example
  * ```ts
@@ -113,7 +113,7 @@ export async function findOpenApproval(
 
 type Approval = Omit<Allowance, 'amount'>;
 
-/** Connects the wallet and returns the token and the spender of the approval. */
+/** Connects the wallet and returns the approval's token and spender. */
 async function connectTo(session: Session, { offer, chain, assetId }: OpenApprovalInput): Promise<Approval> {
   const deployment = findDeployment(offer, offer.type, chain, assetId);
   assertTrusted(session.trusted, chain, deployment);

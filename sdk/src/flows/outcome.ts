@@ -15,8 +15,8 @@ export type SwapResult = {
 };
 
 /**
- * Reads what a swap paid and received from the transfers in its receipt. Does not compare balances, because other
- * transactions change them too.
+ * Reads a swap's result from the transfers in its receipt. Does not compare balances, because other transactions also
+ * change them.
  */
 export function readSwapResult(
   receipt: Receipt,

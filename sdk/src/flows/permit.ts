@@ -85,8 +85,8 @@ export async function signPermit(
 }
 
 /**
- * Splits a signature of 65 bytes, the only length that `permit` accepts. Throws for any other length, which most
- * contract wallets return.
+ * Splits a 65-byte signature. `permit` accepts no other length, so this throws for the signatures of most contract
+ * wallets.
  */
 function splitSignature(signature: string): { v: number; r: Hex; s: Hex } {
   if (!/^0x[0-9a-f]{130}$/i.test(signature)) throw unsupported();

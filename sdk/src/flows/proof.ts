@@ -8,7 +8,7 @@ import { FlowFailure } from './flow.ts';
 import { promptOwner, type Session } from './session.ts';
 import type { SolanaWallet } from './wallet.ts';
 
-/** Finds the opening sentence of a sign-in message anywhere in a text. */
+/** Matches the opening sentence of a sign-in message anywhere in a text. */
 const SIGN_IN = /wants you to sign in with your/i;
 
 /**
@@ -19,7 +19,7 @@ export type SiweFields = { domain: string; uri: string; statement?: string };
 
 type ChallengeRequest = { address: string; chain: Chain; siwe?: SiweFields | undefined };
 
-/** Returns the service's challenge: a message that proves ownership of the wallet once signed. Valid for one use. */
+/** Returns the service's challenge: a single-use message that, once signed, proves ownership of the wallet. */
 export async function requestChallenge(
   causeway: Causeway,
   request: ChallengeRequest,
@@ -40,9 +40,10 @@ export async function requestChallenge(
 }
 
 /**
- * Returns whether a message is plain text that names this wallet, and does not sign the user in to another site. On EVM
- * chains, a sign-in message (ERC-4361) passes only if `siwe` requested it, with the same domain and URI. On Solana,
- * every challenge is a sign-in message. Its domain is not checked here, because the wallet compares it with the page.
+ * Returns whether a message is plain text that contains this wallet's address and does not sign the user in to another
+ * site. On EVM chains, a sign-in message (ERC-4361) passes only if `siwe` requested it, with the same domain and URI.
+ * On Solana, every challenge is a sign-in message. Its domain is not checked here, because the wallet compares it with
+ * the page.
  */
 function isProofOf(message: string, { address, chain, siwe }: ChallengeRequest): boolean {
   const lines = message.split('\n');

@@ -10,7 +10,7 @@ import { messageOf } from './wallet-error.ts';
 
 /** How long a node may take to learn of a transaction that was just sent. */
 const PROPAGATION_TIMEOUT_MS = 60_000;
-/** How many polls in a row may fail. */
+/** How many consecutive polls may fail. */
 const MAX_FAILURES = 5;
 const UNKNOWN_REASON = 'the reason is unknown';
 
@@ -90,8 +90,8 @@ async function checkReceipt(
 }
 
 /**
- * Finds the reason by repeating the call on the state before the transaction's block, and then on the state after it.
- * Other transactions in the block may be the reason why the call reverts on only one of these states.
+ * Finds the reason by repeating the call against the state before the transaction's block, and then against the state
+ * after it. Because of other transactions in the block, the call may revert against only one of these states.
  */
 async function findRevertReason(
   session: Session,
@@ -111,7 +111,7 @@ async function findRevertReason(
 }
 
 /**
- * Converts the error that ended the wait to a failure that contains the hash. The app needs the hash, because the
+ * Converts the error that ended the wait into a failure that contains the hash. The app needs the hash, because the
  * transaction may still be mined.
  */
 function withHash(error: unknown, transactionHash: Hex, signal: AbortSignal | undefined): FlowFailure {

@@ -8,8 +8,8 @@ import type { WalletSession } from './session.ts';
 import { waitForChange } from './wait-for-change.ts';
 
 /**
- * Runs the service's checks in advance, so that the user does not pay for an approval that the service would
- * reject.
+ * Runs the service's checks in advance, so that the user does not pay for an approval only to be rejected by the
+ * service.
  */
 export async function assertEligible(
   session: WalletSession,
@@ -47,8 +47,7 @@ async function assertRequirements(session: WalletSession, offerId: string, optio
 }
 
 /**
- * Builds an error with the shape of the service's `requirements_not_met`. Callers can handle it like the service's
- * error.
+ * Builds an error with the same shape as the service's `requirements_not_met`, so that callers can handle both alike.
  */
 function requirementsNotMet(errors: Record<string, unknown>): FlowFailure {
   const message = 'The user has not completed all requirements of the option.';
@@ -113,7 +112,7 @@ async function listUnsettled(
   return unsettled;
 }
 
-/** Skips a check that the access token's scope does not permit. The service runs all checks again. */
+/** Skips a check that the access token's scope does not permit. The service runs all checks again later. */
 async function ignoreMissingScope<Result>(check: Promise<Result>): Promise<Result | null> {
   return check.catch((error: unknown) => {
     if (isCausewayError(error, 'insufficient_scope')) return null;

@@ -36,14 +36,14 @@ export type TokenSaleInput = {
   /** In smallest units. */
   amount: string | bigint;
   /**
-   * How to approve. Default: `approve`. With `permit`, the owner signs an EIP-2612 permit. The wallet then sends the
-   * permit in a transaction, because the service needs the approval on chain.
+   * How to approve the payment. Default: `approve`. With `permit`, the owner signs an EIP-2612 permit. The wallet then
+   * sends the permit in a transaction, because the service needs the approval on chain.
    */
   approval?: 'approve' | 'permit' | undefined;
   /** The hash of an approval that was already sent. The flow resumes from there. */
   approvalHash?: Hex | undefined;
   /**
-   * Receives the hash of the approval. Store the hash to resume the purchase. Called with the new hash if the owner
+   * Called with the approval's hash. Store the hash to resume the purchase. Called again with the new hash if the owner
    * speeds up the transaction.
    */
   onApproved?: ((hash: Hex) => void) | undefined;

@@ -22,7 +22,7 @@ export type WalletSession = {
   pollIntervalMs: number;
   rpcUrls: readonly string[];
   trusted: TrustedContracts | undefined;
-  /** The host's event stream, undefined if it has none. */
+  /** The host's event stream, or undefined if the host has none. */
   events: EventHub | undefined;
   onSend: FlowOptions<never>['onSend'];
   /** Called with the hash of every transaction that the wallet sends. */
@@ -30,8 +30,8 @@ export type WalletSession = {
 };
 
 /**
- * An EVM wallet on a chain, for the duration of a flow. The flow reads the chain through the host's public client. If
- * there is no public client, the flow reads the chain through the wallet's provider.
+ * An EVM wallet on a chain, for the duration of a flow. The flow reads the chain through the host's public client or,
+ * if there is none, through the wallet's provider.
  */
 export type Session = WalletSession & {
   wallet: EvmWallet;
@@ -42,8 +42,8 @@ export type Session = WalletSession & {
   reader: Eip1193Provider | undefined;
   batching: 'auto' | 'off';
   /**
-   * The transactions that this session has sent, by hash. Used while the node does not return a transaction yet. The
-   * nonces are estimates.
+   * The transactions that this session has sent, by hash. Used until the node returns a transaction. The nonces are
+   * estimates.
    */
   sent: Map<Hex, RpcTransaction>;
 };
@@ -92,9 +92,7 @@ export function openWalletSession(
   };
 }
 
-/**
- * Reads the chain through the host's public client. If there is none, reads the chain through the wallet's provider.
- */
+/** Reads the chain through the host's public client or, if there is none, through the wallet's provider. */
 export function readNode(session: Session, method: string, params: unknown[] = []): Promise<unknown> {
   const { reader, wallet, signal } = session;
   return readFrom(reader ?? wallet.provider, signal, method, params);
@@ -124,8 +122,8 @@ async function readFrom(
 }
 
 /**
- * Connects the wallet and switches it to the session's chain. Throws if the wallet has another account or
- * cannot switch.
+ * Connects the wallet and switches it to the session's chain. Throws if the wallet has a different account or cannot
+ * switch.
  */
 export async function connectWallet(session: Session): Promise<void> {
   if ((await readAccounts(session)).length === 0) await prompt(session, 'eth_requestAccounts', []);
@@ -178,7 +176,7 @@ export async function isOnChain(session: Session): Promise<boolean> {
   return Number(await readWallet(session, 'eth_chainId')) === session.chainId;
 }
 
-/** Throws if the host's public client reads another chain, because its answers would be about other contracts. */
+/** Throws if the host's public client reads a different chain: its answers would be about other contracts. */
 async function assertReader(session: Session): Promise<void> {
   if (session.reader === undefined) return;
   const chainId = Number(await readNode(session, 'eth_chainId'));
@@ -189,7 +187,7 @@ async function assertReader(session: Session): Promise<void> {
   );
 }
 
-/** Has no timeout, because the owner may take any time to decide. */
+/** Has no timeout, because the owner may take any amount of time to decide. */
 function prompt(
   { wallet, signal, onSend }: Session,
   method: string,

@@ -26,8 +26,8 @@ const APPROVE_CHECKED = 13;
 const SIGNATURE_BYTES = 64;
 const FEE_LAMPORTS = 5_000;
 /**
- * The lifetime of a blockhash. Wallets may replace the blockhash when they sign, so a transaction may be valid for up
- * to this many blocks longer than planned.
+ * The lifetime of a blockhash, in blocks. Wallets may replace the blockhash when they sign, so a transaction may stay
+ * valid longer than planned, by up to this number of blocks.
  */
 const BLOCKHASH_LIFE_BLOCKS = 150;
 
@@ -41,8 +41,8 @@ export async function assertMint(session: SolanaSession, { mint, decimals }: Sol
 }
 
 /**
- * Returns the wallet's token account with the highest balance, leaving out frozen accounts. Throws
- * `insufficient_balance` if the balance does not cover the amount, or if the wallet cannot pay the transaction fee.
+ * Returns the wallet's token account with the highest balance, ignoring frozen accounts. Throws `insufficient_balance`
+ * if the balance does not cover the amount, or if the wallet cannot pay the transaction fee.
  */
 export async function findPayingAccount(
   session: SolanaSession,
@@ -123,8 +123,8 @@ async function signAndSend(session: SolanaSession, transaction: Uint8Array): Pro
     encoded,
     { encoding: 'base64', preflightCommitment: 'confirmed' },
   ]).catch((error: unknown) => {
-    // Ignores a failure if the transaction may still have been sent; the flow then looks for it on the chain. Such
-    // failures are a missing response, an abort, a node that already has the transaction, and a refusal after another
+    // Ignores a failure if the transaction may still have been sent; the flow then looks for it on the chain. This
+    // applies to a missing response, an abort, a node that already has the transaction, and a refusal after another
     // node has failed.
     const isRefused =
       error instanceof FlowFailure && error.info.cause === undefined && !/already/.test(error.message);

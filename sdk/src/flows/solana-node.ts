@@ -19,9 +19,9 @@ export type SolanaTokenAccount = {
 
 /**
  * Calls the chain's nodes in turn until one returns a result or a JSON-RPC error. Throws a JSON-RPC error as
- * `FlowFailure`. Throws `TurnedAway` if every node turns the call away. A node that fails in any other way, for example
- * with a timeout, may have processed the call. Its error becomes the `info.cause` of a later `FlowFailure`, or is
- * thrown after the last node.
+ * `FlowFailure`. Throws `TurnedAway` if every node rejects the call without processing it. A node that fails in any
+ * other way, for example with a timeout, may have processed the call. Its error becomes the `info.cause` of a later
+ * `FlowFailure`, or is thrown after the last node.
  */
 export async function callSolana(
   { rpcUrls, signal }: Pick<WalletSession, 'rpcUrls' | 'signal'>,
@@ -49,7 +49,7 @@ export async function callSolana(
   );
 }
 
-/** The failure of a node that has not processed the call, for example because of a wrong key or a rate limit. */
+/** Thrown if a node did not process the call, for example because of a wrong key or a rate limit. */
 class TurnedAway extends FlowFailure {}
 type Reply = { result?: unknown; error?: { code: number; message: string } | null };
 
@@ -111,7 +111,7 @@ export async function listTokenAccounts(
     .map(({ pubkey, account }) => parseTokenAccount(pubkey, account.data[0]));
 }
 
-/** Returns the decimals of a mint of the classic token program, or null if the address is no such mint. */
+/** Returns a mint's decimals, or null if the address is not a mint of the classic token program. */
 export async function readMintDecimals(
   session: Pick<WalletSession, 'rpcUrls' | 'signal'>,
   mint: string,
@@ -141,7 +141,7 @@ function parseTokenAccount(address: string, base64: string): SolanaTokenAccount 
   };
 }
 
-/** Returns a recent blockhash and the last block height in which a transaction with it can land. */
+/** Returns a recent blockhash and the last block height at which a transaction that uses it can land. */
 export async function readBlockhash(session: WalletSession) {
   const { value } = (await callSolana(session, 'getLatestBlockhash', [{ commitment: 'confirmed' }])) as {
     value: { blockhash: string; lastValidBlockHeight: number };

@@ -22,7 +22,7 @@ import {
 import { assertTrusted } from './trusted.ts';
 import type { SolanaWallet } from './wallet.ts';
 
-// Re-exported from here, so that everything for Solana loads as one file.
+// Re-exported here, so that all Solana code loads as one file.
 export { listTokenAccounts } from './solana-node.ts';
 
 export type SolanaSalePhase =
@@ -44,7 +44,7 @@ export type SolanaSaleInput = {
   amount: string | bigint;
   /** The signature of an approval that was already sent, in base58. The flow resumes from there. */
   approvalHash?: string | undefined;
-  /** Receives the signature of the approval. Store it to resume the purchase. */
+  /** Called with the approval's signature. Store it to resume the purchase. */
   onApproved?: ((hash: string) => void) | undefined;
 };
 

@@ -9,7 +9,7 @@ const TOKEN_CALLS = new Set(
   ).split(' '),
 );
 
-/** Returns true if `data` is well-formed calldata whose selector is not in `TOKEN_CALLS`. */
+/** Returns true if `data` is well-formed calldata with a selector that is not in `TOKEN_CALLS`. */
 export function movesNoTokens(data: string): boolean {
   return /^0x([0-9a-f]{2}){4,}$/i.test(data) && !TOKEN_CALLS.has(data.slice(2, 10).toLowerCase());
 }

@@ -10,9 +10,9 @@ import { pinsOf } from './trusted.ts';
 import { verifyCalldata } from './verify-calldata.ts';
 
 /**
- * Throws `token_mismatch` if the offer's contract names no asset, or if the asset's decimals or symbol differ from the
- * expected ones. A value that the asset does not report is not checked. `assertMatchesOrder` checks later that the
- * order is for this asset.
+ * Throws `token_mismatch` if the offer lists no asset address for its contract, or if the asset's decimals or symbol
+ * differ from the expected ones. Skips any value that the asset does not report. `assertMatchesOrder` checks later that
+ * the order is for this asset.
  */
 export async function assertAsset(
   session: Session,
@@ -95,8 +95,8 @@ export async function assertMatchesOrder(
 
 /**
  * Throws `quote_expired` if the order has expired, so that nobody pays for a transaction that would revert. Checks the
- * block time and this machine's clock. Ignores the clock if the order had already expired by it on arrival, because the
- * clock is then wrong.
+ * block time and this machine's clock. Ignores the clock if, by that clock, the order had already expired on arrival:
+ * the clock must be wrong.
  */
 export async function assertNotExpired(
   session: Session,

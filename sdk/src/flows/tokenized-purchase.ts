@@ -46,7 +46,10 @@ export type TokenizedInput = {
   amount: string | bigint;
   /** The venue's symbol. Default: the code of the offer's asset. */
   symbol?: string | undefined;
-  /** The minimum to receive, in smallest units of the asset. An order for less is not sent (`price_moved`). */
+  /**
+   * The minimum to receive, in smallest units of the asset. If the order is for less, the flow throws `price_moved` and
+   * does not send it.
+   */
   minReceive?: string | bigint | undefined;
   /** The maximum slippage from the quote, in basis points (50 is 0.50%). Required without `minReceive`. */
   maxSlippageBps?: number | undefined;

@@ -32,8 +32,8 @@ export function assertTrusted(
 }
 
 /**
- * Throws `contract_not_trusted` if the host lists the asset that the user receives with an address other than
- * `address`.
+ * Throws `contract_not_trusted` if `address` differs from the address that the host lists for the asset that the user
+ * receives.
  */
 export function assertTrustedAsset(
   trusted: TrustedContracts | undefined,
@@ -59,8 +59,9 @@ function notTrusted(chain: Chain, address: string | null): FlowFailure {
 }
 
 /**
- * Returns the contracts that an order may use, for the calldata verifier. On networks with real money, these are only
- * contracts that the host or this package lists. On test networks without a list, they are undefined.
+ * Returns the contracts that an order may use, for the calldata verifier. On real-money networks, only contracts that
+ * the host or this package lists are allowed. On test networks, a missing list stays undefined, so the verifier uses
+ * its default.
  */
 export function pinsOf(trusted: TrustedContracts | undefined, chain: EvmChain) {
   const { contracts, venueManagers } = trusted?.[chain] ?? {};

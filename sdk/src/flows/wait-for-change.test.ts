@@ -10,7 +10,7 @@ import { waitForChange } from './wait-for-change.ts';
 const POLL_INTERVAL_MS = 2_000;
 const CHANGE = { events: 'participation', timeoutMs: 60_000 };
 
-/** A hub that the test controls, as a host passes it. */
+/** The host's event hub, controlled by the test. */
 function createHub(isLive: boolean) {
   const listeners = new Set<(event: Event) => void>();
   const hub: EventHub = {
@@ -29,7 +29,7 @@ function createHub(isLive: boolean) {
 
 const sessionOf = (fields: Partial<WalletSession>) =>
   ({ pollIntervalMs: POLL_INTERVAL_MS, signal: undefined, ...fields }) as WalletSession;
-/** Runs what is due without letting time pass. */
+/** Runs pending callbacks without advancing the time. */
 const settle = () => vi.advanceTimersByTimeAsync(0);
 
 afterEach(() => void vi.useRealTimers());

@@ -14,8 +14,8 @@ type Change = {
 
 /**
  * Waits until `holds` returns true. Returns false after `timeoutMs`. Calls `holds` whenever one of the `events`
- * arrives, on the host's event stream or on a stream of its own. Also polls `holds`, less often while the stream is
- * live. The stream may never be live, for example if the token lacks `events:read`.
+ * arrives, on the host's event stream or, if there is none, on a new stream. Also polls `holds`, less often while the
+ * stream is live. The stream may never be live, for example if the token lacks `events:read`.
  */
 export async function waitForChange(
   session: WalletSession,

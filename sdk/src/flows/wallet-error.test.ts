@@ -59,7 +59,7 @@ describe('errors of wallets and libraries', () => {
     const failed = ['Failed to fetch', 'Request expired.', "Non-200 status code: '502'", 'already known'];
     for (const message of failed) expect(isUnclear(new Error(message))).toBe(true);
     expect(isUnclear({ code: 4900, message: 'no' })).toBe(true);
-    // MetaMask wraps what its node says.
+    // MetaMask wraps its node's error.
     const wrap = (message: string, code = -32000) => ({
       ...{ code: -32603, message: 'Internal JSON-RPC error.', data: { code, message } },
     });

@@ -27,12 +27,12 @@ export function messageOf(error: unknown): string {
   return error instanceof Object && 'message' in error ? String(error.message) : String(error);
 }
 
-/** Returns true if the message of the error, or of one nested in it, matches. */
+/** Returns true if the message of the error or of a nested error matches. */
 function hasMessage(error: unknown, pattern: RegExp): boolean {
   return [error, ...nestedErrors(error)].some((one) => pattern.test(messageOf(one)));
 }
 
-/** Codes for a disconnected EIP-1193 provider (4900, 4901) and for rate limits of JSON-RPC (-32005) and HTTP (429). */
+/** Codes for a disconnected EIP-1193 provider (4900, 4901) and for rate limits in JSON-RPC (-32005) and HTTP (429). */
 const OUTAGE_CODES = [4900, 4901, -32005, 429];
 const OUTAGE = /timed? ?out|fetch|network|disconnected/i;
 
@@ -55,7 +55,7 @@ export function isRejected(error: unknown): boolean {
  */
 const UNCLEAR = /already known|expired|closed|connection|socket|gateway|status code/i;
 
-/** Returns true if the wallet may have sent the transaction in spite of the error. */
+/** Returns true if the wallet may have sent the transaction despite the error. */
 export function isUnclear(error: unknown): boolean {
   return !isRejected(error) && (isOutage(error) || hasMessage(error, UNCLEAR));
 }

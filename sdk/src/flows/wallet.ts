@@ -23,11 +23,11 @@ export type SolanaWallet = {
   protocol: 'solana';
   /** Base58. */
   address: string;
-  /** Returns the 64 bytes of the ed25519 signature. */
+  /** Returns the 64-byte ed25519 signature. */
   signMessage(message: Uint8Array): Promise<Uint8Array>;
-  /** Signs and sends a transaction in the wire format, and returns the 64 bytes of its signature. */
+  /** Signs and sends a transaction in wire format, and returns its 64-byte signature. */
   signAndSendTransaction?(transaction: Uint8Array, chain: SolanaChain): Promise<Uint8Array>;
-  /** Signs a transaction in the wire format and returns it. For wallets that cannot send transactions. */
+  /** Signs a transaction in wire format and returns it. For wallets that cannot send transactions. */
   signTransaction?(transaction: Uint8Array, chain: SolanaChain): Promise<Uint8Array>;
 };
 

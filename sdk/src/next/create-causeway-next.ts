@@ -13,7 +13,7 @@ export type CausewayNextOptions = SignInOptions & HandlerOptions;
 export type NextUser = { user: Session['user']; scope: string; causeway: Causeway };
 
 export type CausewayNext = {
-  /** Export its members from `app/causeway/[...path]/route.ts` and from the route of the redirect URI. */
+  /** Route handlers. Export them from `app/causeway/[...path]/route.ts` and from the redirect URI's route. */
   handlers: {
     GET(request: Request): Promise<Response>;
     POST(request: Request): Promise<Response>;
@@ -22,14 +22,12 @@ export type CausewayNext = {
    * Returns the user of the current request, or undefined if nobody is signed in. For server components and actions.
    */
   getUser(): Promise<NextUser | undefined>;
-  /**
-   * Like `getUser`, but if nobody is signed in, redirects to the sign-in page. `returnTo` is a path of your app.
-   */
+  /** Like `getUser`, but if nobody is signed in, redirects to the sign-in page. `returnTo` is a path in your app. */
   requireUser(options?: { returnTo?: string | undefined }): Promise<NextUser>;
   /**
    * Renews sessions before pages are rendered, because server components cannot set cookies. Needed only with
-   * `cookieSessions`. Export it from `proxy.ts`. In Next 15.5, export it as `middleware` with the runtime `nodejs`.
-   * Older versions of Next cannot renew cookie sessions, so use another store with them.
+   * `cookieSessions`. Export it from `proxy.ts`. In Next 15.5, export it as `middleware` with the `nodejs` runtime.
+   * Older versions of Next cannot renew cookie sessions and need a different session store.
    */
   proxy(request: Request): Promise<Response>;
 };
@@ -38,7 +36,7 @@ const SHARED_SESSIONS = Symbol.for('@causeway/sdk/next sessions');
 
 /**
  * Connects an app that uses Next's app router: serves the sign-in routes, and gives server components the user of a
- * request. `configure` runs with the first request, so that a build needs no secrets.
+ * request. `configure` runs on the first request, so that a build needs no secrets.
  *
  * @example
  * ```ts no-run

@@ -1,4 +1,4 @@
-// The parts of Next that the SDK uses, so that it builds without Next.
+// Declares the parts of Next that the SDK uses, so that the SDK builds without Next.
 declare module 'next/headers.js' {
   export function headers(): Promise<Headers> | Headers;
 }

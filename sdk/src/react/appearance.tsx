@@ -1,7 +1,7 @@
 import type { CSSProperties, ReactNode } from 'react';
 import type { ClassNames } from './ui/class-names.ts';
 
-/** The names of the CSS variables in `styles.css`, without the prefix `--cw-`. */
+/** The names of the CSS variables in `styles.css`, without the `--cw-` prefix. */
 export type AppearanceVariable =
   | ('font' | 'surface' | 'surface-sunken' | 'text' | 'text-muted' | 'border' | 'border-strong')
   | ('accent' | 'accent-hover' | 'accent-soft' | 'on-accent' | 'focus')
@@ -10,7 +10,7 @@ export type AppearanceVariable =
   | ('radius' | 'radius-small' | 'space');
 
 export type Appearance = {
-  /** Default: the `color-scheme`, `data-theme` or class `dark` of the page around the components. */
+  /** Default: follows the `color-scheme`, `data-theme` or `dark` class of the page around the components. */
   theme?: 'light' | 'dark' | undefined;
   /** CSS values, for example `{ accent: 'light-dark(#0a6a3c, #6fdba1)', radius: '4px' }`. */
   variables?: Readonly<Partial<Record<AppearanceVariable, string>>> | undefined;

@@ -19,7 +19,7 @@ export type CausewayContext = {
   identity: IdentityLauncher;
   /** The prefix of the SDK's routes on the app's own server. */
   prefix: string;
-  /** The id of the user whom `useSession` last returned on this page. All uses of `useSession` share it. */
+  /** The id of the user that `useSession` last returned on this page. All uses of `useSession` share this value. */
   lastUser: { current: string | undefined };
   signInUrl: string;
   appearance: Appearance | undefined;
@@ -28,7 +28,7 @@ export type CausewayContext = {
   trusted: TrustedContracts | undefined;
   publicClient: PublicClient | undefined;
   batching: FlowOptions<never>['batching'];
-  /** The wallet connection that the host app manages, undefined if there is none. */
+  /** The wallet connection that the host app manages, or undefined if there is none. */
   hostConnection: WalletConnection | undefined;
   discoverWallets: boolean;
   connected: Readonly<Partial<Record<Protocol, Wallet>>>;

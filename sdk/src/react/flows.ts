@@ -1,5 +1,5 @@
-// The flows that the components run. The components import this file dynamically, and bundlers keep every export of a
-// module that is imported dynamically. `@causeway/sdk/flows` has exports that the components do not need.
+// Only the flows that the components run. The components import this file dynamically, and bundlers keep every export
+// of a dynamically imported module. `@causeway/sdk/flows` also has exports that the components do not need.
 export { allowWallet } from '../flows/allow-wallet.ts';
 export { proveAndBindWallet } from '../flows/bind-wallet.ts';
 export { swapFund } from '../flows/fund-swap.ts';

@@ -31,7 +31,7 @@ afterEach(() => {
 
 type Run = (options: FlowOptions<TokenSalePhase>) => Promise<Participation>;
 
-/** The records of a browser. */
+/** Simulates the purchase records in browser storage. */
 function createRecords(...stored: UnfinishedSale[]) {
   const sales = new Map(stored.map((sale) => [sale.id, sale]));
   const recorded = {
@@ -47,14 +47,14 @@ const wallet: EvmWallet = {
 };
 const offer = { id: 'offer', type: 'platform::token_sale' } as OfferDetails;
 
-/** A client that finds these participations. */
+/** Creates a client for a service that has these participations. */
 const clientOf = (...data: Partial<Participation>[]) =>
   createCauseway({
     ...{ baseUrl: 'http://service.test', accessToken: 't' },
     fetch: async () => Response.json({ object: 'list', data }),
   });
 
-/** Starts a purchase whose flow is `run`, and returns what is recorded of it. */
+/** Starts a purchase with the flow `run`. Returns the recorded sales, and the result or the error code. */
 function start(run: Run, isResumed = false) {
   const { sales, recorded } = createRecords();
   const flows = { ...allFlows, runTokenSale: (_: unknown, __: unknown, options) => run(options) } as Flows;
@@ -66,7 +66,7 @@ function start(run: Run, isResumed = false) {
 }
 
 const aborted = (phase: TokenSalePhase = 'approving') => new FlowError(phase, 'aborted', 'aborted');
-/** Waits longer than any busy machine needs. */
+/** Waits long enough even for a busy machine. */
 const eventually = (check: () => void) => vi.waitFor(check, { timeout: 30_000 });
 
 test('an aborted purchase without a prompt leaves no record', async () => {
@@ -96,7 +96,7 @@ test.each([
     throw aborted();
   });
   await eventually(() => expect(sales.size).toBe(1));
-  // Neither this page nor another one starts a purchase until the owner has decided.
+  // No page can start a purchase until the owner has decided.
   expect(await start(async () => ({}) as Participation).done).toBe('purchase_elsewhere');
   decide(failure);
   expect(await done).toBe('aborted');
@@ -164,7 +164,7 @@ describe('the revocation of an approval that no purchase uses', () => {
     expect(await start(async () => ({}) as Participation).done).toEqual({});
   });
 
-  // Offers with the same contract share an allowance, whatever the case of the wallet's address.
+  // Offers with the same contract share an allowance. Wallet addresses are compared case-insensitively.
   test.each(['fund::swap', 'tokenized::swap'] as const)(
     'of a %s offer is refused while the wallet swaps',
     async (type) => {

@@ -20,7 +20,7 @@ type Recorded = ReturnType<typeof useUnfinishedSales> & { lock: string };
 type Options = FlowOptions<TokenSalePhase>;
 /**
  * One run of a purchase on this page. `purchase` is also recorded in browser storage. If the storage is full or
- * blocked, this copy in memory still has the hash of the approval.
+ * blocked, this in-memory copy still has the approval's hash.
  */
 export type Attempt = {
   purchase: UnfinishedSale;
@@ -38,7 +38,7 @@ type Sale = {
   wallet: Wallet;
   attempt: Attempt;
   recorded: Recorded;
-  /** Called if the service has already used the approval of the purchase. */
+  /** Called if the service has already used the purchase's approval. */
   onApprovalUsed(purchase: UnfinishedSale): void;
   /**
    * Resets the flow to `idle`. Called if the user starts a new purchase while another one is approved but not finished.
@@ -54,8 +54,8 @@ const UNUSABLE_APPROVAL_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Runs a purchase, and keeps a record of it until the service has its participation. Only one of the user's pages at a
- * time can run a purchase of an offer.
+ * Runs a purchase, and keeps a record of it until the service has its participation. Only one of the user's pages can
+ * run a purchase of an offer at a time.
  */
 export function buySale(
   flows: Flows,
@@ -117,7 +117,7 @@ export function buySale(
             () => true,
             (late) => !flows.isRejected(late),
           )));
-      // Removes the record of a new purchase if the wallet has certainly sent no approval: there is nothing to finish.
+      // Removes the record of a new purchase if the wallet definitely sent no approval: there is nothing to finish.
       const mayBeApproved = mayBeSent && (error as FlowError<TokenSalePhase>).phase === 'approving';
       const isEmpty = approvalHash === null && !isResumed && !mayBeApproved;
       if (isEmpty || UNUSABLE_APPROVAL_CODES.has(code)) {
@@ -205,7 +205,7 @@ export function revokeUnused(
   });
 }
 
-/** Finds the participation of a purchase by its approval. A purchase without an approval has no participation. */
+/** Finds a purchase's participation by the approval. A purchase without an approval has no participation. */
 async function findParticipation(
   causeway: Causeway,
   { id: value }: OfferDetails,

@@ -113,7 +113,7 @@ type AmountProps = {
   disabled?: boolean;
 };
 
-/** An amount input with the wallet's balance, and a button that enters the most that the user can pay. */
+/** An amount input with the wallet's balance, and a button that enters the maximum that the user can pay. */
 export function AmountField({ amount, limits, hasWallet, disabled = false }: AmountProps) {
   const { cx, format, rich, t } = useUi();
   const id = useId();

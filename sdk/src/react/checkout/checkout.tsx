@@ -5,14 +5,14 @@ import { FundSwapCheckout } from './fund-swap-checkout.tsx';
 import { TokenSaleCheckout } from './token-sale-checkout.tsx';
 import { TokenizedCheckout } from './tokenized-checkout.tsx';
 
-/** The result of a purchase, by the type of its offer. */
+/** The result of a purchase, by offer type. */
 export type CheckoutResult =
   | { type: 'platform::token_sale'; participation: Participation }
   | { type: 'fund::swap' | 'tokenized::swap'; result: SwapResult };
 
 export type CheckoutProps = BlockProps & {
   offer: OfferDetails;
-  /** The selected option of a token sale; the user can select another one. Default: the first. */
+  /** The selected option of a token sale; the user can select another one. Default: the first option. */
   optionId?: string | undefined;
   onOptionChange?: ((optionId: string) => void) | undefined;
   /** Called when the participation is recorded, or when the swap is confirmed. */
@@ -20,7 +20,7 @@ export type CheckoutProps = BlockProps & {
 };
 
 /**
- * The checkout of any offer. To include only one kind in your bundle, use `TokenSaleCheckout`, `FundSwapCheckout` or
+ * The checkout for any type of offer. To bundle only one type, use `TokenSaleCheckout`, `FundSwapCheckout` or
  * `TokenizedCheckout` instead.
  *
  * @example

@@ -20,7 +20,7 @@ test('the amount after the fee is the one that the contract computes', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 2n ** 128n }), fc.integer({ min: 0, max: 1_000 }), (gross, bps) => {
       const net = netOf(gross, bps);
-      // The largest net amount whose price with the fee on top does not exceed the payment.
+      // `net` is the largest amount that, with the fee added, does not exceed the payment.
       expect(net * BigInt(10_000 + bps) <= gross * 10_000n).toBe(true);
       expect((net + 1n) * BigInt(10_000 + bps) > gross * 10_000n).toBe(true);
     }),

@@ -32,7 +32,7 @@ export type FundSwapCheckoutProps = BlockProps & {
 };
 
 /**
- * The checkout of a fund: requirements, allow-list, amount with a live preview, slippage, approval and swap.
+ * The checkout for a fund: requirements, allow-list, amount with a live preview, slippage, approval and swap.
  *
  * @example
  * ```tsx

@@ -11,7 +11,7 @@ import { useUi } from '../ui/ui.tsx';
 const STATUS_INTERVAL_MS = 10_000;
 const QUOTE_INTERVAL_MS = 3_000;
 
-/** Error codes that say why the asset cannot be bought. Other codes, such as `network_error`, do not say why. */
+/** Error codes that explain why the asset cannot be bought. Other codes, such as `network_error`, do not. */
 const CLOSED_CODES = new Set([
   'market_closed',
   'market_paused',
@@ -28,7 +28,7 @@ export function MarketPrice({ symbol }: { symbol: string }) {
     { pollIntervalMs: STATUS_INTERVAL_MS },
   );
   const isClosed = status?.tradable === false;
-  // A closed market has no quotes, so they are not requested until it opens.
+  // A closed market has no quotes, so none are requested until the market opens.
   const live = useQuote(
     { symbol, side: 'buy', token_amount: '1' },
     { pollIntervalMs: QUOTE_INTERVAL_MS, enabled: status?.tradable === true },
@@ -85,14 +85,14 @@ function closedTitle(error: CausewayError | undefined): Message {
 
 /**
  * Returns the error that says why the market is closed. The trading status does not include the reason, so this hook
- * requests one quote, which fails with the reason. The parameters differ from those of the live quote, so that the
- * cache does not answer with a recent price.
+ * requests one quote, which fails with the reason. Its parameters differ from those of the live quote, so that the
+ * cache does not return a recent price.
  */
 function useHaltReason(symbol: string, isClosed: boolean): CausewayError | undefined {
   return useQuote({ symbol, side: 'buy', notional_value: '100' }, { enabled: isClosed }).error;
 }
 
-/** Explains why nothing can be bought and until when. */
+/** Explains why the asset cannot be bought and, if known, when it can be bought again. */
 export function MarketNotice({ symbol, error }: { symbol: string; error: CausewayError | undefined }) {
   const { cx, format, t } = useUi();
   const { data: status } = useTradingStatus({ symbol, side: 'buy' });

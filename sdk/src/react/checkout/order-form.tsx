@@ -29,8 +29,8 @@ export function useReview(step: 'idle' | 'running' | 'failed' | 'done', live: re
 }
 
 /**
- * The form of an order. Submitting it opens the review sheet. If the sheet cannot be loaded, the form stays and shows
- * the error.
+ * The order form. Submitting it opens the review sheet. If the sheet cannot be loaded, the form stays and shows the
+ * error.
  */
 export function OrderForm({ onReview, children }: { onReview(): void; children: ReactNode }) {
   const [error, setError] = useState<unknown>(null);

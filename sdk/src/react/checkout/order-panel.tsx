@@ -12,14 +12,12 @@ import type { TokenizedPurchaseState } from './use-tokenized-purchase.ts';
 
 type Props = { offer: OfferDetails; deployment: Deployment | undefined; purchase: TokenizedPurchaseState };
 
-/** Shows the estimate of a purchase at the current quote. */
+/** Shows an estimate of the purchase at the current quote. */
 export function TokenizedSummary(props: Props) {
   return <FactList className="cw-summary" facts={useTradeFacts(props)} />;
 }
 
-/**
- * Returns the amounts of a purchase: those of the firm order once it is placed, until then those of the current quote.
- */
+/** Returns a purchase's amounts: from the current quote until the firm order is placed, and then from the order. */
 function useTradeFacts({ offer, deployment, purchase }: Props): readonly Fact[] {
   const { format, t } = useUi();
   const { amount, fee, quote, minReceive, order, state } = purchase;
@@ -31,11 +29,11 @@ function useTradeFacts({ offer, deployment, purchase }: Props): readonly Fact[] 
       {t('{price} per {asset}', { price: format.usd(truncatePrice(price)), asset: code })}
     </span>
   );
-  // These decimals are safe to use: the flow checks them on chain, and refuses a quote or an order that has other
+  // These decimals are safe to use: the flow checks them on chain, and refuses a quote or an order with different
   // decimals.
   const paid = { code: deployment?.code ?? '', decimals: deployment?.decimals ?? 0 };
   const received = { code, decimals: fractional_digits };
-  // In the step `idle`, the order is that of an earlier purchase.
+  // In the `idle` step, `order` belongs to an earlier purchase.
   if (order !== null && state.step !== 'idle') {
     const net = { ...paid, units: BigInt(order.notional_value) };
     const output = { ...received, units: BigInt(order.receive_output_amount) };
@@ -69,7 +67,7 @@ export function useReviewFacts(props: Props): readonly Fact[] {
   ];
 }
 
-/** Shows how long the price of a firm order is valid, while the wallet waits for the user's confirmation. */
+/** Shows how long a firm order's price remains valid, while the wallet waits for the user's confirmation. */
 export function PriceTimer(props: {
   order: TokenizedSwapTransaction | null;
   phase: TokenizedPhase | undefined;

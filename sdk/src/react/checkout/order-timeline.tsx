@@ -6,9 +6,9 @@ import { useUi } from '../ui/ui.tsx';
 export type OrderEvent = {
   name: Message;
   state: 'past' | 'now' | 'stopped';
-  /** When it happened, as an ISO timestamp. */
+  /** When the event happened, as an ISO timestamp. */
   at?: string | undefined;
-  /** The transaction of this event. */
+  /** The hash of the event's transaction. */
   hash?: string | null | undefined;
 };
 
@@ -43,7 +43,7 @@ export function OrderTimeline({ chain, events }: { chain: Chain; events: readonl
   );
 }
 
-/** Returns the events of a participation so far. */
+/** Returns a participation's events so far. */
 export function participationEvents(
   participation: Participation,
   approval?: string | undefined,

@@ -6,7 +6,7 @@ import { readOpenApprovals } from './read-open-approvals.ts';
 
 const OWNER = `0x${'ab'.repeat(20)}`;
 
-/** Reads the open approvals of a wallet that approved 100 units, with one participation on each page of the list. */
+/** Reads the open approvals of a wallet that approved 100 units. Each page of the list has one participation. */
 async function read(participations: readonly Participation[]) {
   const mock = createMockService({ allowance: '100' });
   const client = createCauseway({
@@ -39,7 +39,7 @@ test('an allowance is open only if no unsettled participation of the wallet need
     wallet_address: '0x1',
   });
   expect((await read([other, other])).approvals).toEqual(approvals);
-  // It needs 40 of 100, but a revocation would take all of it.
+  // The participation needs 40 of the 100 units, but a revocation would remove the whole allowance.
   const mine = { ...other, wallet_address: OWNER.toUpperCase().replace('X', 'x') };
   const rest = approvals.filter((one) => one.chain !== chain || one.assetId !== asset.id);
   expect((await read([other, mine])).approvals).toEqual(rest);

@@ -27,7 +27,7 @@ export async function readOpenApprovals(
   const allowances = await Promise.all(
     candidates.map(async ({ chain, spender, token: { address, asset_id } }) => {
       const query = { token_address: address, owner, spender, chain };
-      // If a chain cannot be read now, the next poll reads it again.
+      // If a chain cannot be read now, the next poll tries again.
       const { allowance } = await client.token.allowance(query, { signal }).catch(() => ({ allowance: '0' }));
       return { chain, assetId: asset_id, amount: allowance };
     }),
@@ -40,7 +40,9 @@ export async function readOpenApprovals(
   return open.filter(({ chain, assetId }) => !isNeeded(chain, assetId));
 }
 
-/** Returns a function that tells whether an unsettled participation of the wallet needs the allowance of an asset. */
+/**
+ * Returns a function that tells whether one of the wallet's unsettled participations needs the allowance for an asset.
+ */
 export async function readNeeded(
   client: Causeway,
   { id, type }: OfferDetails,

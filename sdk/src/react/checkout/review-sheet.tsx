@@ -4,7 +4,7 @@ import { type Fact, FactList } from '../ui/fact-list.tsx';
 import { useUi } from '../ui/ui.tsx';
 import { useFocusOnMount } from '../ui/use-focus-on-mount.ts';
 
-/** Tells the user that the price is live until they confirm, and when it is next updated. */
+/** Tells the user that the price is live until they confirm, and when it will next update. */
 export function LivePriceNote({ price, intervalMs }: { price: object | undefined; intervalMs: number }) {
   const { cx, t } = useUi();
   const [next, setNext] = useState<string>();

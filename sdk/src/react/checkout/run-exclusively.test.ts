@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { runExclusively } from './run-exclusively.ts';
 
-/** A browser without locks, so that the storage, which its pages share, has the lease. */
+/** Local storage, shared by the pages of a browser without `navigator.locks`. Leases are stored in it. */
 const items = new Map<string, string>();
 beforeEach(() => {
   items.clear();

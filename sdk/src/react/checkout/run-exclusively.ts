@@ -1,6 +1,6 @@
 import { readItem, writeItem } from '../hooks/local-storage.ts';
 
-/** Longer than a minute, because browsers may run the timers of a background tab only once a minute. */
+/** Longer than a minute, because browsers may run a background tab's timers only once a minute. */
 const LEASE_MS = 120_000;
 const RENEWAL_INTERVAL_MS = 3_000;
 /** How long other pages may take to see a change in the storage. */
@@ -12,8 +12,8 @@ const PROPAGATION_MS = 100;
 type Work<Result> = (onSend: (answer: Promise<unknown>) => void) => Promise<Result>;
 
 /**
- * Runs `start` while holding the lock `name`. Throws `purchase_elsewhere` if another page of this browser, or another
- * component of this page, holds the lock. A wallet prompt can still be open when `start` ends, so the lock is released
+ * Runs `start` while holding the lock `name`. Throws `purchase_elsewhere` if another page in this browser, or another
+ * component on this page, holds the lock. A wallet prompt can still be open when `start` ends, so the lock is released
  * only after the owner has answered the prompt.
  */
 export async function runExclusively<Result>(name: string, start: Work<Result>): Promise<Result> {
@@ -54,7 +54,7 @@ async function runWithLease<Result>(name: string, work: () => Promise<Result>): 
     if (!isTaken()) writeItem(name, `${owner} ${Date.now() + LEASE_MS}`);
   };
   renew();
-  // If several pages write their leases at the same time, the last one to write has the lease.
+  // If several pages write their leases at the same time, the last one to write gets the lease.
   await new Promise((resolve) => setTimeout(resolve, PROPAGATION_MS));
   if (isTaken()) throw runsElsewhere();
   const timer = setInterval(renew, RENEWAL_INTERVAL_MS);
@@ -67,8 +67,8 @@ async function runWithLease<Result>(name: string, work: () => Promise<Result>): 
 }
 
 /**
- * Returns the name of the lock under which a wallet buys swap offers and revokes approvals for them. It is one lock for
- * all offers, because offers with the same contract share an allowance.
+ * Returns the name of the lock to hold while a wallet buys swap offers or revokes approvals for them. All offers share
+ * one lock, because offers with the same contract share an allowance.
  */
 export function swapLock(wallet: { address: string }): string {
   return `causeway.swap.${wallet.address.toLowerCase()}`;

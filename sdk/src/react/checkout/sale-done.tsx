@@ -8,7 +8,7 @@ import { useFocusOnMount } from '../ui/use-focus-on-mount.ts';
 import { OrderTimeline, participationEvents } from './order-timeline.tsx';
 import { estimateTokens } from './sale-summary.tsx';
 
-/** The order page of a token sale: the participation, its status and its transactions. */
+/** The order page for a token sale: the participation, its status and its transactions. */
 export function SaleDone(props: {
   offer: OfferDetails;
   option: OfferDetails['options'][number];

@@ -12,8 +12,8 @@ import { type OrderEvent, OrderTimeline } from './order-timeline.tsx';
 type Unit = { code: string; decimals: number };
 
 /**
- * The order page of a swap. It shows the result, which comes from the events of the swap's transaction, and links to
- * the transactions.
+ * The order page for a swap. Shows the result, as read from the events of the swap's transaction, and links to the
+ * transactions.
  */
 export function SwapDone(props: {
   result: SwapResult;

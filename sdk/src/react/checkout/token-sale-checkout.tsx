@@ -33,7 +33,7 @@ export type TokenSaleCheckoutProps = BlockProps & {
 };
 
 /**
- * The checkout of a token sale: option, requirements, network, asset, amount, approval, and the participation with its
+ * The checkout for a token sale: option, requirements, network, asset, amount, approval, and the participation with its
  * live status. A purchase that was interrupted after its approval can be resumed, even after a reload.
  *
  * @example

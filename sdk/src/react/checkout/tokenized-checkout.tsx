@@ -26,7 +26,7 @@ export type TokenizedCheckoutProps = BlockProps & {
 };
 
 /**
- * The checkout of a tokenized asset: market status and limits, live price, amount, approval, and an order that is
+ * The checkout for a tokenized asset: market status and limits, live price, amount, approval, and an order that is
  * verified before the wallet sends it.
  *
  * @example

@@ -40,7 +40,7 @@ test('a purchase is unfinished if its approval is known, or if its wallet has an
   const find = findUnfinishedSale;
   expect(find([approved], [], undefined)).toBe(approved);
   expect(find([intent], [open], wallet)).toBe(intent);
-  // The purchase whose approval is known comes first, because the open approval may be its own.
+  // The purchase with a known approval comes first: the open approval may belong to it.
   expect(find([intent, approved], [open], wallet)).toBe(approved);
   const others = [
     find([], [open], wallet),

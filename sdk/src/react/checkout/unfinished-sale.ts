@@ -23,7 +23,7 @@ export type UnfinishedSale = {
 };
 
 const APPROVAL_HASH = /^(0x[0-9a-f]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/i;
-/** The event that reports a change in the storage to this page. Other pages get the browser's `storage` event. */
+/** The event that tells this page about a change in browser storage. Other pages get the browser's `storage` event. */
 const CHANGED = 'causeway.sale';
 
 /**
@@ -39,7 +39,7 @@ export function useUnfinishedSales(offerId: string) {
   const { connected } = useCausewayContext();
   const prefixOf = (userId: string) => `causeway.sale.${userId}.${offerId}.`;
   // If the user's id is not known, for example because the app's server did not respond, the purchase is stored under a
-  // prefix that all such users share. A purchase under this prefix is read only if its wallet is connected.
+  // prefix that all unknown users share. A purchase under this prefix is read only if its wallet is connected.
   const shared = prefixOf('');
   const own = status === 'loading' ? undefined : prefixOf(user?.id ?? '');
   const isConnected = ({ wallet }: UnfinishedSale) =>
@@ -76,7 +76,10 @@ export function useUnfinishedSales(offerId: string) {
   return { lock, sales, read, record, remove: (id: string) => write(id, null) };
 }
 
-/** Returns whether two purchases pay from the same allowance. Wallets may change the case of their addresses. */
+/**
+ * Returns whether two purchases pay from the same allowance. Ignores the letter case of addresses, because wallets may
+ * change it.
+ */
 export function isSameAccount(a: UnfinishedSale, b: UnfinishedSale): boolean {
   return isSameAddress(a.wallet, b.wallet) && a.chain === b.chain && a.assetId === b.assetId;
 }
@@ -133,7 +136,7 @@ export function parseUnfinishedSale(text: string | null): UnfinishedSale | null 
   }
 }
 
-/** The error for a purchase whose record is gone. */
+/** Returns the error for a purchase that no longer has a record. */
 export function saleClosed(): Error {
   const message = 'The purchase was finished or discarded in another tab.';
   return Object.assign(new Error(message), { code: 'purchase_closed' });

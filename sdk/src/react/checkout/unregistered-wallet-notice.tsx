@@ -30,7 +30,7 @@ export function UnregisteredWalletNotice(props: {
           wallet: <AddressText address={wallet.address} />,
         })}
       </p>
-      {/* A new step for each wallet: the user may switch after declining to sign with another one. */}
+      {/* Each wallet gets a new step: the user may decline to sign with one wallet and switch to another. */}
       <WalletStep
         key={wallet.address}
         {...{ offer, optionId, wallet }}

@@ -33,8 +33,8 @@ export function useAmount(limits: Limits): Amount {
 }
 
 /**
- * Parses an amount as users of the locale write it, with or without digit groups. Rejects ambiguous amounts. Checks the
- * amount against the limits.
+ * Parses an amount in the format of the user's locale, with or without digit grouping, and checks it against the
+ * limits. Rejects ambiguous amounts.
  */
 export function checkAmount(
   text: string,

@@ -27,16 +27,16 @@ export type DeploymentChoice<One extends Chain = EvmChain> = {
  */
 export function termsOf(deployment: Deployment<Chain> | undefined, wallet: Wallet | undefined): string {
   const { address, protocol } = wallet ?? {};
-  // Wallets may change the case of EVM addresses.
+  // Wallets may change the letter case of EVM addresses.
   return `${protocol === 'ethereum' ? address?.toLowerCase() : address} ${deployment?.chain} ${deployment?.assetId}`;
 }
 
-/** Lets the user choose a chain and a payment asset of a swap offer. Default: the first chain and its first asset. */
+/** Lets the user choose a chain and a payment asset for a swap offer. Default: the first chain and its first asset. */
 export function useDeployment(offer: OfferDetails): DeploymentChoice {
   return useChoice<EvmChain>(offer, isEvmChain);
 }
 
-/** Lets the user choose a chain and a payment asset of a token sale. The chain can also be Solana. */
+/** Lets the user choose a chain and a payment asset for a token sale. The chain can also be Solana. */
 export function useSaleDeployment(offer: OfferDetails): DeploymentChoice<Chain> {
   return useChoice(offer, (chain): chain is Chain => Object.hasOwn(CHAINS, chain));
 }
@@ -51,7 +51,7 @@ function useChoice<One extends Chain>(
     return isSupported(chain) ? [{ ...one, chain }] : [];
   });
   const contract = contracts.find(({ chain }) => chain === chosen.chain) ?? contracts[0];
-  // A tokenized order does not name a funding token, and the service always uses the contract's first one.
+  // A tokenized order does not specify a funding token: the service always uses the contract's first one.
   const tokens = contract?.funding_tokens.slice(0, offer.type === 'tokenized::swap' ? 1 : undefined) ?? [];
   const token = tokens.find(({ asset_id }) => asset_id === chosen.asset) ?? tokens[0];
   const assetOf = (id: string) => offer.funding_assets.find((asset) => asset.id === id);

@@ -37,7 +37,7 @@ export type FundSwapState = FlowView<FundSwapPhase, SwapResult> & {
   choice: DeploymentChoice;
   wallet: EvmWallet | undefined;
   status: QueryResult<SwapStatus>;
-  /** Whether the fund has stopped swaps on this network, undefined until that is known. */
+  /** Whether the fund has stopped swaps on this network, or undefined until that is known. */
   isStopped: boolean | undefined;
   /** Whether the wallet is on the fund's allow-list. If not, add it with `useAllowWallet`. */
   authorization: QueryResult<WalletAuthorization>;
@@ -45,11 +45,11 @@ export type FundSwapState = FlowView<FundSwapPhase, SwapResult> & {
   blockers: readonly Check[];
   amount: Amount;
   limits: Limits;
-  /** What the fund pays out for `amount` now. */
+  /** What the fund would pay out for `amount` now. */
   preview: QueryResult<SwapPreview>;
   /** The token that the fund pays out. */
   output: SwapOutputToken | undefined;
-  /** The least that the wallet receives, in smallest units, undefined without a preview. */
+  /** The minimum that the wallet receives, in smallest units, or undefined without a preview. */
   minReceive: bigint | undefined;
   slippageBps: number;
   setSlippageBps(slippageBps: number): void;
@@ -61,7 +61,9 @@ export type FundSwapState = FlowView<FundSwapPhase, SwapResult> & {
   allowPartial: boolean;
   setAllowPartial(allowPartial: boolean): void;
   canSwap: boolean;
-  /** Swaps `amount`, or repeats a failed swap on the same terms. Does nothing unless `canSwap` or `canRetry`. */
+  /**
+   * Swaps `amount`, or repeats a failed swap on the same terms. Does nothing unless `canSwap` or `canRetry` is true.
+   */
   swap(): void;
 };
 
@@ -109,8 +111,8 @@ export function useFundSwap({ offer, onDone }: UseFundSwapOptions): FundSwapStat
   const flowTerms = termsOf(deployment, wallet);
   const run = useFlow<FundSwapPhase, SwapResult>(flowTerms);
   const { state, hashes, canRetry, reset } = run;
-  // Only a change of the offer resets the flow. A change of the wallet does not: locking the wallet also counts as a
-  // change, and a swap that was sent must stay visible.
+  // Only a different offer resets the flow. A wallet change does not: locking the wallet also counts as a change, and a
+  // swap that was sent must stay visible.
   useOnChange(offer.id, reset);
   useOnChange(`${offer.id} ${flowTerms}`, () => setAllowPartial(false));
 
@@ -136,7 +138,7 @@ export function useFundSwap({ offer, onDone }: UseFundSwapOptions): FundSwapStat
       const { runExclusively, swapLock } = await loadParts();
       const order = { offer, chain, wallet, assetId, ...terms };
       // Runs one swap at a time. Otherwise, the user could confirm this swap and also a prompt that is still open from
-      // another page or an earlier visit, and would pay twice.
+      // another page or an earlier visit, and pay twice.
       const result = await runExclusively(swapLock(wallet), (onSend) =>
         flows.swapFund(causeway, order, { ...options, onSend }),
       );

@@ -11,8 +11,8 @@ const POLL_INTERVAL_MS = 15_000;
 type Place = { chain: Chain; assetId: string; amount: string };
 
 /**
- * Finds the wallet's approvals for the offer's contracts that no participation needs (EVM only). `hide` hides an
- * approval until the component unmounts. If the approved amount changes, the approval is shown again.
+ * Finds the approvals that the wallet gave to the offer's contracts and that no participation needs (EVM only). `hide`
+ * hides an approval until the component unmounts. If the approved amount changes, the approval is shown again.
  */
 export function useOpenApprovals(offer: OfferDetails, wallet: Wallet | undefined) {
   const owner = wallet?.protocol === 'ethereum' ? wallet.address : undefined;
@@ -27,7 +27,9 @@ export function useOpenApprovals(offer: OfferDetails, wallet: Wallet | undefined
   };
 }
 
-/** The key starts with `tokenAllowance`, like the keys of allowances, so that a purchase reloads this query too. */
+/**
+ * The key starts with `tokenAllowance`, like the keys of allowance queries, so that a purchase reloads this query too.
+ */
 function openApprovals(offer: OfferDetails, owner: string): Query<OpenApproval[]> {
   return {
     key: `tokenAllowance:open ${offer.id} ${owner}`,

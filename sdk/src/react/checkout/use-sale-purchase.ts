@@ -22,12 +22,12 @@ type Input = {
   deployment: Deployment<Chain> | undefined;
   wallet: Wallet | undefined;
   recorded: ReturnType<typeof useUnfinishedSales>;
-  /** Called if the service has already used the approval of a purchase. */
+  /** Called if the service has already used a purchase's approval. */
   onApprovalUsed(purchase: UnfinishedSale): void;
   onDone: ((participation: Participation) => void) | undefined;
 };
 
-/** Runs a token sale purchase, and resumes one that was interrupted before or after its approval. */
+/** Runs a token sale purchase, or resumes a purchase that was interrupted before or after its approval. */
 export function useSalePurchase(input: Input) {
   const { offer, option, deployment, wallet, recorded, onApprovalUsed, onDone } = input;
   const causeway = useCauseway();
@@ -106,8 +106,8 @@ export function useSalePurchase(input: Input) {
 }
 
 /**
- * Returns the registered wallets that have the protocol of `wallet`, and whether `wallet` is one of them.
- * `isRegistered` is undefined while this is unknown. It is true if the option requires no registered wallet.
+ * Returns the registered wallets with the same protocol as `wallet`, and whether `wallet` is one of them.
+ * `isRegistered` is undefined until this is known, and true if the option does not require a registered wallet.
  */
 function useRegisteredWallets(offerId: string, optionId: string, wallet: Wallet | undefined) {
   const requirements = useRequirements(offerId).data?.options[optionId]?.data;

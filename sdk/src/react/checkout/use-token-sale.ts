@@ -46,7 +46,7 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
   limits: Limits;
   /** What stops the user from buying with this wallet. */
   blockers: readonly Check[];
-  /** Whether the option accepts this wallet, undefined until that is known. */
+  /** Whether the option accepts this wallet, or undefined until that is known. */
   isRegistered: boolean | undefined;
   /** The user's wallets that are registered for the option. Empty if the option requires no wallet. */
   registered: readonly OptionAddress[];
@@ -56,9 +56,9 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
    */
   unfinished: UnfinishedSale | null;
   /**
-   * An approval that no purchase uses, undefined if there is none. Its amount comes from the service, and the user has
-   * not confirmed it, so never buy with the approval automatically. Let the user confirm the amount first, or revoke
-   * the approval with `revokeApproval`.
+   * An approval that no purchase uses, or undefined if there is none. Its amount comes from the service and was not
+   * confirmed by the user, so never buy with this approval automatically. Let the user confirm the amount first, or
+   * revoke the approval with `revokeApproval`.
    */
   openApproval: OpenApproval | undefined;
   /** Hides `openApproval` for as long as the component is mounted. */
@@ -66,11 +66,11 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
   /** The participation once it is recorded, with its latest status. */
   participation: Participation | undefined;
   canBuy: boolean;
-  /** Buys for `amount`. Does nothing unless `canBuy`. */
+  /** Buys tokens for `amount`. Does nothing unless `canBuy` is true. */
   buy(): void;
   /**
    * Repeats a failed purchase. If the purchase is unfinished, does the same as `resume`. Otherwise starts again with a
-   * new approval. Does nothing unless `canRetry`.
+   * new approval. Does nothing unless `canRetry` is true.
    */
   retry(): void;
   /**
@@ -88,8 +88,8 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
 
 /**
  * Runs a purchase in a token sale: network, asset, amount, approval, and the participation with its live status. Leaves
- * the rendering to you. `TokenSaleCheckout` is built on it. The service checks the user's requirements; show them with
- * `RequirementsChecklist` or `useEligibility`.
+ * the rendering to you. `TokenSaleCheckout` is built on this hook. The service checks the user's requirements; show
+ * them with `RequirementsChecklist` or `useEligibility`.
  *
  * @example
  * ```tsx

@@ -58,7 +58,7 @@ export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) 
       const { chain, assetId } = deployment;
       const input = { offer, chain, wallet, assetId, amount: units, confirmationId, minReceive };
       try {
-        // Holds the lock, so that another tab cannot revoke the approval meanwhile.
+        // Holds the lock, so that another tab cannot revoke the approval in the meantime.
         const result = await runExclusively(swapLock(wallet), (onSend) =>
           flows.buyTokenized(client, input, { ...options, onSend }),
         );
@@ -67,8 +67,9 @@ export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) 
         notify(onDone, result);
         return result;
       } catch (error) {
-        // In the phase `confirming`, the order was sent, so the next attempt needs a new one. In earlier phases, the
-        // next attempt reuses the order, because the service rejects a second order until the first one expires.
+        // In the `confirming` phase, the order was already sent, so the next attempt needs a new one. In earlier
+        // phases, the next attempt reuses the order, because the service rejects a second order until the first one
+        // expires.
         if ((error as { phase?: unknown }).phase === 'confirming') openOrder.current = null;
         throw error;
       }

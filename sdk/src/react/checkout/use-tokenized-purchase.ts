@@ -34,24 +34,27 @@ export type TokenizedPurchaseState = FlowView<TokenizedPhase, SwapResult> & {
   limits: Limits;
   /** The fee included in `amount`, in smallest units; undefined until it is known. */
   fee: bigint | undefined;
-  /** The live quote for `amount` less the fee. */
+  /** The live quote for `amount` minus the fee. */
   quote: QueryResult<TokenizedSwapQuote>;
   /** The minimum to receive at this quote and slippage, in smallest units; undefined without a quote. */
   minReceive: bigint | undefined;
   slippageBps: number;
   setSlippageBps(slippageBps: number): void;
-  /** The placed order, or null before that. It has the exact amounts, and the time until which its price is valid. */
+  /** The order, or null until it is placed. It has the exact amounts and the time at which its price expires. */
   order: TokenizedSwapTransaction | null;
   canBuy: boolean;
-  /** Buys for `amount`, or repeats a failed purchase on the same terms. Does nothing unless `canBuy` or `canRetry`. */
+  /**
+   * Buys tokens for `amount`, or repeats a failed purchase on the same terms. Does nothing unless `canBuy` or
+   * `canRetry` is true.
+   */
   buy(): void;
 };
 
 /**
- * Runs a purchase of a tokenized asset. Reads the market status, the limits and the live price, approves the amount and
- * places an order, which is verified before the wallet sends it. Leaves the rendering to you. `TokenizedCheckout` is
- * built on this hook. The service checks the user's requirements; show them with `RequirementsChecklist` or
- * `useEligibility`.
+ * Runs a purchase of a tokenized asset. Reads the market status, the limits and the live price. Then approves the
+ * amount and places an order, which is verified before the wallet sends it. Leaves the rendering to you.
+ * `TokenizedCheckout` is built on this hook. The service checks the user's requirements; show them with
+ * `RequirementsChecklist` or `useEligibility`.
  *
  * @example
  * ```tsx

@@ -12,7 +12,10 @@ import type { Deployment } from './use-deployment.ts';
 const STATUS_INTERVAL_MS = 10_000;
 export const QUOTE_INTERVAL_MS = 3_000;
 
-/** Returns the amount being typed, the market's limits, the fee, and a live quote for what is left after the fee. */
+/**
+ * Returns the amount being typed, the market's limits, the fee, and a live quote for the amount that remains after the
+ * fee.
+ */
 export function useTradeQuote(
   offer: TokenizedOffer,
   deployment: Deployment | undefined,

@@ -10,7 +10,7 @@ const balance = queries.tokenBalance({} as never).key;
 test.each([
   ['participation.completed', [participations]],
   ['wallet.bound', [wallets]],
-  // Events that the app may not read have no other type.
+  // The type of every event that the app may not read.
   ['redacted', [participations, wallets]],
   ['offer.published', []],
   ['from.the.future', []],

@@ -1,5 +1,5 @@
 /**
- * Returns null if there is no such item, or if the browser blocks local storage. Callers must work without the item.
+ * Returns null if the item does not exist, or if the browser blocks local storage. Callers must work without the item.
  */
 export function readItem(key: string): string | null {
   try {
@@ -17,7 +17,7 @@ export function writeItem(key: string, value: string | null): void {
   } catch {}
 }
 
-/** Returns the values of the items whose keys start with `prefix`, sorted by key. */
+/** Returns the values of all items with a key that starts with `prefix`, sorted by key. */
 export function readItems(prefix: string): (string | null)[] {
   try {
     const keys = Object.keys(localStorage).filter((key) => key.startsWith(prefix));

@@ -6,7 +6,7 @@ import { createQueryCache } from './query-cache.ts';
 const client = createCauseway({ baseUrl: 'http://service.test', accessToken: 't' });
 const ignore = () => undefined;
 
-/** A query whose requests stay pending until the test resolves or rejects them. */
+/** A query that keeps each request pending until the test resolves or rejects it. */
 function deferredQuery() {
   const requests: {
     resolve(data: unknown): void;

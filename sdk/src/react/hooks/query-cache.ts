@@ -30,7 +30,10 @@ export type QueryCache = {
   /** Loads missing or stale data, and then polls at the interval. Stops when the last subscriber leaves. */
   subscribe(query: Query<unknown>, pollIntervalMs: number | undefined, notify: () => void): () => void;
   refresh(query: Query<unknown>): Promise<void>;
-  /** Reloads the matching queries. A query with subscribers is reloaded at once, any other query on its next use. */
+  /**
+   * Reloads the matching queries. A query with subscribers is reloaded immediately. Any other query is reloaded on its
+   * next use.
+   */
   invalidate(matches: (key: string) => boolean): void;
   /**
    * Sets whether the event stream is live. While it is live, a query is polled less often if events report all its
@@ -49,7 +52,7 @@ export const IDLE: QueryState<never> = { data: undefined, error: undefined, isLo
 export const LOADING: QueryState<never> = { data: undefined, error: undefined, isLoading: true };
 /** Data younger than this is not reloaded when a component mounts or the window regains focus. */
 export const STALE_AFTER_MS = 5_000;
-/** The minimum poll interval while the event stream is live, for queries whose every change is reported by an event. */
+/** The minimum poll interval while the event stream is live, for queries that get an event for every change. */
 const LIVE_POLL_INTERVAL_MS = 30_000;
 const MAX_ENTRIES = 200;
 
@@ -90,7 +93,7 @@ export function createQueryCache(client: Causeway, preloaded: Preloaded = {}): Q
       if (entry === undefined || entry.state.data !== undefined) continue;
       entry.settledAt = Date.now();
       entry.state = state;
-      // Notifies subscribers later. Components call `seed` while they render, and React does not allow updates of other
+      // Notifies subscribers later. Components call `seed` while they render, and React does not allow updates to other
       // components during a render.
       queueMicrotask(() => setState(entry, entry.state));
     }
@@ -197,8 +200,8 @@ function isStale({ settledAt }: Entry): boolean {
 }
 
 /**
- * Returns the poll interval to use while the event stream is live. It is longer if events report every change of the
- * query.
+ * Returns the poll interval to use while the event stream is live. It may be longer if events report every change to
+ * the query's result.
  */
 export function liveIntervalMs(key: string, wantedMs: number): number {
   return isCovered(key) ? Math.max(wantedMs, LIVE_POLL_INTERVAL_MS) : wantedMs;

@@ -4,7 +4,7 @@ import { useCausewayContext } from '../context.ts';
 import { importLate } from '../import-late.ts';
 import { codeOf } from '../ui/error-messages.ts';
 
-/** The flows depend on viem, so they load only when one starts. */
+/** The flows depend on viem, so they are loaded only when a flow starts. */
 const loadFlows = () => importLate(() => import('../flows.ts'));
 export type Flows = Awaited<ReturnType<typeof loadFlows>>;
 
@@ -14,7 +14,7 @@ export type FlowState<Phase extends string, Result> =
   | { step: 'failed'; phase: Phase | undefined; error: unknown }
   | { step: 'done'; result: Result };
 
-/** The progress of a flow, for the page to show. */
+/** A flow's progress, for display on the page. */
 export type FlowView<Phase extends string, Result> = {
   state: FlowState<Phase, Result>;
   /** The transactions sent so far, newest last. */

@@ -51,7 +51,7 @@ export function useOffer(
 }
 
 /**
- * Returns the requirements of each option of an offer.
+ * Returns the requirements for each of an offer's options.
  *
  * @example
  * ```tsx
@@ -71,7 +71,7 @@ export function useRequirements(
 }
 
 /**
- * Returns the user's status for each requirement of an offer; read each one with `describeStatus`.
+ * Returns the user's status for each of an offer's requirements. Parse each status with `describeStatus`.
  *
  * @example
  * ```tsx
@@ -93,8 +93,8 @@ export function useRequirementStatuses(
 }
 
 /**
- * Returns the eligibility checks for each option of an offer. A check that has not passed says what the user can do
- * about it. With `walletAddress`, the checks are about that wallet.
+ * Returns the eligibility checks for each of an offer's options. A check that has not passed says what the user can do
+ * about it. With `walletAddress`, the checks apply to that wallet.
  *
  * @example
  * ```tsx

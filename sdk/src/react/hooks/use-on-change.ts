@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
 
-/** Calls `onChange` after a render whose key differs from that of the previous render. */
+/** Calls `onChange` after a render if `key` has changed since the previous render. */
 export function useOnChange(key: string, onChange: () => void): void {
   const last = useRef(key);
   useEffect(() => {

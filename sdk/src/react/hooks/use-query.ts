@@ -9,9 +9,8 @@ import { useLastDefined } from './use-last-defined.ts';
 
 export type HookOptions<Data = never> = {
   /**
-   * Reloads the data this often while the page is visible. Default: never. With an interval, participations, wallets
-   * and requirement statuses also reload when an event reports a change. While events arrive, they are polled less
-   * often.
+   * How often to reload the data while the page is visible. Default: never. If set, participations, wallets and
+   * requirement statuses also reload when an event reports a change. They are polled less often while events arrive.
    */
   pollIntervalMs?: number | undefined;
   /** @deprecated Use `pollIntervalMs`. */

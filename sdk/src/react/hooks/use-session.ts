@@ -5,7 +5,7 @@ import type { Query } from '../../queries.ts';
 import { useCausewayContext } from '../context.ts';
 import { useQuery } from './use-query.ts';
 
-/** The signed-in user. Both fields are null if the scope `openid` was not granted. */
+/** The signed-in user. Both fields are null if the `openid` scope was not granted. */
 export type SessionUser = { id: string | null; email: string | null };
 
 export type SessionResult = {
@@ -16,7 +16,7 @@ export type SessionResult = {
   scope: string | undefined;
   error: CausewayError | undefined;
   refresh(): Promise<void>;
-  /** Ends the session, revokes its tokens and opens `returnTo`, a path of your app. The browser leaves the page. */
+  /** Ends the session, revokes its tokens and opens `returnTo`, a path in your app. The browser leaves the page. */
   signOut(options?: { returnTo?: string | undefined }): void;
 };
 

@@ -16,7 +16,7 @@ import {
 } from './use-query.ts';
 
 /**
- * Returns the price of a tokenized asset for a side and a size. Safe to poll, because it places no order.
+ * Returns a tokenized asset's price for a given side and order size. Safe to poll, because it places no order.
  *
  * @example
  * ```tsx
@@ -57,7 +57,7 @@ export function useTradingStatus(
 }
 
 /**
- * Returns the trading hours, the previous close and the recorded prices of a tokenized asset.
+ * Returns a tokenized asset's trading hours, previous close and recorded prices.
  *
  * @example
  * ```tsx
@@ -77,7 +77,7 @@ export function useMarket(
 }
 
 /**
- * Returns the user's orders of tokenized assets with their outcomes, newest first.
+ * Returns the user's orders for tokenized assets with their outcomes, newest first.
  *
  * @example
  * ```tsx

@@ -16,12 +16,12 @@ export type ConnectedWallet<One extends Protocol> = {
   connect(connector: WalletConnector): Promise<Wallet>;
   /** Forgets the wallet on this page. The wallet itself may still list this page as connected. */
   disconnect(): void;
-  /** Opens the host's wallet dialog; undefined if the SDK shows its own. */
+  /** Opens the host's wallet dialog; undefined if the SDK shows its own dialog. */
   openDialog: (() => void) | undefined;
 };
 
 /**
- * Returns the wallet connected to this page for a protocol, and the connectors for choosing one.
+ * Returns the wallet that this page is connected to for a protocol, and the connectors to choose from.
  *
  * @example
  * ```tsx

@@ -16,14 +16,14 @@ type Props = {
 export function AcknowledgementStep({ offerId, details, onStart, onProgress }: Props) {
   const { cx, rich } = useUi();
   const { requirements } = useCauseway();
-  // The version whose box the user has checked. The box of a newer version starts unchecked.
+  // The version for which the user has checked the box. For a newer version, the box starts unchecked.
   const [checked, setChecked] = useState<string | null>(null);
   const [error, setError] = useState<unknown>(null);
   const { name, url, version, sha256 } = details;
   const shown = `${version} ${sha256}`;
   const isChecked = checked === shown;
   const confirm = async () => {
-    // Ignores further clicks. Disabling the box would take the focus from it.
+    // Ignores further clicks instead of disabling the box, which would make it lose the focus.
     if (isChecked) return;
     setChecked(shown);
     setError(null);

@@ -8,7 +8,7 @@ import { useUi } from '../ui/ui.tsx';
 
 type Field = { name: string; label: Message; type?: 'date'; autoComplete?: string; isWide?: boolean };
 
-/** Field names are those of the signing provider's template. */
+/** The field names come from the signing provider's template. */
 const FIELDS: readonly Field[] = [
   { name: 'Full Name', label: 'Full legal name', autoComplete: 'name', isWide: true },
   { name: 'Country Of Citizenship', label: 'Country of citizenship' },

@@ -1,6 +1,6 @@
 import { type IdentityRequest, openIdentityDialog } from './identity-dialog.ts';
 
-/** Shows a page of the provider in a frame. */
+/** Shows the provider's page in a frame. */
 export function openHostedFlow(
   urlTemplate: string,
   token: string,
@@ -46,8 +46,8 @@ export async function openSumsubFlow(
 }
 
 /**
- * Returns the theme that the host has set for an element in `color-scheme`. If the host allows both, returns the
- * system's.
+ * Returns the theme that the host has set with `color-scheme` for an element. If the host allows both themes, returns
+ * the system theme.
  */
 function themeOf(element: Element): 'light' | 'dark' {
   const { colorScheme } = getComputedStyle(element);

@@ -22,8 +22,8 @@ export function hostedIdentity(urlTemplate: string): IdentityLauncher {
 }
 
 /**
- * Shows Sumsub's web SDK, loaded from Sumsub when the flow starts. The default of `CausewayProvider`. A content
- * security policy must allow scripts from `https://static.sumsub.com` and frames from `https://*.sumsub.com`.
+ * Shows Sumsub's web SDK, loaded from Sumsub when the flow starts. `CausewayProvider` uses this launcher by default. A
+ * content security policy must allow scripts from `https://static.sumsub.com` and frames from `https://*.sumsub.com`.
  *
  * @example
  * ```ts

@@ -3,7 +3,7 @@ import type { Ui } from '../ui/ui.tsx';
 
 type Jurisdiction = Extract<Requirement, { type: 'jurisdiction' }>['details'];
 
-/** Describes a jurisdiction rule in a sentence that names its countries and regions. */
+/** Describes a jurisdiction rule in a sentence that lists its countries and regions. */
 export function describeJurisdiction(
   { filter_type, filters }: Jurisdiction,
   { t, locale }: Pick<Ui, 't' | 'locale'>,

@@ -13,7 +13,8 @@ export type StepProps = {
   guide: StepGuide;
   isNext: boolean;
   /**
-   * True if a user can register several wallets for the option. A new wallet then does not replace the previous one.
+   * True if a user can register several wallets for the option. In that case, a new wallet does not replace the
+   * previous one.
    */
   registersWallets: boolean;
   expectChange(): void;

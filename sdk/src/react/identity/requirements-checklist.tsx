@@ -27,14 +27,17 @@ export type RequirementsChecklistProps = BlockProps & {
    * button.
    */
   startSignal?: number | undefined;
-  /** Called as soon as every requirement is met and nothing else blocks the user, even if this is so from the start. */
+  /**
+   * Called as soon as every requirement is met and nothing else blocks the user, even if that is already the case at
+   * the start.
+   */
   onCompleted?: (() => void) | undefined;
 };
 
 /**
- * Shows what stops the user from investing, then lists the requirements of an option with their status and the next
- * step. The user completes identity checks, documents and wallets without leaving the page. When the user finishes a
- * step, the next one starts. Steps that the service would refuse are not offered.
+ * Shows what stops the user from investing, then lists an option's requirements with their status and the next step.
+ * The user completes identity checks, documents and wallets without leaving the page. When the user finishes a step,
+ * the next one starts. Steps that the service would refuse are not offered.
  *
  * @example
  * ```tsx
@@ -60,7 +63,7 @@ export function RequirementsChecklist(props: RequirementsChecklistProps) {
     rows?.some(({ requirement }) => requirement.type === 'whitelisted_wallet') ?? false;
   const isBlocked = isFinal(blockers);
   // The notice shows only the blockers that belong to no requirement, because each rejected requirement shows its own
-  // reason. If there are no such blockers, the notice shows the first blocker.
+  // reason. If every blocker belongs to a requirement, the notice shows the first one.
   const general = blockers.filter(({ requirement_id }) => requirement_id === null);
   const shown = general.length > 0 ? general : blockers.slice(0, 1);
   const groups = groupsOf(rows ?? []);
@@ -173,7 +176,7 @@ type RowProps = StepProps & {
   /** Whether this is the open row. One row is open at a time. */
   isOpen: boolean;
   onOpen(): void;
-  /** True if the user cannot invest, because a blocker is a rejection. No row then offers a step. */
+  /** True if the user cannot invest because of a rejection. In that case, no row offers a step. */
   isBlocked: boolean;
 };
 

@@ -38,7 +38,7 @@ export function SignedOut({ children }: { children: ReactNode }): ReactNode {
 }
 
 export type SignOutButtonProps = {
-  /** The path of your app to open afterwards. Default: `/`. */
+  /** The path in your app to open afterwards. Default: `/`. */
   returnTo?: string | undefined;
   /** The CSS class of the button. Default: the class of the SDK's buttons. */
   className?: string | undefined;
@@ -48,7 +48,7 @@ export type SignOutButtonProps = {
 
 /**
  * A button that signs the user out. It posts a form, so it works even before the page's scripts have loaded. The
- * browser then loads a new page, so no data of the user stays in memory.
+ * browser then loads a new page, so none of the user's data stays in memory.
  *
  * @example
  * ```tsx
