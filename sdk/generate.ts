@@ -47,7 +47,7 @@ function generateTypes({ paths, components }: Document): string {
     return `${comment}export type ${name} = ${namedTypeOf(name, schema)};\n`;
   });
   const codes = components.schemas.ErrorBody?.properties?.code?.examples ?? [];
-  const errorCodes = `/** The error codes of this version. A newer service may send others. */\nexport type ErrorCode =${codes.map((code) => `\n  | '${code}'`).join('')};\n`;
+  const errorCodes = `/** The error codes known to this version. A newer service may send others. */\nexport type ErrorCode =${codes.map((code) => `\n  | '${code}'`).join('')};\n`;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     path.startsWith('/v1/') ? Object.values(methods).map(operationOf) : [],
   );

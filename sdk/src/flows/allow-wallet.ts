@@ -104,7 +104,7 @@ async function waitUntilAllowed(session: Session, swap: Hex, transactionHash: He
   const change = { events: 'wallet', timeoutMs: MAX_NODE_LAG_MS };
   if (await waitForChange(session, change, async () => (await readAuthorized(session, swap)) !== false))
     return;
-  throw new FlowFailure('outcome_unknown', 'The permission was mined, but the wallet is not allowed yet.', {
+  throw new FlowFailure('outcome_unknown', 'The transaction was mined, but the wallet is not allowed yet.', {
     transactionHash,
   });
 }
@@ -126,7 +126,7 @@ function checkPermission(
   if (!isSafe)
     throw new FlowFailure(
       'calldata_refused',
-      'The transaction is not a permission for this wallet, so it was not sent.',
+      'The transaction does not add this wallet to the allow-list, so it was not sent.',
       { details: { to, data } },
     );
   return call;

@@ -108,7 +108,7 @@ async function canApprove(session: Session, call: Call, wanted: Allowance): Prom
 /** Old tokens return nothing, which counts as `true`. */
 export function assertNotFalse(returned: Hex): void {
   if (returned !== '0x' && BigInt(returned) === 0n)
-    throw new FlowFailure('approval_failed', 'The token rejected the approval without a reason.');
+    throw new FlowFailure('approval_failed', 'The token rejected the approval without giving a reason.');
 }
 
 /** Throws unless the receipt has an `Approval` event for at least the amount. The service checks the same event. */
@@ -129,7 +129,7 @@ export function tooLow(
   approved: bigint,
   transactionHash?: Hex,
 ): FlowFailure {
-  return new FlowFailure('insufficient_allowance', 'Less than the amount was approved in the wallet.', {
+  return new FlowFailure('insufficient_allowance', 'The wallet approved less than the amount.', {
     transactionHash,
     details: { required: String(amount), allowance: String(approved), spender, token },
   });

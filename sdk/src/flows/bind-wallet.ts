@@ -59,7 +59,7 @@ function assertProtocol({ chain, wallet, siwe }: BindWalletInput): void {
       `The wallet's protocol is ${wallet.protocol}, which does not match the chain ${chain}.`,
     );
   if (siwe !== undefined && wallet.protocol !== 'ethereum')
-    throw new FlowFailure('invalid_input', 'siwe is supported for EVM wallets only.');
+    throw new FlowFailure('invalid_input', '"siwe" is supported for EVM wallets only.');
 }
 
 async function prove(

@@ -148,7 +148,7 @@ async function assertOpen(
     causeway.swap.authorized({ ...contract, wallet_address: address }, { signal }),
   ]);
   if ((BigInt(status.stopped) & BigInt(status.swap_level)) !== 0n)
-    throw new FlowFailure('swap_stopped', 'Swaps of this fund are currently stopped.', {
+    throw new FlowFailure('swap_stopped', 'Swaps for this fund are currently stopped.', {
       details: { ...status },
     });
   if (!authorized)
@@ -201,7 +201,7 @@ async function findAmount(
   if (receive === 0n || (pays < requested && !allowPartial))
     throw new FlowFailure(
       'supply_short',
-      'The fund cannot accept the full amount. Lower it, or set allowPartial.',
+      'The fund cannot accept the full amount. Lower the amount, or set allowPartial.',
       { details: { requested: String(requested), pays: String(pays), receives: String(receive) } },
     );
   return pays;

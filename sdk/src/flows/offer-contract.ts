@@ -42,7 +42,7 @@ export function findContract(offer: OfferDetails, type: OfferDetails['type'], ch
   if (offer.type !== type)
     throw new FlowFailure(
       'offer_type_mismatch',
-      `${offer.name} is a ${offer.type} offer, but this flow needs ${type}.`,
+      `${offer.name} has the type "${offer.type}", but this flow requires "${type}".`,
       { details: { type: offer.type } },
     );
   const contract = offer.contracts.find((candidate) => candidate.chain === chain);

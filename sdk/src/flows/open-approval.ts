@@ -62,7 +62,7 @@ export async function revokeApproval(
     // The allowance can still be above zero: the owner may have edited the amount in the wallet, or another approval
     // may have followed.
     if ((await readAllowanceOnChain(session, approval)) > 0n)
-      throw new FlowFailure('approval_failed', 'The allowance is not zero.', {
+      throw new FlowFailure('approval_failed', 'The transaction was mined, but the allowance is not zero.', {
         transactionHash,
       });
     return transactionHash;

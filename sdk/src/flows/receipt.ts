@@ -138,7 +138,7 @@ export function notInTime(transactionHash: string): FlowFailure {
 export function notFound(transactionHash: string): FlowFailure {
   return new FlowFailure(
     'transaction_not_found',
-    'The chain does not know this transaction. It was dropped or never sent.',
+    'The transaction was not found on chain. It was dropped or never sent.',
     { transactionHash },
   );
 }

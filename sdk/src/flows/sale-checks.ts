@@ -22,7 +22,7 @@ export async function assertEligible(
   if (option === undefined)
     throw new FlowFailure(
       'invalid_input',
-      `${offer.name} has no option "${optionId}"; pass an id of offer.options.`,
+      `${offer.name} has no option "${optionId}"; pass an id from offer.options.`,
     );
   const minimum = option.minimum_purchase_usd;
   if (minimum !== null && compareToDecimal(amount, token.decimals, minimum) < 0)
@@ -50,7 +50,7 @@ async function assertRequirements(session: WalletSession, offerId: string, optio
  * Builds an error with the same shape as the service's `requirements_not_met`, so that callers can handle both alike.
  */
 function requirementsNotMet(errors: Record<string, unknown>): FlowFailure {
-  const message = 'The user has not completed all requirements of the option.';
+  const message = "The user has not met all of the option's requirements.";
   const cause = new CausewayError({ code: 'requirements_not_met', status: 0, message, errors });
   return new FlowFailure('requirements_not_met', message, { cause, details: errors });
 }
@@ -64,7 +64,10 @@ async function assertBound(
   if (!requirements.some(({ type }) => type === 'whitelisted_wallet' || type === 'external_wallet')) return;
   for await (const bound of causeway.wallets.list(offerId, { offer_option_id: optionId }, { signal }))
     if (isSameAddress(bound.address, address)) return;
-  throw new FlowFailure('wallet_not_bound', 'Bind the wallet to the option with proveAndBindWallet() first.');
+  throw new FlowFailure(
+    'wallet_not_bound',
+    'The wallet is not bound to the option. Bind it with proveAndBindWallet() first.',
+  );
 }
 
 /**
@@ -89,7 +92,7 @@ export async function waitForEarlierParticipations(
   if (await waitForChange(session, change, isSettled)) return;
   throw new FlowFailure(
     'participation_outstanding',
-    'An earlier participation of this wallet is not settled yet.',
+    'This wallet has an earlier participation that is not settled yet.',
     { details: { participations: unsettled } },
   );
 }

@@ -183,7 +183,7 @@ async function assertReader(session: Session): Promise<void> {
   if (chainId === session.chainId) return;
   throw new FlowFailure(
     'invalid_input',
-    `publicClient reads chain ${chainId} instead of ${session.chainId}. Pass a function of the chain id.`,
+    `publicClient reads chain ${chainId} instead of ${session.chainId}. Pass a function that returns the client for a chain id.`,
   );
 }
 

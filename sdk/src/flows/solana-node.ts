@@ -45,7 +45,7 @@ export async function callSolana(
   throw (
     unclear ??
     refusal ??
-    new FlowFailure('invalid_input', 'Solana is read through your own nodes: pass rpcUrls for the chain.')
+    new FlowFailure('invalid_input', 'Flows read Solana through your own nodes. Pass rpcUrls for the chain.')
   );
 }
 

@@ -28,7 +28,7 @@ export async function assertDescribed(session: Session, token: DescribedToken): 
 export function mismatch(token: string, details: Record<string, unknown>): FlowFailure {
   return new FlowFailure(
     'token_mismatch',
-    'The token on chain is not the one that the offer describes, so nothing was sent.',
+    'The token on chain does not match the offer, so nothing was sent.',
     { details: { token, ...details } },
   );
 }

@@ -53,7 +53,7 @@ function namesContracts(trusted: TrustedContracts = {}): boolean {
 function notTrusted(chain: Chain, address: string | null): FlowFailure {
   return new FlowFailure(
     'contract_not_trusted',
-    `The service named a contract on ${chain} that this application does not trust.`,
+    `The service returned a contract on ${chain} that this application does not trust.`,
     { details: { chain, address } },
   );
 }

@@ -40,7 +40,10 @@ export const Context = createContext<CausewayContext | null>(null);
 
 export function useCausewayContext(): CausewayContext {
   const value = useContext(Context);
-  if (value === null) throw new Error('Wrap components of @causeway/sdk/react in <CausewayProvider>.');
+  if (value === null)
+    throw new Error(
+      'CausewayProvider is missing. Wrap your app in <CausewayProvider> from @causeway/sdk/react.',
+    );
   return value;
 }
 
