@@ -48,8 +48,8 @@ export function measureCall<T>(
 const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}$/;
 
 /**
- * Creates spans for a share of the requests and for their calls to other systems. A caller may name the trace that the
- * request belongs to, but cannot force the request to be sampled: otherwise anyone could make the node export
+ * Creates spans for a sample of requests and for their calls to other systems. A caller may set the trace that a
+ * request belongs to, but cannot force the request to be sampled. Otherwise, anyone could make the node export
  * everything.
  */
 export function createTracer(
@@ -88,8 +88,8 @@ export function createTracer(
     },
     end: (span) => {
       endSpan(span);
-      // Disables async local storage when no request is traced any more, because Node 20 copies it into every promise
-      // of every request.
+      // Disables async local storage once no request is being traced, because Node 20 copies the storage into every
+      // promise of every request.
       if (--running === 0) traced.disable();
     },
   };

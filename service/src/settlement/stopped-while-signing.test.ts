@@ -11,7 +11,7 @@ import { maySign } from './resign.ts';
 const sale = useSale();
 afterEach(() => expectDatabaseToMatchFund(sale));
 
-/** Creates a worker whose key runs `meanwhile` after each signature, before anything is stored. */
+/** Creates a worker that runs `meanwhile` after each signature, before anything is stored. */
 function signingWorker(meanwhile: () => Promise<unknown>) {
   const operator = sale.app.ctx.signerOf('commit', 'ethereum_sepolia');
   if (operator === null) throw new Error('the app has no operator key');
@@ -87,7 +87,8 @@ test('a refund whose commit is undone while it is signed is not stored', async (
   await requestRemit(sale.app.ctx, id);
   const setCommitted = (committed: boolean | null) =>
     sql`update participations set committed = ${committed} where id = ${id}`.execute(sale.app.ctx.db);
-  // During the signing, another node (which holds the lease of the key that committed) notices a reorganization.
+  // While this node signs, another node notices a reorganization. That node holds the lease of the key that sent the
+  // commit.
   await expect(signingWorker(() => setCommitted(null)).round()).rejects.toThrow('changed concurrently');
   const row = sale.app.ctx.db.selectFrom('participations').select('remit_id').where('id', '=', id);
   expect(await row.executeTakeFirst()).toEqual({ remit_id: null });

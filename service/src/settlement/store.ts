@@ -4,10 +4,10 @@ import { showHash } from '../chain/address.ts';
 import type { Db } from '../db/pool.ts';
 import type { ParticipationStatus } from '../db/settlement-tables.ts';
 
-/** The columns that settlement needs from a participation. */
+/** The participation columns that settlement needs. */
 export type SettlementRow = {
   id: string;
-  /** The id of the commitment in EVM funds that store ids. Other funds do not use it. */
+  /** The commitment id, for EVM funds that store one. Other funds do not use it. */
   commitment: Hex;
   status: ParticipationStatus;
   user: string;
@@ -83,8 +83,8 @@ export function toSettlementRow(row: StoredRow): SettlementRow {
 }
 
 /**
- * Takes due prepared rows and postpones their next check by `seconds`. A row is due if its check time has come, or if
- * it was last checked before `since`. Concurrent calls get different rows.
+ * Takes prepared rows that are due, and postpones their next check by `seconds`. A row is due if its check time has
+ * come, or if it was last checked before `since`. Concurrent calls get different rows.
  */
 export async function takePrepared(
   db: Db,
@@ -156,15 +156,15 @@ export async function postponeRows(db: Db, ids: readonly string[], seconds: numb
 }
 
 /**
- * A commit can be refunded if its block is below `committedBelow`. A failed refund can be sent again if its failed
- * transaction is in a block below `releasedBelow`, where it can no longer be undone. Neither limit applies to a
+ * A commit can be refunded if its block is below `committedBelow`. A refund that failed can be sent again if the failed
+ * transaction's block is below `releasedBelow`, because that block can no longer be undone. Neither limit applies to a
  * transaction in state `final`.
  */
 export type RefundableBlocks = { committedBelow: bigint; releasedBelow: bigint };
 
 /**
- * Returns due refunds that have the same fund, option and token. Ignores the funds in `skipped`. See `RefundableBlocks`
- * for the two block limits.
+ * Returns due refunds that share one fund, option and token. Ignores the funds in `skipped`. See `RefundableBlocks` for
+ * the two block limits.
  */
 export async function listToRemit(
   db: Db,
@@ -187,7 +187,7 @@ export async function listToRemit(
   return rows.map(toSettlementRow);
 }
 
-/** Locks and returns the rows of a transaction in the order of its call data. */
+/** Locks a transaction's rows and returns them in the order of its call data. */
 export async function listRowsOf(
   db: Db,
   kind: 'commit' | 'remit',

@@ -13,9 +13,9 @@ import type { EvmRow } from './evm-parts.ts';
 const ALERT_SECONDS = 3_600;
 
 /**
- * Checks for each row that the token transferred the amount that the fund committed. The amounts can differ, because
- * third-party funds credit the requested amount even if the token charges a fee. Such a fund owes more than it holds.
- * If the amounts of a row differ, completes the row with a reason that says so, and raises an alert.
+ * Checks that, for each row, the token transferred the amount that the fund committed. The amounts can differ if the
+ * token charges a fee, because third-party funds still credit the requested amount. The fund then owes more than it
+ * holds. If a row's amounts differ, completes the row with a reason that says so, and raises an alert.
  */
 export async function noteDifferences(
   { ctx, alerts }: { ctx: Pick<Context, 'clock' | 'random' | 'log'>; alerts: Alerts },

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 
-/** Returns every vault with the sum of its participations that were committed and not refunded. */
+/** Returns every vault, with the total of its participations that were committed but not refunded. */
 export async function listVaults(db: Db, chain: string): Promise<{ vault: string; settled: bigint }[]> {
   const { rows } = await sql<{ vault: string; settled: string }>`
     select vault_address as vault, coalesce(sum(amount) filter (

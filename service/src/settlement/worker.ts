@@ -15,16 +15,18 @@ export type WorkerParts = {
 };
 
 /**
- * The funds that the worker skips in each role, with the `performance.now()` until which it skips them. A fund is
- * skipped at least until the round ends. Otherwise, a fund whose rows cannot be sent could use up all steps of the
- * round, and the other funds would have to wait.
+ * The funds that the worker skips, per role. Each value is the `performance.now()` time at which skipping ends. A fund
+ * is skipped at least until the round ends. Otherwise, a fund with rows that cannot be sent could use up all steps of
+ * the round, and the other funds would have to wait.
  */
 export type SkippedFunds = Record<SendingRole, Map<string, number>>;
 
-/** The settlement of one chain with one key. Only the node that holds the lease of the key does any work. */
+/** Settles one chain with one key. Only the node that holds the key's lease does any work. */
 export type SettlementWorker = WorkerParts & {
   driver: SettlementDriver;
-  /** `head` is the head at the last check of the prepared rows. `since` is the database time when it was first seen. */
+  /**
+   * `head`: the chain head when prepared rows were last checked. `since`: the database time at which it was first seen.
+   */
   prepared: { head: string | null; since: string | null };
   setLease(lease: Lease | null): void;
   /** Releases the lease if this node holds it. */

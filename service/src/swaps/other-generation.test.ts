@@ -13,8 +13,7 @@ import { evmWallet, type Person, person } from '../../test/support/wallets.ts';
 import type { Offer } from '../offers/catalogue.ts';
 
 /**
- * A third-party fund swap: `status()` returns its values in another order, and the issuer maintains the
- * allow-list.
+ * A third-party fund swap: `status()` returns its values in a different order, and the issuer maintains the allow-list.
  */
 let chain: TestChain;
 let app: TestApp;

@@ -7,7 +7,7 @@ export type CachedVenue = Omit<Venue, 'quote' | 'decimals'> & {
   decimals(symbol: string): number | Promise<number>;
   /** `hits`: calls answered by the cache or by a call in flight. `misses`: calls sent to the venue. */
   cacheCounts: Readonly<{ hits: number; misses: number }>;
-  /** Empties the cache. The sandbox and tests call it after they have changed the simulated venue. */
+  /** Empties the cache. The sandbox and tests call it after changing the simulated venue. */
   clear(): void;
 };
 
@@ -27,9 +27,9 @@ type Entry = {
 };
 
 /**
- * Caches the answers of the venue. Identical calls at the same time share one request. Trading limits are shared but
- * not cached, because every order changes them. Attestations are neither shared nor cached. `now` is monotonic real
- * time: unlike `clock`, it never jumps.
+ * Caches the venue's answers. Identical concurrent calls share one request. Trading limits are shared but not cached,
+ * because every order changes them. Attestations are neither shared nor cached. `now` is monotonic real time: unlike
+ * `clock`, it never jumps.
  */
 export function cacheVenue(
   venue: Venue,

@@ -132,8 +132,8 @@ async function retryOrder(key: string) {
 }
 
 /**
- * Locks the orders, waits until the node tries to write one, then kills both the node and its statement, as if it had
- * crashed just before the write.
+ * Locks the orders, waits until the node tries to write one, then kills both the node and its statement, as if the node
+ * had crashed just before the write.
  */
 async function killAtWrite(node: { child: ChildProcess }): Promise<void> {
   const { pool } = world.app.ctx;

@@ -50,8 +50,7 @@ async function callAll(symbol = 'AAPLon', side = 'buy'): Promise<Outcome> {
   const code = ({ status: http, body }: typeof quote) => (http === 200 ? 'ok' : String(body.code));
   const { tradable, ...shown } = status.body;
   expect(shown.gross_max_active_notional_value === null).toBe(tradable === false);
-  // While the market is closed, the limits of an order may still be shown. If the asset is tradable, they
-  // must be.
+  // The order limits may be shown while the market is closed, and must be shown while the asset is tradable.
   const ofOrder = [shown.gross_max_notional_value, shown.gross_max_tokens];
   if (tradable === true) expect(ofOrder).not.toContain(null);
   const until = (reply: typeof quote) => (reply.body.errors as { until?: string } | undefined)?.until;
@@ -83,7 +82,7 @@ const DAY = [
   return [start, end - 1000].map((time) => [new Date(time).toISOString(), code, until] as const);
 });
 
-/** The time of the chain cannot go back, so the times are in ascending order. */
+/** Chain time cannot go backwards, so the times are in ascending order. */
 describe('the market by New York time', () => {
   const at = async (time: string) => {
     world.app.clock.set(Date.parse(time));

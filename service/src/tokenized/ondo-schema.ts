@@ -26,7 +26,7 @@ export const FirmQuote = Type.Object({
   ...quoted,
   attestationId: Integer,
   userId: Type.String({ pattern: '^0x[0-9a-fA-F]{1,64}$' }),
-  /** This time is in epoch seconds, unlike the other times of this API. */
+  /** This time is in epoch seconds, unlike the other times in this API. */
   expiration: Type.Integer({ minimum: 1 }),
   signature: Type.String({ pattern: '^[A-Za-z0-9+/]{86,88}={0,2}$' }),
   additionalData: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9+/]{0,44}={0,2}$' })),

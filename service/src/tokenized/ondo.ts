@@ -32,7 +32,7 @@ const STATUSES: MarketStatus[] = [
   ...(['paused', 'closed'] as const),
 ];
 
-/** Refusal kinds by the venue's error codes. */
+/** Maps the venue's error codes to refusal kinds. */
 const KINDS: Record<string, RefusalKind> = {
   MARKET_CLOSED: 'market_closed',
   ASSET_CLOSED_FOR_SESSION: 'market_closed',
@@ -154,15 +154,15 @@ function accept<S extends TSchema>({ status, body }: UpstreamReply, schema: S): 
   if (status >= 200 && status < 300) return parseBody(UPSTREAM, schema, body);
   if (status >= 500) throw upstreamError(UPSTREAM, new UpstreamFailure('no_response', `HTTP ${status}`));
   const code = isValid(wire.Failure, body) ? (body as Static<typeof wire.Failure>).code : null;
-  // The gateway rejects a wrong API key without an error code. Such a response is an account error, not a refusal of
-  // the order.
+  // If the API key is wrong, the gateway's response has no error code. That is an account error, not a refusal of the
+  // order.
   if (code === null || status === 401 || ACCOUNT_ERRORS.test(code)) throw accountError(status, code);
   throw toRefusal(code, status);
 }
 
 /**
- * Returns the error for an error code of the venue. An unknown code with status 403 counts as a paused asset. An
- * unknown code with any other status counts as an error of our account or request.
+ * Returns the error for one of the venue's error codes. An unknown code with status 403 counts as a paused asset. An
+ * unknown code with any other status counts as an error in our account or request.
  */
 function toRefusal(code: string, status: number): Error {
   const kind = KINDS[code] ?? (status === 403 ? 'asset_paused' : undefined);
@@ -191,8 +191,8 @@ async function readLimits(request: () => Promise<Static<typeof wire.TradingLimit
       refusal,
     };
   } catch (error) {
-    // The venue reports some refusals as an error response instead of in the limits. This function returns both kinds
-    // in the same form.
+    // The venue reports some refusals in the limits and others as an error response. This function returns both in the
+    // same form.
     if (!(error instanceof VenueRefusal) || error.kind === 'symbol_unknown') throw error;
     return { isOpen: false, maxTokens: 0n, maxNotional: 0n, remainingAttestations: 0n, refusal: error };
   }

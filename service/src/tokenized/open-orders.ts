@@ -1,7 +1,7 @@
 import type { Db } from '../db/pool.ts';
 import { listOpenByWallets } from './store.ts';
 
-/** Returns the orders of these wallets whose calldata is live or may still be issued. */
+/** Returns these wallets' orders whose calldata is live or may still be issued. */
 export function listOpenOrdersOf(
   db: Db,
   wallets: readonly string[],

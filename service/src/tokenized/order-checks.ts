@@ -12,7 +12,7 @@ import { isRunning, isTradable } from './trading-status.ts';
 
 export type Cost = {
   fee: bigint;
-  /** The amount that reaches the venue, without the fee. */
+  /** The amount that reaches the venue, after the fee. */
   net: bigint;
   decimals: number;
   /** How many swaps of this pair the wallet has made. */
@@ -55,7 +55,7 @@ export async function assertTradable(ctx: Context, intent: Intent): Promise<void
   throw new ApiError('limit_reached', { reason: 'MAX_LIMIT_REACHED', gross_max_notional_value: limit });
 }
 
-/** Throws `insufficient_balance` or `insufficient_allowance`; otherwise returns the terms of the order. */
+/** Returns the order's terms. Throws `insufficient_balance` or `insufficient_allowance` if the wallet cannot pay. */
 export async function assertAffordable(ctx: Context, intent: Intent): Promise<Terms> {
   const { chain, contract, token, wallet, gross, offer } = intent;
   const [cost, balance, allowance, fromBlock] = await Promise.all([

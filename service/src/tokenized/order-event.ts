@@ -7,7 +7,7 @@ type OrderFacts = Pick<
   'id' | 'partner_id' | 'user_id' | 'offer_id' | 'symbol' | 'chain' | 'amount'
 >;
 
-/** Returns the event for a new status of an order: its calldata was issued, was executed or has expired. */
+/** Returns the event for an order's new status: the calldata was issued, was executed or has expired. */
 export function orderEvent(
   order: OrderFacts,
   status: 'issued' | 'executed' | 'expired',

@@ -7,8 +7,8 @@ import { listIssuedOrders, type OrderRow } from './order-list-store.ts';
 import type { SwapOrder } from './schema.ts';
 
 /**
- * Lists the orders whose calldata was issued. For a user, lists the user's orders with the partner. For a partner,
- * lists the orders of all its users.
+ * Lists the orders whose calldata was issued. A user gets their own orders with the partner. A partner gets the orders
+ * of all its users.
  */
 export async function readOrders(ctx: Context, caller: Caller, query: PageQuery) {
   const { partnerId, userId } = caller;

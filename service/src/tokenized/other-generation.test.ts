@@ -20,8 +20,8 @@ const owner = deriveSandboxKey('owner');
 const venueOwner = deriveSandboxKey('venue owner');
 
 /**
- * A world with a third-party swap contract. It does not name its signer, indexes other event arguments and
- * returns a status of three words.
+ * A world with a third-party swap contract. The contract does not publish its signer, indexes different event arguments
+ * and returns a three-word status.
  */
 let world: TokenizedWorld;
 let swap: Hex;
@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 beforeEach(async () => {
-  // The time of the chain cannot go back, so every test starts later than the previous one.
+  // Chain time cannot go backwards, so every test starts later than the previous one.
   time += 600_000;
   world.app.clock.set(time);
   await world.chain.chain.mine(1);
@@ -87,7 +87,7 @@ describe('a tokenized swap of another generation', () => {
     const before = (await orders()).length;
     const first = (await order()).body as { data: Hex };
     expect(await world.send(world.wallet.key, swap, first.data)).toBe('success');
-    // An executed order stops blocking the wallet even before it is final.
+    // An executed order stops blocking the wallet even before the execution is final.
     const second = await order();
     expect(second.status).toBe(200);
     await world.chain.chain.mine(20);

@@ -7,16 +7,18 @@ import { hasPrice, hasPrices, insertPrices, type RecordedPrice } from './price-s
 import { VenueRefusal } from './provider.ts';
 
 const PRICE_STEP_MS = 5 * 60_000;
-/** How often the recorder runs. Shorter than `PRICE_STEP_MS`, so that a failed attempt is repeated in the same step. */
+/**
+ * How often the recorder runs. Shorter than `PRICE_STEP_MS`, so that a failed attempt is retried within the same step.
+ */
 const CHECK_INTERVAL_MS = 60_000;
 
 /** For each asset symbol: the start of the last step in which the venue refused to quote the asset. */
 export type RefusedSteps = Map<string, string>;
 
 /**
- * Records what one token of each offered asset costs, once per step of `PRICE_STEP_MS`. Safe to run on any number of
+ * Records the price of one token of each offered asset, once per step of `PRICE_STEP_MS`. Safe to run on any number of
  * nodes, because only the first price of a step is stored. To save requests, does not request a quote while the market
- * is closed, or if the price of the step is already stored.
+ * is closed or if the step already has a price.
  */
 export async function recordPrices(ctx: Context, refused: RefusedSteps = new Map()): Promise<void> {
   const { clock, db, venue, log } = ctx;
@@ -45,7 +47,7 @@ export function startPriceRecorder(ctx: Context): () => Promise<void> {
   return startInterval(ctx, CHECK_INTERVAL_MS, 'recording prices failed', () => recordPrices(ctx, refused));
 }
 
-/** Adds past prices if none are stored. For the sandbox, whose charts would otherwise be empty. */
+/** Adds past prices if none are stored. The sandbox uses this, because its charts would otherwise be empty. */
 export async function importPrices(
   { db }: Context,
   load: () => Promise<readonly RecordedPrice[]>,

@@ -33,8 +33,8 @@ export async function hasPrice(db: Db, symbol: string, recordedAt: string): Prom
 export type PricePoint = { price: string; recorded_at: string };
 
 /**
- * Lists the last price in each interval of `stepSeconds`, oldest first. Finds the newest price recorded up to `now`,
- * and lists the prices of the `seconds` that end with it.
+ * Lists the last price in each interval of `stepSeconds`, oldest first. Covers the `seconds` that end at the newest
+ * price recorded up to `now`.
  */
 export async function listPrices(
   db: Db,
@@ -53,7 +53,7 @@ export async function listPrices(
   return rows;
 }
 
-/** Returns the last price recorded in a regular session before the day of `now` in New York. */
+/** Returns the last regular-session price from before the current day in New York. `now` is the current time. */
 export async function findPreviousClose(db: Db, symbol: string, now: string): Promise<string | null> {
   const { rows } = await sql<{ price: string }>`
     select trim_scale(price)::text as price from tokenized_prices
@@ -64,7 +64,8 @@ export async function findPreviousClose(db: Db, symbol: string, now: string): Pr
 }
 
 /**
- * Deletes prices that were recorded before `before`: the hourly prices if `isKept` is true, otherwise all other prices.
+ * Deletes prices recorded before `before`: only the hourly prices if `isKept` is true, only the other prices if it is
+ * false.
  */
 export async function deletePrices(
   db: Db,

@@ -52,8 +52,8 @@ export type Venue = {
   /** Returns an indicative quote. The call has no rate limit, and the quote may be cached. */
   quote(order: Order): Promise<IndicativeQuote>;
   /**
-   * Requests an attestation. Each attestation counts towards the venue's limit. A call without a response must not be
-   * retried, because its outcome is unknown.
+   * Requests an attestation. Each attestation counts towards the venue's limit. If a call gets no response, do not
+   * retry it, because its outcome is unknown.
    */
   attest(chainId: number, order: Order): Promise<Attestation>;
   tradingLimits(symbol: string, side: Side): Promise<TradingLimits>;

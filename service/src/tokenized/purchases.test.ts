@@ -65,7 +65,7 @@ test('a purchase of any size, fee, price and funding token matches its reply exa
         roles.owner.address,
       ]);
       const terms = `${fee} ${decimals}`;
-      // The funding token of an offer with orders cannot change.
+      // An offer with orders cannot change its funding token, so the orders are deleted first.
       await world.app.ctx.db.deleteFrom('tokenized_orders').execute();
       if (terms !== offered)
         await makeOffer(world.app.ctx, appleFile(world.deployment, funding, { fee_bps: fee }));
@@ -91,7 +91,7 @@ test('a purchase of any size, fee, price and funding token matches its reply exa
   );
 }, 400_000);
 
-/** Waits until the notification of the changed offer has reached the cache. */
+/** Waits until the cache has been notified of the changed offer. */
 async function waitForOffer(fee: number, funding: Hex): Promise<void> {
   for (;;) {
     const { byKey } = await world.app.ctx.offers.of(partnerOf('partner-one'));

@@ -7,8 +7,8 @@ import type { Signer } from '../operator/signer.ts';
 import { readDomain } from './swap-domain.ts';
 
 /**
- * Signs the EIP-712 request that allows `sender` to trade once until `expiry`. Signs with the quote key. The swap
- * contract checks this signature and the venue's signature of the quote (`Attestation.signature`).
+ * Signs, with the quote key, the EIP-712 request that allows `sender` to trade once until `expiry`. The swap contract
+ * checks both this signature and the venue's signature on the quote (`Attestation.signature`).
  */
 export async function signQuoteRequest(
   signer: Signer,

@@ -6,8 +6,8 @@ import { type MarketState, type Session, type SessionLimit, VenueRefusal } from 
 type Parts = Pick<Context, 'venue' | 'log'>;
 
 /**
- * Returns the venue's answer. If the venue has refused, throws an API error. Its `until` is the time at which the venue
- * accepts orders again, if that time is known.
+ * Returns the venue's answer. If the venue refused, throws an API error. The error's `until` is the time at which the
+ * venue will accept orders again, if that time is known.
  */
 export async function orRefuse<T>(
   ctx: Parts,
@@ -54,7 +54,7 @@ async function findEnd({ venue }: Parts, symbol: string, kind: VenueRefusal['kin
   return nextOpening(...(await Promise.all([venue.marketState(), venue.sessionLimits(symbol)])));
 }
 
-/** Returns when an asset that does not trade now will trade again, or null if that is unknown. */
+/** Returns when an asset that is not trading now will trade again, or null if that is unknown. */
 export function nextOpening(
   { nextOpen, offhours }: MarketState,
   sessions: Partial<Record<Session, SessionLimit>>,

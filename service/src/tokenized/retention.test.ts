@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Inserts one order per state, with the current time as the time of the last change. */
+/** Inserts one order per state, each last changed now. */
 async function insertOrders(): Promise<void> {
   const { ctx, clock } = app;
   await app.tokenFor();

@@ -16,9 +16,9 @@ export async function deleteOldOrders(ctx: Context): Promise<void> {
   await clearClaims(ctx.db, before(CLAIM_TTL_MS));
 }
 
-/** How long every recorded price is kept: a little longer than the charts of a week need. */
+/** How long every recorded price is kept: a little longer than one-week charts need. */
 const PRICE_TTL_MS = 8 * DAY_MS;
-/** How long hourly prices are kept: a little longer than the charts of a year need. */
+/** How long hourly prices are kept: a little longer than one-year charts need. */
 const HOURLY_PRICE_TTL_MS = 400 * DAY_MS;
 
 export async function deleteOldPrices({ db, clock }: Context): Promise<void> {

@@ -194,7 +194,7 @@ describe('the market', () => {
     const { ctx, clock } = world.app;
     const session = 'regular';
     await importPrices(ctx, async () => [
-      // Friday's last regular price, a later one, and Monday's.
+      // Friday's last regular-session price, a later Friday price, and a Monday price.
       { symbol: 'AAPLon', recorded_at: '2026-02-27T20:55:00Z', price: '201.5', session },
       { symbol: 'AAPLon', recorded_at: '2026-02-27T22:00:00Z', price: '203', session: 'postmarket' },
       { symbol: 'AAPLon', recorded_at: '2026-03-02T14:55:00Z', price: '205', session },

@@ -36,8 +36,8 @@ const COLUMNS = sql`id, partner_id, user_id, offer_id, symbol, chain, wallet, sw
   expires_at, attestation, from_block`;
 
 /**
- * Inserts a new order, whose attestation is requested afterwards. Returns undefined if the wallet already has an open
- * order for the asset.
+ * Inserts a new order, before its attestation is requested. Returns undefined if the wallet already has an open order
+ * for the asset.
  */
 export function orderInsertion(db: Db, order: NewOrder, now: string): Step<string | undefined> {
   const { chain, wallet, asset } = order;
@@ -75,7 +75,7 @@ export async function findHolding(
 export type Earlier = {
   /**
    * The order of an earlier request with the same idempotency key. Undefined if that order was refused, because a
-   * refused order has used no attestation.
+   * refused order uses no attestation.
    */
   claimed: StoredOrder | undefined;
   /** The wallet's open order for the asset. */
@@ -129,10 +129,7 @@ export async function advanceSearch(db: Db, ids: readonly string[], block: bigin
   );
 }
 
-/**
- * Counts the orders of these users that may still be executed. Only orders from this wallet and with this partner
- * count.
- */
+/** Counts these users' orders that may still be executed. Only orders from this wallet and with this partner count. */
 export async function countLiveOrders(
   db: Db,
   {
@@ -249,7 +246,7 @@ function toAttestation(stored: Record<keyof Attestation, string | number>): Atte
 
 type OpenOrder = { subject_id: string; address: string; user_id: string; partner_id: string };
 
-/** Returns the open orders of these wallets. The calldata of an open order is live or may still be issued. */
+/** Returns these wallets' open orders. The calldata of an open order is live or may still be issued. */
 export async function listOpenByWallets(db: Db, wallets: readonly string[]): Promise<OpenOrder[]> {
   const { rows } = await sql<OpenOrder>`
     select id as subject_id, wallet as address, user_id, partner_id from tokenized_orders

@@ -9,7 +9,7 @@ import type { Signer } from '../operator/signer.ts';
 
 /**
  * Returns the EIP-712 domain of a swap contract. Throws `contract_reverted` if the domain has no known name, or does
- * not match the domain separator of the contract.
+ * not match the contract's domain separator.
  */
 export function readDomain(chain: EvmChain, contract: EvmContract): Promise<Domain> {
   const { address, domain_name } = contract;
@@ -27,9 +27,9 @@ export function readDomain(chain: EvmChain, contract: EvmContract): Promise<Doma
 }
 
 /**
- * Throws `contract_reverted` if the contract accepts orders only from another signer. Otherwise, an attestation would
- * be spent on an order that cannot execute. Does nothing if the contract does not publish its signer, because the order
- * is simulated later anyway.
+ * Throws `contract_reverted` if the contract only accepts orders from another signer, so that no attestation is spent
+ * on an order that cannot execute. Does nothing if the contract does not publish its signer, because the order is
+ * simulated later anyway.
  */
 export async function assertOperator(chain: EvmChain, contract: EvmContract, signer: Signer): Promise<void> {
   const operator = await readOperator(chain, contract.address);
@@ -41,7 +41,7 @@ function refused(reason: string): ApiError {
   return new ApiError('contract_reverted', { reason });
 }
 
-/** Returns a message for each setting that tokenized swaps need but that is missing. */
+/** Returns a message for each missing setting that tokenized swaps need. */
 export async function findSwapProblems(ctx: Context): Promise<string[]> {
   const served = await listServedOffers(ctx);
   const swaps = served.filter(({ type }) => type === 'tokenized::swap');

@@ -11,10 +11,7 @@ import type { Side, TradingLimits } from './provider.ts';
 import { orRefuse } from './refusal.ts';
 import type { StatusQuery, TradingStatus } from './schema.ts';
 
-/**
- * Returns whether the asset can be traded now, and the trading limits. Uses up none of the venue's limited
- * attestations.
- */
+/** Returns whether the asset can be traded now, and the trading limits. Does not use up an attestation. */
 export async function readTradingStatus(
   ctx: Context,
   caller: Caller,
@@ -30,7 +27,7 @@ export async function readTradingStatus(
   if (!tradable && !(isOffered && isRunning && isClosedMarket(limits))) return notTradable(side);
   const active = tradable ? await readActiveLimit(ctx, symbol) : null;
   const withFee = (net: bigint) => formatUnits(grossUp(net, offer.fee_bps ?? 0), 18);
-  // `gross_max_notional_value` and `gross_max_tokens` include the fee only for a buy. For a sale, the fee is deducted
+  // `gross_max_notional_value` and `gross_max_tokens` include the fee only for a buy. For a sell, the fee is deducted
   // from the venue's payment.
   const ofSide = side === 'buy' ? withFee : (net: bigint) => formatUnits(net, 18);
   return {

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 beforeEach(async () => {
-  // The time of the chain cannot go back, so every test starts later than the previous one.
+  // Chain time cannot go backwards, so every test starts later than the previous one.
   time += 600_000;
   world.app.clock.set(time);
   await world.chain.chain.mine(1);

@@ -78,7 +78,7 @@ function quoteSignerOf({ signerOf }: Context, chain: string): Signer {
   throw notConfigured('signer', 'OPERATOR_KEY');
 }
 
-/** Throws if the user is no longer eligible, so that a stored reply is not returned to them again. */
+/** Throws if the user is no longer eligible, so that ineligible users do not get a stored reply again. */
 export async function assertMayReplay(
   ctx: Context,
   caller: UserCaller,
@@ -186,7 +186,7 @@ async function attest(
   return attestation;
 }
 
-/** Returns whether the venue has certainly not attested the order. */
+/** Returns whether it is certain that the venue did not attest the order. */
 function wasRefused(error: unknown): boolean {
   if (error instanceof VenueRefusal || (error as Error).cause instanceof VenueAccountError) return true;
   const kind = upstreamFailureOf(error)?.kind;

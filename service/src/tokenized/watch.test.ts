@@ -8,9 +8,9 @@ import { settleOrders } from './watch.ts';
 
 let world: TokenizedWorld;
 let time = MARKET_OPEN;
-/** The `finalized` block of the node. */
+/** The node's `finalized` block. */
 let finalized = 0n;
-/** Whether the nodes lag behind and therefore return no swaps from the latest blocks. */
+/** Whether the nodes lag behind, so that they return no swaps from the latest blocks. */
 let lags = false;
 
 beforeAll(async () => {

@@ -27,7 +27,7 @@ const BATCH_SIZE = 500;
 const LEASE_SECONDS = 30;
 /** The maximum number of blocks in a log query. RPC providers reject longer ranges. */
 const RANGE_BLOCKS = 2_000n;
-/** The maximum number of these queries per contract in one pass. */
+/** The maximum number of log queries per contract in one pass. */
 const MAX_RANGES = 10;
 /**
  * How many blocks the next search repeats. On test chains, a reorganization can undo even `final` blocks and move an
@@ -36,8 +36,8 @@ const MAX_RANGES = 10;
 const OVERLAP_BLOCKS = 64n;
 
 /**
- * Looks up the outcome of live orders on the chains, with one search for all orders of a contract. Abandons expired
- * orders whose calldata was never issued. Safe to run on any number of nodes.
+ * Looks up the outcomes of live orders on chain, with one search per contract. Abandons expired orders whose calldata
+ * was never issued. Safe to run on any number of nodes.
  */
 export async function settleOrders(ctx: Context): Promise<void> {
   const open = await takeOpen(ctx.db, BATCH_SIZE, LEASE_SECONDS);

@@ -57,7 +57,7 @@ afterAll(async () => {
 
 const fresh = () => evmWallet(`asked ${count++}`);
 
-/** Stores a signed tax form of the user, or removes it. */
+/** Stores or removes a signed tax form for the user. */
 async function setForm(isSigned: boolean): Promise<void> {
   await app.ctx.db.deleteFrom('document_submissions').where('user_id', '=', USER).execute();
   if (!isSigned) return;

@@ -32,8 +32,8 @@ async function settle(ctx: Context, verification: Verification): Promise<void> {
 }
 
 /**
- * Returns the outcome of a permission, or null while it is open. Compares the permission's deadline with the time of
- * the chain, as the contract does.
+ * Returns the outcome of a permission, or null while it is open. Compares the permission's deadline with the chain's
+ * time, as the contract does.
  */
 async function readState(
   ctx: Context,

@@ -60,7 +60,7 @@ export async function allowWallet(
     wallet,
     offerId: offer.id,
   });
-  // Detects a wrong key or contract now, before the user's transaction fails because of it.
+  // Detects a wrong key or contract now, rather than when the user's transaction fails.
   await simulate(chain, { from: wallet, to, data });
   // Checks again, because the user may have lost eligibility, or the offer may have changed, while the supplier and
   // the chain were called.
@@ -97,8 +97,8 @@ async function confirmAllowed(
 }
 
 /**
- * Throws if the stored reply contains a transaction, which is a permission, and the user is no longer eligible. The
- * reply `{}` permits nothing, so it may always be repeated.
+ * Throws if the user is no longer eligible and the stored reply contains a transaction, because that transaction is a
+ * permission. The reply `{}` permits nothing, so it may always be repeated.
  */
 export async function assertMayReplayAllow(
   ctx: Context,

@@ -27,7 +27,7 @@ const LEASE_MS = 30_000;
 type Standing = 'eligible' | 'waiting' | 'unproven' | 'lost';
 
 /**
- * The time until the next check. A change of the user's facts makes a check due immediately. The regular checks find
+ * The time until the next check. A change in the user's facts makes a check due immediately. The regular checks find
  * changes that happen without an event, such as the expiry of a tax form.
  */
 const NEXT_CHECK_MS: Record<Standing, number> = {
@@ -61,7 +61,7 @@ async function check(ctx: Context, row: Verification, leaseUntil: string): Promi
   const standing = await readStanding(ctx, row);
   if (standing === 'lost') return revoke(ctx, row);
   // A wallet that is no longer proven is revoked only if it is on the allow-list. An unused permission is not revoked,
-  // because it expires within minutes. If it were revoked, anyone could make the operator pay for revocations.
+  // because it expires within minutes, and anyone could otherwise make the operator pay for revocations.
   if (standing === 'unproven' && row.state === 'allowed') return revokeUnproven(ctx, row);
   await setNextCheck(ctx.db, row.id, { leaseUntil, next: iso(ctx.clock.now() + NEXT_CHECK_MS[standing]) });
 }

@@ -87,8 +87,8 @@ async function bind(
   found: readonly BoundAddress[],
 ): Promise<{ binding: BoundAddress; isNew: boolean }> {
   const own = found.filter(({ user_id }) => user_id === wanted.user_id);
-  // Throws immediately, without waiting for the other user's transaction. If both waited, two users who exchange their
-  // wallets at the same time would deadlock.
+  // Throws immediately, without waiting for the other user's transaction. Otherwise, two users who swap wallets at the
+  // same time would wait for each other and deadlock.
   if (own.length < found.length) throw new ApiError('wallet_already_bound');
   const same = own.find(({ address }) => address === wanted.address);
   if (same !== undefined) return { binding: same, isNew: false };
@@ -104,8 +104,8 @@ async function bind(
 }
 
 /**
- * Returns how many wallets a user can bind to the option. Returns null if no requirement of the option sets this
- * number; a user can then bind one wallet per protocol.
+ * Returns how many wallets a user can bind to the option. Returns null if no requirement sets this limit; then a user
+ * can bind one wallet per protocol.
  */
 function maxWallets({ requirements }: OfferOption): number | null {
   const limits = requirements.flatMap((requirement) =>
@@ -156,7 +156,7 @@ export async function removeWallet(
   });
 }
 
-/** Locks the user's bindings of the option. Throws if the offer has ended. */
+/** Locks the user's bindings to the option. Throws if the offer has ended. */
 function windowLock(
   { clock }: Pick<Context, 'clock'>,
   db: Db,

@@ -9,9 +9,7 @@ import type { Supplier } from './allow-list-supplier.ts';
 
 const PERMISSION_TTL_S = 10n * 60n;
 
-/**
- * Grants wallets permission by signing an EIP-712 message with the key that the contract recognizes as its supplier.
- */
+/** Grants wallets permission by signing an EIP-712 message with the key that the contract accepts as the supplier's. */
 export function permissionSupplier(signerOf: SignerOf, clock: Clock): Supplier {
   return {
     canAdmit: ({ chain, contract }) => acceptsPermissions(chain, contract),

@@ -25,7 +25,7 @@ import {
 } from './proof-store.ts';
 import { endBindings } from './unbinding.ts';
 
-/** Stored instead of a chain if a key signed the proof. Such a proof counts on every chain of its protocol. */
+/** Stored instead of a chain if a key signed the proof, because that proof counts on every chain of its protocol. */
 const EVERY_CHAIN = '*';
 
 export type WalletProof = Omit<StoredProof, 'user_id'>;
@@ -92,14 +92,14 @@ async function endProofsOf(ctx: Context, tx: Db, holders: Holders): Promise<void
   await endBindings(ctx, tx, partnerId, address, userIds);
 }
 
-/** Returns whether one of the proofs was signed with a key. Such a proof needs no new check on the chain. */
+/** Returns whether one of the proofs was signed with a key. A proof by key needs no new on-chain check. */
 function isProvenByKey(proofs: readonly WalletProof[], chain: ChainName): boolean {
   const { protocol } = chainFacts(chain);
   return proofs.some((proof) => proof.kind === 'key' && proof.protocol === protocol);
 }
 
 /**
- * Returns whether one of the proofs of a wallet is valid on the chain now. Verifies the signature of a contract wallet
+ * Returns whether any of a wallet's proofs is currently valid on the chain. Verifies a contract wallet's signature
  * again, because the owners of the contract may have changed. Throws an upstream error if the chain does not answer.
  */
 export async function isProvenOn(

@@ -30,7 +30,7 @@ export async function hasOpenRevocation(db: Db, { chain, contract, wallet }: Ent
 
 export type Revocation = Entry & { id: string };
 
-/** Returns the oldest revocation of the chain that is due to be sent. */
+/** Returns the chain's oldest revocation that is due to be sent. */
 export async function findWaiting(db: Db, chain: string): Promise<Revocation | undefined> {
   const { rows } = await sql<Revocation>`
     select id, chain, contract, wallet from allow_revocations

@@ -105,7 +105,7 @@ async function broadcast({ body }: { body: Record<string, unknown> }): Promise<s
   return (await chain.direct.waitForTransactionReceipt({ hash })).status;
 }
 
-/** Puts the wallet of the test on the allow-list. */
+/** Puts the test's wallet on the allow-list. */
 async function allow(): Promise<void> {
   expect(await broadcast(await user.allow(offer.id, wallet))).toBe('success');
   await settleVerifications(app.ctx);

@@ -76,7 +76,7 @@ export async function revokeWalletsOf(ctx: Parts, tx: Db, userId: string): Promi
   return hasRevoking(tx, userId);
 }
 
-/** Schedules an immediate check of these wallets. Every screening calls it for the wallets on the sanctions list. */
+/** Schedules an immediate check of these wallets. Every screening calls this for the wallets on the sanctions list. */
 export function recheckWallets(tx: Db, wallets: readonly string[]): Promise<void> {
   return makeWalletsDue(tx, wallets);
 }
@@ -115,7 +115,7 @@ export function releaseRevocation(tx: Db, transactionId: string): Promise<void> 
 
 /**
  * Reopens a revocation after a reorganization undid its transaction. The settlement worker sends the transaction again.
- * The events of the revocation stay, and no second events are appended.
+ * The revocation's events stay, and are not appended a second time.
  */
 export function reopenRevocation(tx: Db, transactionId: string): Promise<void> {
   return revocations.reopen(tx, transactionId);

@@ -5,7 +5,7 @@ export type Sanctions = {
   addresses(): ReadonlySet<string>;
   /** Identifies the list; null if the service runs without one. */
   hash(): string | null;
-  /** Reads the file again. If the list in the file is refused, the previous list stays in use. */
+  /** Reads the file again. If the service refuses the new list, the previous list stays in use. */
   reload(): Promise<void>;
   /** Calls `listener` after the list has changed. */
   onChange(listener: () => void): void;
@@ -15,8 +15,8 @@ export type Sanctions = {
 type Screened = { sanctions: Pick<Sanctions, 'has'> };
 
 /**
- * Returns whether the address is on the sanctions list. The service must not send tokens to such a wallet, take tokens
- * from it or sign anything for it.
+ * Returns whether the address is on the sanctions list. The service must not send tokens to a listed wallet, take
+ * tokens from it or sign anything for it.
  */
 export function isSanctioned({ sanctions }: Screened, address: string): boolean {
   return sanctions.has(address);

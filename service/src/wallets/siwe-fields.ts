@@ -17,8 +17,8 @@ const FIELDS = ['domain', 'uri', 'statement'] as const;
 
 /**
  * Reads the fields of a `siwe` challenge. Rejects text that could add another line to the message. Also rejects a
- * domain or URI that the partner has not registered: otherwise a partner could ask for signatures in the name of
- * another site.
+ * domain or URI that the partner has not registered. Otherwise, a partner could ask for signatures that appear to be
+ * for another site.
  */
 export function readSiweFields(
   input: NewChallenge,
@@ -68,7 +68,7 @@ function listOrigins({ origins, redirect_uris }: PartnerPlaces): string[] {
   return [...origins, ...secure].map((uri) => new URL(uri).origin);
 }
 
-/** Throws `validation_failed` if a plain challenge carries SIWE fields. */
+/** Throws `validation_failed` if a plain challenge has SIWE fields. */
 export function assertNoSiweFields(input: NewChallenge): void {
   const sent = FIELDS.filter((field) => input[field] !== undefined);
   if (sent.length === 0) return;

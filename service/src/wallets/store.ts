@@ -9,7 +9,7 @@ import type { Keyset } from '../http/paging.ts';
 export type ChallengeKey = Pick<WalletChallenges, 'client_id' | 'user_id' | 'chain' | 'address'>;
 export type ClaimedChallenge = { id: string; text: string };
 
-/** Stores a challenge, which replaces an earlier one for the same client, user, chain and address. */
+/** Stores a challenge. Replaces an earlier one for the same client, user, chain and address. */
 export async function putChallenge(db: Db, challenge: Omit<WalletChallenges, 'consumed_at'>): Promise<void> {
   const { id, text, expires_at } = challenge;
   await db

@@ -8,8 +8,8 @@ import { bindingEvent } from './binding-event.ts';
 import { deleteBindingsOf } from './proof-store.ts';
 
 /**
- * Deletes the bindings of a wallet to these users, because another user has proven that the wallet is theirs. Each user
- * who loses a binding gets one mail. The partner gets one event per binding.
+ * Deletes these users' bindings of a wallet, because another user has proven ownership of it. Each user who loses a
+ * binding gets one mail. The partner gets one event per binding.
  */
 export async function endBindings(
   ctx: Context,

@@ -32,8 +32,8 @@ export async function startVerification(tx: Db, verification: NewVerification, t
 }
 
 /**
- * Records that the chain already allows the wallet. Returns the verification, or undefined if this was
- * already recorded.
+ * Records that the chain already allows the wallet. Returns the verification, or undefined if that was already
+ * recorded.
  */
 export async function putAllowed(
   tx: Db,
@@ -89,8 +89,8 @@ export async function takeDue(
 }
 
 /**
- * Sets the time of the next check. Has no effect if the check became due during the lease, because something about the
- * user has changed.
+ * Sets the time of the next check. Does nothing if the check became due again during the lease, for example because the
+ * user's facts changed.
  */
 export async function setNextCheck(
   db: Db,

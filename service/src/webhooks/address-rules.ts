@@ -48,7 +48,7 @@ export function isLoopbackAddress(text: string): boolean {
   return parse(text)?.range() === 'loopback';
 }
 
-/** Returns whether the host of a URL is an IP address, which needs no resolving. */
+/** Returns whether the host of a URL is an IP address, which needs no DNS lookup. */
 export function isAddress(host: string): boolean {
   return parse(host) !== null;
 }

@@ -4,12 +4,12 @@ import type { Db } from '../db/pool.ts';
 
 const DEFAULT = 'webhook_attempts_default';
 /**
- * A short lock timeout: while a statement waits for a lock on the table, all later statements wait behind it. After a
- * timeout, housekeeping tries again later.
+ * The timeout is short, because while a statement waits for a lock on the table, all later statements wait behind it.
+ * After a timeout, housekeeping tries again later.
  */
 const LOCK_TIMEOUT = sql.raw("set local lock_timeout = '2s'");
 
-/** Creates the partition for the month from `from` to `to`, unless it exists. */
+/** Creates the partition for the month from `from` to `to`, unless one already covers it. */
 export async function createPartition(db: Db, from: string, to: string): Promise<void> {
   const name = `webhook_attempts_${from.slice(0, 7).replace('-', '_')}`;
   await db.transaction().execute(async (tx) => {
@@ -30,7 +30,7 @@ export async function createPartition(db: Db, from: string, to: string): Promise
 }
 
 /**
- * Drops the partitions that only have attempts from before `before`, and deletes such attempts from the default
+ * Drops partitions in which every attempt is older than `before`, and deletes older attempts from the default
  * partition. Returns the names of the dropped partitions.
  */
 export async function dropPartitions(db: Db, before: Date): Promise<string[]> {

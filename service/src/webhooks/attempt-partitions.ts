@@ -4,8 +4,8 @@ import { createPartition, dropPartitions } from './attempt-partitions-store.ts';
 import { DELIVERY_RETENTION_MS } from './delivery-log.ts';
 
 /**
- * Creates the partitions of delivery attempts for this month and the next, and drops partitions whose retention has
- * ended. Uses real time, because attempts are recorded in real time even if the sandbox clock has moved.
+ * Creates the delivery-attempt partitions for this month and the next, and drops partitions whose retention has ended.
+ * Uses real time, because attempts are recorded in real time even if the sandbox clock has moved.
  */
 export async function maintainAttemptPartitions(
   { db }: Pick<Context, 'db'>,

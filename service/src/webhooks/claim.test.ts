@@ -87,7 +87,7 @@ async function drain(endpoint: string): Promise<string[]> {
   }
 }
 
-/** Waits until a transaction waits for an advisory lock. */
+/** Waits until a transaction is blocked by an advisory lock. */
 const waiting = () =>
   expect
     .poll(
@@ -100,7 +100,7 @@ const waiting = () =>
     )
     .toBe(1);
 
-/** Runs `work` in a transaction, starts `meanwhile`, and commits the transaction once `meanwhile` waits for it. */
+/** Runs `work` in a transaction, starts `meanwhile`, and commits the transaction once it blocks `meanwhile`. */
 async function overlap(work: (tx: Db) => Promise<unknown>, meanwhile: () => Promise<unknown>): Promise<void> {
   let waiter: Promise<unknown> = Promise.resolve();
   await db.transaction().execute(async (tx) => {
@@ -139,7 +139,7 @@ test('a claim reads few rows, however long the queue', async () => {
         where relname = 'webhook_deliveries'`.execute(tx);
       return Number(rows[0]?.n);
     };
-    // PostgreSQL may read small tables as a whole.
+    // Otherwise, PostgreSQL might scan a table this small instead of using an index.
     await sql`set local enable_seqscan = off`.execute(tx);
     const before = await count();
     expect(await claimDeliveries(tx, endpoint, 8)).toHaveLength(4);
@@ -215,7 +215,7 @@ describe('the next delivery is not lost', () => {
   });
 });
 
-/** Inserts deliveries of these new events. Does not lock the endpoint, which the other transaction may have locked. */
+/** Inserts deliveries for these new events. Does not lock the endpoint, which the other transaction may have locked. */
 async function insertNew(tx: Db, endpoint: string, events: readonly string[]): Promise<void> {
   const { rows } = await sql<{ id: string; sequence: bigint; subject: string }>`
     select id, sequence, ' ' || (data ->> 'id') as subject from events

@@ -33,7 +33,7 @@ function toDelivery(row: JoinedRow): DeliveryRow {
 
 export type DeliveryFilter = { field: 'state' | 'event_id'; isExcluding: boolean; values: readonly string[] };
 
-/** Lists the deliveries of an endpoint. The list is empty if the endpoint is not the partner's. */
+/** Lists the deliveries of an endpoint. The list is empty if the endpoint does not belong to the partner. */
 export async function listDeliveries(
   db: Db,
   { partnerId, endpointId }: { partnerId: string; endpointId: string },
@@ -65,7 +65,7 @@ export async function findDelivery(db: Db, partnerId: string, id: string): Promi
   return rows.map(toDelivery)[0];
 }
 
-/** Lists the attempts of a delivery. The list is empty if the delivery is not the partner's. */
+/** Lists the attempts of a delivery. The list is empty if the delivery does not belong to the partner. */
 export async function listAttempts(
   db: Db,
   { partnerId, deliveryId }: { partnerId: string; deliveryId: string },

@@ -50,7 +50,7 @@ const ids = () => receiver.received.map(({ headers }) => headers['webhook-id']);
 const list = async (id: string, query = '') =>
   (await call('GET', `${ENDPOINTS}/${id}/deliveries?${query}`)).json;
 const stateOf = async (id: string) => (await call('GET', `${DELIVERIES}/${id}`)).json.state;
-/** Appends an event, brings its delivery into `state`, and returns the id of the delivery. */
+/** Appends an event, puts its delivery into `state`, and returns the id of the delivery. */
 async function deliveryIn(endpoint: string, state: string, subject = 'a'): Promise<string> {
   status = state === 'delivered' ? 200 : 500;
   const event = await append(subject);
@@ -297,7 +297,7 @@ describe('recovery', () => {
   test('of more than 10,000 events is refused and changes nothing', async () => {
     const endpoint = await create();
     node.clock.advance(60);
-    // An id begins with its time.
+    // An id begins with its creation time.
     const time = newId(node.ctx.clock, node.ctx.random).slice(0, 15);
     await sql`insert into events (id, partner_id, type, data, inserted_at, position, sequence)
       select overlay(gen_random_uuid()::text placing ${time} from 1 for 15)::uuid, ${PARTNER}, 'offer.published', '{}',

@@ -92,7 +92,7 @@ type EndpointWithWork = { id: string; partner_id: string; has_due: boolean; has_
 
 /**
  * Returns the endpoints with due deliveries or requested resends, except `busy` ones. `has_due` uses `order by` with
- * `limit 1` instead of `exists`, so that PostgreSQL uses the index of heads. With `exists`, PostgreSQL would scan the
+ * `limit 1` instead of `exists`, so that PostgreSQL uses the index on heads. With `exists`, PostgreSQL would scan the
  * table, because it expects to find a row soon. If there is no such row, it would read the whole table.
  */
 export async function listEndpointsWithWork(db: Db, busy: readonly string[]): Promise<EndpointWithWork[]> {

@@ -232,7 +232,7 @@ test('an endpoint whose deliveries cannot be claimed does not block those of oth
 test('a backlog becomes deliveries in batches, so that other endpoints need not wait for its end', async () => {
   const { id } = await create();
   const { db } = node.ctx;
-  // Disables the partner, which the worker then ignores, so that only the test creates deliveries.
+  // Disables the partner, so that the worker ignores it and only the test creates deliveries.
   await sql`update partners set disabled_at = now() where id = ${PARTNER}`.execute(db);
   await append(...Array<string>(501).fill('a'));
   await placeEvents(db);
@@ -243,7 +243,7 @@ test('a backlog becomes deliveries in batches, so that other endpoints need not 
   expect(await createDeliveries(node.ctx, id)).toBe(false);
   expect(await created()).toHaveLength(501);
   await sql`update partners set disabled_at = null where id = ${PARTNER}`.execute(db);
-  // Disabling has ended the partner's token.
+  // Disabling the partner has ended its token.
   call = await callAs(node);
 });
 

@@ -21,7 +21,7 @@ const TIMEOUT_MS = 20_000;
 const SILENCE_TIMEOUT_MS = 45_000;
 const RECONNECT_MS = 1_000;
 
-/** Creates a client of the events API for commands that run on a developer's machine. It requests its own token. */
+/** Creates an events API client for commands that run on a developer's machine. The client requests its own token. */
 export function createEventClient({ baseUrl, clientId, clientSecret }: ClientCredentials): EventClient {
   let token: Promise<string> | null = null;
   const requestToken = async (): Promise<string> => {
@@ -92,7 +92,7 @@ export function createEventClient({ baseUrl, clientId, clientSecret }: ClientCre
   };
 }
 
-/** Yields the frames of the stream that contain an event. */
+/** Yields the stream's frames that contain an event. */
 async function* readFrames(reply: Response, silence: AbortController) {
   let timer = setTimeout(() => silence.abort(), SILENCE_TIMEOUT_MS);
   const decoder = new TextDecoder();

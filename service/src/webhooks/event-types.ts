@@ -1,8 +1,8 @@
 import { invalidField } from '../errors.ts';
 
 /**
- * The event types by group. Endpoints cannot subscribe to other names: an endpoint with a misspelled name would receive
- * nothing.
+ * The event types by group. Endpoints cannot subscribe to any other name, because a misspelled name would never match
+ * an event.
  */
 const EVENT_TYPES: Record<string, readonly string[]> = {
   participation: [

@@ -7,7 +7,7 @@ import { DELIVERED } from './delivery-store.ts';
 const MAX_FAILING = sql.raw("interval '5 days'");
 const MIN_FAILURES = 20;
 /**
- * The maximum number of deliveries that are counted per endpoint. Counting a long backlog would be slow, and its order
+ * The maximum number of deliveries that are counted per endpoint. Counting a long backlog would be slow, and the order
  * of magnitude is enough.
  */
 const MAX_COUNTED = 10_000;
@@ -35,7 +35,7 @@ export async function recordSuccess(tx: Db, id: string): Promise<boolean> {
 }
 
 /**
- * Records successful attempts at endpoints without a reported problem, and returns the ids of the recorded deliveries.
+ * Records successful attempts to endpoints without a reported problem, and returns the ids of the recorded deliveries.
  * The caller must record the other deliveries one by one, because they end a reported problem (see `noteSuccess`). All
  * attempts share one statement, because transactions are most of the cost of a delivery. The statement locks endpoints
  * before deliveries, as all other code does.

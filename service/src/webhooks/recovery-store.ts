@@ -24,9 +24,9 @@ type Range = {
 
 /**
  * Returns the events in the range that the endpoint has missed: their delivery failed, was skipped or never existed.
- * Leaves out events that the endpoint does not subscribe to or has not reached yet (`cursor`). An event without a
- * delivery counts as missed only since `loggedSince`: a successful delivery of an older event may have been deleted.
- * `firstId` and `lastId` limit the range too, because ids begin with the time and are indexed.
+ * Leaves out events that the endpoint does not subscribe to or has not reached yet (`cursor`). Also leaves out events
+ * from before `loggedSince` that have no delivery, because a successful delivery may have been deleted. `firstId` and
+ * `lastId` limit the range too, because ids begin with the time and are indexed.
  */
 export async function listMissedEvents(
   tx: Db,

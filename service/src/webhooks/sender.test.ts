@@ -8,7 +8,7 @@ import { createAddressRules } from './address-rules.ts';
 import { openWebhookSender, type WebhookSender } from './sender.ts';
 import { createUrlRules } from './url-rules.ts';
 
-/** A self-signed certificate of receiver.test that expired in 2020. */
+/** A self-signed certificate for receiver.test that expired in 2020. */
 const KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQggIV/pjyZgWmnfpYJ
 FsXvQ3VzYG1eE29ge7wRZULte6ahRANCAASSeg2ubnLEa1S4I+caQbyKXvaAbTKg
@@ -216,7 +216,7 @@ describe('a receiver that misbehaves', () => {
 });
 
 describe('WEBHOOK_PROXY', () => {
-  /** Starts a proxy and returns its URL and the authorities that it was asked for. */
+  /** Starts a proxy. Returns its URL and the authorities that clients asked it to connect to. */
   async function startProxy(status = 200): Promise<{ url: string; asked: string[]; sign: () => unknown }> {
     const asked: string[] = [];
     let authorization: unknown;

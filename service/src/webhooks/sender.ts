@@ -11,7 +11,7 @@ import { createUrlRules, DestinationRefused, type UrlRules } from './url-rules.t
 const TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 10_000;
-/** The maximum number of a host's addresses to try. */
+/** The maximum number of addresses to try per host. */
 const MAX_ADDRESSES = 4;
 /** The diagnostics channel on which undici reports which socket carries a request. */
 const SENT_CHANNEL = 'undici:client:sendHeaders';
@@ -176,7 +176,7 @@ function guardedConnector(
         const checked = { ...options, hostname: address };
         return await (openTunnel === null ? connectTo(checked) : connectThrough(openTunnel, checked, ended));
       } catch (error) {
-        // Keeps the first TLS error, because it is more helpful than the error of a later address.
+        // Keeps the first TLS error, because it is more helpful than an error from a later address.
         if (!isTlsError(failure)) failure = error;
       }
     }

@@ -14,8 +14,8 @@ import { createSuccessBatches } from './success-batches.ts';
 const POLL_INTERVAL_MS = 500;
 const MAX_PER_ENDPOINT = 8;
 /**
- * The maximum number of attempts of one partner in progress on a node. Even if all endpoints of a partner hang, the
- * other slots of the node stay free for other partners.
+ * The maximum number of concurrent attempts per partner on a node. Even if all endpoints of a partner hang, the other
+ * slots of the node stay free for other partners.
  */
 const MAX_PER_PARTNER = 32;
 const MAX_PER_NODE = 256;
@@ -80,8 +80,8 @@ export async function startWebhookWorker(ctx: Context): Promise<WebhookWorker> {
     });
     const full = [...perEndpoint].filter(([, used]) => used >= MAX_PER_ENDPOINT).map(([id]) => id);
     const found = await listEndpointsWithWork(ctx.db, full);
-    // Each round starts with another endpoint, so that every endpoint eventually gets a slot even if slots
-    // are scarce.
+    // Each round starts with a different endpoint, so that every endpoint eventually gets a slot even if slots are
+    // scarce.
     const first = found.length === 0 ? 0 : turn++ % found.length;
     await forEach([...found.slice(first), ...found.slice(0, first)], async (endpoint) => {
       const { id, partner_id, has_resends, has_due } = endpoint;
