@@ -49,7 +49,7 @@ async function isSignedIn(visitor: Visitor): Promise<boolean> {
   return (await visitor.get('/account')).statusCode === 200;
 }
 
-/** Makes the user's sign-ins older than the changes of a sign-in method allow. */
+/** Makes the user's sign-ins too old for changing a sign-in method. */
 async function letSignInsAge(userId: string): Promise<void> {
   await sql`update browser_sessions set signed_in_at = signed_in_at - interval '5 minutes' where user_id = ${userId}`.execute(
     site.ctx.db,
@@ -62,7 +62,7 @@ const sessionsOf = async (userId: string) =>
       where user_id = ${userId}`.execute(site.ctx.db)
   ).rows;
 
-/** Ends every session of the user as a password reset does, and commits once `act` waits for it. */
+/** Ends all sessions of the user, as a password reset does, and commits once `act` waits for that transaction. */
 async function whileSessionsEnd<T>(userId: string, act: () => Promise<T>): Promise<T> {
   const { ctx } = site;
   let acting: Promise<T> | undefined;
@@ -92,7 +92,7 @@ const decode = (secret: string) => {
 };
 const codeOf = (secret: string, offset = 0) => totpCode(decode(secret), totpStep(Date.now()) + offset);
 
-/** Turns the second factor on. The code of the current time step is used up afterwards. */
+/** Turns on the second factor. This uses up the code of the current time step. */
 async function enroll(visitor: Visitor): Promise<{ secret: string; used: string; recoveryCodes: string[] }> {
   const page = await visitor.get('/account/second-factor');
   const secret = (/class="secret">([A-Z2-7 ]+)</.exec(page.body)?.[1] ?? '').replaceAll(' ', '');
@@ -408,7 +408,7 @@ describe('changing the email address', () => {
     return visitor.post('/account/email', { email });
   };
 
-  /** The user asks for a new address, and a stranger for a password reset of the same account. */
+  /** The user requests an email change, and a stranger requests a password reset for the same account. */
   const requestChangeAndReset = async () => {
     const { email } = await newUser();
     const visitor = await signIn(email);
@@ -769,7 +769,7 @@ async function insertParticipation(userId: string, status: string, hash: number)
       ${Buffer.alloc(32, hash)}, now(), now(), now(), 'internal: reason')`.execute(site.ctx.db);
 }
 
-/** Gives the user one row of everything that an export contains. */
+/** Gives the user one row of every kind that an export contains. */
 async function giveRows(userId: string, name: string, digit: string): Promise<void> {
   const { ctx } = site;
   await site.tokenFor({ userId });

@@ -97,7 +97,7 @@ test('promtool accepts the rules, and they raise what their tests expect', async
     await run('test', 'rules', `deploy/alerts/tests/${file}`);
 }, 600_000);
 
-/** Returns the path of Prometheus's own checker, or why there is none. */
+/** Returns the path of promtool, Prometheus's own checker, or why it is not available. */
 function providePromtool(): string | { problem: string } {
   const installed = '/usr/bin/promtool';
   if (existsSync(installed)) return installed;

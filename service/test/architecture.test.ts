@@ -60,7 +60,7 @@ describe('imports', () => {
   });
 
   test('run from routes to domain to store and provider', () => {
-    // A store may use pure functions of its feature, such as the parser of a filter.
+    // A store may use pure functions of its feature, such as a filter parser.
     const impure = new Set(imports.filter(({ target }) => isStore(target)).map(({ path }) => path));
     const level = (path: string) =>
       isEntry(path) ? 3 : isStore(path) || /(^|\/)(provider|schema)\.ts$/.test(path) ? 1 : 2;

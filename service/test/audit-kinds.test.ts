@@ -9,11 +9,11 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** A kind is an action, or the common beginning of actions that end in a state, such as `participation.`. */
+/** A kind is an action, or the common prefix of actions that end in a state, such as `participation.`. */
 const kindsIn = (text: string) =>
   [...text.matchAll(/'([a-z_]+\.[A-Za-z_]*)'/g)].map(([, kind]) => String(kind));
 
-/** Returns the kinds that the triggers of the database can write. */
+/** Returns the kinds that the database triggers can write. */
 async function readTriggerKinds(): Promise<string[]> {
   const { rows } = await sql<{ source: string; object: string | null }>`
     select p.prosrc as source, nullif(split_part(encode(t.tgargs, 'escape'), '\\000', 1), '') as object

@@ -58,7 +58,7 @@ async function write(writer: number, count: number): Promise<number> {
   return committed;
 }
 
-/** Reads the stream from the start, like a client whose connection sometimes breaks and who then resumes. */
+/** Reads the stream from the start, like a client that sometimes loses its connection and then resumes. */
 async function follow(token: string, ids: string[], signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const broken = new AbortController();
@@ -91,7 +91,7 @@ test(
   async () => {
     const call = await callAs(app);
     const token = await app.tokenFor({ userId: null });
-    // Creates a first event, because the stream can only resume after an event.
+    // Creates a first event, because the stream can resume only after an event.
     await write(0, 2);
     await expect.poll(async () => (await call('GET', '/v1/events')).json.data.length).toBe(1);
     const [first] = (await call('GET', '/v1/events')).json.data;
@@ -105,7 +105,7 @@ test(
       Array.from({ length: WRITERS }, (_, writer) => write(writer + 1, share)),
     );
     const committed = counts.reduce((sum, count) => sum + count, 0);
-    // The server of the tests has no autovacuum, which would replace the plans that were made for empty tables.
+    // The test server has autovacuum off, so nothing else replaces the query plans that were made for empty tables.
     await sql`analyze`.execute(app.ctx.db);
 
     const listed: { id: string; sequence: number; data: { id: string; n: number } }[] = [];

@@ -36,10 +36,7 @@ const NAMES = [
   'better-auth',
   '@badgateway/oauth2-client',
 ];
-/**
- * The address of the apps. Nothing listens there, because the test passes the callback to the library
- * directly.
- */
+/** The address of the apps. Nothing listens on it, because the test passes the callback to the library directly. */
 const ORIGIN = 'http://localhost:9998';
 const PATHS = ['/callback', '/auth/callback/causeway', '/api/auth/oauth2/callback/causeway'];
 

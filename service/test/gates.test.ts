@@ -95,7 +95,7 @@ async function approve(): Promise<void> {
   approvals.push(...block.transactions);
 }
 
-/** Stores the facts of a user whom every gate accepts. */
+/** Stores facts with which every gate accepts the user. */
 async function makeEligible(): Promise<void> {
   const { ctx } = world.app;
   await releaseHold(ctx, USER, 'test');

@@ -20,7 +20,7 @@ const PACKAGES = [
 ];
 
 /**
- * Each client generator with a program that uses its client. The union type of requirements must narrow by
+ * Each client generator, with a program that uses the generated client. The union type of requirements must narrow by
  * `type`.
  */
 const GENERATORS = {

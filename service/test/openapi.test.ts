@@ -37,7 +37,7 @@ function* formats(): Generator<[string, (text: string) => boolean]> {
   for (const [name, { test }] of Object.entries(FORMATS)) yield [name, test];
 }
 
-/** Returns the problems of a value, or null. Resolves references within the document. */
+/** Returns the validation errors of a value, or null if it is valid. Resolves references within the document. */
 function problems(schema: Json, value: unknown) {
   const text = JSON.stringify(schema).replaceAll('"#/components', '"api#/components');
   const check = ajv.compile(JSON.parse(text));

@@ -101,7 +101,10 @@ async function addAuthenticator(page: Page, context: BrowserContext): Promise<vo
   });
 }
 
-/** Deletes the user's passkeys as a password reset does, and commits once the sign-in that `start` begins waits for it. */
+/**
+ * Deletes the user's passkeys, as a password reset does. Commits once the sign-in that `start` begins waits for that
+ * transaction.
+ */
 async function removePasskeysDuring(email: string, start: () => Promise<void>): Promise<void> {
   const { ctx } = site;
   await ctx.db.transaction().execute(async (tx) => {
@@ -116,7 +119,7 @@ async function removePasskeysDuring(email: string, start: () => Promise<void>): 
   });
 }
 
-/** Saves a page as phones show it, and checks it for accessibility. */
+/** Saves a screenshot of a page as a phone shows it, and checks the page for accessibility. */
 async function checkPage(url: string, name: string, path: string): Promise<void> {
   const context = await browser.newContext({ viewport: { width: 375, height: 667 } });
   const page = await context.newPage();
@@ -152,7 +155,7 @@ describe('sign-in in a browser', () => {
           await page.goto(url);
           await register(page, email);
           await page.goto(linkIn(await site.mailTo(email, /Confirm/)), { waitUntil: 'commit' });
-          // With JavaScript, the link is enough in the browser that registered.
+          // With JavaScript, opening the link is enough in the browser that registered.
           if (!javaScriptEnabled) await page.getByRole('button', { name: 'Confirm email' }).click();
 
           await page.getByRole('heading', { name: 'Harbour Invest wants to access your account' }).waitFor();
@@ -393,7 +396,7 @@ describe('the account page', () => {
         await page.getByText('Passkey added.').waitFor();
         await page.getByRole('button', { name: 'Sign out', exact: true }).click();
 
-        // The link is there after a wrong password, too.
+        // The link is also there after a wrong password.
         await page.goto(site.authorizeUrl().url.replace(site.url, url));
         await signIn(page, email, 'a wrong password');
         await page.getByText('Incorrect email or password').waitFor();

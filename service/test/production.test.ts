@@ -175,14 +175,17 @@ test('doctor finds nothing wrong with it, and prints no secret', async () => {
   expect(statusOf).toEqual({
     ...{ settings: 'ok', database: 'ok', 'database TLS': 'ok', clock: 'ok', 'database pool': 'ok' },
     ...{ migrations: 'ok', notifications: 'ok', profile: 'ok', secret: 'ok', mail: 'ok', webhooks: 'ok' },
-    // One provider, behind which an outage would stop settlement.
+    // There is only one RPC provider, so an outage of it would stop settlement.
     ...{ [`rpc ${CHAIN}`]: 'warning', [`operator ${CHAIN}`]: 'ok', 'public URL': 'ok' },
   });
   for (const name of ['CAUSEWAY_SECRET', 'OPERATOR_KEY', 'SUMSUB_SECRET', 'DOCUSEAL_API_KEY'])
     expect(output).not.toContain(env[name]);
 });
 
-/** Replaces the values of settings, and comments out the RPC endpoints and the list that this test does not have. */
+/**
+ * Replaces the values of settings. Comments out the mainnet RPC endpoints and the sanctions list, which this test does
+ * not have.
+ */
 function fillIn(text: string, answers: Record<string, string>): string {
   const unused = /^(RPC_URL_ETHEREUM_MAINNET|SANCTIONS_FILE)=/gm;
   return Object.entries(answers).reduce(

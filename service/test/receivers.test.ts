@@ -19,7 +19,7 @@ beforeAll(async () => {
   node = await startWebhookNode();
   node.ctx.config.limits.webhook_test = 1_000;
   call = await callAs(node);
-  // A folder inside the folder of the packages, so that Node finds the packages.
+  // A folder inside the packages folder, so that Node finds the packages.
   folder = await mkdtemp(join(await installPackages('webhook-receivers', PACKAGES), 'run-'));
   await mkdir(join(folder, 'node_modules', '@causeway'), { recursive: true });
   await symlink(join(ROOT, 'sdk'), join(folder, 'node_modules', '@causeway', 'sdk'));
@@ -29,9 +29,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/**
- * Starts the webhook receiver of the partner guide whose code contains `text`, and waits until it answers.
- */
+/** Starts the partner guide's webhook receiver that contains `text` in its code, and waits until it answers. */
 async function startReceiver(
   text: string,
   secret: string,

@@ -41,7 +41,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Saturates the node: no statement gets a connection of the database until `relax` is called. */
+/** Saturates the node: no statement gets a database connection until `relax` is called. */
 async function saturate(): Promise<void> {
   const { pool } = node.ctx;
   const held = [await pool.connect(), await pool.connect()];
@@ -61,7 +61,7 @@ async function saturate(): Promise<void> {
 
 type Reply = { status: number; head: Record<string, string>; body: string };
 
-/** A connection that sends bytes as they are. Every `send` arrives as a chunk of its own. */
+/** Opens a connection that sends bytes unchanged. Every `send` arrives as a separate chunk. */
 async function openConnection() {
   const accepted = once(node.app.server, 'connection') as Promise<[Socket]>;
   const socket = connect(Number(new URL(node.ctx.baseUrl).port), '127.0.0.1').setNoDelay();
@@ -186,7 +186,7 @@ describe('a connection whose requests are refused', () => {
     await saturate();
     const { server, send, replies } = await openRefused();
     const before = parsed;
-    // Like a client that does not read.
+    // Acts like a client that does not read.
     server.cork();
     await send(get('/v1/offers', id('one')));
     await send(get('/v1/offers', id('two')));
@@ -233,7 +233,7 @@ describe('bytes of one request are never taken for another one', () => {
     const { send, ask, replies } = await openRefused();
     const waiting = post('/oauth/introspect', id('waiting'), inner).slice(0, -inner.length);
     const chunk = post('/oauth/introspect', id('chunk'), waiting);
-    // The parser takes everything before `waiting` for the body of this one.
+    // The parser takes everything before `waiting` as the body of this request.
     const beginning = 'x'.repeat(chunk.length - waiting.length);
     await send(post('/oauth/introspect', id('outer'), beginning).slice(0, -beginning.length));
     await send(chunk);
@@ -263,7 +263,7 @@ describe('bytes of one request are never taken for another one', () => {
     const start = `GET /v1/offers HTTP/1.1\r\nhost: x\r\n${id('outer')}content-length: ${inner.length}\r\nx-a: `;
     await send(get('/v1/offers', id('one')) + start);
     await expect.poll(() => replies().length).toBe(count);
-    // The first is the end of the headers, the second is the body.
+    // The first chunk ends the headers, and the second is the body.
     await send(inner);
     await send(inner);
     await ask(get('/v1/offers', id('end')));

@@ -42,7 +42,7 @@ const quote = (more = 'notional_value=100') =>
   call('GET', `/v1/tokenized/swap/quote?symbol=AAPLon&side=buy&${more}`);
 const status = () => call('GET', '/v1/tokenized/swap/trading-status?symbol=AAPLon&side=buy');
 
-/** Signs a challenge and binds the wallet to the offer of AAPLon. */
+/** Signs a challenge and binds the wallet to the AAPLon offer. */
 async function proveWallet(account: ReturnType<typeof privateKeyToAccount>): Promise<void> {
   const wallet = { chain: 'ethereum_sepolia', wallet_address: account.address };
   const { message } = (await call('POST', '/v1/wallet-ownership', wallet)).body;

@@ -23,7 +23,7 @@ const PARENT_ID = 'b7ad6b7169203331';
 
 const bodies: string[] = [];
 const headers: string[] = [];
-/** Stands in for a collector: accepts OTLP over HTTP. */
+/** Acts as a collector: accepts OTLP over HTTP. */
 let hanging: ServerResponse[] | null = null;
 const collector = createServer(async (request, response) => {
   const chunks: Buffer[] = [];

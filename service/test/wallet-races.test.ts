@@ -91,7 +91,7 @@ async function newUser(n: number): Promise<Person> {
     });
     return { status: reply.statusCode, body: (await reply.body.json()) as Answer['body'] };
   };
-  // A saturated node refuses a request before it decides anything, so clients repeat it.
+  // A saturated node refuses a request before doing anything, so clients can repeat it.
   return personWith(async (...call) => {
     let answer = await send(...call);
     while (answer.status === 503 && answer.body.code === 'unavailable') {

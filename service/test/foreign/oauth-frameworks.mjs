@@ -41,7 +41,7 @@ export const FRAMEWORKS = {
   },
 
   async 'next-auth 4'({ issuer, clientId, clientSecret, authorize, origin }) {
-    // Frameworks other than Next.js use the core of the package, which its entry point does not export.
+    // Outside Next.js, frameworks use the core of the package, which the entry point does not export.
     const { AuthHandler } = require(require.resolve('next-auth').replace(/index\.js$/, 'core/index.js'));
     let token;
     const options = {

@@ -11,9 +11,9 @@ import { startService } from '../support/service.ts';
 import { createArbitrary, createRandom, type Schema } from './arbitrary.ts';
 import { type Memory, openMemoryProbe } from './memory.ts';
 
-// Sends random requests for every operation in openapi.json to a sandbox, with the tokens of every kind of
-// caller. No reply may be a server error, every reply must match the schema that is declared for it, and the memory
-// that the service holds after a garbage collection must not grow.
+// Sends random requests for every operation in openapi.json to a sandbox, with tokens for every kind of caller. No
+// reply may be a server error, and every reply must match its declared schema. The memory that the service holds after
+// a garbage collection must not grow.
 const { values } = parseArgs({
   options: {
     requests: { type: 'string', default: '20000' },
@@ -24,12 +24,9 @@ const total = Number(values.requests);
 const seed = Number(values.seed);
 const CONCURRENCY = 16;
 const MAX_PROBLEMS = 20;
-/** How much the memory of the second half may exceed that of the first half. */
+/** The maximum ratio between the memory held in the second half of the run and in the first half. */
 const MAX_GROWTH = 1.15;
-/**
- * The operations that are left out, because they are streams, which never end, or answer with pages and
- * redirects.
- */
+/** The operations that are left out. The stream never ends, and the others answer with pages and redirects. */
 const SKIPPED = new Set(['/v1/events/stream', '/oauth/authorize', '/oauth/logout']);
 
 type Operation = {
@@ -205,7 +202,7 @@ console.log(
 );
 process.exitCode = problems.length === 0 ? 0 : 1;
 
-/** Returns tokens of every kind of caller, and values that exist in the sandbox. */
+/** Returns tokens for every kind of caller, and values that exist in the sandbox. */
 async function prepare(): Promise<{ tokens: string[]; known: string[] }> {
   const overview = await json('/sandbox');
   const known =
@@ -234,8 +231,8 @@ async function prepare(): Promise<{ tokens: string[]; known: string[] }> {
 }
 
 /**
- * Encodes a value for use in a path. Replaces empty values and dots, because they would change the path to
- * that of another operation.
+ * Encodes a value for use in a path. Replaces empty values and dots, because they would turn the path into that of
+ * another operation.
  */
 function segment(value: string): string {
   return /^\.{0,2}$/.test(value) ? 'x' : encodeURIComponent(value);

@@ -1,9 +1,9 @@
 import { WebSocket } from 'undici';
 
 export type Memory = {
-  /** What the process holds after a full garbage collection: JavaScript objects and buffers, in MiB. */
+  /** The memory held after a full garbage collection, in MiB: JavaScript objects and buffers. */
   held: number;
-  /** The resident memory, which also includes pages that the allocators keep for later, in MiB. */
+  /** The resident memory in MiB. It includes pages that the allocators keep for later. */
   resident: number;
 };
 

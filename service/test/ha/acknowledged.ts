@@ -52,7 +52,7 @@ export async function findLosses(
   ];
 }
 
-/** Checks that every completed participation is on chain exactly once, and nothing else. */
+/** Checks that the fund contains every completed participation exactly once, and nothing else. */
 async function compareWithFund(
   { chain: { direct }, fund, usdc }: RollingSale,
   stored: readonly Record<string, unknown>[],

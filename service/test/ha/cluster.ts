@@ -19,7 +19,7 @@ import { createNetwork, type Machine } from './network.ts';
 
 const SERVERS = 3;
 const POSTGRESQL = '/usr/lib/postgresql';
-/** Generous, because a standby that rewinds on a busy machine needs minutes. */
+/** Generous, because a standby on a busy machine may need minutes to rewind. */
 const TIMEOUT_MS = 300_000;
 /** Shorter than in `deploy/patroni/patroni.yml`, so that a failover takes seconds. */
 const TIMINGS = { ttl: 8, loop_wait: 1, retry_timeout: 3 };
@@ -28,12 +28,12 @@ type Member = { name: string; role: string };
 export type Server = Machine & {
   name: string;
   start(): void;
-  /** Freezes the machine at the moment before Patroni renews its lock. */
+  /** Freezes the machine just before Patroni renews its lock. */
   freezeBeforeRenewal(): Promise<void>;
 };
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
-/** Starts three PostgreSQL servers under Patroni with the shipped configuration, etcd, and HAProxy in front. */
+/** Starts etcd, three PostgreSQL servers under Patroni with the shipped configuration, and HAProxy in front of them. */
 export async function startCluster(folder: string) {
   const network = createNetwork(SERVERS);
   const children: ChildProcess[] = [];
@@ -75,7 +75,7 @@ export async function startCluster(folder: string) {
     }
     return [];
   };
-  /** Returns the server that accepts writes, other than `former`. */
+  /** Waits for a server other than `former` that accepts writes, and returns it. */
   const waitForPrimary = (former?: Server) =>
     waitFor('a primary', async () => {
       for (const server of servers)
@@ -85,7 +85,10 @@ export async function startCluster(folder: string) {
     });
   const admin = `postgres://postgres@127.0.0.1:${proxyPort}/postgres`;
   const url = admin.replace(/postgres$/, 'causeway');
-  /** Returns whether all other servers follow this one. Patroni also calls a standby running that still has to rewind. */
+  /**
+   * Returns whether all other servers follow this one. Patroni's own status does not tell, because it reports a standby
+   * as running even if the standby still has to rewind.
+   */
   const isFollowed = async ({ address }: Server): Promise<boolean> => {
     const text = `select from pg_stat_replication where state = 'streaming' and application_name ~ '^pg[0-9]$'`;
     return (await query(`postgres://postgres@${address}:5432/postgres`, text)).length === SERVERS - 1;
@@ -103,10 +106,10 @@ export async function startCluster(folder: string) {
       return isConfirming && (await isFollowed(await waitForPrimary())) ? true : null;
     });
   return {
-    /** The database behind HAProxy, and with all hosts in the URL: the two ways that the documentation describes. */
+    /** The two documented ways to reach the database: through HAProxy, and with all hosts in the URL. */
     url,
     hostsUrl: `postgres://postgres@${servers.map(({ address }) => `${address}:5432`).join(',')}/causeway`,
-    /** The folder of pg_dump and pg_restore. */
+    /** The folder that contains pg_dump and pg_restore. */
     tools: binaries(),
     waitForPrimary,
     waitForAgreement,
@@ -124,14 +127,16 @@ export async function startCluster(folder: string) {
         const [leader, candidate] = ['leader', 'sync_standby'].map(
           (role) => found.find((member) => member.role === role)?.name,
         );
-        // Patroni on a busy machine may reply too late, or refuse at first.
+        // On a busy machine, Patroni may reply too late, or refuse at first.
         if (leader !== undefined && leader !== primary.name) return true;
         const reply = await call(primary.address, 'POST', '/switchover', { leader, candidate });
         return reply?.ok ? true : null;
       });
       await waitForPrimary(primary);
     },
-    /** Turns off what keeps acknowledged data: a commit no longer waits for a standby. */
+    /**
+     * Turns off synchronous replication. A commit then no longer waits for a standby, so acknowledged data can be lost.
+     */
     replicateAsynchronously: async (primary: Server): Promise<void> => {
       const settings = { synchronous_mode: false, synchronous_mode_strict: false };
       await call(primary.address, 'PATCH', '/config', settings);
@@ -141,7 +146,10 @@ export async function startCluster(folder: string) {
           : null,
       );
     },
-    /** Deletes who confirms writes: Patroni 3.0 does not overwrite it after it has taken the lock from another server. */
+    /**
+     * Deletes the record of which standby confirms writes. Patroni 3.0 does not overwrite this record after it has
+     * taken the lock from another server.
+     */
     forgetSynchronousStandby: async (): Promise<void> => {
       const key = Buffer.from('/service/causeway/sync').toString('base64');
       await fetch(`${etcdUrl}/v3/kv/deleterange`, { method: 'POST', body: JSON.stringify({ key }) });
@@ -180,7 +188,7 @@ function writeSettings(folder: string, name: string, { address }: Machine, subne
   return file;
 }
 
-/** Returns the folder of the newest installed version. */
+/** Returns the folder with the programs of the newest installed PostgreSQL version. */
 function binaries(): string {
   return join(POSTGRESQL, readdirSync(POSTGRESQL).sort().at(-1) ?? '', 'bin');
 }
@@ -211,7 +219,7 @@ async function call(address: string, method: string, path: string, body?: object
   }).catch(() => null);
 }
 
-/** Polls until `read` returns something other than null. Reports the last error of `read` if it never does. */
+/** Polls until `read` returns something other than null. If that never happens, reports the last error of `read`. */
 export async function waitFor<T>(subject: string, read: () => Promise<T | null>): Promise<T> {
   const end = Date.now() + TIMEOUT_MS;
   for (let cause: unknown; ; ) {

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Python loads this module at its start. While the file `hold` exists, Patroni waits between reading who is the leader
- * and renewing its lock. A machine that is frozen at that moment takes the lock back when it resumes.
+ * Python loads this module when it starts. While the file `hold` exists, Patroni waits after it has read who the leader
+ * is and before it renews its lock. A machine that is frozen at that moment takes the lock back when it resumes.
  */
 const SITECUSTOMIZE = `
 import os, time
@@ -21,16 +21,16 @@ Etcd3._update_leader = hold_and_update_leader
 `;
 
 export type Hold = {
-  /** Variables of the environment for Patroni. */
+  /** Environment variables for Patroni. */
   environment: string[];
   request(): void;
-  /** Returns true once Patroni waits, or null. */
+  /** Returns true if Patroni is waiting, otherwise null. */
   isHolding(): true | null;
   /** Lets Patroni continue. */
   release(): void;
 };
 
-/** Prepares to stop Patroni at the moment before it renews its lock. `home` is writable for PostgreSQL's user. */
+/** Prepares to stop Patroni just before it renews its lock. PostgreSQL's user must be able to write to `home`. */
 export function prepareHold(folder: string, home: string): Hold {
   const modules = join(folder, 'python');
   mkdirSync(modules, { recursive: true });

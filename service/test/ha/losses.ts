@@ -11,7 +11,7 @@ type Parts = { cluster: Cluster; sale: RollingSale; nodes: Nodes; folder: string
 
 /** A way to lose what the database has stored since `remember`. */
 type Loss = {
-  /** Whether some version of Patroni loses nothing. */
+  /** Whether some versions of Patroni lose nothing. */
   isAvoidable?: boolean;
   remember(): Promise<unknown>;
   lose(): Promise<unknown>;
@@ -39,8 +39,8 @@ function restoreDump({ cluster: { url, tools }, nodes, folder }: Parts): Loss {
 }
 
 /**
- * Freezes the primary, lets a standby be promoted, and resumes the former primary. A watchdog would have reset it.
- * Patroni 3.0 then takes its lock back, and everything that the new primary has acknowledged is gone. Later versions
+ * Freezes the primary, lets a standby be promoted, and resumes the former primary, which a watchdog would have reset.
+ * Patroni 3.0 then takes its lock back, and everything that the new primary has acknowledged is lost. Later versions
  * step down instead, and lose nothing.
  */
 function resumeWithoutWatchdog({ cluster }: Parts, primary: Server): Loss {
@@ -59,7 +59,7 @@ function resumeWithoutWatchdog({ cluster }: Parts, primary: Server): Loss {
   };
 }
 
-/** Promotes a standby that lags, as asynchronous replication allows. */
+/** Promotes a lagging standby, which asynchronous replication allows. */
 function failOverAsynchronously({ cluster }: Parts, primary: Server): Loss {
   return {
     remember: async () => {
@@ -74,7 +74,7 @@ function failOverAsynchronously({ cluster }: Parts, primary: Server): Loss {
   };
 }
 
-/** The ways to lose commits. The last one leaves two servers behind. */
+/** The ways to lose commits. The last one leaves only two servers running. */
 export const losses: Record<string, (parts: Parts, primary: Server) => Loss> = {
   'restored dump': restoreDump,
   'resumed primary without a watchdog': resumeWithoutWatchdog,
@@ -82,8 +82,8 @@ export const losses: Record<string, (parts: Parts, primary: Server) => Loss> = {
 };
 
 /**
- * Loses commits that are on chain. Returns what is wrong unless settlement stops by itself, commits nothing twice, and
- * continues once an operator has reconciled.
+ * Loses commits that are on chain. Settlement must then stop by itself, commit nothing twice, and continue once an
+ * operator has reconciled. Returns the problems found.
  */
 export async function loseCommits(
   { cluster, sale, nodes, url }: Parts,
@@ -119,7 +119,7 @@ export async function loseCommits(
   await waitForStatus(cluster, ids, 'completed');
   const next = await sale.invest(send, investors[0] as Investor);
   await waitFor('another participation to be completed', async () => {
-    // The service may have found the difference, too, and paused the offer until an operator resumes it.
+    // The service may also have found the difference and paused the offer until an operator resumes it.
     await nodes.command('settlement', 'resume', SLUG);
     return (await readStatuses(cluster, [next]))[0] === 'completed' ? true : null;
   });
@@ -130,7 +130,7 @@ export async function loseCommits(
   return problems;
 }
 
-/** Waits until the standbys have everything that is committed now. */
+/** Waits until the standbys have replayed everything that is committed now. */
 async function waitForReplay({ url }: Cluster): Promise<void> {
   await waitFor('the standbys to catch up', async () => {
     const [row] = await query(

@@ -15,19 +15,26 @@ import { startMarket } from './market.ts';
 import { createNodes } from './nodes.ts';
 import { createStream, type Stream } from './stream.ts';
 
-// Three nodes on a Patroni cluster, behind HAProxy. Investors invest, traders place orders and users bind wallets while the
-// primary is switched, killed, cut off or frozen. After each failover, everything acknowledged must be stored and on chain.
-// Then commits are lost on purpose, by restoring a dump, by a primary that resumes without a watchdog and by asynchronous
-// replication: settlement must stop, and `operator reconcile` must repair the database. `--full` adds the failovers and
-// losses that take longest, and repeats every failover three times. `--only 'kill -9'` runs a single failover or loss.
+// Runs three nodes on a Patroni cluster behind HAProxy. Investors invest, traders place orders and users bind wallets
+// while the primary is switched, killed, cut off or frozen. After each failover, everything acknowledged must be stored
+// and on chain. Then commits are lost on purpose in three ways: a restored dump, a primary that resumes without a
+// watchdog, and asynchronous replication. Each time, settlement must stop, and `operator reconcile` must repair the
+// database. `--full` adds the failovers and losses that take longest, and repeats every failover three times. `--only
+// 'kill -9'` runs a single failover or loss.
 const { values } = parseArgs({
   options: { full: { type: 'boolean', default: false }, only: { type: 'string', default: '' } },
 });
 const PACKAGES = ['patroni', 'python3-etcd', 'etcd-server', 'haproxy', 'postgresql', 'iproute2'];
 const [INVESTORS, TRADERS] = [3, 2];
-/** How much each kind of client must get done after a failover before the next one, so that each interrupts work. */
+/**
+ * How many more participations and bindings must be acknowledged between two failovers, so that each failover
+ * interrupts work.
+ */
 const WORK = 2;
-/** What the short run leaves out. A frozen primary looks like a partition to the nodes behind a proxy. */
+/**
+ * The failovers and losses that the short run leaves out. To the nodes behind a proxy, a frozen primary looks like a
+ * partition.
+ */
 const FULL_ONLY = /frozen primary|resumed primary/;
 
 const startedAt = performance.now();
@@ -76,7 +83,7 @@ async function run(): Promise<string[]> {
     ...Object.fromEntries(
       ['API', 'WALLET_OWNERSHIP', 'TOKENIZED_TRANSACTION'].map((name) => [`RATE_LIMIT_${name}`, '1000000']),
     ),
-    // A busy machine must not shed load here: this is about failovers.
+    // Even a busy machine must not shed load here, because this test is about failovers.
     ...{ MAX_EVENT_LOOP_LAG_MS: '30000', MAX_POOL_WAIT_MS: '30000' },
     ...{ CAUSEWAY_DATA: folder, TRUST_PROXY: 'loopback', LOG_LEVEL: 'info' },
     ...{ OPERATOR_KEY: operatorKey, RPC_URL_ETHEREUM_SEPOLIA: sale.rpcUrl },
@@ -123,7 +130,7 @@ async function run(): Promise<string[]> {
     await stream.stop();
     const lost = [...load.failures.splice(0), ...(await findLosses(cluster.url, sale, acknowledged))];
     found.push(...lost.map((problem) => `${name}: ${problem}`));
-    // Printed after every failover, so that a run that is interrupted has proven something.
+    // Printed after every failover, so that even an interrupted run has proven something.
     console.log(
       `${name}: work went on after ${seconds} s; ${lost.length === 0 ? '' : 'NOT '}acknowledged, stored and on chain: ${participations.length} participations, ${bindings.length} wallets, ${orders.length} orders (${load.requests} requests)`,
     );
@@ -144,14 +151,14 @@ async function run(): Promise<string[]> {
   return found;
 }
 
-/** Returns what this run consists of. */
+/** Returns the failovers or losses that this run includes. */
 function select<T>(all: Record<string, T>): [string, T][] {
   return Object.entries(all).filter(([name]) =>
     values.only === '' ? values.full || !FULL_ONLY.test(name) : name === values.only,
   );
 }
 
-/** The ways to lose a primary. Each leaves three servers behind. */
+/** The ways to lose a primary. Each leaves three servers running. */
 function failovers(cluster: Cluster, stream: Stream): Record<string, (primary: Server) => Promise<void>> {
   return {
     switchover: (primary) => cluster.switchOver(primary),
@@ -174,7 +181,8 @@ function failovers(cluster: Cluster, stream: Stream): Record<string, (primary: S
       primary.signal('SIGKILL');
       primary.start();
     },
-    // Nobody tells this PostgreSQL to stop, and nodes that name all hosts may still be connected to it. It must confirm nothing.
+    // Nothing tells this PostgreSQL server to stop, and nodes that list all hosts may still be connected to it. It must
+    // not confirm any write.
     'resumed primary without Patroni': async (primary) => {
       primary.signal('SIGSTOP');
       await cluster.waitForPrimary(primary);

@@ -71,14 +71,18 @@ export async function startMarket({ chain, usdc }: RollingSale, operatorKey: Hex
         args: [deployment.swap, maxUint256],
       });
     },
-    /** Places one order and executes it on chain. Returns null if the order was refused, or expired before its reply came. */
+    /**
+     * Places one order and executes it on chain. Returns null if the order was refused, or expired before the reply
+     * arrived.
+     */
     trade: async (send: Send, trader: Investor): Promise<Order | null> => {
       const wallet = trader.account.address.toLowerCase();
       // Every order has its own amount, which identifies it.
       const amount = String(SMALLEST_AMOUNT + orders++);
       const order = { amount, chain: CHAIN, symbol: asset.symbol, wallet_address: wallet };
       const reply = await callerOf(send, trader)('POST', '/v1/tokenized/swap/transaction', order);
-      // During a failover, a reply may take longer than its quote is valid. The contract would revert it, so wallets do not send it.
+      // During a failover, a reply may arrive after its quote has expired. The contract would revert the order, so
+      // wallets do not send it.
       if (reply === null || Date.parse(reply.expires_at) < Date.now() + 5_000) return null;
       const hash = await walletOf(trader).sendTransaction({ to: reply.to, data: reply.data, gas: GAS });
       for (;;) {

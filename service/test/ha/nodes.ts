@@ -11,9 +11,9 @@ export type Nodes = {
   command(...args: string[]): Promise<string>;
   /** Waits until `operator reconcile --report` finds no difference. On a busy machine, reading the chain may time out at first. */
   report(): Promise<unknown>;
-  /** Returns true if a node reports that settlement is blocked for this reason, or null. */
+  /** Returns true if a node reports that settlement is blocked for this reason, otherwise null. */
   findBlocked(reason: string): Promise<true | null>;
-  /** Returns whether all nodes still run, since no failover may end a process. */
+  /** Returns whether all nodes are still running, because no failover may end a process. */
   areRunning(): boolean;
 };
 

@@ -29,8 +29,8 @@ export type Stream = {
 };
 
 /**
- * Prepares investors, traders, and users who each bind a wallet. They repeat what a failover interrupts, as the SDK does.
- * `addUser` returns another user each time.
+ * Prepares investors, traders, and users who each bind a wallet. They repeat what a failover interrupts, as the SDK
+ * does. `addUser` returns a new user each time.
  */
 export async function createStream(
   url: string,
@@ -96,7 +96,7 @@ export function createRetryingSend(url: string, load: Load, isRunning: () => boo
   };
 }
 
-/** Binds a new wallet for one user after the other. */
+/** Binds a new wallet for one user after another. */
 async function bindWallets(
   send: Send,
   addUser: () => Promise<User>,
@@ -115,7 +115,7 @@ async function bindWallets(
       if (offer === null || challenge === null) continue;
       const signature = await account.signMessage({ message: challenge.message });
       const option = { offer_option_id: offer.options[0].id };
-      // A failover may spend the challenge without binding the wallet. Then another challenge is needed.
+      // A failover may use up the challenge without binding the wallet. Then a new challenge is needed.
       bound = await call('POST', `/v1/offers/${offer.id}/addresses`, { ...chosen, ...option, signature });
       if (bound !== null) bindings.push({ email: user.email, wallet });
     }

@@ -19,10 +19,10 @@ import {
 } from './investors.ts';
 import { type Callers, sendLoad } from './load.ts';
 
-// Upgrades under load: a node of version 0.1 serves its own database, a new node upgrades that database beside it, both
-// serve for a while, and the old node stops. Investors bind wallets and invest through both, and users ask for forms and
-// sign them. No request to either may fail, and every participation must be settled and every signature known, whichever
-// node created the participation or sent the form.
+// Upgrades under load. A version 0.1 node serves its own database. A new node starts beside it and upgrades that
+// database. Both serve for a while, and then the old node stops. Investors bind wallets and invest through both nodes,
+// and users ask for forms and sign them. No request to either node may fail. Every participation must be settled and
+// every signature recorded, whichever node created the participation or sent the form.
 const { values } = parseArgs({
   options: { old: { type: 'string' }, seconds: { type: 'string', default: '20' } },
 });
@@ -47,7 +47,7 @@ const settings = {
     ]),
   ),
   CAUSEWAY_DATA: folder,
-  // A busy machine is not what these restarts are about.
+  // Even a busy machine must not shed load here, because this test is about restarts.
   ...{ MAX_EVENT_LOOP_LAG_MS: '30000', MAX_POOL_WAIT_MS: '30000' },
   OPERATOR_KEY: operatorKey,
   RPC_URL_ETHEREUM_SEPOLIA: sale.rpcUrl,
@@ -81,7 +81,10 @@ try {
       Array.from({ length: SIGNERS_PER_NODE }, () => insertUser(database.url, credentials.client_id)),
     );
   const [oldSigners, newSigners] = [await addSigners(), await addSigners()];
-  /** Users who have a form. Half of those from the old node are signed while it runs, the others after it has stopped. */
+  /**
+   * Users who have a form. Half of the forms from the old node are signed while it runs, the others after it has
+   * stopped.
+   */
   const [oldForms, newForms]: [User[], User[]] = [[], []];
   const submitting = (users: User[], forms: User[], times: number) =>
     submittingForms(users, forms, { intervalMs: (seconds * 500) / SIGNERS_PER_NODE, times });
@@ -89,13 +92,13 @@ try {
   const oldEnds = new Promise<void>((resolve) => {
     endOld = resolve;
   });
-  /** Participations that the old node creates last, and the new node settles. */
+  /** The last participations that the old node creates. The new node settles them. */
   const left: [Investor, string][] = [];
   await provider.notify(oldUrl);
   const oldLoad = sendLoad(oldUrl, callers, oldEnds, async (send, load, isRunning) => {
     await Promise.all([
       investing(sale, oldInvestors)(send, load, isRunning),
-      // Version 0.1 answers a user who asks again within a minute with 429.
+      // Version 0.1 answers with 429 if a user asks again within a minute.
       submitting(oldSigners, oldForms, 1)(send, load, isRunning),
     ]);
     for (const user of oldForms.splice(0, oldForms.length / 2)) await signForm(provider, send, user, load);

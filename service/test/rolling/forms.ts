@@ -61,8 +61,8 @@ export async function startFormProvider(folder: string) {
 }
 
 /**
- * Returns a load in which one user after the other asks for a form `times` times. Users who got a form are added to
- * `sent`.
+ * Returns load in which the users, one after another, ask for a form `times` times each. Adds each user to `sent`
+ * afterwards.
  */
 export function submittingForms(
   users: readonly User[],

@@ -32,7 +32,7 @@ export type User = { token: string; email: string };
 
 export type RollingSale = Awaited<ReturnType<typeof startRollingSale>>;
 
-/** Starts a token sale on a chain of its own, in which the operators may commit. */
+/** Starts a token sale on its own chain, in which the operators may commit. */
 export async function startRollingSale(operatorKeys: readonly Hex[]) {
   const chain = await startTestChain(CHAIN, false, () => Math.floor(Date.now() / 1000));
   const node = await chain.addNode();
@@ -113,7 +113,7 @@ export async function startRollingSale(operatorKeys: readonly Hex[]) {
   };
 }
 
-/** Returns load of investors who invest again and again, each once the previous participation is completed. */
+/** Returns load in which each investor keeps investing, as soon as the previous participation is completed. */
 export function investing(sale: RollingSale, investors: readonly Investor[]): MoreLoad {
   return (send, load, isRunning) =>
     Promise.all(

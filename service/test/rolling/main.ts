@@ -14,9 +14,9 @@ import { createOldDatabase } from './old-database.ts';
 import { installProxies, PROXIES, startProxy } from './proxies.ts';
 import { type Subscriber, startSubscriber } from './subscriber.ts';
 
-// Restarts three nodes one by one behind nginx and HAProxy, on a version 0.1 database that the first node
-// upgrades, and rotates the secrets, the keys and the database role at the same time. Investors bind wallets and invest,
-// and a partner receives webhooks. No request may fail, no webhook may be lost, and every participation must be settled.
+// Restarts three nodes one by one behind nginx and HAProxy, on a version 0.1 database that the first node upgrades.
+// Rotates the secrets, the keys and the database role at the same time. Investors bind wallets and invest, and a
+// partner receives webhooks. No request may fail, no webhook may be lost, and every participation must be settled.
 const reason = installProxies();
 if (reason !== null) {
   console.log(`rolling restart skipped: ${reason}`);
@@ -46,7 +46,7 @@ let settings: Record<string, string> = {
     ]),
   ),
   CAUSEWAY_DATA: folder,
-  // A busy machine is not what these restarts are about.
+  // Even a busy machine must not shed load here, because this test is about restarts.
   ...{ MAX_EVENT_LOOP_LAG_MS: '30000', MAX_POOL_WAIT_MS: '30000' },
   CAUSEWAY_SECRET: older,
   SUMSUB_WEBHOOK_SECRET: callers.identitySecret,
@@ -62,9 +62,7 @@ const ports = [await freePort(), await freePort(), await freePort()];
 const startNode = (port: number) => startService({ ...settings, PORT: String(port) });
 let nodes: Service[] = [];
 
-/**
- * Restarts the nodes one by one, each after the proxy has had time to notice that the previous node is back.
- */
+/** Restarts the nodes one by one. Before each restart, the proxy has time to notice that the previous node is back. */
 async function restartAll(changes: Record<string, string>): Promise<void> {
   settings = { ...settings, ...changes };
   for (const [i, port] of ports.entries()) {
@@ -92,7 +90,7 @@ async function stopBlocksOverTransaction(): Promise<void> {
   }
 }
 
-/** The steps that are taken behind each proxy. Together they follow the documented order of each rotation. */
+/** The steps that are taken behind each proxy. Together, they follow the documented order of each rotation. */
 const stepsWith = (subscriber: Subscriber): Record<keyof typeof PROXIES, () => Promise<void>> => ({
   nginx: async () => {
     const { client_id } = oldCredentials;

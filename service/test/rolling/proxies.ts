@@ -13,8 +13,8 @@ type Proxy = {
 };
 
 /**
- * nginx notices that a node has stopped only when the node refuses a connection. `upstream` and `location`: additional
- * directives for these blocks. Without them nginx sends HTTP/1.0 and buffers replies.
+ * nginx notices that a node has stopped only when the node refuses a connection. `upstream` and `location` are extra
+ * directives for the blocks of these names. Without them, nginx sends HTTP/1.0 and buffers replies.
  */
 const nginx = (upstream: string, location: string): Proxy => ({
   command: '/usr/sbin/nginx',
@@ -49,7 +49,7 @@ http {
 `,
 });
 
-/** `checks`: the directives with which HAProxy notices that a node stops. */
+/** `checks`: the directives that let HAProxy notice that a node stops. */
 const haproxy = (checks: string): Proxy => ({
   command: '/usr/sbin/haproxy',
   package: 'haproxy',
@@ -131,7 +131,7 @@ export async function startProxy(
   }
   return {
     url,
-    // A node that is restarted refuses connections. The proxy then uses another one.
+    // A restarting node refuses connections. The proxy then uses another node.
     errors: () => logged.split('\n').filter((line) => line !== '' && !/Connection refused/.test(line)),
     stop: async () => {
       child.kill('SIGTERM');

@@ -10,7 +10,7 @@ const TEST_INTERVAL_MS = 100;
 const DELIVERY_TIMEOUT_MS = 30_000;
 
 /**
- * A partner that receives webhooks. It verifies each delivery with the one secret that it knows, so a delivery that is
+ * A partner that receives webhooks. It verifies each delivery with the one secret that it knows. A delivery that is
  * signed only with another secret is a failure.
  */
 export async function startSubscriber(nodeUrl: string, credentials: Credentials) {
@@ -46,7 +46,7 @@ export async function startSubscriber(nodeUrl: string, credentials: Credentials)
     useNewSecret: () => {
       secret = nextSecret;
     },
-    /** Has test events sent, and waits until the last one is delivered. */
+    /** Requests test events, and waits until the last one is delivered. */
     receiving: async (...[send, load, isRunning]: Parameters<MoreLoad>) => {
       const sent: string[] = [];
       while (isRunning()) {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
-/** The headless shell comes first: the tests need half of the CPU time that they need with the whole browser. */
+/** The headless shell comes first, because with it the tests need half as much CPU time as with the full browser. */
 const PATHS = [
   '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
@@ -51,7 +51,7 @@ function installChromium(): string {
   try {
     runAptGet('install', '-y', '--no-install-recommends', 'chromium-headless-shell');
   } catch {
-    // Older releases of Debian have no package of the headless shell.
+    // Older Debian releases do not package the headless shell.
     runAptGet('install', '-y', '--no-install-recommends', 'chromium');
   }
   const path = PATHS.find((candidate) => existsSync(candidate));

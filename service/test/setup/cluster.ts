@@ -12,7 +12,7 @@ import { createSealing } from '../../src/sealing.ts';
 import { claimServer } from './claim.ts';
 import { TEST_SECRET } from './secret.ts';
 
-/** The server of the test databases and the template they are copied from. */
+/** The server that hosts the test databases, and the template they are copied from. */
 export interface TestCluster {
   url: string;
   template: string;
@@ -33,7 +33,7 @@ const DISPOSABLE_SETTINGS = {
   autovacuum: 'off',
   wal_level: 'minimal',
   max_wal_senders: '0',
-  // Not the default, so that tests notice code that forgets it.
+  // Not the default, so that tests notice code that ignores this setting.
   reserved_connections: '1',
 };
 

@@ -5,7 +5,7 @@ import net from 'node:net';
 
 const INSTALLED = Symbol.for('causeway.networkRefused');
 
-/** Blocks all network access except loopback in the process of the test file. */
+/** Blocks all network access except loopback in the test file's process. */
 export function blockNetwork(): void {
   const marks = globalThis as { [INSTALLED]?: boolean };
   if (marks[INSTALLED]) return;

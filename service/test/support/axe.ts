@@ -11,7 +11,7 @@ export async function loadAxe(): Promise<string> {
 
 /** Returns the names of the rules that the page breaks, with an example of each. */
 export async function findViolations(page: Page, axe: string): Promise<string[]> {
-  // Unlike a script tag, `evaluate` is not subject to the CSP of the page.
+  // Unlike a script tag, `evaluate` is not subject to the page's CSP.
   await page.evaluate(axe);
   return page.evaluate(`axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
     violations.map(({ id, nodes }) => id + ': ' + nodes[0].html.slice(0, 200)))`);

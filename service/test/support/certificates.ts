@@ -10,7 +10,7 @@ DgQWBBSHr5zWyk9Pe6dR3gF3l+m9Ona9LTAfBgNVHSMEGDAWgBSHr5zWyk9Pe6dR
 hkjOPQQDAgNIADBFAiEArqj+H4+mKmyosHD6lBKGGwmxgktSWgG2HMuZxGDf4SsC
 IAYP/YDO8m9RYEPB+4YaA2V80Eps06aTSHl4MLMsaP+W
 -----END CERTIFICATE-----`;
-/** The key and certificate of localhost. */
+/** The key and certificate for localhost. */
 export const LOCALHOST = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgI0lBA7hcylTn03jv
@@ -29,7 +29,7 @@ z2kyAauCj1AcbxupqUuf9XSASgk+ItqGGKv8fz0CIGkk6/Q9toFF/zAlRHk2H3gr
 +UJ9RGXvgMrPlMFOT+qR
 -----END CERTIFICATE-----`,
 };
-/** The key and certificate of other.test. */
+/** The key and certificate for other.test. */
 export const OTHER_HOST = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgwck0pPa/uRl/oWiL

@@ -29,15 +29,16 @@ const PACKAGES = [
 ];
 const SAFE = '@safe-global/safe-contracts/build/artifacts/contracts';
 const SAFE_4337 = '@safe-global/safe-4337/build/artifacts/contracts';
-/** The contracts that deploy others at the same address on every chain. */
+/** Contracts that deploy other contracts, at the same address on every chain. */
 const SAFE_DEPLOYER = '0x914d7Fec6aaC8cd542e72Bca78B30650d45643d7';
 const DEPLOYER = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
 
 type Artifact = { abi: Abi; bytecode: Hex };
 
 /**
- * Loads the compiled contracts of the official packages. Throws if one is not the contract that wallets use, which its
- * address on every chain proves. The packages are not in the lock file: with all they depend on, they have 60 MB.
+ * Loads the compiled contracts from the official packages. Throws if a contract would not get its known address,
+ * because it is then not the contract that wallets use. The packages are not in the lock file, because they take up 60
+ * MB with their dependencies.
  */
 async function loadArtifacts() {
   const require = createRequire(join(await installPackages('wallet-contracts', PACKAGES), 'package.json'));
@@ -177,7 +178,7 @@ export async function publishWallets(chain: TestChain) {
     });
   }
 
-  /** Deploys a two-out-of-three Safe. */
+  /** Deploys a two-of-three Safe. */
   async function safeWallet(name: string): Promise<SafeWallet> {
     const owners = [1, 2, 3].map((n) => accountOf(`${name} owner ${n}`));
     const plan = setup(owners, 2, zeroAddress, '0x', handler);

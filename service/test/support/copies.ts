@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { TestApp } from './app.ts';
 
 /**
- * Copies a participation `count` times, each copy with an amount of one unit, as if the copies had been
- * created just before the original. The copies share its approval.
+ * Copies a participation `count` times, as if the copies had been created just before the original. Each copy has an
+ * amount of one unit and shares the original's approval.
  */
 export async function copyParticipation({ ctx: { db } }: TestApp, id: string, count: number): Promise<void> {
   const { rows } = await sql<{ name: string }>`

@@ -8,8 +8,8 @@ import { createLog } from '../../src/log.ts';
 import { startWebhookWorker } from '../../src/webhooks/worker.ts';
 
 /**
- * The first message to a node in a process of its own, which a test can kill. The node sequences events, delivers webhooks
- * and, with `serve`, serves the event log.
+ * The first message to a node that runs in its own process, so that a test can kill it. The node sequences events,
+ * delivers webhooks and, with `serve`, serves the event log.
  */
 export type EventNodeSettings = {
   env: Record<string, string>;

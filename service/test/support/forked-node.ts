@@ -6,14 +6,14 @@ import { bundleFile } from '../../bin/bundle.mjs';
 import { TEST_SECRET } from '../setup/secret.ts';
 import type { EventNodeSettings } from './event-node.ts';
 
-/** A program that a test can start as a process, any number of times, and kill. */
+/** A program that a test can start as a process any number of times, and kill. */
 export type NodeProgram = {
   /** `env`: variables in addition to those of this process. */
   start(env?: Record<string, string>): ChildProcess;
   remove(): Promise<void>;
 };
 
-/** Bundles a program of this folder, because with a TypeScript loader each start would take seconds. */
+/** Bundles a program from this folder, because each start would take seconds with a TypeScript loader. */
 export async function bundleNode(name: 'tokenized-node' | 'event-node'): Promise<NodeProgram> {
   const file = await bundleFile(`service/test/support/${name}.ts`);
   return {

@@ -3,7 +3,7 @@ import { newVisitor, type Visitor } from './visitor.ts';
 
 type Request = { url: string; method?: string; headers?: Record<string, string>; payload?: string };
 
-/** A visitor of a service that runs in another process. */
+/** Creates a visitor for a service that runs in another process. */
 export function visitOver(baseUrl: string): Visitor {
   const inject = async ({ url, payload, ...request }: Request) => {
     const reply = await fetch(baseUrl + url, { ...request, body: payload ?? null, redirect: 'manual' });

@@ -61,8 +61,8 @@ export function installDebianPackages(packages: readonly string[]): string | nul
 }
 
 /**
- * Unpacks a Debian package into a folder outside the repository, for a program whose package would start a server when it
- * is installed. Returns the folder, which is kept for the next run, or why that is impossible here.
+ * Unpacks a Debian package into a folder outside the repository, for packages that would start a server if they were
+ * installed. Returns the folder, which is kept for the next run, or why the package could not be unpacked.
  */
 export function extractDebianPackage(name: string): string | { problem: string } {
   const folder = join(tmpdir(), 'causeway-test-packages', `debian-${name}`);
@@ -73,7 +73,7 @@ export function extractDebianPackage(name: string): string | { problem: string }
   const run = (command: string, ...args: string[]) =>
     spawnSync(command, args, { cwd: draft, encoding: 'utf8', timeout: INSTALL_TIMEOUT_MS });
   const download = () => run('apt-get', 'download', name);
-  // The list of packages may be missing or outdated; only root can refresh it.
+  // The package list may be missing or outdated; only root can refresh it.
   let { status, stderr } = download();
   if (status !== 0 && run('apt-get', 'update').status === 0) ({ status, stderr } = download());
   const file = readdirSync(draft).find((each) => each.endsWith('.deb'));

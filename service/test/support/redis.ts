@@ -80,7 +80,7 @@ export async function startRedis(port = 0) {
   };
 }
 
-/** Reads one array of bulk strings, or null if it is incomplete. */
+/** Reads one array of bulk strings. Returns null if it is incomplete. */
 function readCommand(text: string): { command: string[]; rest: string } | null {
   const head = /^\*(\d+)\r\n/.exec(text);
   if (head === null) return null;

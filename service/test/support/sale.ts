@@ -241,7 +241,7 @@ export function gaugesOf(app: TestApp): AlertGauges {
   return gauges;
 }
 
-/** Returns the configuration with which commands use the database and the node of a sale. */
+/** Returns a configuration for commands that use the sale's database and node. */
 export async function commandConfig({ app, node }: Sale): Promise<Config> {
   const { rows } = await app.ctx.pool.query('select current_database() as name');
   const url = new URL(String(app.ctx.pool.options.connectionString));

@@ -19,7 +19,7 @@ export function useSale(options: SaleOptions = {}): Sale {
   return sale;
 }
 
-/** Like `useSale`, and after each test resumes mining and compares the database with the fund. */
+/** Like `useSale`, but also resumes mining and compares the database with the fund after each test. */
 export function useComparedSale(options: SaleOptions = {}): Sale {
   const sale = useSale(options);
   afterEach(async () => {
@@ -39,7 +39,7 @@ export async function sendForeignTransaction({ chain }: Sale, nonce?: number): P
   return client.sendTransaction({ ...call, ...(nonce !== undefined && { nonce }) });
 }
 
-/** Stops the fund's operations in `mask`, with a transaction that comes first in the next block. */
+/** Stops the fund's operations in `mask`, with a transaction that will come first in the next block. */
 export function stopFund({ chain, fund }: Sale, mask: bigint): Promise<Hex> {
   return chain.owner.writeContract({
     ...{ address: fund, abi: saleFund.abi, functionName: 'stop', args: [mask], gas: 200_000n, ...HIGH_FEES },
@@ -47,8 +47,8 @@ export function stopFund({ chain, fund }: Sale, mask: bigint): Promise<Hex> {
 }
 
 /**
- * Removes the last sent transaction from the database but not from the chain, as a restore or a failover to a
- * lagging replica does.
+ * Removes the last sent transaction from the database but not from the chain, like a restore or a failover to a lagging
+ * replica.
  */
 export async function forgetTransaction({ app }: Sale, id: string, kind: 'commit' | 'remit'): Promise<void> {
   const { db } = app.ctx;
@@ -158,7 +158,7 @@ export function rejectingWorker(
 
 const COMMITTED_STATUSES = ['completed', 'remit_submitted', 'remitted', 'remit_failed'];
 
-/** Compares committed and refunded USDC per buyer in the database with the totals of the fund. */
+/** Compares the USDC committed and refunded per buyer in the database with the fund's totals. */
 export async function expectDatabaseToMatchFund({ app, buyers, totalsOf }: Sale): Promise<void> {
   for (const { address } of buyers) {
     const rows = await app.ctx.db

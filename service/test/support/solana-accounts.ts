@@ -40,7 +40,7 @@ export function setTokenAccount(
   chain.svm.setAccount(keyOf(account), accountOf(TOKEN_PROGRAM, 2_039_280n, data));
 }
 
-/** Writes a multisig account of which any of the signers can sign alone. */
+/** Writes a multisig account for which the signature of any one signer is enough. */
 export function setMultisig({ chain }: TestSolana, account: string, signers: readonly string[]): void {
   const data = Buffer.alloc(355);
   data.set([1, signers.length, 1], 0);

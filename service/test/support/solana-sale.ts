@@ -32,9 +32,9 @@ import { type Person, person, proveWallets } from './wallets.ts';
 
 /** One dollar in its smallest unit. */
 export const UNIT = 1_000_000n;
-/** Slots after which a block is final on the test chain. */
+/** The number of slots after which a block is final on the test chain. */
 export const FINALITY_SLOTS = 8;
-/** Slots after which a signed transaction can no longer land and every node knows that. */
+/** The number of slots after which a signed transaction can no longer land, and every node knows that it cannot. */
 export const EXPIRY_SLOTS = 151 + FINALITY_SLOTS;
 
 export const FUND = solanaDeployment.sale_fund;

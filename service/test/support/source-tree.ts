@@ -58,7 +58,7 @@ function resolveImport(path: string, specifier: string): string | undefined {
   return `${name}/src/${rest}`;
 }
 
-/** Returns the groups of files that import each other in a circle. */
+/** Returns the groups of files that form an import cycle. */
 export function findCycles(files: readonly SourceFile[]): string[][] {
   const graph = new Map(files.map(({ path, imports }) => [path, imports.map(({ target }) => target)]));
   const order = new Map<string, number>();

@@ -3,12 +3,12 @@ import type { Db } from '../../src/db/pool.ts';
 import { rehearse } from '../../src/db/rehearse.ts';
 import type { ChainReport } from '../../src/settlement/reconcile-report.ts';
 
-/** What a report names: differences and lost transactions, each with its participations and transactions. */
+/** The differences and lost transactions in a report. Each entry lists the participations and transactions involved. */
 export type Named = { rows: string[]; transactions: string[] }[];
 
 /**
- * Runs statements that change the database, bypassing all triggers and foreign keys, builds a report, and
- * undoes the change.
+ * Runs statements that change the database, bypassing all triggers and foreign keys. Then builds a report and undoes
+ * the change.
  */
 export function reportTampered(
   db: Db,

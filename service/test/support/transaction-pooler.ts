@@ -80,7 +80,7 @@ export async function startTransactionPooler(
           return;
         }
         if (type === '1' && server.swallow > 0) server.swallow--;
-        // Notifications on a server connection that no client currently has are lost, as in PgBouncer.
+        // As in PgBouncer, a notification is lost if no client currently has the server connection.
         else server.client?.socket.write(message);
         if (isIdle) giveBack(server);
       });

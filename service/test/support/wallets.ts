@@ -93,7 +93,7 @@ export function userId(n: number): string {
   return `01890000-0000-7000-8000-${(0xb00000000000 + n).toString(16)}`;
 }
 
-/** Records that the user has proven these wallets, as if the key of each had signed a challenge. */
+/** Records that the user has proven these wallets, as if each wallet's key had signed a challenge. */
 export async function proveWallets(
   { db }: Pick<Context, 'db'>,
   addresses: readonly string[],

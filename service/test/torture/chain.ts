@@ -6,7 +6,7 @@ import type { OfferFile } from '../../src/offers/file-schema.ts';
 import type { ChainReport } from '../../src/settlement/reconcile-report.ts';
 import type { RandomChoices } from './random-choices.ts';
 
-/** A wallet with money that approves the fund of the sale. */
+/** A funded wallet that can approve the sale's fund. */
 export type InvestorWallet = {
   address: string;
   /** Sends an approval and returns its hash. An amount of 0 revokes the approval. */
@@ -24,8 +24,8 @@ export type Row = {
 };
 
 /**
- * The operations that the torture test needs from a chain. Everything else, such as investors, kills and
- * checks of statuses, is the same on every chain.
+ * The operations that the torture test needs from a chain. Everything else, such as investors, kills and status checks,
+ * is the same on every chain.
  */
 export type TortureChain = {
   name: string;
@@ -34,19 +34,19 @@ export type TortureChain = {
   /** The chain-specific settings of the service: the RPC nodes and the operator's key. */
   variables: Record<string, string>;
   offerFile: OfferFile;
-  /** Two RPC nodes of different providers, which can fail independently. */
+  /** Two RPC nodes from different providers, which can fail independently. */
   rpcs: readonly { fault: Fault }[];
   createWallet(index: number): Promise<InvestorWallet>;
   /**
-   * Disturbs the chain at random and returns a description of the disturbance. If the disturbance must be
-   * ended after a while, passes that step to `later`.
+   * Disturbs the chain at random and returns a description of the disturbance. If the disturbance must be ended later,
+   * passes that step to `later`.
    */
   disturb(random: RandomChoices, later: (work: Promise<void>) => void): Promise<string[]>;
   /** Makes the next transactions wait in the mempool, on chains that have one. */
   holdTransactions?(ctx: Context): Promise<void>;
   /**
-   * Removes the latest transactions from the database, while no node of the service runs. Returns false if it
-   * removed none.
+   * Removes the latest transactions from the database while no service node is running. Returns false if it removed
+   * none.
    */
   forgetTransactions(ctx: Context): Promise<boolean>;
   /** Does what operators and wallets do in the meantime, such as sending approvals again. */

@@ -30,7 +30,7 @@ export type Environment = {
   close(): Promise<void>;
 };
 
-/** Starts PostgreSQL and two processes of the service on a chain. */
+/** Starts PostgreSQL and two service processes on a chain. */
 export async function startEnvironment(chain: TortureChain): Promise<Environment> {
   const dataDir = await mkdtemp(join(tmpdir(), 'causeway-torture-'));
   let database: Embedded = await startEmbedded({ dataDir, log: () => undefined });
@@ -74,7 +74,7 @@ async function startNode(file: string, variables: Record<string, string>): Promi
   const node: ServiceNode = { url: null, kill: () => undefined, restart: async () => undefined };
   let spare = loadNode(file, variables);
   node.restart = async () => {
-    // A process that starts while the database is down exits, and must be started again.
+    // If the database is down, a starting process exits and must be started again.
     for (node.url = null; node.url === null; ) {
       const child = await spare;
       spare = loadNode(file, variables);
@@ -105,7 +105,7 @@ async function loadNode(file: string, variables: Record<string, string>): Promis
   return child;
 }
 
-/** Returns the next message of a child process, or null if it exits. */
+/** Returns the next message from a child process, or null if it exits. */
 async function nextMessage(child: ChildProcess): Promise<{ url?: string } | null> {
   const message = once(child, 'message').then(([data]) => data as { url?: string });
   const exit = once(child, 'exit').then(() => null);

@@ -12,7 +12,7 @@ import { readReport } from '../../src/participations/report-store.ts';
 import type { TestChain } from '../support/chain.ts';
 import { COMMITTED_STATUSES, type Row, sumAmounts } from './chain.ts';
 
-/** The database and the chain that the checks read, and the fund of the sale. */
+/** The database and the chain that the checks read, and the sale's fund. */
 type Books = { ctx: Context; offer: Offer; chain: TestChain; fund: Hex; usdc: Hex };
 
 /** Compares counts, sums and nonces on the chain with the database. */
@@ -28,7 +28,7 @@ export async function checkEvmBooks(
   ];
 }
 
-/** Counts settled transactions whose block left the chain. */
+/** Counts settled transactions whose block is no longer on the chain. */
 export async function countUndone({ db }: Context, { direct }: TestChain): Promise<number> {
   const watched = await db
     .selectFrom('operator_transactions')
@@ -89,8 +89,8 @@ async function checkBalance({ chain, fund, usdc }: Books, rows: readonly Row[]):
 }
 
 /**
- * Returns a wallet's events and participations for every amount that does not occur equally often on the
- * chain and in the database.
+ * Returns a wallet's events and participations for every amount whose number of occurrences differs between the chain
+ * and the database.
  */
 async function explain({ ctx, fund }: Books, wallet: string, rows: readonly Row[]): Promise<string[]> {
   const chain = ctx.chains.evm('ethereum_sepolia');
@@ -118,9 +118,9 @@ async function explain({ ctx, fund }: Books, wallet: string, rows: readonly Row[
 }
 
 /**
- * Checks that the database has one transaction per nonce of the operator, that none is open, and that the
- * nonces go up to the chain's count. The database may lack only the nonces of commits that a failover lost
- * and that settled nothing, because there is nothing to adopt from them.
+ * Checks that the database has one transaction per operator nonce up to the chain's count, and that none is open. A
+ * nonce may be missing only if it belongs to a commit that a failover lost and that settled nothing, because there is
+ * nothing to adopt from such a commit.
  */
 async function checkNonces(books: Books): Promise<string[]> {
   const { db } = books.ctx;
@@ -152,7 +152,7 @@ async function checkNonces(books: Books): Promise<string[]> {
   ];
 }
 
-/** Returns the missing nonces whose transactions are not on the chain, or have settled something there. */
+/** Returns a problem for each missing nonce, unless its transaction is on the chain and settled nothing. */
 async function findHarmfulGaps(
   { chain: { direct }, fund }: Books,
   gaps: readonly number[],

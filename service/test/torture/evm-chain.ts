@@ -26,8 +26,7 @@ const NAME = 'ethereum_sepolia';
 const CHAIN_ID = 11_155_111;
 const GWEI = 1_000_000_000n;
 /**
- * How the token treats the last two investors at the start, so that every run includes both kinds of hostile
- * tokens.
+ * How the token treats the last two investors at the start, so that every run includes both kinds of hostile behavior.
  */
 const FIRST_TREATMENTS: Record<number, bigint> = { 4: 1n, 5: 2n };
 
@@ -36,7 +35,7 @@ export async function startEvm(generation: FundGeneration): Promise<TortureChain
   const chain = await startTestChain();
   const rpcs = [await chain.addNode(), await chain.addNode()];
   const fund = generation === 2 ? await makeFundV2(chain) : chain.deployment.sale_funds.open;
-  // Investors pay with a token that charges fees or burns all gas at times.
+  // Investors pay with a token that sometimes charges fees or burns all gas.
   const usdc = await chain.create(hostileToken, []);
   const tokens = chain.deployment.tokens.map((each) =>
     each.asset_id === 'usd-coin' ? { ...each, address: usdc } : each,
@@ -121,8 +120,8 @@ function createWallet(
 }
 
 /**
- * Makes the token behave (0), charge a fee (1) or burn all gas (2) for a wallet. As with a real issuer,
- * nobody follows the transaction, so a reorganization may drop it.
+ * Makes the token behave (0), charge a fee (1) or burn all gas (2) for a wallet. As with a real issuer, nobody tracks
+ * the transaction, so a reorganization may drop it.
  */
 async function treat({ owner }: TestChain, hostile: Hex, wallet: Hex, kind: bigint): Promise<void> {
   const data = encodeFunctionData({ abi: hostileToken.abi, functionName: 'treat', args: [wallet, kind] });
@@ -174,7 +173,7 @@ async function spikeFees({ chain }: TestChain, gwei: bigint): Promise<void> {
   await chain.request({ method: 'hardhat_setNextBlockBaseFeePerGas', params: [toHex(gwei * GWEI)] });
 }
 
-/** Raises the base fee, and waits until a commit with lower fees is in the mempool, for a few seconds at most. */
+/** Raises the base fee. Then waits a few seconds at most until a commit with lower fees is in the mempool. */
 async function holdTransactions({ db }: Context, chain: TestChain): Promise<void> {
   await spikeFees(chain, 65n);
   for (let i = 0; i < 30; i++) {
@@ -197,9 +196,8 @@ async function stallBlocks({ chain }: TestChain, milliseconds: number): Promise<
 }
 
 /**
- * Removes the last commit, in the mempool or mined, from the database, as a failover to a lagging replica
- * does. Then reconciles and adopts the nonce, as an operator does. Returns the nonce of the commit, or null if there is
- * none.
+ * Removes the last commit, mined or not, from the database, like a failover to a lagging replica. Then reconciles and
+ * adopts the nonce, as an operator does. Returns the nonce of the commit, or null if there is none.
  */
 async function forgetTransactions(ctx: Context, { chain }: TestChain): Promise<bigint | null> {
   const { rows } = await sql<{ id: string; nonce: bigint }>`
@@ -221,8 +219,8 @@ async function forgetTransactions(ctx: Context, { chain }: TestChain): Promise<b
 
 /**
  * Does what an operator does when settlement reports a foreign nonce. After a fee spike, the forgotten commit may stay
- * in the mempool, and take the nonce of a new transaction later. Adopts nothing if another nonce looks foreign, because
- * the service would then have a fault.
+ * in the mempool and take the nonce of a new transaction later. Adopts nothing if a nonce outside `forgotten` looks
+ * foreign, because that would be a bug in the service.
  */
 async function repair(ctx: Context, forgotten: ReadonlySet<bigint>): Promise<void> {
   const plan = await planReconcile(ctx.db, ctx.chains.evm(NAME), 0n);

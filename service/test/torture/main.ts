@@ -8,8 +8,8 @@ import { createRandomChoices, type RandomChoices } from './random-choices.ts';
 import { startSolana } from './solana-chain.ts';
 import { countUnfinished, verify } from './verify.ts';
 
-// Kills two processes of the service and their database, injects RPC faults and reorganizes the chain at random moments
-// while investors participate. At the end the chain and the database must agree.
+// While investors participate, kills two service processes and their database, injects RPC faults and reorganizes the
+// chain, all at random moments. At the end, the chain and the database must agree.
 const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '50' },
@@ -34,8 +34,8 @@ const FAULTS = ['down', 'slow', 'garbage', 'rate_limited', 'stale'] as const;
 /** Time for everything to settle after the last fault. */
 const SETTLE_TIMEOUT_MS = 150_000;
 /**
- * Maximum time a kill waits until there is enough work to interrupt. Longer than a lost approval takes to fail: every kill
- * starts that wait again, so that kills in quick succession would leave all investors waiting.
+ * The maximum time that a kill waits for enough work to interrupt. It must be longer than a lost approval takes to fail.
+ * Every kill restarts that approval's timeout, so kills in quick succession would leave all investors waiting.
  */
 const WORK_TIMEOUT_MS = 60_000;
 const startedAt = performance.now();
@@ -109,9 +109,7 @@ async function injectFaults(environment: Environment, random: RandomChoices, inv
   return counts;
 }
 
-/**
- * Rolls the database back to a state before its last transactions, as a failover to a lagging replica does.
- */
+/** Rolls the database back to a state before its last transactions, like a failover to a lagging replica. */
 async function rollBack({ built: { ctx }, nodes }: Environment): Promise<boolean> {
   for (const { fault } of chain.rpcs) fault.set('none');
   for (const node of nodes) node.kill();
@@ -120,7 +118,9 @@ async function rollBack({ built: { ctx }, nodes }: Environment): Promise<boolean
   return isRolledBack;
 }
 
-/** Waits until `minimum` participations are acknowledged. On a slow machine kills would otherwise interrupt nothing. */
+/**
+ * Waits until `minimum` participations are acknowledged. Otherwise, kills would interrupt nothing on a slow machine.
+ */
 async function waitForWork(
   { built }: Environment,
   investors: readonly Investor[],

@@ -15,8 +15,8 @@ import { MAX_REORGANISATION_DEPTH } from './random-choices.ts';
 const REFUND_DEPTH = MAX_REORGANISATION_DEPTH + 1;
 
 /**
- * The timings are short, so that a process can replace a transaction that a fee spike outbid before the
- * process is killed.
+ * The timings are short, so that a process can replace a transaction outbid by a fee spike before the process is
+ * killed.
  */
 const TIMINGS = { ...FOLLOW_TIMINGS, resendSeconds: 2, bumpSeconds: 5 };
 
@@ -31,8 +31,7 @@ function withRefundDepth(chains: Chains): Chains {
   return { ...chains, all: () => chains.all().map(withDepth) };
 }
 
-// One node of the service: the participation routes and the settlement workers. Environment variables
-// configure it.
+// One service node: the participation routes and the settlement workers. Environment variables configure it.
 const config = loadConfig(process.env);
 const log = createLog({ level: process.env.TORTURE_LOG ?? 'silent', pretty: false });
 process.on('disconnect', () => process.exit(0));
@@ -48,7 +47,7 @@ process.once('message', async () => {
     await startSettlement({ ...ctx, chains: withRefundDepth(ctx.chains) }, TIMINGS, RECEIPT_TIMINGS);
     process.send?.({ url: await app.listen({ host: '127.0.0.1', port: 0 }) });
   } catch {
-    // The database was killed while this process started. The parent starts another process.
+    // The database was killed while this process was starting. The parent starts another process.
     process.exit(1);
   }
 });

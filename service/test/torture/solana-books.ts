@@ -8,7 +8,7 @@ import { MINT } from '../support/solana-instructions.ts';
 import { VAULT } from '../support/solana-sale.ts';
 import { COMMITTED_STATUSES, type Row, sumAmounts } from './chain.ts';
 
-/** The amount of tokens that every investor has at the start. */
+/** The token balance that every investor has at the start, in the smallest unit. */
 export const INITIAL_DOLLARS = 10n ** 15n;
 
 /** Compares every balance and receipt on the chain with the database. */

@@ -24,13 +24,13 @@ import { checkSolanaBooks, INITIAL_DOLLARS } from './solana-books.ts';
 
 const NAME = 'solana_devnet';
 /**
- * After this many slots, a block is final, as on the public networks. Slots are shorter here, so that a
+ * The number of slots after which a block is final, as on the public networks. Slots are shorter here, so that a
  * transaction expires after nine seconds.
  */
 const FINALITY_SLOTS = 31;
 const SLOT_MS = 60;
 const MAX_ROLLBACK_SLOTS = 30;
-/** How many transactions one rollback of the database loses. */
+/** The maximum number of transactions that a rollback of the database loses. */
 const MAX_FORGOTTEN = 3;
 /** How many of the latest approvals are sent again. Older ones have expired. */
 const MAX_RESENT = 60;
@@ -53,7 +53,7 @@ export async function startSolana(keys: 1 | 2): Promise<TortureChain> {
       RPC_URL_SOLANA_DEVNET: nodes.map(({ url }, i) => `${url}#provider=node-${i}`).join(','),
       SOLANA_OPERATOR_KEY: solanaRoles.operator.privateKey,
       ...(keys === 2 && { OPERATOR_KEYS_FILE: writeRefundKey(folder) }),
-      // No participation may end because of a single node that lies.
+      // A single lying node must not be able to end a participation.
       SETTLEMENT_QUORUM_USD: '0',
     },
     offerFile: solanaSaleFile(),
@@ -100,7 +100,7 @@ export async function startSolana(keys: 1 | 2): Promise<TortureChain> {
   };
 }
 
-/** Writes a keys file that gives refunds the standby key. Returns its path. */
+/** Writes a keys file that gives refunds the standby key. Returns the path of the file. */
 function writeRefundKey(folder: string): string {
   const [keys, file] = [join(folder, 'keys.json'), join(folder, 'refund.json')];
   writeFileSync(file, JSON.stringify([...solanaRoles.standby.seed]));
@@ -147,8 +147,8 @@ async function disturb(
 }
 
 /**
- * Removes the latest transactions from the database, as a failover to a lagging replica does. No
- * reconciliation is needed, because receipts show what was settled.
+ * Removes the latest transactions from the database, like a failover to a lagging replica. No reconciliation is needed,
+ * because receipts show what was settled.
  */
 async function forgetTransactions({ db }: Context): Promise<boolean> {
   return db.transaction().execute(async (tx) => {
@@ -172,8 +172,8 @@ async function forgetTransactions({ db }: Context): Promise<boolean> {
 }
 
 /**
- * Backdates participations by half an hour if their approval can no longer land, because a rollback removed
- * it together with its blockhash.
+ * Backdates participations by half an hour if they have been `prepared` for more than ten seconds. Their approval can
+ * no longer land, because a rollback of the chain removed it together with its blockhash.
  */
 async function giveUpApprovals({ db }: Context): Promise<void> {
   await sql`update participations set prepared_at = prepared_at - interval '31 minutes'

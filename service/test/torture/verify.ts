@@ -62,7 +62,7 @@ const TAMPERED_ROWS = 5;
 
 /**
  * Checks that the report finds no difference. Then tampers with one row or transaction at a time, and checks that the
- * report names exactly that one.
+ * report lists exactly that one.
  */
 async function checkReport({ built: { ctx }, chain }: Environment): Promise<string[]> {
   const clean = await chain.report(ctx, ctx.db);
@@ -81,7 +81,7 @@ async function checkReport({ built: { ctx }, chain }: Environment): Promise<stri
       `update operator_transactions set mined_hash = '${other}' where id = '${transaction}'`,
     ]) {
       const named = await reportTampered(ctx.db, statement, (db) => chain.report(ctx, db));
-      // A changed amount contradicts the commit of a row and, if there is one, its refund.
+      // A changed amount contradicts the row's commit and, if the row was refunded, its refund.
       const isNamed = (each: Named[number]) =>
         each.rows.join() === id || each.transactions.includes(`0x${hash.toString('hex')}`);
       const isExact = named.length > 0 && named.every(isNamed);
