@@ -272,7 +272,7 @@ export type NewKycToken = {
 };
 
 export type NewWebhookEndpoint = {
-  /** An `https` URL on a public address. This is checked again each time an event is sent. */
+  /** An `https` URL with a public address. The address is checked again each time an event is sent. */
   url: string;
   /** Event types: exact names, groups such as `participation.*`, `redacted` for events that you may not read, or `*` for all. */
   types: Array<string>;
@@ -517,7 +517,7 @@ export type SwapOutputToken = {
   decimals: number;
 };
 
-/** The result of a swap at the latest block. The market takes `pay_input_amount`, which is less than the requested amount if supply is short. The wallet pays that plus `fee`, in total at most the requested amount. */
+/** The result of a swap at the latest block. The market takes `pay_input_amount`, which is less than the requested amount if supply is short. The wallet pays `pay_input_amount` plus `fee`, which together never exceed the requested amount. */
 export type SwapPreview = {
   object: 'swap_preview';
   fee: string;
@@ -525,7 +525,7 @@ export type SwapPreview = {
   receive_output_amount: string;
 };
 
-/** Swaps are stopped if `stopped` contains the bit of `swap_level`. Zero means that nothing is stopped. */
+/** Swaps are stopped if the bit of `swap_level` is set in `stopped`. If `stopped` is zero, nothing is stopped. */
 export type SwapStatus = {
   object: 'swap_status';
   stopped: string;
@@ -741,7 +741,7 @@ export type WebhookEndpoint = {
 };
 
 export type WebhookEndpointChange = {
-  /** An `https` URL on a public address. This is checked again each time an event is sent. */
+  /** An `https` URL with a public address. The address is checked again each time an event is sent. */
   url?: string | undefined;
   /** Event types: exact names, groups such as `participation.*`, `redacted` for events that you may not read, or `*` for all. */
   types?: Array<string> | undefined;
@@ -936,11 +936,11 @@ export type Operations = {
       chain: Chain;
       /** `siwe` (ERC-4361) is only supported on EVM chains. */
       challenge_type?: 'plain' | 'siwe' | undefined;
-      /** For `siwe`: the host of the requesting page, with its port if any; a registered origin or https redirect URI of the partner. */
+      /** For `siwe`: the host of the requesting page, with its port if any. The partner must have registered an origin or https redirect URI with this host. */
       domain?: string | undefined;
-      /** For `siwe`: the URI of the requesting page, under a registered origin or https redirect URI, or a registered custom-scheme redirect URI. */
+      /** For `siwe`: the URI of the requesting page. It must be under a registered origin or https redirect URI, or be a registered custom-scheme redirect URI. */
       uri?: string | undefined;
-      /** For `siwe`, optional: a statement that follows our own sentence, which names the partner and the account code. */
+      /** For `siwe`, optional: a statement that is added after our own sentence, which contains the partner and the account code. */
       statement?: string | undefined;
     };
     reply: WalletOwnershipChallenge;
@@ -1075,7 +1075,7 @@ export type Operations = {
     };
     reply: TokenBalance;
   };
-  /** Get an indicative price of a tokenized asset. */
+  /** Get an indicative price for a tokenized asset. */
   quoteTokenizedSwap: {
     query: {
       symbol: string;
@@ -1102,7 +1102,7 @@ export type Operations = {
     };
     reply: TokenizedSwapMarket;
   };
-  /** List orders of tokenized assets. */
+  /** List orders for tokenized assets. */
   listTokenizedSwapOrders: {
     query: {
       /** Cursor of the next page, from a previous reply. */

@@ -148,7 +148,7 @@ async function create(ctx: CommandContext, values: Values) {
     ...(values.logo && { logoUrl: values.logo }),
     ...(values.contact && { contactEmail: values.contact }),
   });
-  console.error('Store the secret now: it is not shown again.');
+  console.error('Store the secret now: it will not be shown again.');
   return created;
 }
 
@@ -158,7 +158,7 @@ async function rotate(ctx: CommandContext, { clientId, values }: Input) {
     throw new UsageError('--grace-hours must be an integer from 0 to 8760');
   const client_secret = await rotateSecret(ctx, clientId, hours * 3600);
   console.error(
-    `Store the secret now: it is not shown again. The previous secret works for another ${hours} hours.`,
+    `Store the secret now: it will not be shown again. The previous secret works for another ${hours} hours.`,
   );
   return { client_id: clientId, client_secret };
 }

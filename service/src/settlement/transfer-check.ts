@@ -34,7 +34,7 @@ export async function noteDifferences(
     ctx.log.error(fields, `the token moved ${moved}, but the fund committed ${amount}`);
     alerts.raise(
       'transfer_differs',
-      `${token} moved ${moved} where ${fund} committed ${amount}`,
+      `the token ${token} moved ${moved}, but the fund ${fund} committed ${amount}`,
       ALERT_SECONDS,
     );
   }

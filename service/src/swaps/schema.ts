@@ -30,7 +30,7 @@ export const SwapPreview = Closed(
   {
     title: 'SwapPreview',
     description:
-      'The result of a swap at the latest block. The market takes `pay_input_amount`, which is less than the requested amount if supply is short. The wallet pays that plus `fee`, in total at most the requested amount.',
+      'The result of a swap at the latest block. The market takes `pay_input_amount`, which is less than the requested amount if supply is short. The wallet pays `pay_input_amount` plus `fee`, which together never exceed the requested amount.',
   },
 );
 
@@ -49,7 +49,7 @@ export const SwapStatus = Closed(
   {
     title: 'SwapStatus',
     description:
-      'Swaps are stopped if `stopped` contains the bit of `swap_level`. Zero means that nothing is stopped.',
+      'Swaps are stopped if the bit of `swap_level` is set in `stopped`. If `stopped` is zero, nothing is stopped.',
   },
 );
 

@@ -171,7 +171,7 @@ function toRefusal(code: string, status: number): Error {
 
 function accountError(status: number, code: string | null): ApiError {
   const cause = new VenueAccountError(
-    `the venue rejects our account or request: HTTP ${status} ${code ?? ''}`,
+    `the venue rejected our account or request: HTTP ${status} ${code ?? ''}`,
   );
   return new ApiError('upstream_error', { upstream: UPSTREAM }, { cause });
 }

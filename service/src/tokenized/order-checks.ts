@@ -72,6 +72,9 @@ export async function assertAffordable(ctx: Context, intent: Intent): Promise<Te
       ...{ required, allowance: allowance.toString(), spender: contract.address, token },
     });
   if (cost.fee !== splitGross(gross, offer.fee_bps ?? 0).fee)
-    ctx.log.error({ offer: offer.slug, contract: contract.address }, 'contract fee differs from the offer');
+    ctx.log.error(
+      { offer: offer.slug, contract: contract.address },
+      "contract fee differs from the offer's fee",
+    );
   return { ...cost, fromBlock };
 }

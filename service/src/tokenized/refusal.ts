@@ -34,7 +34,7 @@ export async function toApiError(
   if (kind === 'order_invalid')
     return new ApiError(
       'validation_failed',
-      { [amountField]: [`the venue rejected it: ${code}`] },
+      { [amountField]: [`was rejected by the venue: ${code}`] },
       { cause: refusal },
     );
   const until = await findEnd(ctx, symbol, kind).catch((err: unknown) => {

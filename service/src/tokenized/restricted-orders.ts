@@ -29,7 +29,7 @@ export async function alertRestricted(ctx: Context): Promise<number> {
         );
     } catch (err) {
       // The next check tries this order again. The other orders must not wait for it.
-      ctx.log.error({ err, order_id: id, chain, reason }, 'a restricted order could not be handled');
+      ctx.log.error({ err, order_id: id, chain, reason }, 'could not handle a restricted order');
     }
   }
   return live.length;
@@ -71,7 +71,7 @@ async function isOurs({ chains, supplier, log }: Context, chain: string, contrac
 export function startRestrictedOrderAlerts(ctx: Context): () => Promise<void> {
   const gauge = new Gauge({
     name: 'causeway_restricted_orders',
-    help: 'Orders with live calldata whose user is on hold or whose wallet is sanctioned.',
+    help: 'Orders that have live calldata although the user is on hold or the wallet is sanctioned.',
     registers: [ctx.metrics.registry],
   });
   return startInterval(ctx, ALERT_INTERVAL_MS, 'live calldata check failed', async () =>

@@ -35,9 +35,9 @@ export const tokenizedRoutes = [
     method: 'GET',
     path: '/v1/tokenized/swap/quote',
     operationId: 'quoteTokenizedSwap',
-    summary: 'Get an indicative price of a tokenized asset',
+    summary: 'Get an indicative price for a tokenized asset',
     description:
-      'Priced for a size and a side. Free to poll; uses up no attestation. Send exactly one of `token_amount` and `notional_value`. Prices refer to Ethereum mainnet in every environment.',
+      'The price depends on the size and the side of the order. Polling is free and uses up no attestation. Send exactly one of `token_amount` and `notional_value`. Prices refer to Ethereum mainnet in every environment.',
     query: QuoteQuery,
     reply: SwapQuote,
     keepsText: true,
@@ -72,9 +72,9 @@ export const tokenizedRoutes = [
     method: 'GET',
     path: '/v1/tokenized/swap/orders',
     operationId: 'listTokenizedSwapOrders',
-    summary: 'List orders of tokenized assets',
+    summary: 'List orders for tokenized assets',
     description:
-      'Lists orders for which a transaction was issued: with a user token, the orders of that user; with a partner token, the orders of all users of the partner. An order becomes `executed` or `expired` once final blocks of the chain show it.',
+      "Lists orders for which a transaction was issued: with a user token, the orders of that user; with a partner token, the orders of all the partner's users. An order becomes `executed` or `expired` once final blocks of the chain show that outcome.",
     query: PageQuery,
     reply: SwapOrderList,
     handle: (ctx, caller, { query }) => readOrders(ctx, caller, query),

@@ -48,7 +48,7 @@ test('an order is refused before the attestation when the owner has rotated the 
   await rotate('supplier');
   const before = venue.state.attestations;
   const reason = expect.stringContaining(
-    `it accepts orders signed by ${roles.supplier.address.toLowerCase()}`,
+    `the contract accepts orders signed by ${roles.supplier.address.toLowerCase()}`,
   );
   expect(await order()).toMatchObject({
     ...{ status: 422, body: { code: 'contract_reverted', errors: { reason } } },

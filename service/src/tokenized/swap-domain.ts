@@ -19,9 +19,10 @@ export function readDomain(chain: EvmChain, contract: EvmContract): Promise<Doma
       readDomainSeparator(chain, address),
     ]);
     const name = publishedName ?? domain_name;
-    if (name === null) throw refused('it has no eip712Domain(); set domain_name in the offer');
+    if (name === null) throw refused('the contract has no eip712Domain(); set domain_name in the offer');
     const domain = swapDomain(name, chain.chainId, address);
-    if (separatorOf(domain) !== separator) throw refused(`its EIP-712 domain name is not ${name}`);
+    if (separatorOf(domain) !== separator)
+      throw refused(`the contract's EIP-712 domain name is not "${name}"`);
     return domain;
   });
 }
@@ -34,7 +35,7 @@ export function readDomain(chain: EvmChain, contract: EvmContract): Promise<Doma
 export async function assertOperator(chain: EvmChain, contract: EvmContract, signer: Signer): Promise<void> {
   const operator = await readOperator(chain, contract.address);
   if (operator !== null && operator !== signer.address)
-    throw refused(`it accepts orders signed by ${operator}, not by ${signer.address}`);
+    throw refused(`the contract accepts orders signed by ${operator}, not by ${signer.address}`);
 }
 
 function refused(reason: string): ApiError {

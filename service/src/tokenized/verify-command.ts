@@ -11,14 +11,15 @@ export const VERIFY_HELP: CommandHelp = {
     'verify-calldata --rpc URL --wallet ADDRESS --to ADDRESS --data HEX [--domain-name NAME]',
   ],
   description:
-    'Verifies the calldata of a tokenized swap before it is signed, against an Ethereum node of your choice and without trusting this service. Prints one line per check and exits with 1 if any check fails.',
+    'Verifies the calldata of a tokenized swap before you sign it. The checks use an Ethereum node of your choice, so you need not trust this service. Prints one line per check and exits with 1 if any check fails.',
   options: {
     '--rpc URL': 'The JSON-RPC URL of the node.',
     '--wallet ADDRESS': 'The wallet that will send the transaction.',
-    '--reply FILE': 'The JSON reply of POST /v1/tokenized/swap/transaction; - reads standard input.',
+    '--reply FILE':
+      'The file with the JSON reply of POST /v1/tokenized/swap/transaction, or - for standard input.',
     '--to ADDRESS': 'The contract that the transaction calls, if there is no reply file.',
     '--data HEX': 'The calldata, if there is no reply file.',
-    '--domain-name NAME': 'The EIP-712 domain name of the venue, if it differs from the default.',
+    '--domain-name NAME': "The venue's EIP-712 domain name, if it differs from the default.",
   },
   examples: {
     'verify-calldata --rpc https://eth.example --wallet 0x1f9840a85d5aF5bf1D1762F925BDADdC4201F984 --reply reply.json':

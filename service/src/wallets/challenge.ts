@@ -96,7 +96,7 @@ function composeMessage(
   const isEvm = chainFacts(input.chain).protocol === 'ethereum';
   const sentence = openingSentence(facts);
   if (input.challenge_type === 'siwe') {
-    if (!isEvm) throw invalidField('challenge_type', 'siwe is only supported on EVM chains');
+    if (!isEvm) throw invalidField('challenge_type', '"siwe" is only supported on EVM chains');
     const { statement, ...fields } = readSiweFields(input, places);
     return signInMessage(facts, {
       ...fields,

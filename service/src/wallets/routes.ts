@@ -36,8 +36,8 @@ export const walletRoutes = [
     operationId: 'connectWallet',
     summary: 'Connect a wallet to an offer option',
     description:
-      'Checking the signature consumes the challenge, whatever the result. Accepts signatures of EOAs (EIP-191), ' +
-      'contract wallets (EIP-1271, ERC-6492, EIP-7702) and Solana keys (ed25519). An option without a whitelisted_wallet requirement ' +
+      'Checking the signature consumes the challenge, whatever the result. Accepts signatures from EOAs (EIP-191), ' +
+      'contract wallets (EIP-1271, ERC-6492, EIP-7702) and Solana keys (ed25519). An option without a `whitelisted_wallet` requirement ' +
       'keeps one wallet per protocol; a new wallet replaces the previous one.',
     params: OfferParams,
     body: ConnectWallet,

@@ -28,21 +28,21 @@ export const NewChallenge = Closed({
     Type.String({
       maxLength: 255,
       description:
-        'For `siwe`: the host of the requesting page, with its port if any; a registered origin or https redirect URI of the partner.',
+        'For `siwe`: the host of the requesting page, with its port if any. The partner must have registered an origin or https redirect URI with this host.',
     }),
   ),
   uri: Type.Optional(
     Type.String({
       maxLength: 2048,
       description:
-        'For `siwe`: the URI of the requesting page, under a registered origin or https redirect URI, or a registered custom-scheme redirect URI.',
+        'For `siwe`: the URI of the requesting page. It must be under a registered origin or https redirect URI, or be a registered custom-scheme redirect URI.',
     }),
   ),
   statement: Type.Optional(
     Type.String({
       maxLength: 256,
       description:
-        'For `siwe`, optional: a statement that follows our own sentence, which names the partner and the account code.',
+        'For `siwe`, optional: a statement that is added after our own sentence, which contains the partner and the account code.',
     }),
   ),
 });

@@ -40,7 +40,7 @@ export function readSiweFields(
 }
 
 function findDomainProblem(domain: string | undefined, places: PartnerPlaces): string | null {
-  if (domain === undefined) return 'is required for siwe';
+  if (domain === undefined) return 'is required if challenge_type is "siwe"';
   if (!DOMAIN.test(domain)) return 'must be a host, optionally with a port';
   const isPartners = listOrigins(places).some((origin) => {
     const { protocol, host } = new URL(origin);
@@ -51,7 +51,7 @@ function findDomainProblem(domain: string | undefined, places: PartnerPlaces): s
 }
 
 function findUriProblem(uri: string | undefined, places: PartnerPlaces): string | null {
-  if (uri === undefined) return 'is required for siwe';
+  if (uri === undefined) return 'is required if challenge_type is "siwe"';
   if (!URI.test(uri) || !URL.canParse(uri)) return 'must be an absolute URI';
   const { origin, protocol, username, password } = new URL(uri);
   const isWeb = protocol === 'https:' || protocol === 'http:';
@@ -74,6 +74,6 @@ export function assertNoSiweFields(input: NewChallenge): void {
   if (sent.length === 0) return;
   throw new ApiError(
     'validation_failed',
-    Object.fromEntries(sent.map((field) => [field, ['is only allowed with challenge_type siwe']])),
+    Object.fromEntries(sent.map((field) => [field, ['is only allowed if challenge_type is "siwe"']])),
   );
 }

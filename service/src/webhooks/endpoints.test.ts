@@ -104,7 +104,7 @@ describe('webhook endpoints', () => {
     const changed = await call('PATCH', `${ENDPOINTS}/${json.id}`, { types: ['wallet.bond'] });
     expect([changed.status, changed.json.errors]).toEqual([
       422,
-      { types: ['wallet.bond is not an event type'] },
+      { types: ['"wallet.bond" is not an event type'] },
     ]);
     await call('DELETE', `${ENDPOINTS}/${json.id}`);
   });

@@ -21,7 +21,7 @@ const EVENT_TYPES: Record<string, readonly string[]> = {
 /** Throws `validation_failed` unless each entry is an event type, a group such as `wallet.*`, `redacted`, or `*`. */
 export function assertKnownTypes(types: readonly string[]): void {
   const unknown = types.find((type) => !isKnown(type));
-  if (unknown !== undefined) throw invalidField('types', `${unknown} is not an event type`);
+  if (unknown !== undefined) throw invalidField('types', `"${unknown}" is not an event type`);
 }
 
 function isKnown(type: string): boolean {

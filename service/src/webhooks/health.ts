@@ -37,13 +37,13 @@ export async function noteFailure(
     const cause = isGone ? 'It answered 410 Gone.' : 'No delivery has succeeded for 5 days.';
     await mailPartner(ctx, tx, health.contact_email, {
       subject: 'Webhook endpoint disabled',
-      text: `We no longer send events to ${health.url}.\n${cause}\n\nNo event is lost. When the endpoint works again, call POST /v1/webhook-endpoints/${id}/enable to continue where it stopped.\n`,
+      text: `We no longer send events to ${health.url}.\n${cause}\n\nNo event is lost. When the endpoint works again, call POST /v1/webhook-endpoints/${id}/enable to resume delivery where it stopped.\n`,
     });
   } else if (isExhausted && health.state === 'enabled') {
     await markProblem(tx, id, 'failing', null);
     await mailPartner(ctx, tx, health.contact_email, {
       subject: 'Webhook endpoint failing',
-      text: `An event could not be delivered to ${health.url} within 24 hours.\n\nWe keep sending newer events. After 5 days without a success we disable the endpoint. Call POST /v1/webhook-endpoints/${id}/recover to send failed events again.\n`,
+      text: `An event could not be delivered to ${health.url} within 24 hours.\n\nWe keep sending newer events. After 5 days without a success, we will disable the endpoint. Call POST /v1/webhook-endpoints/${id}/recover to send failed events again.\n`,
     });
   }
 }

@@ -19,18 +19,19 @@ export const LISTEN_HELP: CommandHelp = {
     'listen --forward URL [--service URL] [--client-id ID --client-secret-file FILE] [--replay DURATION]',
   ],
   description:
-    "Receives a partner's events over the event stream and posts each one to a local URL, signed like a webhook, so that a receiver can be developed without a public address. It remembers where it stopped, in CAUSEWAY_DATA, and resumes there. Without credentials it uses the partner of a sandbox.",
+    "Receives a partner's events over the event stream and posts each one to a local URL, signed like a webhook, so that a receiver can be developed without a public address. It stores its position in CAUSEWAY_DATA and resumes there. Without credentials, it uses the sandbox's partner.",
   options: {
     '--forward URL': 'Where to post the events, such as http://localhost:3000/hooks.',
     '--service URL': 'The address of the service. Default: http://127.0.0.1:8080.',
     '--client-id ID': "The partner's client id.",
     '--client-secret-file FILE': "A file with the partner's client secret.",
-    '--replay DURATION': 'First repost the events of this recent period, such as 30m, 12h or 2d.',
+    '--replay DURATION':
+      'First post the events of a recent period again, for example of the last 30m, 12h or 2d.',
   },
   examples: {
     'listen --forward http://localhost:3000/hooks': "Forward the events of the sandbox's partner",
     'listen --forward http://localhost:3000/hooks --replay 1h':
-      'Post the events of the last hour again first',
+      'First post the events of the last hour again',
   },
 };
 

@@ -40,7 +40,7 @@ export const webhookRoutes = [
     path: '/v1/webhook-endpoints',
     operationId: 'createWebhookEndpoint',
     summary: 'Create a webhook endpoint',
-    description: 'The reply contains the signing secret, which is not shown again.',
+    description: 'The reply contains the signing secret, which will not be shown again.',
     body: NewEndpoint,
     reply: WebhookEndpoint,
     errors: ['validation_failed', 'webhook_url_refused', 'webhook_endpoint_limit_reached'],

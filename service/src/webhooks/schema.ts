@@ -4,7 +4,8 @@ import { Closed, Nullable, ObjectName, Timestamp } from '../http/wire.ts';
 
 const Url = Type.String({
   maxLength: 2048,
-  description: 'An `https` URL on a public address. This is checked again each time an event is sent.',
+  description:
+    'An `https` URL with a public address. The address is checked again each time an event is sent.',
 });
 const Types = Type.Array(
   Type.String({ maxLength: 100, pattern: '^(\\*|[a-z_]+\\.(\\*|[a-z_]+)|redacted)$' }),

@@ -37,12 +37,13 @@ export const WEBHOOK_HELP: CommandHelp = {
   description:
     "Manages a partner's webhook endpoints, as the partner can with /v1/webhook-endpoints. Results are printed as JSON. A secret is shown once, when it is created or rotated.",
   options: {
-    '--url URL': 'Where events are sent: https on a public address.',
+    '--url URL': 'Where events are sent: an https URL with a public address.',
     '--type TYPE': 'An event type, a group such as participation.*, or *. Repeatable.',
     '--description TEXT': 'A note for the partner.',
     '--grace-hours HOURS':
       'How long deliveries also carry a signature with the previous secret, 0 to 168. Default: 24.',
-    '--from stopped|now': 'Send what the endpoint missed, or only new events. Default: stopped.',
+    '--from stopped|now':
+      '"stopped" sends all events since the endpoint was disabled, "now" only new events. Default: "stopped".',
     '--since TIME': 'The time of the first event to resend, such as 2026-01-02T03:04:05Z.',
     '--until TIME': 'The time of the last event to resend. Default: now.',
   },
@@ -50,7 +51,7 @@ export const WEBHOOK_HELP: CommandHelp = {
     'webhook create acme-invest-0a1b2c3d4e5f --url https://acme.example/hooks --type "participation.*"':
       'Send all events about participations',
     'webhook enable acme-invest-0a1b2c3d4e5f 01890000-0000-7000-8000-000000000000 --from stopped':
-      'Send again, from where the endpoint was disabled',
+      'Resume where the endpoint was disabled',
   },
 };
 
@@ -109,7 +110,7 @@ export async function runWebhook(config: Config, args: string[]): Promise<void> 
     throw new UsageError(`webhook ${name} requires a client id; see "causeway partner list"`);
   if ((id !== '') !== takesId || rest.length > 0)
     throw new UsageError(
-      `webhook ${name} takes a client id${takesId ? ' and the id of an endpoint or delivery' : ' only'}`,
+      `webhook ${name} takes ${takesId ? 'a client id and the id of an endpoint or delivery' : 'only a client id'}`,
     );
   const sender = openWebhookSender({
     allowCidrs: config.webhookAllowCidrs ?? (config.profile === 'sandbox' ? ['127.0.0.0/8', '::1/128'] : []),
@@ -147,7 +148,7 @@ async function create(ctx: EndpointContext, { caller, values }: Input) {
     ...{ url, types: [...new Set(types)] },
     ...(description !== undefined && { description }),
   });
-  console.error('Store the secret now: it is not shown again.');
+  console.error('Store the secret now: it will not be shown again.');
   return created;
 }
 
