@@ -940,7 +940,7 @@ export type Operations = {
       domain?: string | undefined;
       /** For `siwe`: the URI of the requesting page. It must be under a registered origin or https redirect URI, or be a registered custom-scheme redirect URI. */
       uri?: string | undefined;
-      /** For `siwe`, optional: a statement that is added after our own sentence, which contains the partner and the account code. */
+      /** For `siwe`, optional: a statement that is added after our own sentence, which contains the name of the partner and the account code. */
       statement?: string | undefined;
     };
     reply: WalletOwnershipChallenge;

@@ -118,7 +118,7 @@ async function resume(
     return issueCalldata(ctx, intent, signer, { id, attestation, cost: await readCost(intent) });
   throw orderOutstanding(
     expires_at,
-    'The outcome of this order is unknown until it expires. After expires_at, confirm again with a new idempotency key.',
+    'The outcome of this order is unknown until it expires. After "expires_at", confirm again with a new idempotency key.',
   );
 }
 

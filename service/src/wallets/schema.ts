@@ -42,7 +42,7 @@ export const NewChallenge = Closed({
     Type.String({
       maxLength: 256,
       description:
-        'For `siwe`, optional: a statement that is added after our own sentence, which contains the partner and the account code.',
+        'For `siwe`, optional: a statement that is added after our own sentence, which contains the name of the partner and the account code.',
     }),
   ),
 });

@@ -56,7 +56,7 @@ function readBounds({ clock }: EndpointContext, range: RecoveryRange) {
   if (since > until)
     throw range.until === undefined
       ? invalidField('since', 'must not be in the future')
-      : invalidField('until', 'must not be before since');
+      : invalidField('until', 'must not be before "since"');
   return {
     since: toTimestamp(since * 1000),
     // Includes the whole last millisecond, because the timestamps of events have microseconds.

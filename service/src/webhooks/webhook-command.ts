@@ -38,7 +38,7 @@ export const WEBHOOK_HELP: CommandHelp = {
     "Manages a partner's webhook endpoints, as the partner can with /v1/webhook-endpoints. Results are printed as JSON. A secret is shown once, when it is created or rotated.",
   options: {
     '--url URL': 'Where events are sent: an https URL with a public address.',
-    '--type TYPE': 'An event type, a group such as participation.*, or *. Repeatable.',
+    '--type TYPE': 'An event type, a group such as "participation.*", "redacted" or "*". Repeatable.',
     '--description TEXT': 'A note for the partner.',
     '--grace-hours HOURS':
       'How long deliveries also carry a signature with the previous secret, 0 to 168. Default: 24.',
@@ -142,7 +142,7 @@ async function create(ctx: EndpointContext, { caller, values }: Input) {
   const wrong = types.find((type) => !TYPE.test(type));
   if (wrong !== undefined)
     throw new UsageError(
-      `--type ${wrong} must be an event type, a group such as participation.*, redacted, or *`,
+      `--type ${wrong} must be an event type, a group such as "participation.*", "redacted" or "*"`,
     );
   const created = await createEndpoint(ctx, caller, {
     ...{ url, types: [...new Set(types)] },
