@@ -1,4 +1,4 @@
-/** Lets one part of a node notify another part that it does not import. */
+/** Lets one module notify another without importing it. */
 export type Signal = { emit(): void; on(handler: () => void): void };
 
 export function createSignal(): Signal {

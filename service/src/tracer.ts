@@ -30,7 +30,7 @@ export type Tracer = {
 };
 
 /**
- * The traced request that the current code works for. It is in async local storage, because the code that calls other
+ * The traced request that the current code runs for. It is in async local storage, because the code that calls other
  * systems does not receive the request.
  */
 const traced = new AsyncLocalStorage<{ measure: typeof measureCall }>();

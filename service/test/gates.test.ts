@@ -20,8 +20,8 @@ import { appleFile, startTokenizedWorld, type TokenizedWorld } from './support/v
 import { type Answer, evmWallet, proveWallets, type TestWallet } from './support/wallets.ts';
 
 /**
- * Tests every gate of the API with every fact that eligibility depends on, over HTTP. `mustRefuse` repeats
- * the rules of `decide.test.ts` on purpose, so that the test fails if a gate forgets a check.
+ * Tests every gate of the API over HTTP, with every fact that eligibility depends on. `mustRefuse` repeats the rules of
+ * `decide.test.ts` on purpose, so that the test fails if a gate forgets a check.
  */
 let world: TokenizedWorld;
 let sale: Offer;
@@ -95,7 +95,7 @@ async function approve(): Promise<void> {
   approvals.push(...block.transactions);
 }
 
-/** Stores facts with which every gate accepts the user. */
+/** Stores facts that make every gate accept the user. */
 async function makeEligible(): Promise<void> {
   const { ctx } = world.app;
   await releaseHold(ctx, USER, 'test');

@@ -7,9 +7,7 @@ import { changeStatus } from '../participations/status.ts';
 import type { Alerts } from './alerts.ts';
 import type { EvmRow } from './evm-parts.ts';
 
-/**
- * How long the alert about a difference stays raised. The log and the row record the difference permanently.
- */
+/** How long the alert about a difference stays active. The log and the row record the difference permanently. */
 const ALERT_SECONDS = 3_600;
 
 /**

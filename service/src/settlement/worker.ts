@@ -5,7 +5,7 @@ import type { SendingRole } from '../operator/role.ts';
 import { type AlertGauges, type Alerts, createAlerts } from './alerts.ts';
 import type { SettlementDriver } from './driver.ts';
 
-/** What a driver needs from its worker. */
+/** The parts of a worker that its driver needs. */
 export type WorkerParts = {
   ctx: Context;
   alerts: Alerts;

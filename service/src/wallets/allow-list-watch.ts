@@ -11,8 +11,8 @@ const WATCH_INTERVAL_MS = 5_000;
 const BATCH_SIZE = 500;
 
 /**
- * Reads from the chains whether open allow-list permissions were used or have expired, and stores these outcomes. Safe
- * to run on any number of nodes.
+ * Checks on chain whether open allow-list permissions were used or have expired, and stores the outcomes. Safe to run
+ * on any number of nodes.
  */
 export async function settleVerifications(ctx: Context): Promise<void> {
   const open = await listPermitted(ctx.db, BATCH_SIZE);

@@ -26,9 +26,9 @@ import type { Success } from './success-batches.ts';
 const BATCH_SIZE = 500;
 
 /**
- * Creates deliveries for the next events after the endpoint's cursor, and moves the cursor in the same
- * transaction. Returns whether there may be more events. It reads only one batch, so that the backlog of one
- * endpoint does not delay the others.
+ * Creates deliveries for the next events after the endpoint's cursor, and moves the cursor in the same transaction.
+ * Returns whether there may be more events. Reads only one batch, so that the backlog of one endpoint does not delay
+ * the others.
  */
 export async function createDeliveries(ctx: Context, endpointId: string): Promise<boolean> {
   return ctx.db.transaction().execute(async (tx) => {

@@ -86,7 +86,7 @@ export async function startCluster(folder: string) {
   const admin = `postgres://postgres@127.0.0.1:${proxyPort}/postgres`;
   const url = admin.replace(/postgres$/, 'causeway');
   /**
-   * Returns whether all other servers follow this one. Patroni's own status does not tell, because it reports a standby
+   * Returns whether all other servers follow this one. Patroni's own status is not enough, because it reports a standby
    * as running even if the standby still has to rewind.
    */
   const isFollowed = async ({ address }: Server): Promise<boolean> => {

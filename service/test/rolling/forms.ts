@@ -61,7 +61,7 @@ export async function startFormProvider(folder: string) {
 }
 
 /**
- * Returns load in which the users, one after another, ask for a form `times` times each. Adds each user to `sent`
+ * Returns a load in which the users, one after another, ask for a form `times` times each. Adds each user to `sent`
  * afterwards.
  */
 export function submittingForms(

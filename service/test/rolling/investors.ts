@@ -113,7 +113,7 @@ export async function startRollingSale(operatorKeys: readonly Hex[]) {
   };
 }
 
-/** Returns load in which each investor keeps investing, as soon as the previous participation is completed. */
+/** Returns a load in which each investor invests again as soon as the previous participation is completed. */
 export function investing(sale: RollingSale, investors: readonly Investor[]): MoreLoad {
   return (send, load, isRunning) =>
     Promise.all(

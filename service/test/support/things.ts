@@ -58,7 +58,7 @@ async function countThings(ctx: Context): Promise<number> {
 
 const toThing = (row: Row) => ({ object: 'thing' as const, ...row, note: null, secret: 'undeclared' });
 
-/** Lets a test pause a handler before its effect. */
+/** Lets a test pause a handler before it has any effect. */
 export const gate = { hold: Promise.resolve(), entered: () => {} };
 
 export const thingRoutes = [

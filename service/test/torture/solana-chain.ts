@@ -100,7 +100,7 @@ export async function startSolana(keys: 1 | 2): Promise<TortureChain> {
   };
 }
 
-/** Writes a keys file that gives refunds the standby key. Returns the path of the file. */
+/** Writes a keys file that assigns the standby key to refunds. Returns the path of the file. */
 function writeRefundKey(folder: string): string {
   const [keys, file] = [join(folder, 'keys.json'), join(folder, 'refund.json')];
   writeFileSync(file, JSON.stringify([...solanaRoles.standby.seed]));
