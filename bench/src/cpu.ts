@@ -5,8 +5,8 @@ const TICK_MS = 10;
 type Stat = { pid: number; parent: number; ownMs: number; endedMs: number };
 
 /**
- * CPU milliseconds of a process and, separately, of all its descendants. The descendants of a benchmark target are its
- * database processes.
+ * The CPU milliseconds used by a process (`ownMs`) and by all its descendants (`descendantsMs`). A benchmark target's
+ * descendants are its database processes.
  */
 export type CpuTime = { ownMs: number; descendantsMs: number };
 
@@ -19,7 +19,7 @@ export function readCpuMs(pid: number): number | null {
   return time === null ? null : time.ownMs + time.descendantsMs;
 }
 
-/** Like `readCpuMs`, but returns the process and its descendants separately. */
+/** Like `readCpuMs`, but counts the process and its descendants separately. */
 export function readCpuTime(pid: number): CpuTime | null {
   const own = readStat(pid);
   if (own === null) return null;
@@ -34,7 +34,7 @@ export function readCpuTime(pid: number): CpuTime | null {
   return { ownMs: own.ownMs, descendantsMs: own.endedMs + descend(pid) };
 }
 
-/** Returns the CPU time that all cores together have used since the machine started, in milliseconds. */
+/** Returns the CPU milliseconds used by all cores together since the machine started. */
 export function readMachineCpuMs(): number {
   const [user = 0, nice = 0, system = 0, , , interrupts = 0, softInterrupts = 0] = readFileSync(
     '/proc/stat',

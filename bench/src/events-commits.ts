@@ -10,18 +10,15 @@ import { sql } from 'kysely';
 import { readCpuMs } from './cpu.ts';
 import { seedParticipations } from './participations-seed.ts';
 
-/** `cpuMs` is the CPU time per commit, including that of the database. */
+/** `cpuMs` is the CPU time per commit, including the database's. */
 type Run = { perSecond: number; cpuMs: number };
 
 export type CommitFigures = {
-  /**
-   * The throughput of commits with an event, divided by the throughput of commits without an event. One value per
-   * round.
-   */
+  /** The throughput with an event in each commit, divided by the throughput without events. One value per round. */
   ratios: number[];
   wakingRatios: number[];
   /**
-   * The CPU time of commits without an event, divided by the CPU time of commits with an event. One value per round.
+   * The CPU time per commit without events, divided by the CPU time with an event in each commit. One value per round.
    * Other processes hardly affect this ratio.
    */
   cpuRatios: number[];
@@ -35,10 +32,10 @@ const COMMITTERS = 16;
 const ROUNDS = 15;
 
 /**
- * Compares commits that append an event, commits that wake settlement, and commits that do neither. All of them make
- * the change that the service makes most often: they record the outcome of a participation, with its audit entry and
- * its notice. `tinyRatios` compares commits with and without an event for a change that costs almost nothing. The runs
- * alternate, so that load on the machine affects all of them equally.
+ * Compares commits that append an event, commits that wake settlement, and commits that do neither. Each commit makes
+ * the service's most frequent change: it records the outcome of a participation, together with an audit entry and a
+ * notice. `tinyRatios` compares commits with and without an event for a change that costs almost nothing. The kinds of
+ * commits alternate, so that load on the machine affects them equally.
  *
  * An event gets its position later, in another transaction. The `deliveries` part measures that transaction.
  */
@@ -51,10 +48,7 @@ export async function measureCommits(
   const databasePid = await readDatabasePid(context.db);
   let used = 0;
 
-  /**
-   * Makes `commits` commits, two per participation. Each run continues with the next participation after the previous
-   * run.
-   */
+  /** Makes `commits` commits, two per participation. Each run starts where the previous run stopped. */
   const run = async (commitTwice: (id: string) => Promise<void>): Promise<Run> => {
     const cpuStart = process.cpuUsage();
     const databaseStart = readCpuMs(databasePid);
@@ -115,7 +109,9 @@ export async function measureCommits(
 
 type Change = (tx: Db, change: StatusChange) => Promise<unknown>;
 
-/** Seeds participations and returns their ids. Seeds many, because a row that is updated often becomes slow. */
+/**
+ * Seeds participations and returns their ids. There are many of them, because updating the same row often becomes slow.
+ */
 async function seedSubmitted(ctx: Context, clientId: string, count: number): Promise<string[]> {
   await seedParticipations(ctx, clientId, count);
   const { rows } = await sql<{

@@ -10,8 +10,8 @@ const BATCH_SIZE = 20_000;
 const SAMPLES = 400;
 
 /**
- * Compares the time to read the newest page and the oldest page from a log with `rows` events of one partner.
- * Reads them alternately.
+ * Compares the time to read the newest page and the oldest page from a log with `rows` events of one partner. The reads
+ * alternate.
  */
 export async function measurePages(ctx: Context, rows: number): Promise<PageFigures> {
   const partnerId = newId(ctx.clock, ctx.random);

@@ -2,8 +2,8 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * The maximum number of streams that are being opened at the same time. A stream counts as a request until its headers
- * are sent, so this number must be below the default of `PARTNER_CONCURRENCY` (100).
+ * The maximum number of streams to open at the same time. A stream counts as a request until its headers are sent, so
+ * this number must be below the default `PARTNER_CONCURRENCY` (100).
  */
 const OPENING = 50;
 

@@ -18,13 +18,13 @@ import { median } from './statistics.ts';
 import { startTarget } from './target.ts';
 
 /**
- * The figures of each part of this benchmark. This process measures one part and sends its figures to the parent
- * process, which then stops this process.
+ * The figures for each part of this benchmark. This process measures one part and sends the figures to its parent,
+ * which then stops it.
  */
 export type EventFigures = {
   /** `cpuMsPerEvent` counts only this process, not the database or the receiver. */
   deliveries: { deliveredPerSecond: number; cpuMsPerEvent: number };
-  /** `eventsPerSecond` is the rate at which the slowest round appended events. */
+  /** `eventsPerSecond` is the append rate in the slowest round. */
   hanging: { firstAttemptP99Ms: number; hangingP99Ms: number; ratios: number[]; eventsPerSecond: number };
   commits: CommitFigures;
   streams: { streamsMb: number; arrivalP99Ms: number };
@@ -34,12 +34,10 @@ export type EventFigures = {
 export type EventPart = keyof EventFigures;
 
 const PARTNERS = 16;
-/** The number of events that one call appends. */
+/** How many events one call appends. */
 const BATCH = 5;
 const RATE_PER_SECOND = 200;
-/**
- * How many deliveries to the hanging endpoint are in progress at once: the limit that the service sets per endpoint.
- */
+/** How many deliveries to the hanging endpoint are in progress at once. This is the service's limit per endpoint. */
 const MAX_HANGING = 8;
 const HANGING_ROUNDS = 5;
 const MAX_WAIT_MS = 30_000;
@@ -79,7 +77,7 @@ function eventsOf(partnerId: string, from: number, count: number): NewEvent[] {
   }));
 }
 
-/** Returns a new event of a user, with the current time as `appended_at`. */
+/** Returns a new event for a user, with the current time as `appended_at`. */
 function boundWallet(partnerId: string, userId: string): NewEvent {
   return {
     partnerId,
@@ -139,9 +137,9 @@ async function measureDeliveries(context: Context, size: number): Promise<EventF
 }
 
 /**
- * Measures how much a hanging endpoint delays deliveries to the other endpoints. Two kinds of rounds alternate. In one
- * kind, the hanging endpoint is enabled and has `size` deliveries queued. In the other kind, it is disabled. Each round
- * appends `size / 5` events for the healthy endpoints and measures the time until their first delivery attempt.
+ * Measures how much a hanging endpoint delays deliveries to the other endpoints. The hanging endpoint is enabled in
+ * every other round, with `size` deliveries queued. Each round appends `size / 5` events for the healthy endpoints and
+ * measures the time until their first delivery attempt.
  */
 async function measureHanging(context: Context, size: number): Promise<EventFigures['hanging']> {
   const { url, stop } = await startDelivering(context);
@@ -195,7 +193,7 @@ async function waitForHanging({ db }: Context, count: number): Promise<void> {
   }
 }
 
-/** Appends `count` events at a steady rate. Returns the rate that was reached. */
+/** Appends `count` events at a steady rate. Returns the actual rate. */
 async function appendSteadily(count: number, append: (n: number) => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
   const appends: Promise<unknown>[] = [];
@@ -209,8 +207,8 @@ async function appendSteadily(count: number, append: (n: number) => Promise<unkn
 }
 
 /**
- * Appends events at a steady rate. Returns the rate that was reached, and the 99th percentile of the time from an
- * event's append to its first delivery attempt.
+ * Appends events at a steady rate. Returns the actual rate, and the 99th percentile of the time from an event's append
+ * to its first delivery attempt.
  */
 async function measureFirstAttempts(
   context: Context,
@@ -235,9 +233,9 @@ async function measureFirstAttempts(
 }
 
 /**
- * Opens `count` streams, ten per user. Then appends 2,000 events in total at a steady rate, each for the next user in
- * turn. Returns the memory that the streams add to this process and the 99th percentile of the time from an event's
- * append to its arrival at a stream.
+ * Opens `count` streams, ten per user. Then appends 2,000 events at a steady rate, for one user after another. Returns
+ * the memory that the streams add to this process and the 99th percentile of the time from an event's append to its
+ * arrival at a stream.
  */
 async function measureStreams(context: Context, count: number): Promise<EventFigures['streams']> {
   const users: string[] = [];

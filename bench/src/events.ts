@@ -16,7 +16,7 @@ const SIZES: Record<EventPart, number> = {
     /** Commits per run. */
     commits: 2_000,
     /**
-     * Events in the log. The acceptance criteria require 10,000,000. The default is lower, because seeding that many
+     * Events in the log. The acceptance criteria require 10,000,000. The default is lower, because seeding 10,000,000
      * events takes most of the run.
      */
     pages: 1_000_000,
@@ -26,8 +26,8 @@ const SIZES: Record<EventPart, number> = {
 };
 
 /**
- * Measures the event log in parts. Each part runs in its own process with its own database. The figures of a part are
- * printed when the part ends.
+ * Measures the event log in parts. Each part runs in its own process with its own database. Prints the figures for each
+ * part when that part ends.
  */
 export async function run({ rows, part: only }: Options): Promise<Result> {
   const figures: Record<string, unknown> = {};

@@ -9,8 +9,8 @@ import { issueUserTokens } from '@causeway/service/oauth/issue.ts';
 import { benchContext } from './context.ts';
 
 /**
- * Serves event streams for many users; the first argument is their number. A request to `appendUrl/N` appends N events,
- * one user after another.
+ * Serves event streams for many users. The first argument is the number of users. A request to `appendUrl/N` appends N
+ * events, for one user after another.
  */
 const users: string[] = [];
 const tokens: string[] = [];

@@ -160,7 +160,7 @@ async function partnerOf({ ctx, clientId }: Bench): Promise<string> {
   return partner_id;
 }
 
-/** Returns headers with a token of the partner itself, not of a user. */
+/** Returns headers with a token issued to the partner itself, not to a user. */
 async function partnerHeaders({ ctx, clientId }: Bench, scope: string): Promise<Record<string, string>> {
   const provider = ctx.oauth.provider();
   const client = await provider.Client.find(clientId);

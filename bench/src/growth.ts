@@ -5,7 +5,7 @@ import { measure } from './settlement.ts';
 import { type Spread, spreadOf } from './statistics.ts';
 import { type Started, startTarget, type Target } from './target.ts';
 
-/** CPU microseconds per operation: for each size, one value per round. Adds up the service and its database. */
+/** CPU microseconds per operation, for the service and its database together. Has one value per round for each size. */
 type Costs = Record<number, number[]>;
 
 /**
@@ -22,16 +22,15 @@ export type Curve = {
 type Part = {
   by: string;
   sizes: number[];
-  /** The size that is measured only with `--large`, because seeding it takes minutes. */
+  /** A size that only `--large` measures, because seeding it takes minutes. */
   large?: number;
   measure(sizes: readonly number[]): Promise<Record<string, Costs>>;
   expected?: keyof typeof MAX_EXPONENT;
 };
 
 /**
- * The highest exponent of a cost that still counts as flat or as linear. With an exponent of 0.1, a hundred times the
- * size costs 1.6 times as much. `flat` allows this, because a larger index may be one level deeper and less of it is
- * cached.
+ * The highest exponent that still counts as flat or linear. With an exponent of 0.1, a hundred times the size costs 1.6
+ * times as much. `flat` allows this, because a larger index may be one level deeper and less of it is cached.
  */
 const MAX_EXPONENT = { flat: 0.1, linear: 1.05 };
 const ROUND_SECONDS = 2;
@@ -92,9 +91,9 @@ export async function run({ part: only, large = false, rows }: Options): Promise
 }
 
 /**
- * Returns one exponent per round, which describes how the cost grows at the largest sizes. For `flat`, compares the
- * costs of the two largest sizes. For `linear`, compares the two increases in cost between the three largest sizes,
- * because a fixed cost would hide how the rest grows. Each size must be ten times the one before it.
+ * Returns one exponent per round. It describes how the cost grows at the largest sizes. For `flat`, compares the costs
+ * of the two largest sizes. For `linear`, compares the two increases in cost between the three largest sizes. This
+ * leaves out any fixed cost, which would hide how the rest grows. Each size must be ten times the previous size.
  */
 export function exponents(
   sizes: readonly number[],
@@ -169,7 +168,7 @@ async function measureStreams(sizes: readonly number[]): Promise<Record<string, 
   }
 }
 
-/** Settles the same number of rows out of backlogs of different sizes. */
+/** Settles the same number of rows from backlogs of different sizes. */
 async function measureSettlement(sizes: readonly number[]): Promise<Record<string, Costs>> {
   const common = { count: SETTLED_ROWS, wallets: SETTLING_WALLETS, generation: 1, history: 0 } as const;
   const costs = await takeTurns(sizes, async (backlog) => {

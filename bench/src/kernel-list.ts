@@ -2,7 +2,7 @@ import { List } from '@causeway/service/http/paging.ts';
 import { Closed, Nullable, ObjectName, Timestamp } from '@causeway/service/http/wire.ts';
 import Type from 'typebox';
 
-/** An item with the same field types as an offer. The list `items` is about 2 KB long. */
+/** An item with the same field types as an offer. `items` is a list of about 2 KB. */
 export const Item = Closed({
   object: ObjectName('thing'),
   id: Type.String(),

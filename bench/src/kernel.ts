@@ -2,10 +2,7 @@ import { compare, ratioBars } from './load.ts';
 import type { Result } from './result.ts';
 import { startTarget } from './target.ts';
 
-/**
- * Measures the overhead of the kernel. A bare Fastify route and a route that the kernel declares serve the same 2 KB
- * list.
- */
+/** Measures the overhead of the kernel. A bare Fastify route and a kernel route serve the same 2 KB list. */
 export async function run(): Promise<Result> {
   const bare = await startTarget('./kernel-bare.ts');
   const ours = await startTarget('./kernel-ours.ts');

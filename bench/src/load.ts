@@ -67,7 +67,10 @@ export async function compare<Name extends string>(
   return Object.fromEntries(names.map((name) => [name, medianLoad(all[name])])) as Record<Name, Loads>;
 }
 
-/** Returns the targets, in reverse order in every other round, so that no target always runs after the same one. */
+/**
+ * Returns the targets, in reverse order every other round. Otherwise each target would always run after the same
+ * target.
+ */
 export function inTurn<T>(targets: readonly T[], round: number): readonly T[] {
   return round % 2 === 0 ? targets : targets.toReversed();
 }
@@ -90,7 +93,7 @@ function medianLoad(rounds: Load[]): Loads {
   };
 }
 
-/** Returns a bar with the throughput of `ours` divided by that of `theirs`, one value per round. */
+/** Returns a bar with the throughput of `ours` divided by the throughput of `theirs`, one value per round. */
 export function throughputBar(
   label: string,
   ours: Loads,

@@ -14,7 +14,7 @@ export function readMachine(): Machine {
   };
 }
 
-/** Returns the versions of the service, of Node, of the embedded PostgreSQL and of the packages in the comparisons. */
+/** Returns the versions of the service, Node, the embedded PostgreSQL and the packages in the comparisons. */
 export function readVersions(): Record<string, string> {
   const lock = JSON.parse(readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8')) as {
     version: string;

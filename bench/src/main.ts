@@ -51,7 +51,7 @@ if (unknown !== undefined)
 const folder = new URL('../results/', import.meta.url);
 await mkdir(folder, { recursive: true });
 
-// Exits on a signal, because the exit handlers stop the targets and remove their bundles.
+// Calls `process.exit` on a signal, which runs the exit handlers. They stop the targets and remove their bundles.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 for (const name of names) {
@@ -78,7 +78,7 @@ for (const name of names) {
   await writeFile(new URL(`${file}.json`, folder), `${JSON.stringify(written, null, 2)}\n`);
 }
 
-// Writes the report from the stored results. With `--report` and no names, no benchmark has run before.
+// Writes the report from the stored results. With `--report` and no names, this is the only step.
 (await import('./report.ts')).writeReport();
 
 function describeBar(bar: Bar): string {
@@ -87,7 +87,7 @@ function describeBar(bar: Bar): string {
   return `${bar.label}: ${describeValue(bar)} (${limit}${goal}: ${judge(bar)})`;
 }
 
-/** Describes a value, or a point of a growth curve. */
+/** Describes a value or a point on a growth curve. */
 function describeElement(element: number | { size: number; median: number }): string {
   return typeof element === 'number' ? element.toFixed(2) : `${element.size}: ${element.median.toFixed(0)}`;
 }

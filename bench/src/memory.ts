@@ -21,8 +21,8 @@ const PATHS = [
 ];
 
 /**
- * Measures the resident memory of a sandbox's service process: idle, and after 100,000 requests. Each round starts a
- * new process.
+ * Measures the resident memory of a sandbox's service process while idle and after 100,000 requests. Each round starts
+ * a new process.
  */
 export async function run(): Promise<Result> {
   const idle: number[] = [];

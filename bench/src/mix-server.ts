@@ -3,7 +3,7 @@ import { buildServer } from '@causeway/service/http/server.ts';
 import { oauthPlugin } from '@causeway/service/oauth/plugin.ts';
 import { apiRoutes } from '@causeway/service/routes.ts';
 
-/** Serves the API, and `/cpu`, which returns the CPU time that the process has used, in microseconds. */
+/** Serves the API. `/cpu` returns the CPU microseconds that the process has used. */
 export async function serveMix(ctx: Context) {
   const app = await buildServer(ctx, apiRoutes, [
     oauthPlugin(ctx),

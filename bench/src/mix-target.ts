@@ -10,7 +10,7 @@ import type { WalletTarget } from './wallet-load.ts';
 
 const CHAIN = 'ethereum_sepolia';
 const WALLETS_PER_USER = 5;
-/** The service lets a user have at most this many participations whose approval is not on the chain yet. */
+/** The service's limit on a user's participations whose approval is not on the chain yet. */
 const PARTICIPATIONS_PER_USER = 5;
 
 const outside = JSON.parse(process.argv[2] ?? '') as Outside;
@@ -27,8 +27,8 @@ const wallets: WalletTarget = {
 process.send?.({ url, mix: await buildMix(), wallets, databaseUrl, dataDir });
 
 /**
- * Builds the requests of partners whose users browse, check their progress and invest. Most requests are reads, and
- * about one in ten is a write. Some requests contain the mistakes that integrations make.
+ * Builds the requests that partners send while their users browse, check their progress and invest. Most requests are
+ * reads, and about one in ten is a write. Some contain typical integration mistakes.
  */
 async function buildMix(): Promise<Mix> {
   const each = (of: (user: MixUser) => string): string[] => users.map(of);

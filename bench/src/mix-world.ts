@@ -11,7 +11,7 @@ import { readOfferBySlug } from '@causeway/service/offers/store.ts';
 import { deriveSandboxKey } from '@causeway/service/operator/sandbox-keys.ts';
 import { createPartner } from '@causeway/service/partners/partner.ts';
 
-/** What the target needs to know about the simulators, which run in another process. */
+/** The settings for connecting to the simulators, which run in another process. */
 export type Outside = Pick<Simulators, 'venue' | 'chains'> & {
   /** If true, nodes queue requests while they are busy instead of refusing them. */
   isPatient?: boolean;
@@ -23,14 +23,14 @@ export type MixUser = {
   clientId: string;
   clientSecret: string;
   token: string;
-  /** Each can be used once. */
+  /** Each token can be used once. */
   refreshTokens: string[];
 };
 
 const PARTNERS = ['Harbour', 'Meadow', 'Quarry', 'Orchard'];
 /**
- * Some requests work only once per user. This is enough users to send such requests in every round, so that all rounds
- * have the same mix.
+ * Some requests work only once per user. With this number of users, they last for every round, so that all rounds have
+ * the same mix.
  */
 const USERS_PER_PARTNER = 96;
 const SEED_BATCH_SIZE = 16;
@@ -46,8 +46,8 @@ const REQUIREMENTS = [
 /** The settings of a node that serves the mix. */
 export function mixSettings({ venue, chains, isPatient = false }: Outside): Partial<Config> {
   return {
-    // `isPatient` sets limits so high that a busy node queues requests. Otherwise, the limits are those of production,
-    // so that a busy node refuses requests.
+    // With `isPatient`, the limits are so high that a busy node queues requests. Otherwise a busy node refuses
+    // requests, as in production.
     ...(isPatient
       ? { maxEventLoopLagMs: 60_000, maxPoolWaitMs: 60_000 }
       : { maxEventLoopLagMs: 200, maxPoolWaitMs: 1_000 }),
@@ -57,7 +57,7 @@ export function mixSettings({ venue, chains, isPatient = false }: Outside): Part
   };
 }
 
-/** Creates partners, each with users of its own, and three offers that all partners show. */
+/** Creates partners, each with its own users, and three offers that all partners show. */
 export async function mixWorld(ctx: Context, outside: Outside) {
   const scopes = Object.keys(SCOPES);
   const partners = [];
@@ -90,7 +90,7 @@ export async function mixWorld(ctx: Context, outside: Outside) {
   return { users, offers: await Promise.all(['open', 'gated'].map((slug) => optionOf(ctx, slug))) };
 }
 
-/** Maps `SEED_BATCH_SIZE` items at a time. The results are in the order of the items. */
+/** Maps `SEED_BATCH_SIZE` items at a time. The results are in the same order as the items. */
 export async function inBatches<T, R>(items: readonly T[], map: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (let at = 0; at < items.length; at += SEED_BATCH_SIZE)

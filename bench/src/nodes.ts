@@ -23,10 +23,12 @@ const LOWEST_PRIORITY = 19;
 const GOAL = 1.6;
 
 type Target = { url: string; mix: Mix; wallets: WalletTarget; databaseUrl: string; dataDir: string };
-/** Sends requests to `url` for `SECONDS`. Returns the number of good replies, and the CPU time that sending took. */
+/**
+ * Sends requests to `url` for `SECONDS`. Returns the number of successful replies and the CPU time spent on sending.
+ */
 type Generator = (url: string) => Promise<{ replies: number; generatorCpuMs: number }>;
 /**
- * The CPU times are milliseconds per request. `machineCpuMs` is the time of the whole machine, with the kernel and the
+ * The CPU times are milliseconds per request. `machineCpuMs` covers the whole machine, including the kernel and the
  * simulated providers.
  */
 type Measured = Record<
@@ -41,10 +43,10 @@ type Measured = Record<
 >;
 
 /**
- * Compares the throughput of two nodes behind HAProxy with that of one node, for several kinds of requests. All
- * processes share the cores of the machine. The load generator has the lowest priority. `ceiling` is the highest
- * possible ratio for any number of nodes: one node uses one core and so serves at most one request per `nodeCpuMs`, and
- * the machine serves at most `cores` requests per `machineCpuMs`.
+ * Compares the throughput of two nodes behind HAProxy with the throughput of one node, for several kinds of requests.
+ * All processes share the cores of the machine. The load generator has the lowest priority. `ceiling` is the highest
+ * possible ratio for any number of nodes. One node uses one core, so it serves at most one request per `nodeCpuMs`. The
+ * machine serves at most `cores` requests per `machineCpuMs`.
  */
 export async function run(): Promise<Result> {
   const problem = installDebianPackages(['haproxy', 'wrk']);
@@ -142,8 +144,7 @@ async function measure(
 }
 
 /**
- * Returns a generator that sends the requests in turn with wrk, which uses less CPU time than a generator in
- * JavaScript.
+ * Returns a generator that sends the requests in turn with `wrk`, which uses less CPU time than a JavaScript generator.
  */
 function sendWithWrk(folder: string, requests: readonly string[]): Generator {
   const script = join(folder, `${requests.length}-${requests[0]?.length}.lua`);
@@ -158,7 +159,7 @@ function sendWithWrk(folder: string, requests: readonly string[]): Generator {
     const refused = numberIn(/Non-2xx or 3xx responses: (\d+)/);
     const total = numberIn(/^\s*(\d+) requests in/m);
     if (/Socket errors/.test(stdout) || refused > 0.01 * total) throw new Error(`${url}: ${stdout}`);
-    // The last line of `times` has the user and the system time of the children: `0m1.234s 0m0.567s`.
+    // The last line that `times` prints has the children's user time and system time: `0m1.234s 0m0.567s`.
     const spent = [...(stdout.trim().split('\n').at(-1) ?? '').matchAll(/(\d+)m([\d.]+)s/g)];
     const generatorCpuMs = spent.reduce(
       (sum, [, minutes, seconds]) => sum + Number(minutes) * 60_000 + Number(seconds) * 1000,

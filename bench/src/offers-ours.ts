@@ -5,7 +5,7 @@ import { publishOffer } from '@causeway/service/offers/lifecycle.ts';
 import { offerRoutes } from '@causeway/service/offers/routes.ts';
 import { benchContext } from './context.ts';
 
-/** Four offers give a list of about 2 KB, the size of the list that the bare route returns. */
+/** Four offers make a list of about 2 KB, the same size as the list that the bare route returns. */
 const OFFERS = 4;
 
 const { ctx, token } = await benchContext();

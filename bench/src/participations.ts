@@ -13,8 +13,8 @@ type Ready = {
 const SETTLED_COUNT = 1_000;
 
 /**
- * Compares the list of participations (1,000,000 rows, or `--rows`) with a bare route that runs the same statements.
- * Compares the last page of the list with the first page. Compares the gas of batched settlement with the gas of single
+ * Compares three things: the list of participations (1,000,000 rows, or `--rows`) with a bare route that runs the same
+ * statements, the last page of the list with the first page, and the gas of batched settlement with the gas of single
  * commits.
  */
 export async function run({ rows = 1_000_000 }: Options): Promise<Result> {
@@ -44,7 +44,7 @@ export async function run({ rows = 1_000_000 }: Options): Promise<Result> {
   return {
     name: `Participations: list of ${rows.toLocaleString('en')} rows, and settlement`,
     bars: [
-      // Reports only the filter that compares worst with the bare route, by CPU time.
+      // Reports only the filter that does worst against the bare route in CPU time.
       ...(lists.toSorted((a, b) => (a.at(-1)?.value ?? 0) - (b.at(-1)?.value ?? 0))[0] ?? []),
       { label: 'latency of the deepest page relative to the first', value: depth, max: 1.3 },
       {

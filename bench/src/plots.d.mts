@@ -1,6 +1,6 @@
 export type Theme = 'light' | 'dark';
 
-/** A value with its spread on a logarithmic scale, beside the limit that it must meet and the goal. */
+/** A value and its spread on a logarithmic scale, with the limit that it must meet and the goal. */
 export type RatioRow = {
   label: string;
   value: number;
@@ -13,10 +13,10 @@ export type RatioRow = {
 /** The latency of one target at one percentile. */
 export type LatencyRow = { target: string; percentile: string; ms: number };
 
-/** A point of a growth curve, relative to the cost at the smallest size. */
+/** A point on a growth curve. `cost` is relative to the cost at the smallest size. */
 export type GrowthRow = { curve: string; times: number; cost: number };
 
-/** Each returns the text of an SVG file. */
+/** These functions return the text of an SVG file. */
 export function drawRatios(rows: readonly RatioRow[], theme: Theme): string;
 export function drawLatencies(rows: readonly LatencyRow[], theme: Theme): string;
 export function drawGrowth(rows: readonly GrowthRow[], theme: Theme): string;

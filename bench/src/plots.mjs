@@ -8,13 +8,13 @@ const THEMES = {
 const WIDTH = 960;
 const ROW_HEIGHT = 26;
 
-/** Draws one plot and returns it as the text of an SVG file, without anything that differs between two runs. */
+/** Draws one plot and returns it as the text of an SVG file. The same options always give the same text. */
 function draw(theme, options) {
   const document = domino.createDocument('<html></html>');
   const { background, text } = THEMES[theme];
   const style = { background, color: text, fontSize: '12px' };
   const svg = Plot.plot({ document, width: WIDTH, ...options, style });
-  // Plot returns a figure if there is a legend.
+  // A standalone SVG file must declare its namespace.
   svg.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
   return `${svg.outerHTML}\n`;
 }
@@ -132,7 +132,7 @@ export function drawGrowth(rows, theme) {
   });
 }
 
-/** Places the labels of the curves' ends one above the other, with the same distance on the logarithmic scale. */
+/** Moves the labels at the ends of the curves apart, so that they do not overlap on the logarithmic scale. */
 function spreadLabels(ends) {
   const step = 1.18;
   let last = 0;

@@ -15,7 +15,7 @@ const BLOCK_INTERVAL_MS = 2_000;
 
 /**
  * Compares three ways to read a chain that produces blocks: plain viem, viem with multicall batching, and the service.
- * 64 clients poll 20 previews.
+ * In each, 64 clients poll 20 previews.
  */
 export async function run(): Promise<Result> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-'));

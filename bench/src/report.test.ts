@@ -31,6 +31,6 @@ test('the exponent shows growth behind a fixed cost, and growth that begins late
   expect(first((size) => 1800 + 0.5 * size ** 2, 'linear')).toBeGreaterThan(1.5);
   expect(first(() => 500, 'flat')).toBeCloseTo(0);
   expect(first((size) => 500 + 2.9 * size, 'flat')).toBeGreaterThan(0.1);
-  // Grows only between the two smallest sizes, like a cache that fills up.
+  // The cost grows only between the two smallest sizes, as it does when a cache fills up.
   expect(first((size) => (size === 1 ? 400 : 500), 'flat')).toBeCloseTo(0);
 });

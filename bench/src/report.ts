@@ -14,8 +14,8 @@ import {
 import { type Bar, describeValue, judge, type Result } from './result.ts';
 
 /**
- * A file of `bench/results`. A file without a date comes from an earlier version of the benchmark, with one round and
- * other limits. The report shows its values, but does not compare them with the limits.
+ * A file in `bench/results`. A file without a date comes from an earlier version of the benchmark, which had one round
+ * and other limits. The report shows its values, but does not compare them with the limits.
  */
 type Stored = Result & {
   file: string;
@@ -38,7 +38,7 @@ export function writeReport(): void {
   for (const [path, text] of Object.entries(renderReport())) writeFileSync(`${ROOT}${path}`, text);
 }
 
-/** Returns the files of the report by path. Everything in them comes from `bench/results`. */
+/** Returns the report's files by path. Everything in them comes from `bench/results`. */
 export function renderReport(): Record<string, string> {
   const results = readdirSync(RESULTS)
     .filter((name) => name.endsWith('.json'))
@@ -128,9 +128,9 @@ function limitOf(bar: Bar): string {
 }
 
 /**
- * Returns one row of the plot per bar. A higher value is better in every row: if a lower value of a bar is better, each
- * value is replaced with `limit² / value`. Skips growth exponents and results without a date. Also skips a bar if its
- * limit or one of its rounds is not positive.
+ * Returns one plot row per bar. A higher value is better in every row: for a bar where lower is better, each value is
+ * replaced with `limit² / value`. Skips growth exponents, results without a date, and bars with a limit or a round that
+ * is not positive.
  */
 function ratioRows(results: readonly Stored[]): RatioRow[] {
   return results

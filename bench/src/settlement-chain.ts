@@ -10,7 +10,7 @@ import { startTestChain, type TestChain } from '../../service/test/support/chain
 import { makeFundV2 } from '../../service/test/support/fund-v2.ts';
 import { UNIT } from '../../service/test/support/sale.ts';
 
-/** The nonce that the operator starts with, as if the operator had already sent this many transactions. */
+/** The operator's first nonce, as if the operator had already sent 10,000 transactions. */
 const PAST_NONCES = 10_000;
 const SINGLE_COMMITS = 50;
 const WALLETS_PER_BLOCK = 100;
@@ -25,13 +25,13 @@ export type SettlementChain = {
   fund: Hex;
   usdc: Hex;
   approvals: ApprovedWallet[];
-  /** The average gas of a commit with a single row. */
+  /** The average gas for a commit with a single row. */
   single: number;
 };
 
 /**
  * Sends gas and dollars to new wallets and has each wallet approve the fund. Mines the transactions of a hundred
- * wallets together, because a block for each transaction would take too long.
+ * wallets together, because mining a block per transaction would take too long.
  */
 async function approveAll(
   chain: TestChain,
@@ -98,8 +98,8 @@ const [count = 1_000, units = 1, generation = 1, blockMs = 0] = process.argv.sli
 const chain = await startTestChain();
 const node = await chain.addNode();
 const { open, other } = chain.deployment.sale_funds;
-// The commits of single rows go to a separate fund. In the fund that the service settles, the service would take them
-// for its own commits whose records it has lost, and would pause the offer.
+// The single-row commits go to a separate fund. If they went to the fund that the service settles, the service would
+// mistake them for its own commits with lost records, and would pause the offer.
 const [fund, singleFund] =
   generation === 2 ? [await makeFundV2(chain), await makeFundV2(chain)] : [open, other];
 const usdc = chain.deployment.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address ?? '0x';
@@ -107,7 +107,7 @@ const nonce = numberToHex(PAST_NONCES);
 await chain.chain.request({ method: 'hardhat_setNonce', params: [roles.operator.address, nonce] });
 const approvals = await approveAll(chain, 'wallet', fund, usdc, count, BigInt(units) * UNIT);
 const others = await approveAll(chain, 'single', singleFund, usdc, SINGLE_COMMITS, UNIT);
-// Each commit of a single row mines a block. These blocks also confirm all approvals.
+// Each single-row commit mines a block. These blocks also confirm all approvals.
 const single = await commitOneByOne(chain, singleFund, usdc, others, generation === 2 ? 2 : 1);
 chain.chain.setBlockInterval(blockMs);
 const ready: SettlementChain = {

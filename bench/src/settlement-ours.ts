@@ -11,22 +11,22 @@ import type { SettlementChain } from './settlement-chain.ts';
 import { seedSettlement } from './settlement-seed.ts';
 import { startTarget } from './target.ts';
 
-/** The result of the measurement. This process sends it to its parent process, which then stops this process. */
+/** The result of the measurement. This process sends it to its parent, which then stops this process. */
 export type SettlementFigures = {
-  /** Gas per row: `single` with one commit per row, `batched` with the batches of the worker. */
+  /** Gas per row: `single` with one commit per row, `batched` with the worker's batches. */
   single: number;
   batched: number;
   transactions: number;
   seconds: number;
   rowsPerSecond: number;
   serviceMsPerRow: number;
-  /** CPU time of the database and of the simulated chain; null where the system has no `/proc`. */
+  /** The CPU time of the database and of the simulated chain, or null if the system has no `/proc`. */
   databaseMsPerRow: number | null;
   chainMsPerRow: number | null;
 };
 
 export type SettlementModel = {
-  /** The measurement ends when this many of the `backlog` waiting rows are settled. */
+  /** How many of the `backlog` waiting rows to settle before the measurement ends. */
   count: number;
   backlog: number;
   /** Rows in the table that have already been settled. */
@@ -34,7 +34,7 @@ export type SettlementModel = {
   /** If there are fewer wallets than rows, each wallet owns several rows. */
   wallets: number;
   generation: 1 | 2;
-  /** The time between two blocks; 0 mines on demand. */
+  /** The time between two blocks. With 0, the chain mines on demand. */
   blockMs: number;
   /** The number of blocks after which a commit is confirmed. */
   confirmations: number;

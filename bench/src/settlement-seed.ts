@@ -10,7 +10,8 @@ const uuid = (expression: string) =>
   `('00000000-0000-7000-8000-' || lpad(to_hex(${expression}), 12, '0'))::uuid`;
 
 /**
- * Inserts `history` settled rows and `backlog` rows to commit. Inserts one user with a proven wallet for each approval.
+ * Inserts `history` settled rows and `backlog` rows to commit. Also inserts one user with a proven wallet for each
+ * approval.
  */
 export async function seedSettlement(
   { pool }: Pick<Context, 'pool'>,
@@ -78,7 +79,7 @@ export async function seedSettlement(
     ['reset statement_timeout', []],
   ];
   // Keeps the connection open. If it were closed, its server process would end during the benchmark. The CPU time that
-  // this process used for seeding would then count as CPU time of the benchmark.
+  // the server process used for seeding would then count towards the benchmark.
   const client = await pool.connect();
   try {
     for (const [text, values] of statements)

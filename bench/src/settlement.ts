@@ -3,23 +3,23 @@ import type { SettlementFigures, SettlementModel } from './settlement-ours.ts';
 import { startTarget } from './target.ts';
 
 const ROWS = 10_000;
-/** Ethereum's timing: a block every 12 s, and 32 blocks until a block is safe. */
+/** Ethereum's timing: a block every 12 s, which is safe 32 blocks later. */
 const MAINNET = { blockMs: 12_000, confirmations: 32 };
 /**
- * How many rows to settle on a second-generation fund (a fund with ids). Only the gas of these rows is measured. Gas
- * does not depend on block timing, so the chain mines blocks on demand.
+ * How many rows to settle on a second-generation fund (a fund with ids). Only their gas is measured. Gas does not
+ * depend on block timing, so the chain mines blocks on demand.
  */
 const GAS_ROWS = 500;
-/** How many rows to settle out of each backlog in `BACKLOGS`. They belong to `FLAT_WALLETS` wallets. */
+/** How many rows to settle from each backlog in `BACKLOGS`. The rows belong to `FLAT_WALLETS` wallets. */
 const FLAT_ROWS = 900;
 const FLAT_WALLETS = 180;
 const BACKLOGS = [1_000, 10_000, 100_000];
 const HISTORY = 100_000;
 
 /**
- * Measures settlement in two parts. `mainnet` settles participations of new users with Ethereum's timing, and compares
- * the gas of batches with the gas of single commits, for both generations of funds. `flat` measures whether the cost
- * per row grows with the number of waiting or settled rows. `--part` selects one part.
+ * Measures settlement in two parts. `mainnet` settles participations of new users with Ethereum's timing. It also
+ * compares the gas of batches with the gas of single commits, for both generations of funds. `flat` measures whether
+ * the cost per row grows with the number of waiting or settled rows. `--part` selects one part.
  */
 export async function run({ rows = ROWS, part }: Options): Promise<Result> {
   const results = [
@@ -53,7 +53,7 @@ async function measureMainnet(rows: number): Promise<Omit<Result, 'name'>> {
   };
 }
 
-/** Settles the same number of rows out of backlogs of different sizes, and with many settled rows in the table. */
+/** Settles the same number of rows from backlogs of different sizes, and once with many settled rows in the table. */
 async function measureFlatness(): Promise<Omit<Result, 'name'>> {
   const common = { count: FLAT_ROWS, wallets: FLAT_WALLETS, generation: 1 } as const;
   const timing = { blockMs: 0, confirmations: 1 };

@@ -18,7 +18,7 @@ import type { ApprovedWallet } from './solana-chain.ts';
 import { startTarget } from './target.ts';
 
 /**
- * The figures that this process sends to its parent, which then stops this process. CPU time covers the service only.
+ * The figures that this process sends to its parent, which then stops this process. CPU times cover only the service.
  */
 export type SolanaFigures = {
   verifiedPerCpuSecond: number;
@@ -30,7 +30,7 @@ export type SolanaFigures = {
   rentLamportsPerRow: number;
 };
 
-/** The number of approvals inspected in one batch. */
+/** How many approvals to inspect in one batch. */
 const BATCH_ROWS = 50;
 
 async function measure(url: string, approvals: readonly ApprovedWallet[]): Promise<SolanaFigures> {

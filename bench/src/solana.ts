@@ -5,8 +5,8 @@ import { startTarget } from './target.ts';
 const ROWS = 1_000;
 
 /**
- * Measures the verification and settlement of participations on Solana. A slot takes 400 ms, and a block is final 31
- * slots later.
+ * Measures the verification and settlement of participations on Solana. A slot takes 400 ms, and a block becomes final
+ * after 31 slots.
  */
 export async function run({ rows = ROWS }: Options): Promise<Result> {
   const { target, stop } = await startTarget<SolanaFigures>('./solana-settlement.ts', [String(rows)]);

@@ -11,14 +11,14 @@ import { median } from './statistics.ts';
 type Start = { seconds: number; cpuSeconds: number };
 
 /**
- * Measures the time from `causeway serve` to the ready line of a sandbox without the demo app. The first start uses an
- * empty folder. The second start uses the same folder and port, like a restart. The CPU time includes the database and
- * the simulators.
+ * Measures the time from `causeway serve` until a sandbox without the demo app prints that it is ready. The first start
+ * uses an empty folder. The second start uses the same folder and port, like a restart. The CPU time includes the
+ * database and the simulators.
  */
 export async function run(): Promise<Result> {
   const first: Start[] = [];
   const again: Start[] = [];
-  // The first round warms up: it builds the bundle if that is missing, and fills the system's file cache.
+  // The first round is a warm-up: it builds the bundle if necessary, and fills the system's file cache.
   for (let round = 0; round <= MIN_ROUNDS; round++) {
     const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-start-'));
     try {

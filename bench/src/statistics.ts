@@ -13,7 +13,8 @@ export function percentile(values: readonly number[], share: number): number {
 }
 
 /**
- * Divides the values of two targets round by round, because load on the machine affects both targets of a round alike.
+ * Divides the values of two targets round by round, because load on the machine affects both targets equally within a
+ * round.
  */
 export function ratios(above: readonly number[], below: readonly number[]): number[] {
   return above.map((value, round) => value / (below[round] ?? Number.NaN));

@@ -3,7 +3,7 @@ import { fastify } from 'fastify';
 import { statusesWorld } from './statuses-world.ts';
 
 /**
- * A bare route that runs the same query as the requirement statuses and returns a constant reply of the same
+ * A bare route that runs the same query as the route for requirement statuses and returns a constant reply of the same
  * size.
  */
 const { ctx, userId, options } = await statusesWorld();

@@ -19,7 +19,7 @@ const REQUIREMENTS = `
       - { type: document, details: { document_type: tax_certification } }
       - { type: jurisdiction, details: { filter_type: reject, filters: [{ country_iso_2: US }] } }`;
 
-/** Creates an offer whose options have seven requirements each, and a user who has data for most requirements. */
+/** Creates an offer with seven requirements per option, and a user who has data for most of them. */
 export async function statusesWorld(optionCount = 4) {
   const bench = await benchContext();
   const { ctx } = bench;

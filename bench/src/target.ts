@@ -24,15 +24,15 @@ const bundled = new Map<string, Promise<string>>();
 
 /**
  * Bundles `file` like the service in production, and returns the path of the bundle. Without a bundle, the TypeScript
- * loader would add a call wherever a function is created and so distort the CPU times. The bundle is removed when this
- * process exits.
+ * loader would add a call wherever a function is created, which would distort the CPU times. The bundle is removed when
+ * this process exits.
  */
 function bundleTarget(file: string): Promise<string> {
   const known = bundled.get(file);
   if (known !== undefined) return known;
   const bundle = async () => {
-    // Imports the bundler with a computed specifier. With a literal specifier, a target that starts other targets would
-    // include the bundler in its own bundle.
+    // The import specifier is computed. With a literal specifier, a target that starts other targets would include the
+    // bundler in its own bundle.
     const bundler = new URL('../../service/bin/bundle.mjs', import.meta.url).href;
     const { bundleFile } = (await import(bundler)) as typeof import('../../service/bin/bundle.mjs');
     const path = await bundleFile(fileURLToPath(new URL(file, import.meta.url)));

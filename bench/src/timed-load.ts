@@ -4,8 +4,8 @@ import { groupBy } from '@causeway/service/group-by.ts';
 import { percentile } from './statistics.ts';
 
 /**
- * One kind of request in the mix. `requests` are full HTTP texts. Without `substitute`, they are reused, and `{n}` in a
- * text is replaced by a unique number.
+ * One kind of request in the mix. `requests` holds complete HTTP requests as text. Without `substitute`, they are
+ * reused, and `{n}` in a text is replaced by a unique number.
  */
 export type Kind = {
   weight: number;
@@ -31,13 +31,13 @@ export type TimedLoad = {
   /** Connections that the operating system refused or reset because too many were waiting. */
   resets: number;
   /**
-   * Requests whose connection was closed without a reply, and requests without a reply two seconds after the load
-   * ended. The time that they waited counts in the percentiles of accepted requests.
+   * Requests that got no reply before their connection was closed, or within two seconds after the load ended. Their
+   * waiting time counts in the percentiles of accepted requests.
    */
   unanswered: number;
-  /** Requests of a kind other than planned, because all single-use requests of the planned kind were used up. */
+  /** Requests that replaced planned single-use requests, because the planned kind was used up. */
   substituted: number;
-  /** The p99 of the three slowest kinds of requests, in milliseconds. */
+  /** The p99 latencies of the three slowest kinds of requests, in milliseconds. */
   slowest: Record<string, number>;
   /** The average number of cores that the load generator used. */
   generatorCores: number;
@@ -90,16 +90,16 @@ export function pickFrom(mix: Mix): () => Planned {
 }
 
 /**
- * Sends requests on raw sockets, which cost little, so that the generator is not the bottleneck. Counts accepted
- * requests and refused requests (429 and 503) separately.
+ * Sends requests over raw sockets, which use little CPU time, so that the generator is not the bottleneck. Counts
+ * accepted requests and refused requests (429 and 503) separately.
  *
- * With `rate`, the load is an open loop of independent users. Request `k` is sent at `k / rate` seconds, however late
- * earlier replies are. It is sent on an idle connection, or on a new one if none is idle. Its latency counts from the
- * time it was due. `MAX_CONNECTIONS` must be high: with a low limit, requests would wait in the generator and the node
- * would never be overloaded.
+ * With `rate`, the load is an open loop of independent users. Request `k` is sent after `k / rate` seconds, even if
+ * earlier replies are late. It uses an idle connection, or a new connection if none is idle. Its latency counts from
+ * the time when it was due. `MAX_CONNECTIONS` must be high: with a low limit, requests would wait in the generator and
+ * the node would never be overloaded.
  *
- * With `connections`, each connection sends its next request as soon as a reply arrives. This measures the highest
- * throughput of the node.
+ * With `connections`, each connection sends its next request as soon as a reply arrives. This measures the node's
+ * highest throughput.
  */
 export async function timedLoad(
   url: string,

@@ -5,7 +5,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
 import { percentile } from './statistics.ts';
 
-/** A running service, and the URL that reports its statistics, sets its clock and deletes its orders. */
+/** A running service. `statsUrl` reports its statistics, sets its clock and deletes its orders. */
 export type Measured = { url: string; headers: Record<string, string>; statsUrl: string };
 
 /** CPU milliseconds of the service process per transaction. */
@@ -18,7 +18,7 @@ export type TransactionCost = {
   p50: number;
   /** The 95th percentile of the cost of transactions sent one at a time, without `idle`. */
   p95: number;
-  /** What an idle process costs in the mean time that a transaction sent alone takes. */
+  /** The CPU time that an idle process uses in the time that a transaction takes on average when sent alone. */
   idle: number;
 };
 
@@ -29,13 +29,13 @@ const WALLETS = 20;
  */
 const WARM_UP_ROUNDS = 280;
 /**
- * The measurement after the warm-up is repeated this many times. Each part first sends `ROUNDS_PER_PART` rounds of
- * transactions at once, and then as many rounds one transaction at a time.
+ * The number of parts of the measurement, after the warm-up. Each part first sends `ROUNDS_PER_PART` rounds with all
+ * transactions at once. It then sends `ROUNDS_PER_PART` rounds with one transaction at a time.
  */
 const PARTS = 5;
 const ROUNDS_PER_PART = 4;
 const CHAIN = 'ethereum_sepolia';
-/** How far each round moves the clock. The step is longer than the lifetime of an attestation. */
+/** How far each round moves the clock: longer than the lifetime of an attestation. */
 const CLOCK_STEP_MS = 40_000;
 const AMOUNT = '10050000';
 const abi = parseAbi(['function approve(address spender, uint256 amount)']);

@@ -45,7 +45,7 @@ app.addHook('onResponse', (request, _reply, done) => {
 });
 const url = await app.listen({ host: '127.0.0.1', port: 0 });
 
-// Answers every request with the CPU time, the replies served and the calls to the venue. Before that,
+// Returns the CPU time, the number of quotes served and the number of calls to the venue, for every path. First,
 // `/prove/{wallet}` proves a wallet, and `/reset/{now}` sets the clock and deletes the orders.
 const stats = createServer(async (request, response) => {
   const [, wallet] = /^\/prove\/(0x[0-9a-f]{40})$/.exec(request.url ?? '') ?? [];
@@ -67,7 +67,7 @@ const { port } = stats.address() as AddressInfo;
 const headers = { authorization: `Bearer ${token}` };
 process.send?.({ url, headers, statsUrl: `http://127.0.0.1:${port}` });
 
-/** Returns the CPU milliseconds of this process. */
+/** Returns the CPU milliseconds that this process has used. */
 function readCpu(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;

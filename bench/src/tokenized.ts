@@ -16,8 +16,8 @@ const CPU_BUDGET_MS = { max: 5, goal: 4 };
 const ROUND_TRIP_MS = 50;
 
 /**
- * Compares the throughput of the service's quotes with that of bare routes that call the venue for every request, and
- * of a route that returns a constant reply. Also measures the CPU time per transaction.
+ * Compares the throughput of the service's quotes with two kinds of bare routes: routes that call the venue for every
+ * request, and a route that returns a constant reply. Also measures the CPU time per transaction.
  */
 export async function run(): Promise<Result> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-simulators-'));

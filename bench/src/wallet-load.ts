@@ -4,13 +4,13 @@ import { Pool } from 'undici';
 import { type Hex, hashMessage } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
-/** The service and the option for which users connect wallets. `tokens` has one access token per user. */
+/** A service, and the option that users connect wallets for. `tokens` has one access token per user. */
 export type WalletTarget = { url: string; tokens: string[]; offerId: string; optionId: string };
 
 type Wallet = { key: Hex; address: string };
 
 /**
- * Connects wallets for all users concurrently. Each user alternates between two wallets. Returns the milliseconds that
+ * Connects wallets for all users concurrently. Each user alternates between two wallets. Returns how many milliseconds
  * each connection took.
  */
 export async function connectWallets(
