@@ -1,1 +1,1 @@
-export const fingerprint = '8816f034d0b58cd4538292fe34a8d5ec19a58787bbec0373df38788ee39b2943';
+export const fingerprint = '039d1a837e528e4eee80637783a00bc5224523a227ac6840b2040dd26b0c4689';

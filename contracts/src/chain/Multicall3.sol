@@ -2,8 +2,9 @@
 pragma solidity 0.8.37;
 
 /// @title Multicall3
-/// @notice Implements the contract at 0xcA11bde05977b3631167028862bE2a173976CA11 on public chains, for chains that start
-/// empty. It has no constructor and no storage, so its runtime code can be placed there at genesis.
+/// @notice Implements the contract that public chains have at 0xcA11bde05977b3631167028862bE2a173976CA11, for chains
+/// that start empty. It has no constructor and no storage, so its runtime code can be placed at this address at
+/// genesis.
 contract Multicall3 {
     struct Call {
         address target;

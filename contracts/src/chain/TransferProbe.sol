@@ -4,8 +4,8 @@ pragma solidity 0.8.37;
 import {SafeTransferLib} from "solady/utils/SafeTransferLib.sol";
 
 /// @title Transfer probe
-/// @notice Tells whether a token moves exact amounts. Never deployed: a simulated call (`eth_call` with a state
-/// override) places its code at the address of a holder.
+/// @notice Finds out whether a token transfers exact amounts. Never deployed: a simulated call (`eth_call` with a state
+/// override) places its code at a holder's address.
 contract TransferProbe {
     using SafeTransferLib for address;
 

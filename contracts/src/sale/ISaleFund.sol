@@ -31,7 +31,7 @@ interface ISaleFund is ISaleFundBase {
     /// @notice Pulls `amount` of `token` from `user`. Requires role 2.
     function commit(address user, bytes32 option, address token, uint256 amount) external;
 
-    /// @notice Commits row by row. A failed row emits `BatchFail` and does not affect the others. Requires role 2.
+    /// @notice Commits row by row. A failed row emits `BatchFail` and does not affect the other rows. Requires role 2.
     function commit(
         address[] calldata users,
         bytes32[] calldata options,
@@ -39,9 +39,9 @@ interface ISaleFund is ISaleFundBase {
         uint256[] calldata amounts
     ) external;
 
-    /// @notice Refunds `amount` of `token` to `user`, at most the outstanding commitment. Requires role 4.
+    /// @notice Refunds `amount` of `token` to `user`, up to the outstanding commitment. Requires role 4.
     function remit(address user, bytes32 option, address token, uint256 amount) external;
 
-    /// @notice Refunds several users, all or none. Requires role 4.
+    /// @notice Refunds several users. If one refund fails, all revert. Requires role 4.
     function remit(address[] calldata users, bytes32 option, address token, uint256[] calldata amounts) external;
 }

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 /// @title The part of the interface that both generations of sale funds share
 interface ISaleFundBase {
-    /// @notice A batch finished. `kind` 0 is a commit, 1 a remit.
+    /// @notice A batch finished. `kind` is 0 for commits and 1 for remits.
     event Batched(uint256 kind, uint256 succeeded, uint256 failed);
 
     /// @notice The stop mask is now `level`.
@@ -18,10 +18,10 @@ interface ISaleFundBase {
     /// @notice `amount` is zero or below `minimum`, the smallest commitment.
     error InsufficientAmount(uint256 amount, uint256 minimum);
 
-    /// @notice The arrays of a batch differ in length.
+    /// @notice The batch's arrays differ in length.
     error NonEquivalentListLength();
 
-    /// @notice Not enough gas is left to give the next row its full allowance, so the whole batch reverts.
+    /// @notice Too little gas is left for the next row's full gas allowance, so the whole batch reverts.
     error InsufficientGas();
 
     /// @notice Commits or remits are stopped.
@@ -36,7 +36,7 @@ interface ISaleFundBase {
     /// @notice This fund's balance of `token`.
     function fundingTokenBalance(address token) external view returns (uint256);
 
-    /// @notice The outstanding commitment of all users in `token`: committed and not remitted.
+    /// @notice The amount of `token` that all users together have committed, minus the amount remitted.
     function commitBalance(address token) external view returns (uint256);
 
     /// @notice The outstanding commitment of `user` for `option` in `token`.
@@ -52,7 +52,7 @@ interface ISaleFundBase {
         view
         returns (uint256 commitCount, uint256 commitSum, uint256 remitCount, uint256 remitSum);
 
-    /// @notice The smallest amount of a single commit.
+    /// @notice The minimum amount of a single commit.
     function minCommit() external view returns (uint256);
 
     /// @notice The id given by the deployer.

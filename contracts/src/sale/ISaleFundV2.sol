@@ -4,12 +4,10 @@ pragma solidity 0.8.37;
 import {ISaleFundBase} from "./ISaleFundBase.sol";
 
 /// @title Sale fund, second generation
-/// @notice A sale fund whose commitments carry an id. An id commits at most once and is remitted at most
-/// once. An operator that lost its records, or a second operator, therefore cannot pull or refund a
-/// commitment again.
-/// @dev The service uses the UUIDs of its installation and of the participation, 16 bytes each, as the id. An
-/// option is identified by the keccak-256 hash of its id's text. `supportsInterface` (ERC-165) tells the
-/// generations apart.
+/// @notice A sale fund in which every commitment has an id. Each id can be committed once and remitted once. An
+/// operator that lost its records, or a second operator, therefore cannot pull or refund a commitment twice.
+/// @dev The service builds the id from two UUIDs, 16 bytes each: its installation's and the participation's. An option
+/// is identified by the keccak-256 hash of its id's text. `supportsInterface` (ERC-165) distinguishes the generations.
 interface ISaleFundV2 is ISaleFundBase {
     /// @notice One commitment. A refund repeats the row exactly as it was committed.
     struct Row {
@@ -55,20 +53,20 @@ interface ISaleFundV2 is ISaleFundBase {
     /// @notice The token rejected the refund.
     error RemitFailed(bytes32 id);
 
-    /// @notice The refund is zero or exceeds the commitment of the id.
+    /// @notice The refund is zero or exceeds the amount committed under the id.
     error InsufficientCommitment(bytes32 id);
 
     /// @notice Pulls the row's amount from its user. Requires role 2.
     function commit(Row calldata row) external;
 
-    /// @notice Commits row by row. A failed row emits `BatchFail`, does not use up its id and does not affect the
-    /// others. Requires role 2.
+    /// @notice Commits row by row. A failed row emits `BatchFail`, does not use up its id and does not affect the other
+    /// rows. Requires role 2.
     function commit(Row[] calldata rows) external;
 
     /// @notice Refunds `amount` of a committed row to its user. Requires role 4.
     function remit(Row calldata row, uint256 amount) external;
 
-    /// @notice Refunds several rows, all or none. Requires role 4.
+    /// @notice Refunds several rows. If one refund fails, all revert. Requires role 4.
     function remit(Row[] calldata rows, uint256[] calldata amounts) external;
 
     /// @notice Whether the id was ever committed, even if it has been remitted since.

@@ -41,7 +41,8 @@ contract SaleFund is ISaleFund, SaleFundBase {
         emit Batched(0, rows - failed, failed);
     }
 
-    /// @dev One row of a batch. Only this contract may call it, so that a failure rolls back this row alone.
+    /// @dev Commits one row of a batch. Only this contract may call it. The separate call lets a failure roll back only
+    /// this row.
     function commitRow(address user, bytes32 option, address token, uint256 amount) external {
         if (msg.sender != address(this)) revert Unauthorized();
         _commit(user, option, token, amount);

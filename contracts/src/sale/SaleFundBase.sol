@@ -12,8 +12,8 @@ abstract contract SaleFundBase is ISaleFundBase, OwnableRoles, Guarded {
     using SafeCastLib for uint256;
     using SafeTransferLib for address;
 
-    /// @dev The number and the sum of commits and of remits, kept per user, option and token, and also per
-    /// token. Commits and remits take one storage slot each.
+    /// @dev The count and the sum of commits and of remits. Kept for each combination of user, option and token, and
+    /// for each token. Commits and remits take one storage slot each.
     struct Totals {
         uint48 commitCount;
         uint208 commitSum;
@@ -23,14 +23,14 @@ abstract contract SaleFundBase is ISaleFundBase, OwnableRoles, Guarded {
 
     uint256 public constant KIND = 0;
 
-    /// @notice The role that commits, and the stop level that stops commits.
+    /// @notice The role that may commit, and the bit of the stop mask that stops commits.
     uint256 public constant COMMIT = 2;
-    /// @notice The role that remits, and the stop level that stops remits.
+    /// @notice The role that may remit, and the bit of the stop mask that stops remits.
     uint256 public constant REMIT = 4;
 
-    /// @dev The gas that each batch row may use. Old tokens fail with an invalid opcode that burns all gas,
-    /// and gas estimation settles on the lowest amount with which the batch does not revert. Without a fixed
-    /// allowance per row, one such token or a low estimate would make later rows fail silently.
+    /// @dev The gas allowance of each batch row. Old tokens fail with an invalid opcode that burns all gas. Gas
+    /// estimation returns the lowest amount with which the batch does not revert. Without a fixed allowance per row, an
+    /// old token or a low estimate would make later rows fail silently.
     uint256 internal constant ROW_GAS = 400_000;
     uint256 private constant ROW_OVERHEAD = 20_000;
 
@@ -120,8 +120,8 @@ abstract contract SaleFundBase is ISaleFundBase, OwnableRoles, Guarded {
         ofUser.remitSum += sum;
     }
 
-    /// @dev Returns true only if the balance grew by exactly `amount`. A token that charges a fee, or an
-    /// address that is not a token, is therefore never credited.
+    /// @dev Returns true only if the balance grew by exactly `amount`. This rejects tokens that charge a transfer fee
+    /// and addresses that are not tokens.
     function _tryPull(address token, address user, uint256 amount) internal returns (bool) {
         uint256 before = token.balanceOf(address(this));
         bool moved = token.trySafeTransferFrom(user, address(this), amount);

@@ -11,8 +11,8 @@ contract SaleFundV2 is ISaleFundV2, SaleFundBase {
     bytes4 private constant ERC165 = 0x01ffc9a7;
     bytes32 private constant REMITTED = bytes32(uint256(1));
 
-    /// @dev The state of each id: zero if it never committed, the hash of the committed row (cheaper to store
-    /// than the row), or `REMITTED` after the refund, so that the id stays used up.
+    /// @dev The state of each id: zero before the commit, then the hash of the committed row (cheaper to store than the
+    /// row), and `REMITTED` after the refund, so that the id stays used up.
     mapping(bytes32 id => bytes32) private _commitments;
 
     constructor(address owner, bytes32 id_, uint256 minCommit_) SaleFundBase(owner, id_, minCommit_) {}
@@ -35,7 +35,8 @@ contract SaleFundV2 is ISaleFundV2, SaleFundBase {
         emit Batched(0, rows.length - failed, failed);
     }
 
-    /// @dev One row of a batch. Only this contract may call it, so that a failure rolls back this row alone.
+    /// @dev Commits one row of a batch. Only this contract may call it. The separate call lets a failure roll back only
+    /// this row.
     function commitRow(Row calldata row) external {
         if (msg.sender != address(this)) revert Unauthorized();
         _commit(row);

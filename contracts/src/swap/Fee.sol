@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {FixedPointMathLib} from "solady/utils/FixedPointMathLib.sol";
 
-/// @dev The platform's fee in basis points. Exact for every uint256, because products are 512 bits wide.
+/// @dev The platform's fee in basis points. Exact for every `uint256`, because products are 512 bits wide.
 library Fee {
     uint256 internal constant BPS = 10_000;
     uint256 internal constant MAX_BPS = 1_000;

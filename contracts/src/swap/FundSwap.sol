@@ -6,8 +6,7 @@ import {IStopStatus} from "./IFundSwap.sol";
 import {IMarket} from "./IMarket.sol";
 
 /// @title Fund swap, newer generation
-/// @notice Can be stopped permanently or paused by a mask. Swaps also stop while the market is paused or
-/// closed.
+/// @notice Can be stopped permanently, or paused with a mask. Swaps also stop while the market is paused or closed.
 contract FundSwap is FundSwapBase, IStopStatus {
     bool public stopped;
     uint32 public paused;

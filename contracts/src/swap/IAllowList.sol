@@ -2,10 +2,10 @@
 pragma solidity 0.8.37;
 
 /// @title Allow-list
-/// @notice A wallet is allowed by an EIP-712 permission signed by the supplier key. Anyone may broadcast it.
+/// @notice An EIP-712 permission, signed with the supplier key, allows a wallet. Anyone may submit the permission.
 /// @dev Permission: `AllowWallet(address wallet,bytes32 offer,uint256 nonce,uint256 deadline)`. The domain
-/// (`eip712Domain()`, EIP-5267) binds it to one contract on one chain. Each revocation increments the wallet's nonce,
-/// which voids earlier permissions.
+/// (`eip712Domain()`, EIP-5267) binds the permission to one contract on one chain. Each revocation increments the
+/// wallet's nonce, which voids earlier permissions.
 interface IAllowList {
     /// @notice `wallet` was allowed by a permission for `offer`.
     event Allowed(address indexed wallet, bytes32 indexed offer);
@@ -23,7 +23,7 @@ interface IAllowList {
     /// permission was revoked.
     error InvalidPermission();
 
-    /// @notice This contract has no allow-list, or the supplier would be zero.
+    /// @notice This contract has no allow-list, or the new supplier is the zero address.
     error NoAllowList();
 
     /// @notice Allows `wallet`. Does nothing if it is already allowed.
@@ -32,7 +32,7 @@ interface IAllowList {
     /// @notice Revokes `wallet` and voids every permission signed for it so far. Owner or role 2 only.
     function revoke(address wallet) external;
 
-    /// @notice Changes who signs permissions. Permissions of the previous supplier become void. Owner only.
+    /// @notice Changes who signs permissions. Permissions signed by the previous supplier become void. Owner only.
     function setSupplier(address supplier) external;
 
     /// @notice Returns whether `wallet` may swap.

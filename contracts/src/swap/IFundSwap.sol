@@ -2,8 +2,8 @@
 pragma solidity 0.8.37;
 
 /// @title Fund swap
-/// @notice Swaps the caller's funding token into the fund's token at a market's price and within its supply, less a fee
-/// in basis points. The two generations differ only in their stop flags: `IStopMask` and `IStopStatus`.
+/// @notice Swaps the caller's funding token for the fund's token, at a market's price and within the market's supply.
+/// Charges a fee in basis points. The two generations differ only in their stop flags: `IStopMask` and `IStopStatus`.
 interface IFundSwap {
     struct Config {
         address owner;
@@ -43,14 +43,14 @@ interface IFundSwap {
     /// @notice Swaps are stopped.
     error IsStopped();
 
-    /// @notice Previews `swap`: the market takes `input`, the wallet pays `input + fee`, at most `amount`, and receives
-    /// `output`. If the supply is short, `input` covers only what is left.
+    /// @notice Previews `swap`. The market takes `input`. The wallet pays `input + fee`, which is at most `amount`, and
+    /// receives `output`. If the supply is short, `input` pays only for what is left.
     function preview(address inputToken, uint256 amount)
         external
         view
         returns (uint256 input, uint256 fee, uint256 output);
 
-    /// @notice Swaps at most `amount` of `token`, fee included, for at least `minOut` of the fund's token.
+    /// @notice Swaps at most `amount` of `token`, including the fee, for at least `minOut` of the fund's token.
     function swap(address token, uint256 amount, uint256 minOut) external returns (uint256 output);
 
     /// @notice Changes the fee (at most 10%) and its recipient. Owner only.
@@ -68,7 +68,7 @@ interface IFundSwap {
     function SWAP_LEVEL() external view returns (uint256);
 }
 
-/// @title Older generation of the stop flags
+/// @title Stop flags of the older generation
 interface IStopMask {
     /// @notice The stop mask is now `level`.
     event Stopped(uint256 level);
@@ -79,7 +79,7 @@ interface IStopMask {
     function stopped() external view returns (uint256);
 }
 
-/// @title Newer generation of the stop flags
+/// @title Stop flags of the newer generation
 interface IStopStatus {
     /// @notice Stopped permanently.
     event Stopped();
@@ -100,6 +100,7 @@ interface IStopStatus {
 
     function paused() external view returns (uint32);
 
-    /// @notice The state (0 active, 1 paused, 2 stopped) and the pause flags, taking the market's state into account.
+    /// @notice The state (0 active, 1 paused, 2 stopped) and the pause flags. Both take the market's state into
+    /// account.
     function status() external view returns (uint8 state, uint32 flags);
 }

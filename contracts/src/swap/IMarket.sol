@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 /// @title Market
 /// @notice Sells the fund's token to fund swaps, at a price and from a limited supply.
 interface IMarket {
-    /// @notice Whether the market trades. Paused is temporary, Closed is permanent.
+    /// @notice Whether the market trades. `Paused` is temporary, `Closed` is permanent.
     enum State {
         Active,
         Paused,
@@ -29,8 +29,8 @@ interface IMarket {
     /// @notice The supply no longer covers the whole amount.
     error SupplyShort();
 
-    /// @notice Returns how much of `amount` the market would take, and the output for it. `input` is below `amount` if
-    /// the supply is short.
+    /// @notice Returns `input`, the part of `amount` that the market would take, and the output for it. `input` is
+    /// below `amount` if the supply is short.
     function quote(address inputToken, uint256 amount) external view returns (uint256 input, uint256 output);
 
     /// @notice Takes exactly `input` from the caller and sends the output to the caller.

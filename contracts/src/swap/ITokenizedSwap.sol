@@ -4,13 +4,12 @@ pragma solidity 0.8.37;
 import {Quote} from "../venue/IVenueManager.sol";
 
 /// @title Tokenized swap
-/// @notice Trades the venue's assets for wallets authorised by the operator. The venue knows only this contract and
-/// its quotes name no wallet; the operator's signature binds a quote to the one wallet that may use it.
-/// @dev Operator's signature, EIP-712 in the domain of `eip712Domain()` (EIP-5267):
+/// @notice Trades the venue's assets for wallets that the operator authorizes. The venue knows only this contract, and
+/// its quotes contain no wallet. The operator's signature binds a quote to the one wallet that may use it.
+/// @dev The operator signs this EIP-712 request in the domain that `eip712Domain()` (EIP-5267) returns:
 /// `VerifyRequest(uint8 side,address inputToken,address outputToken,address sender,uint256 nonce,uint256 expiry,uint256
-/// amount)`; `sender` is the caller, `nonce` the number of the caller's past swaps of the pair, and `expiry` the
-/// quote's expiration.
-/// The venue's errors are passed through unchanged.
+/// amount)`; `sender` is the caller, `nonce` is the number of times that the caller has swapped this pair, and `expiry`
+/// is the quote's expiration. The venue's errors pass through unchanged.
 interface ITokenizedSwap {
     struct Config {
         address owner;
@@ -22,8 +21,8 @@ interface ITokenizedSwap {
         string name;
     }
 
-    /// @notice `user` swapped. On a buy it paid `inputAmount + fee` of `input`; on a sell it paid `inputAmount` and
-    /// received `outputAmount`, after `fee` of `output` was deducted.
+    /// @notice `user` swapped. In a buy, the user paid `inputAmount + fee` of `input`. In a sell, the user paid
+    /// `inputAmount` and received `outputAmount`, from which `fee` was already deducted.
     event Swapped(
         address indexed user,
         address indexed input,
@@ -64,17 +63,18 @@ interface ITokenizedSwap {
     /// @notice A token or the venue moved a different amount than expected.
     error SwapFailed(address inputToken, address outputToken);
 
-    /// @notice A zero address, or a token swapped into itself.
+    /// @notice An address is zero, or a token would be swapped for itself.
     error InvalidAddress();
 
     /// @notice The side is neither 0 (buy) nor 1 (sell).
     error InvalidSide();
 
-    /// @notice The calldata is not strictly encoded: an offset, padding or trailing bytes differ from the encoder's.
+    /// @notice The calldata is not strictly encoded: an offset, padding or trailing bytes differ from the standard
+    /// encoding.
     error InvalidCalldata();
 
-    /// @notice Executes a quote. A buy pays `amount` of `token`, fee included. A sell receives at least `amount` of
-    /// `token`, fee deducted. The calldata must be strictly ABI-encoded, to the byte.
+    /// @notice Executes a quote. A buy pays `amount` of `token`, including the fee. A sell receives at least `amount`
+    /// of `token`, after the fee. The calldata must match the strict ABI encoding byte for byte.
     function swap(
         Quote calldata quote,
         bytes calldata venueSignature,
@@ -83,7 +83,8 @@ interface ITokenizedSwap {
         bytes calldata operatorSignature
     ) external returns (uint256 output);
 
-    /// @notice Splits `amount`, the gross payment of a buy or the venue's payout of a sell, into fee and net.
+    /// @notice Splits `amount` into fee and net. `amount` is the gross payment for a buy or the venue's payout for a
+    /// sell.
     function fee(uint8 side, uint256 amount) external view returns (uint256 fee_, uint256 net);
 
     /// @notice The totals of `user` for this pair. `count` is the nonce of the next request.
@@ -96,12 +97,12 @@ interface ITokenizedSwap {
     /// venue's global pauses.
     function status() external view returns (uint8 state, uint32 flags);
 
-    /// @notice Like `status()`, including the venue's pauses of `asset`.
+    /// @notice Like `status()`, but also includes the venue's pauses of `asset`.
     function status(address asset) external view returns (uint8 state, uint32 flags);
 
     function stop() external;
 
-    /// @notice Sets the pause mask: 2 pauses all, 4 buys, 8 sells. Owner only.
+    /// @notice Sets the pause mask: 2 pauses everything, 4 pauses buys, 8 pauses sells. Owner only.
     function pause(uint32 flags) external;
 
     function setFee(uint256 bps, address recipient) external;

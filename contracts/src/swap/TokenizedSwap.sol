@@ -31,7 +31,7 @@ contract TokenizedSwap is ITokenizedSwap, Ownable, EIP712, Guarded {
     uint32 public constant BUY_LEVEL = 4;
     uint32 public constant SELL_LEVEL = 8;
 
-    /// @dev A buy may overpay the quote's cost by less than this, in dollars scaled by 1e18.
+    /// @dev A buy's payment must exceed the quote's cost by less than this amount, in dollars scaled by 1e18.
     uint256 private constant TOLERANCE = 1e16;
 
     bytes32 public constant VERIFY_REQUEST_TYPEHASH = keccak256(
@@ -144,7 +144,7 @@ contract TokenizedSwap is ITokenizedSwap, Ownable, EIP712, Guarded {
         private
         returns (uint256 net)
     {
-        // Increments the count before any token is called. The sums follow once the proceeds are known.
+        // Increments the count before any token is called. The sums are updated later, when the proceeds are known.
         Totals storage sums = totals[msg.sender][quote.asset][token];
         ++sums.count;
 
@@ -231,7 +231,7 @@ contract TokenizedSwap is ITokenizedSwap, Ownable, EIP712, Guarded {
         }
     }
 
-    /// @dev A net payment below the cost underflows and reverts with Panic(0x11).
+    /// @dev A net payment below the cost underflows and reverts with `Panic(0x11)`.
     function _checkCost(Quote calldata quote, address token, uint256 net) private view {
         uint256 cost = FixedPointMathLib.fullMulDiv(quote.quantity, quote.price, 1e18);
         uint256 surplus = net * 10 ** (18 - MetadataReaderLib.readDecimals(token)) - cost;

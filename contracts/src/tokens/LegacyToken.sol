@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// @dev The balances of tokens that predate the final ERC-20 standard. Like contracts from old compilers,
-/// they fail with an invalid opcode that burns all gas.
+/// @dev The base of tokens that predate the final ERC-20 standard. Like contracts from old compilers, these tokens fail
+/// with an invalid opcode that burns all gas.
 abstract contract LegacyToken {
     event Transfer(address indexed from, address indexed to, uint256 value);
     event Approval(address indexed owner, address indexed spender, uint256 value);

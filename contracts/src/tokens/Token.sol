@@ -6,7 +6,7 @@ import {ERC20} from "solady/tokens/ERC20.sol";
 
 /// @title Token
 /// @notice A plain ERC-20 with EIP-2612 permits and configurable decimals, used for the test dollar, the fund's asset,
-/// the venue's dollar and its assets. Role 1 mints and burns.
+/// the venue's dollar and the venue's assets. Role 1 mints and burns.
 contract Token is ERC20, OwnableRoles {
     uint256 public constant MINT = 1;
 
@@ -37,7 +37,7 @@ contract Token is ERC20, OwnableRoles {
         _mint(to, amount);
     }
 
-    /// @notice Burns tokens of the caller.
+    /// @notice Burns the caller's tokens.
     function burn(uint256 amount) external onlyOwnerOrRoles(MINT) {
         _burn(msg.sender, amount);
     }

@@ -11,7 +11,7 @@ struct Quote {
     uint256 price;
     /// The amount of the asset, in its smallest unit.
     uint256 quantity;
-    /// Unix time in seconds. The quote is still valid in this second.
+    /// Unix time in seconds. The quote is still valid during this second.
     uint256 expiration;
     /// 0 buys (mints), 1 sells (redeems).
     uint8 side;
@@ -19,8 +19,8 @@ struct Quote {
 }
 
 /// @title Venue manager
-/// @notice Mints and redeems the venue's assets at attested prices. Names and errors match the deployed managers, so
-/// that one client works with both.
+/// @notice Mints and redeems the venue's assets at attested prices. Names and errors match the venue's deployed
+/// managers, so that the same client works with them and with this contract.
 interface IVenueManager {
     /// @notice An attestation was executed. No argument is indexed.
     event TradeExecuted(
@@ -53,8 +53,8 @@ interface IVenueManager {
     error USDonManagerNotEnabled();
     error TokenAddressCantBeZero();
 
-    /// @notice Mints `quote.quantity` to the caller. Takes exactly the cost if paid in the venue's own dollar,
-    /// otherwise takes all of `depositTokenAmount`, converts it and returns the surplus in the venue's dollar.
+    /// @notice Mints `quote.quantity` to the caller. If the deposit is in the venue's own dollar, takes exactly the
+    /// cost. Otherwise takes all of `depositTokenAmount`, converts it and returns the surplus in the venue's dollar.
     function mintWithAttestation(
         Quote calldata quote,
         bytes calldata signature,
@@ -62,8 +62,8 @@ interface IVenueManager {
         uint256 depositTokenAmount
     ) external returns (uint256 minted);
 
-    /// @notice Burns `quote.quantity` of the caller and pays for it. `minimumReceiveAmount` applies only if the venue's
-    /// dollar is converted. Returns the value in the venue's dollar, whichever token is paid out.
+    /// @notice Burns `quote.quantity` of the caller's tokens and pays the caller. `minimumReceiveAmount` applies only
+    /// if the venue's dollar is converted. Returns the value in the venue's dollar, even if another token is paid out.
     function redeemWithAttestation(
         Quote calldata quote,
         bytes calldata signature,

@@ -6,8 +6,8 @@ import {MetadataReaderLib} from "solady/utils/MetadataReaderLib.sol";
 import {SafeTransferLib} from "solady/utils/SafeTransferLib.sol";
 
 /// @title Venue converter
-/// @notice Converts stablecoins to and from the venue's dollar, one to one, from its own reserves, while the posted
-/// price of the stablecoin is at least 0.98. Only role 1, the manager, converts.
+/// @notice Converts stablecoins to and from the venue's dollar, one to one, from its own reserves. Converts a
+/// stablecoin only while its posted price is at least 0.98. Only role 1, the manager, may convert.
 contract VenueConverter is OwnableRoles {
     using SafeTransferLib for address;
 
@@ -43,7 +43,7 @@ contract VenueConverter is OwnableRoles {
         emit PriceSet(stablecoin, price, maxTimeDelay);
     }
 
-    /// @notice Takes `amount` of `stablecoin` and pays the venue's dollar, at least `minimum`.
+    /// @notice Takes `amount` of `stablecoin` and pays at least `minimum` of the venue's dollar.
     function toDollar(address stablecoin, uint256 amount, uint256 minimum)
         external
         onlyRoles(CONVERT)
@@ -57,7 +57,7 @@ contract VenueConverter is OwnableRoles {
         usdon.safeTransfer(msg.sender, dollars);
     }
 
-    /// @notice Takes `dollars` and pays `stablecoin` to `to`, rounded down, at least `minimum`.
+    /// @notice Takes `dollars` and pays at least `minimum` of `stablecoin` to `to`. Rounds the payment down.
     function fromDollar(address stablecoin, uint256 dollars, uint256 minimum, address to)
         external
         onlyRoles(CONVERT)

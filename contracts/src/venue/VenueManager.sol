@@ -16,7 +16,7 @@ import {VenueOracle} from "./VenueOracle.sol";
 import {VenueRegistry} from "./VenueRegistry.sol";
 
 /// @notice See `IVenueManager`.
-/// @dev A stand-in for chains that the venue does not support. Checks run in the order of the deployed
+/// @dev A stand-in for chains that the venue does not support. Checks run in the same order as in the venue's deployed
 /// managers, so that a call with several faults reports the same error.
 contract VenueManager is IVenueManager, Ownable, EIP712, Guarded {
     using SafeTransferLib for address;
@@ -138,7 +138,7 @@ contract VenueManager is IVenueManager, Ownable, EIP712, Guarded {
         minimumRedemptionUSD = redemption;
     }
 
-    /// @notice Changes the converter. Without one, only the venue's own dollar is accepted.
+    /// @notice Changes the converter. Without a converter, only the venue's own dollar is accepted.
     function setConverter(address converter) external onlyOwner {
         usdonManager = converter;
     }
@@ -147,7 +147,7 @@ contract VenueManager is IVenueManager, Ownable, EIP712, Guarded {
         return _domainSeparator();
     }
 
-    /// @notice Returns the digest the venue signs.
+    /// @notice Returns the digest that the venue signs.
     function hashQuote(Quote calldata quote) public view returns (bytes32) {
         // The struct has no dynamic member, so its ABI encoding equals its EIP-712 encoding.
         return _hashTypedData(keccak256(abi.encode(QUOTE_TYPEHASH, quote)));

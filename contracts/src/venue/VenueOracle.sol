@@ -5,7 +5,7 @@ import {Ownable} from "solady/auth/Ownable.sol";
 import {FixedPointMathLib} from "solady/utils/FixedPointMathLib.sol";
 
 /// @title Venue oracle
-/// @notice Holds a posted price per asset. Every quote must be within a band around it. Has no price feed.
+/// @notice Holds a posted price per asset. Every quote must be within a band around that price. Has no price feed.
 contract VenueOracle is Ownable {
     struct Posted {
         uint256 price;
