@@ -18,7 +18,7 @@ const sourceFolders = ['src', 'test/solidity'];
 const settings = {
   evmVersion: 'cancun',
   optimizer: { enabled: true, runs: 10_000 },
-  // Leaves out the metadata hash, so that paths and comments do not affect the bytecode.
+  // Omits the metadata hash, so that paths and comments do not affect the bytecode.
   metadata: { appendCBOR: false, bytecodeHash: 'none' },
   outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] } },
 };
@@ -32,8 +32,8 @@ function readSources(): Record<string, { content: string }> {
 }
 
 /**
- * Hashes all inputs of the compiler, so that a test can detect stale files in `abi/` without compiling. Line endings do
- * not affect the hash.
+ * Hashes all compiler inputs, so that a test can detect stale files in `abi/` without compiling. Line endings do not
+ * affect the hash.
  */
 export function fingerprintSources(): string {
   const inputs = JSON.stringify([solc.version(), soladyVersion(), settings, readSources()]).replaceAll(
@@ -67,8 +67,8 @@ function isProblem({ severity, sourceLocation }: Message): boolean {
   return severity === 'error' || !sourceLocation?.file.startsWith('solady/');
 }
 
-// Excludes interfaces and abstract contracts, because they have no code. Excludes libraries that have only internal
-// functions, because nobody can call them.
+// Excludes interfaces and abstract contracts, which have no code, and libraries with only internal functions, which
+// nobody can call.
 function isDeployable({ abi, evm }: Artifact): boolean {
   return evm.bytecode.object !== '' && abi.some(({ type }) => type === 'function');
 }
@@ -145,7 +145,7 @@ function main(args: string[]): void {
   if (!args.includes('--check')) {
     writeModules(modules);
   } else if (stale.length > 0) {
-    console.error(`abi/ is stale, run \`npm run build -w contracts\`:\n${stale.join('\n')}`);
+    console.error(`abi/ is stale; run \`npm run build -w contracts\`:\n${stale.join('\n')}`);
     process.exitCode = 1;
   }
 }

@@ -9,7 +9,7 @@ import {
 } from 'viem/utils';
 import { verifiedSwapAbi } from './verifier-abi.ts';
 
-/** EIP-712 types of the quote that the venue signs, taken from the struct in the ABI of the contract. */
+/** EIP-712 types of the quote that the venue signs, taken from the struct in the contract's ABI. */
 export const QUOTE_TYPES = { Quote: verifiedSwapAbi[0].inputs[0].components };
 
 /** EIP-712 types of the request that the operator signs. */
@@ -40,7 +40,7 @@ export type QuoteTuple = {
 };
 
 /**
- * The request that the operator signs. It allows `sender` to trade this pair of tokens once, for `amount`, until
+ * The request that the operator signs. It allows `sender` to trade one pair of tokens once, for `amount`, until
  * `expiry`.
  */
 export type VerifyRequest = {
@@ -81,7 +81,9 @@ export function hashRequest(domain: Domain, message: VerifyRequest): Hex {
 
 const REQUEST_WORDS = [{ type: 'bytes32' }, ...REQUEST_TYPES.VerifyRequest] as const;
 
-/** A faster `hashRequest` for callers that know the domain separator. Hashes neither the domain nor the types. */
+/**
+ * A faster `hashRequest` for callers that already have the domain separator. Hashes neither the domain nor the types.
+ */
 export function hashRequestIn(separator: Hex, message: VerifyRequest): Hex {
   const { side, inputToken, outputToken, sender, nonce, expiry, amount } = message;
   const words = [REQUEST_TYPEHASH, side, inputToken, outputToken, sender, nonce, expiry, amount] as const;
@@ -92,7 +94,7 @@ export function hashRequestIn(separator: Hex, message: VerifyRequest): Hex {
 // Passing the selector as the function name keeps viem from hashing the signature on every call.
 const swapOf = () => ({ abi: [verifiedSwapAbi[0]] as const, functionName: '0x5dcce09f' as const });
 
-/** Encodes the swap call, with the signatures of the venue and of the operator. */
+/** Encodes the swap call with the venue's and the operator's signatures. */
 export function encodeSwap(
   { signature, ...quote }: QuoteTuple & { signature: Hex },
   token: Hex,
@@ -107,8 +109,8 @@ const UNIT = 10n ** 18n;
 const CENT = 10n ** 16n;
 
 /**
- * Mirrors the contract's check of a buy: the payment must cover the cost, and may exceed it by less than a
- * cent. Returns the problem, or null if there is none.
+ * Mirrors the contract's check of a buy order: the payment must cover the cost and must not exceed it by a cent or
+ * more. Returns the problem, or null if there is none.
  */
 export function findCostProblem(
   { quantity, price }: Pick<QuoteTuple, 'quantity' | 'price'>,

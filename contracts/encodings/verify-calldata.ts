@@ -37,9 +37,9 @@ export type CalldataClaim = {
   funding_token?: string | undefined;
   /** The expected asset. Checked only if given. */
   asset?: string | undefined;
-  /** The trusted swap contracts. Default: the contract in `to`. */
+  /** The trusted swap contracts. Default: the `to` contract. */
   contracts?: readonly string[] | undefined;
-  /** The trusted venue managers. Default: the manager that the contract in `to` names. */
+  /** The trusted venue managers. Default: the manager set in the `to` contract. */
   venue_managers?: readonly string[] | undefined;
   /** The EIP-712 domain name, for a contract without `eip712Domain()`. */
   domain_name?: string | undefined;
@@ -49,7 +49,7 @@ export type Finding = { check: string; ok: boolean; description: string };
 export type Verdict = { ok: boolean; findings: Finding[] };
 
 type Note = (check: string, ok: boolean, description: string) => void;
-/** Calls a view function. Returns undefined if the call reverts or its result does not decode. */
+/** Calls a view function. Returns undefined if the call reverts or its result cannot be decoded. */
 type Read = (to: Hex, functionName: string, args?: unknown[]) => Promise<unknown>;
 type Swap = {
   quote: QuoteTuple;
@@ -72,8 +72,8 @@ const LOOSE = { strict: false };
 const MAX_DATE_S = 8_640_000_000_000n;
 
 /**
- * Checks tokenized-asset calldata against the chain: its signers, the wallet that it is for, its cost, its output and
- * its expiry. Needs only viem and an EIP-1193 node, so it runs anywhere. Throws only if the node fails.
+ * Checks tokenized-asset calldata against the chain: its signers, its wallet, its cost, its output and its expiry.
+ * Needs only viem and an EIP-1193 node, so it runs anywhere. Throws only if the node fails.
  */
 export async function verifyCalldata(node: NodeConnection, claim: CalldataClaim): Promise<Verdict> {
   const findings: Finding[] = [];
@@ -86,7 +86,7 @@ export async function verifyCalldata(node: NodeConnection, claim: CalldataClaim)
   note(
     'calldata',
     call.isCanonical,
-    call.isCanonical ? 'calls swap(…)' : 'has bytes beyond the canonical encoding',
+    call.isCanonical ? 'calls swap(…)' : 'differs from the canonical encoding',
   );
   const subject: Subject = {
     claim,
@@ -107,7 +107,7 @@ export async function verifyCalldata(node: NodeConnection, claim: CalldataClaim)
 function checkPinned(check: string, pins: readonly string[] | undefined, actual: string, note: Note): void {
   if (pins === undefined) return;
   const isPinned = pins.some((pin) => pin.toLowerCase() === actual.toLowerCase());
-  note(check, isPinned, `${actual} is ${isPinned ? '' : 'not '}one of the trusted ones`);
+  note(check, isPinned, `${actual} is ${isPinned ? '' : 'not '}trusted`);
 }
 
 async function checkVenue(read: Read, { claim, call, swap, chainId }: Subject, note: Note): Promise<void> {
@@ -115,7 +115,7 @@ async function checkVenue(read: Read, { claim, call, swap, chainId }: Subject, n
   note(
     'chain',
     quote.chainId === BigInt(chainId),
-    `the quote is for chain ${quote.chainId}, the node is on chain ${chainId}`,
+    `the quote is for chain ${quote.chainId}, and the node is on chain ${chainId}`,
   );
   const manager = await read(swap, 'manager');
   if (typeof manager !== 'string') return note('venue domain', false, `${swap} is not a swap contract`);
@@ -146,7 +146,7 @@ async function checkOperator(read: Read, subject: Subject, note: Note): Promise<
   const request = { side, inputToken, outputToken, sender: wallet, nonce, expiry, amount };
   const operator = String(await read(swap, 'operator')).toLowerCase();
   const signer = domain && (await recover(hashRequest(domain, request), operatorSignature));
-  note('operator signature', signer?.toLowerCase() === operator, `for ${wallet} at its nonce ${nonce}`);
+  note('operator signature', signer?.toLowerCase() === operator, `checked for ${wallet} with nonce ${nonce}`);
 }
 
 async function checkMoney(read: Read, { claim, call, swap }: Subject, note: Note): Promise<void> {
@@ -163,7 +163,7 @@ async function checkMoney(read: Read, { claim, call, swap }: Subject, note: Note
   compareAmount('receive_output_amount', claim.receive_output_amount, quote.quantity);
   const [split, decimals] = [await read(swap, 'fee', [quote.side, amount]), await read(token, 'decimals')];
   if (!Array.isArray(split) || typeof decimals !== 'number')
-    return note('fee', false, 'cannot be read from the contract or the funding token');
+    return note('fee', false, 'cannot read the fee from the contract, or the decimals from the funding token');
   const [fee, net] = split as [bigint, bigint];
   compareAmount('fee', claim.fee, fee);
   compareAmount('notional_value', claim.notional_value, net);
@@ -180,7 +180,7 @@ async function checkTime(node: NodeConnection, { claim, call }: Subject, note: N
   note('expires_at', isDate && isSame, `is ${printed}`);
   const block = await node.request({ method: 'eth_getBlockByNumber', params: ['latest', false] });
   const now = BigInt((block as { timestamp: Hex }).timestamp);
-  note('in time', now <= expiration, `the latest block is from ${now}`);
+  note('in time', now <= expiration, `the latest block has the timestamp ${now}`);
 }
 
 async function readDomain(read: Read, { claim, chainId, swap }: Subject): Promise<Domain | null> {
