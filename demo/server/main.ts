@@ -14,7 +14,7 @@ import {
 
 type Gate = { listener: RequestListener; open(settings: DemoSettings, port: number): void };
 
-/** Creates a gate at which requests wait until `open` is called with the settings. */
+/** Creates a gate that makes requests wait until `open` is called with the settings. */
 function createGate(): Gate {
   const pages = createPages(buildPage);
   let resolveApp: (app: RequestListener) => void = () => undefined;
@@ -42,7 +42,7 @@ async function buildAfterStart(baseUrl: string, pages: Pages): Promise<void> {
   }
   await pages
     .prepare()
-    .catch((error: unknown) => console.error('Harbour Invest: building the page failed:', error));
+    .catch((error: unknown) => console.error('Harbour Invest: could not build the page:', error));
 }
 
 function runAsChild(): void {
@@ -53,10 +53,10 @@ function runAsChild(): void {
     await close();
     process.exit(0);
   };
-  // Ignores Ctrl-C, which reaches the whole process group: the parent stops this process with SIGTERM.
+  // Ignores Ctrl-C, which reaches the whole process group. The parent stops this process with SIGTERM instead.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', exit);
-  // The IPC channel closes when the parent ends, even by SIGKILL.
+  // The IPC channel closes when the parent exits, even if it is killed with SIGKILL.
   process.on('disconnect', exit);
   process.on('message', async (message: DemoListen | DemoStart) => {
     if ('settings' in message) return gate.open(message.settings, port);

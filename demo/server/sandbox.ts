@@ -22,8 +22,8 @@ export async function readOverview({ baseUrl }: DemoSettings): Promise<Overview>
 }
 
 /**
- * Returns the user's mail. If no user is signed in, returns all mail: new users need the mail that confirms their
- * address before they can sign in.
+ * Returns the user's mail. If no user is signed in, returns all mail, because new users must confirm their address by
+ * mail before they can sign in.
  */
 export function forwardMail({ baseUrl }: DemoSettings, email: string | undefined): Promise<Response> {
   const query = email === undefined ? '' : `?to=${encodeURIComponent(email)}`;
@@ -37,8 +37,8 @@ const OWN = new Set(['/sandbox/identity/reviews', '/sandbox/documents/actions'])
 const CLOCK = '/sandbox/clock';
 const SHARED = new Set(['/sandbox/venue', CLOCK]);
 /**
- * The maximum length of one move of the clock, and the maximum time that the clock may be ahead of real time. All
- * visitors share the clock, and it never goes back. Without these limits, one visitor could end every offer.
+ * How far one move may advance the clock, and how far the clock may be ahead of real time. All visitors share the
+ * clock, and it never goes back. Without these limits, one visitor could end every offer.
  */
 const MAX_ADVANCE_SECONDS = 30 * 86_400;
 
@@ -74,8 +74,8 @@ export async function forwardControl(
 let lastMove: Promise<unknown> = Promise.resolve();
 
 /**
- * Moves the clock, unless it would then be too far ahead. Moves run one at a time. Otherwise concurrent moves could all
- * pass the check and together exceed the limit.
+ * Moves the clock, unless the move would put it too far ahead. Moves run one at a time. Otherwise concurrent moves
+ * could all pass the check and together exceed the limit.
  */
 function moveClock(url: string, text: string): Promise<Response> {
   const move = async () => {
@@ -83,14 +83,14 @@ function moveClock(url: string, text: string): Promise<Response> {
       now?: string;
     };
     const { advance_seconds } = JSON.parse(text) as { advance_seconds: number };
-    // `now` is missing if the call above failed. The call below then normally fails too, and the visitor gets its
-    // error.
+    // `now` is missing if the call above failed. The call below then normally fails too, and its error goes to the
+    // visitor.
     if (
       now === undefined ||
       Date.parse(now) + advance_seconds * 1000 <= Date.now() + MAX_ADVANCE_SECONDS * 1000
     )
       return post(url, text);
-    const message = 'The clock of this demo can be at most 30 days ahead.';
+    const message = "This demo's clock can be at most 30 days ahead.";
     return Response.json({ code: 'validation_failed', message }, { status: 422 });
   };
   const moved = lastMove.then(move);
@@ -113,7 +113,7 @@ function isSmallAdvance(text: string): boolean {
   }
 }
 
-/** Sets the control's user to the signed-in user. Leaves invalid JSON as it is, because the sandbox rejects it. */
+/** Sets the control's user to the signed-in user. Does not change invalid JSON, because the sandbox rejects it. */
 function withEmail(text: string, email: string | undefined): string {
   try {
     return JSON.stringify({ ...(JSON.parse(text) as object), email });

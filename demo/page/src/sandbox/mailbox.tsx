@@ -11,8 +11,8 @@ export function Mailbox() {
     <>
       <p className="soft">
         {session.signed_in
-          ? `Emails to ${session.user?.email ?? 'you'}. None of them leaves this machine.`
-          : 'Emails to every sandbox user. None of them leaves this machine.'}
+          ? `Emails to ${session.user?.email ?? 'you'}. They never leave this machine.`
+          : 'Emails to every sandbox user. They never leave this machine.'}
       </p>
       {isFailing && (
         <p className="notice warn" role="alert">
