@@ -1,1 +1,1 @@
-export const fingerprint = '039d1a837e528e4eee80637783a00bc5224523a227ac6840b2040dd26b0c4689';
+export const fingerprint = '54cd36c3147425f8ab7949ec12b0c2f3b9ade8afe305d721cdc19feec22a1281';

@@ -33,7 +33,7 @@ function account(name: string): PrivateKeyAccount {
   return privateKeyToAccount(keccak256(toHex(name)));
 }
 
-/** The accounts used in the tests. Each holds gas. */
+/** The accounts used in the tests. Each has ether for gas. */
 export const accounts = {
   owner: account('owner'),
   operator: account('operator'),
@@ -45,7 +45,7 @@ export const accounts = {
   venue: account('venue'),
 };
 
-// The address of Multicall3 on public chains. viem calls it there.
+// The address of Multicall3 on public chains, which viem also uses here.
 const multicallAddress = '0xcA11bde05977b3631167028862bE2a173976CA11';
 
 export async function startChain(id = 11155111): Promise<Chain> {

@@ -5,7 +5,7 @@ import { venueManager } from '../abi/venue-manager.ts';
 import { tokenizedSwapAbi, venueManagerAbi } from '../encodings/tokenized-abi.ts';
 import { QUOTE_TYPES } from '../encodings/tokenized-order.ts';
 
-/** Reduces an ABI entry to what determines its encoding. Parameter names and internal types are irrelevant. */
+/** Keeps only the parts of an ABI entry that determine its encoding. Drops parameter names and internal types. */
 function normalise(entry: Abi[number]): unknown {
   const parameter = (given: AbiParameter): unknown => ({
     type: given.type,

@@ -75,7 +75,7 @@ async function measureFundSwap(chain: Chain): Promise<Gas> {
 
 async function measureTokenized(chain: Chain): Promise<Gas> {
   const deployment = await deployTokenized(chain);
-  // Fixed attestation ids keep the figures reproducible: the bytes of an id and of its signature cost gas.
+  // Fixed attestation ids keep the figures reproducible. The gas depends on the bytes of the id and its signature.
   const by = async (overrides: Parameters<typeof signedSwap>[2]) =>
     used(await send(chain, alice, await signedSwap(chain, deployment, overrides)));
   return {

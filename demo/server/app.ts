@@ -16,8 +16,8 @@ import type { DemoSettings } from './settings.ts';
 const MAX_BODY_BYTES = 65_536;
 
 /**
- * Creates the request listener of the app. It serves the SDK's sign-in routes, the demo's own routes and, for
- * any other path, the page.
+ * Creates the app's request listener. It serves the SDK's sign-in routes, the demo's own routes and, for any other
+ * path, the page.
  */
 export function createApp(settings: DemoSettings, origin: string, pages: Pages): RequestListener {
   const { baseUrl, clientId, clientSecret } = settings;

@@ -26,7 +26,7 @@ export async function buildPage(): Promise<string> {
     renameSync(draft, folder);
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
-    // If another process has finished a build of the same sources, that build is used.
+    // Uses the other build if another process has just built the same sources.
     if (!existsSync(folder)) throw error;
   }
   return folder;
@@ -44,7 +44,7 @@ function fingerprint(): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Removes builds that are older than `MAX_BUILD_AGE_MS`. No running server should still use them. */
+/** Removes builds that are older than `MAX_BUILD_AGE_MS`. By then, no running server should use them. */
 function removeOldBuilds(): void {
   mkdirSync(dist, { recursive: true });
   for (const name of readdirSync(dist)) {

@@ -35,8 +35,8 @@ async function readSandbox(url: string): Promise<DemoSettings> {
     baseUrl: base_url,
     clientId: partner.client_id,
     clientSecret: partner.client_secret,
-    // The client secret does not change while the sandbox runs. As the session secret, it keeps users signed in when
-    // this server restarts.
+    // The client secret does not change while the sandbox runs. Using it as the session secret keeps users signed in
+    // when this server restarts.
     sessionSecrets: [partner.client_secret],
     isSandbox: true,
   };

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 export type Listening = { port: number; close(): Promise<void> };
 
-/** Listens on the first free port of the list; 0 means any free port. */
+/** Listens on the first free port in `ports`. Port 0 means any free port. */
 export async function listenOnFirst(
   host: string,
   ports: readonly number[],

@@ -8,7 +8,9 @@ export type Pages = {
 
 const BUILD_WAIT_MS = 10_000;
 
-/** Serves the built page. Requests during the build wait for a moment, then get a placeholder that reloads. */
+/**
+ * Serves the built page. During the build, requests wait a moment and then get a placeholder page that reloads itself.
+ */
 export function createPages(build: () => Promise<string>): Pages {
   let files: Promise<Map<string, BuiltFile>> | undefined;
   const load = () => {

@@ -19,7 +19,7 @@ export type DemoStart = { settings: DemoSettings };
 
 type Environment = Record<string, string | undefined>;
 
-/** Reads the settings of a standalone start from the environment. Throws if one is missing or invalid. */
+/** Reads the settings for a standalone start from the environment. Throws if a setting is missing or invalid. */
 export function readSettings(env: Environment): { settings: DemoSettings; host: string; port: number } {
   const required = (name: string) => {
     const value = env[name];

@@ -29,7 +29,7 @@ describe('a new user', () => {
         await shoot(landing, '01-landing');
         await preview.click();
 
-        // Up to the investment, the user only clicks and types: no step is skipped by a URL.
+        // Up to the investment, the user only clicks and types. The test opens no URL to skip a step.
         const { page, mailbox } = await user.register(landing, 'investor@demo.test');
         await page.getByRole('heading', { name: 'Harbour Invest wants to access your account' }).waitFor();
         const stream = page.waitForResponse('**/v1/events/stream');
@@ -38,12 +38,12 @@ describe('a new user', () => {
         expect((await stream).status()).toBe(200);
         for (const type of ['identity_verification', 'kyc_approved', 'accreditation', 'document'])
           await user.expectRequirement(page, type, 'not_started');
-        // The country is unknown until the identity check, which is no fault of the user.
+        // The country is unknown until the identity check, so the user has nothing to fix yet.
         expect(await page.getByText('Action needed').count()).toBe(0);
         const start = page.getByRole('button', { name: 'Start: 7 steps, about 4 minutes' });
         await start.waitFor();
         await shoot(page, '04-offer');
-        // Each step leads to the next one.
+        // Each step leads to the next step.
         await start.click();
         for (const type of ['identity_verification', 'kyc_approved', 'accreditation']) {
           await user.submitIdentity(page);
@@ -114,7 +114,7 @@ describe('a new user', () => {
         await shoot(page, '16-mail', { fullPage: false });
         await page.getByRole('button', { name: 'Close the sandbox panel' }).click();
 
-        // All three kinds are in the portfolio, each with the exact amount that was paid.
+        // The portfolio has all three kinds of investment, each with the exact amount paid.
         const history = page.locator('.history li');
         await expect.poll(() => history.count()).toBe(3);
         const paid = await page

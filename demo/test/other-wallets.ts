@@ -7,7 +7,7 @@ import * as user from './user-actions.ts';
 
 type Chains = { chains: { chain_id: number; rpc_url: string }[] };
 
-/** Adds a wallet extension that announces itself (EIP-6963) and signs outside the page; returns its address. */
+/** Adds a wallet extension that announces itself (EIP-6963) and signs outside the page. Returns its wallet address. */
 async function injectExtension(app: TestApp, page: Page, name: string): Promise<string> {
   const { chains } = (await (await fetch(`${app.service().url}/sandbox`)).json()) as Chains;
   const rpcUrls = Object.fromEntries(chains.map(({ chain_id, rpc_url }) => [chain_id, rpc_url]));
@@ -46,7 +46,7 @@ export function otherWalletTests(app: () => TestApp): void {
         await evm.getByRole('button', { name: 'Connect wallet' }).click();
         await user.chooseWallet(page, 'Fox');
         await page.locator('[data-requirement="external_wallet"][data-status="completed"]').first().waitFor();
-        // The Solana wallet is next.
+        // Next, the user connects the Solana wallet.
         await user.chooseWallet(page, 'Solana test wallet');
         await user.approve(page, /Sign this message/);
         await page.getByText('All done. You can invest now.').first().waitFor();

@@ -20,7 +20,7 @@ const read = (path: string) => readFileSync(join(folder, path), 'utf8');
 const gzippedSize = (paths: Iterable<string>) =>
   [...paths].reduce((sum, path) => sum + gzipSync(read(path), { level: 9 }).length, 0);
 
-/** Returns a script with everything it imports statically. */
+/** Returns the paths of a script and of everything it imports statically. */
 function withImports(path: string, visited = new Set<string>()): Set<string> {
   if (visited.has(path)) return visited;
   visited.add(path);
@@ -76,7 +76,7 @@ describe('downloads', () => {
     const start = Number(/startxref\n(\d+)\n%%EOF\n$/.exec(pdf)?.[1]);
     expect(pdf.slice(start, start + 5)).toBe('xref\n');
     const offsets = [...pdf.slice(start).matchAll(/^(\d{10}) 00000 n $/gm)].map(([, at]) => Number(at));
-    // Catalog, pages and two fonts, three pages with their content, and the title.
+    // The objects are the catalog, the page list, two fonts, three pages with their contents, and the title.
     expect(offsets.length).toBe(4 + 2 * 3 + 1);
     for (const [index, offset] of offsets.entries())
       expect(pdf.slice(offset)).toMatch(new RegExp(`^${index + 1} 0 obj\n`));

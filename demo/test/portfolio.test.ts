@@ -26,7 +26,9 @@ const order = (id: string, wallet_address: string, dollars: number) =>
     ...{ transaction_hash: '0x4', inserted_at: `2026-01-0${id}T00:00:00.000000Z` },
   }) as TokenizedSwapOrder;
 
-/** Answers as the service does for a user who bought one token with each of two wallets, while the market is closed. */
+/**
+ * Responds like the service for a user who has bought one token with each of two wallets, while the market is closed.
+ */
 const client = {
   participations: { list: async () => ({ data: [] }) },
   offers: { list: async () => ({ data: [apple] }), get: async () => apple },

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { shoot, type TestApp } from './test-app.ts';
 import * as user from './user-actions.ts';
 
-/** Investing on Solana, from an empty wallet to the refund. */
+/** Tests investing on Solana, from an empty wallet to the refund. */
 export function solanaTests(app: () => TestApp): void {
   test('a new user invests on Solana and gets a refund', { timeout: 180_000 }, () =>
     app().visit(async (page) => {

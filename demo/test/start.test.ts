@@ -109,7 +109,7 @@ test('the demo moves the clock only for a signed-in visitor, and by 30 days at m
     expect(await (await move(body, 'a@b.example'))?.json()).toMatchObject({
       message: expect.stringMatching(/^The demo accepts only advance_seconds/),
     });
-  // These pass the check of the demo. The service refuses them, because its clock follows real time.
+  // These values pass the demo's check. The service refuses them, because its clock follows real time.
   for (const advance_seconds of [1, 2_592_000])
     expect(await (await move({ advance_seconds }, 'a@b.example'))?.json()).toMatchObject({
       errors: { clock: [expect.stringContaining('CAUSEWAY_CLOCK=test')] },
@@ -170,7 +170,7 @@ test('the demo keeps its address across restarts, and stops with the service eve
   expect(await demoUrl()).toBe(before);
   process.kill(Number(service.child.pid), 'SIGKILL');
   await expect.poll(() => isStopped(before)).toBe(true);
-  // Ends the remaining processes of the group.
+  // Kills the remaining processes of the group.
   await service.stop('SIGKILL').catch(() => undefined);
   service = await startService({ ...env, CAUSEWAY_DEMO: 'off' });
   expect((await overview()).demo_url).toBeNull();

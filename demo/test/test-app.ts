@@ -12,10 +12,10 @@ export type TestApp = {
   /** The demo's URL. */
   url: string;
   service(): Service;
-  /** Opens a page in a fresh browser context; fails on any error in the console of any of its pages. */
+  /** Opens a page in a fresh browser context. Fails if any page in the context logs an error to the console. */
   visit(run: (page: Page, context: BrowserContext) => Promise<void>): Promise<void>;
   post(path: string, body: object): Promise<Record<string, unknown>>;
-  /** Kills the service and the demo; `restart` starts them again. */
+  /** Kills the service and the demo. `restart` starts them again. */
   kill(): Promise<void>;
   restart(): Promise<void>;
   close(): Promise<void>;
@@ -24,7 +24,7 @@ export type TestApp = {
 let axe: string;
 const SCREENSHOTS = fileURLToPath(new URL('../../artifacts/screenshots/demo/', import.meta.url));
 
-/** Starts Chromium, and the sandbox with the demo as `npm start` does. */
+/** Starts Chromium. Starts the sandbox with the demo, as `npm start` does. */
 export async function startTestApp(): Promise<TestApp> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-demo-'));
   const env = { CAUSEWAY_DATA: dataDir, CAUSEWAY_DEMO: 'on', RATE_LIMIT_ACCOUNT_FORMS: '1000' };
@@ -94,9 +94,9 @@ export const DESKTOP = { width: 1280, height: 860 };
 export const PHONE = { width: 390, height: 844 };
 
 /**
- * Checks that a screen fits a phone and a desktop, and saves screenshots of a light phone and a dark desktop. Checks the
- * accessibility on the phone. With `SCREENSHOTS` set, saves and checks both in light and dark. Use `fullPage: false` if a
- * dialog is open.
+ * Checks that a screen fits a phone and a desktop, and saves screenshots of a phone in light mode and a desktop in dark
+ * mode. Checks accessibility on the phone. If `SCREENSHOTS` is set, checks and saves both devices in both modes. Use
+ * `fullPage: false` if a dialog is open.
  */
 export async function shoot(page: Page, name: string, { fullPage = true } = {}): Promise<void> {
   const isComplete = process.env.SCREENSHOTS !== undefined;
@@ -121,7 +121,7 @@ function isTooWide(page: Page): Promise<boolean> {
   return page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
 }
 
-/** Counts the user's clicks on every page and frame of a context, and the seconds since the first page. */
+/** Counts the user's clicks in every page and frame of a context, and the seconds since the first page opened. */
 export async function startStopwatch(context: BrowserContext) {
   let clicks = 0;
   const startedAt = Date.now();

@@ -24,7 +24,7 @@ export async function openSignIn(app: TestApp, page: Page): Promise<void> {
 
 /**
  * Creates an account on the sign-in page and confirms its email address with the link in the sandbox's mailbox, as a
- * user would. Returns the tab in which the user continues, and the tab of the mailbox.
+ * user would. Returns the tab that the user continues in, and the mailbox tab.
  */
 export async function register(page: Page, email: string): Promise<{ page: Page; mailbox: Page }> {
   await page.getByRole('link', { name: 'Create an account' }).click();
@@ -97,7 +97,7 @@ export async function expectRequirement(page: Page, type: string, status: string
   await page.locator(`[data-requirement="${type}"][data-status="${status}"]`).waitFor();
 }
 
-/** Opens a requirement's step, unless it is open: the checklist shows one at a time. */
+/** Opens a requirement's step, unless it is already open. The checklist shows one step at a time. */
 export async function openRequirement(page: Page, type: string): Promise<Locator> {
   const row = requirement(page, type).first();
   await row.waitFor();
@@ -108,7 +108,7 @@ export async function openRequirement(page: Page, type: string): Promise<Locator
 
 type Decision = { outcome?: string; country?: string };
 
-/** Opens the identity provider's flow from a requirement and submits it with the provider's decision. */
+/** Opens the identity provider's flow from a requirement and submits it with the given decision. */
 export async function verify(page: Page, type: string, decision: Decision = {}): Promise<void> {
   await (await openRequirement(page, type)).getByRole('button').click();
   await submitIdentity(page, decision);
@@ -122,11 +122,11 @@ export async function submitIdentity(page: Page, { outcome = 'Approve', country 
   if (country !== undefined) await flow.getByLabel('Country (two letters)').fill(country);
   await flow.getByLabel(outcome, { exact: true }).check();
   await flow.getByRole('button', { name: 'Send' }).click();
-  // The flow of the next requirement may open at once.
+  // The next requirement's flow may open immediately.
   await page.locator(`.cw-identity-frame[src="${url}"]`).waitFor({ state: 'detached' });
 }
 
-/** Has the tax form of the open step emailed, and signs it through the link in the mailbox's tab. */
+/** Requests the tax form of the open step by email, and signs it through the link in the mailbox tab. */
 export async function signForm(page: Page, mailbox: Page): Promise<void> {
   const row = requirement(page, 'document');
   const signature = row.getByLabel('Signature');

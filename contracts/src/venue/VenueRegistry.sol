@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {Ownable} from "solady/auth/Ownable.sol";
 
 /// @title Venue registry
-/// @notice Maps wallets to user ids, per token id. All wallets of a user have the same id.
+/// @notice Maps wallets to user ids, per token id. All wallets of a user map to the same id.
 contract VenueRegistry is Ownable {
     event Registered(address indexed rwaToken, address indexed user, bytes32 indexed id);
 

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {Token} from "../../src/tokens/Token.sol";
 
-/// @dev Rejects all transfers by returning false once it is frozen.
+/// @dev Once frozen, rejects all transfers by returning false.
 contract FalseToken is Token {
     bool public frozen;
 

@@ -3,8 +3,8 @@ pragma solidity 0.8.37;
 
 import {Token} from "../../src/tokens/Token.sol";
 
-/// @dev Charges one percent of every transfer from users it has marked, and burns all gas for users it has blocked, although
-/// their allowances and balances suffice.
+/// @dev Misbehaves for chosen users, even if their allowances and balances suffice: charges one percent of every
+/// transfer, or burns all gas.
 contract HostileToken is Token {
     mapping(address user => uint256) public treatment;
 

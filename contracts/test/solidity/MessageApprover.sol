@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// @dev An EIP-1271 wallet whose owner approves messages on chain; its signatures are empty.
+/// @dev An EIP-1271 wallet. Its owner approves messages on chain, so its signatures are empty.
 contract MessageApprover {
     address private immutable _owner;
     mapping(bytes32 hash => bool) private _approved;

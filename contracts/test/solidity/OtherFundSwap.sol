@@ -5,9 +5,8 @@ import {Ownable} from "solady/auth/Ownable.sol";
 import {SafeTransferLib} from "solady/utils/SafeTransferLib.sol";
 import {IssuerToken} from "./IssuerToken.sol";
 
-/// @dev A fund swap of another generation: `status()` returns (flags, state); `authorized` asks the issuer's
-/// token, so there is no permission to sign; and `preview` accepts any token, while `swap` enforces a list of
-/// accepted tokens.
+/// @dev A fund swap of another generation. `status()` returns `(flags, state)`. `authorized` asks the issuer's token,
+/// so there is no permission to sign. `preview` accepts any token, but `swap` accepts only listed tokens.
 contract OtherFundSwap is Ownable {
     using SafeTransferLib for address;
 

@@ -4,8 +4,8 @@ pragma solidity 0.8.37;
 import {OwnableRoles} from "solady/auth/OwnableRoles.sol";
 import {SafeTransferLib} from "solady/utils/SafeTransferLib.sol";
 
-/// @dev A sale fund of another generation: the rows of a batch share all gas, and a commit credits the
-/// requested amount even if a different amount arrives.
+/// @dev A sale fund of another generation. The rows of a batch share all its gas. A commit credits the requested amount
+/// even if a different amount arrives.
 contract OtherSaleFund is OwnableRoles {
     using SafeTransferLib for address;
 

@@ -6,9 +6,9 @@ import {ECDSA} from "solady/utils/ECDSA.sol";
 import {SafeTransferLib} from "solady/utils/SafeTransferLib.sol";
 import {IVenueManager, Quote} from "../../src/venue/IVenueManager.sol";
 
-/// @dev A tokenized swap of another generation: it exposes neither its signer nor `eip712Domain()`, its
-/// status has three words with one state per side, and its `Swapped` event has the same topic but other
-/// indexed arguments and the gross amount.
+/// @dev A tokenized swap of another generation. It exposes neither its signer nor `eip712Domain()`. Its status has
+/// three words, with one state per side. Its `Swapped` event has the same topic, but other indexed arguments and the
+/// gross amount.
 contract OtherTokenizedSwap is Ownable {
     using SafeTransferLib for address;
 

@@ -4,8 +4,8 @@ pragma solidity 0.8.37;
 import {ISaleFund} from "../../src/sale/ISaleFund.sol";
 import {SaleFundBase} from "../../src/sale/SaleFundBase.sol";
 
-/// @dev A fund like some that third parties have deployed: it credits the requested amount without measuring
-/// what arrived, and its batches have no gas cap per row.
+/// @dev A fund like some third-party deployments: it credits the requested amount without checking what arrived, and
+/// its batches have no gas limit per row.
 contract TrustingFund is ISaleFund, SaleFundBase {
     uint256 public constant VERSION = 1;
 

@@ -155,8 +155,8 @@ describe('a buy', () => {
     const manager = await deploy(chain, lyingManager);
     const swap = await deploy(chain, tokenizedSwap, [swapConfig(manager.address)]);
     await send(chain, alice, { ...venue.dollar, functionName: 'approve', args: [swap.address, maxUint256] });
-    // The contract already holds assets. They belong to its owner and must not make up for what the venue
-    // fails to deliver.
+    // The contract already holds assets that belong to its owner. They must not make up for assets that the venue fails
+    // to deliver.
     await send(chain, owner, { ...venue.asset, functionName: 'mint', args: [swap.address, 100n * unit] });
     deployment = { swap, venue };
     const call = await signedSwap(chain, deployment);

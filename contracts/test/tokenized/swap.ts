@@ -9,7 +9,7 @@ export type Deployment = { swap: Swap; venue: Venue };
 
 export const name = 'Acme Securities Swap';
 export const feeBps = 50n;
-/** 1,000 dollars net (5 assets at 200) plus the fee. */
+/** 1,000 dollars (5 assets at 200 dollars each) plus the fee. */
 export const gross = 1_005_000_000n;
 
 export const requestTypes = {

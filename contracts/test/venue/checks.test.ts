@@ -40,7 +40,7 @@ async function signedMint(overrides: Partial<Quote> = {}): Promise<Call> {
   return mint(quote, await signQuote(chain, venue, quote));
 }
 
-/** Each fault on its own, in the order in which the deployed managers check for them. */
+/** One fault at a time, in the order in which the deployed managers check for them. */
 const faults: {
   name: string;
   selector: Hex;

@@ -23,7 +23,7 @@ const sample = {
 const structHash = '0x7dc9a78d3925e19b514ae8e2ce187d0c0ba63e914d26c37d5ff5c4c5d6fbfa83';
 const digest = '0xca9f46dd275ab515002ba99d7713d50ae66132cc88a1853cd56f76f3bef50b9e';
 
-/** Starts a chain with our compiled manager at the venue's own address. */
+/** Starts a chain with our compiled manager at the address of the venue's deployed manager. */
 async function startImpersonating({ chainId, manager }: { chainId: number; manager: `0x${string}` }) {
   const chain = await startChain();
   const { manager: ours } = await deployVenue(chain);

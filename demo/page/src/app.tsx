@@ -73,7 +73,7 @@ function Redirect({ to }: { to: string }) {
   return null;
 }
 
-/** Opens the mailbox. The service's pages link here, for example the page "Check your email". */
+/** Opens the mailbox. The service's pages link here, for example the "Check your email" page. */
 function MailLink() {
   useEffect(() => {
     openPanel();
@@ -103,7 +103,7 @@ export function ScreenSkeleton() {
   );
 }
 
-/** Catches the error of a failed screen, so that the rest of the page keeps working. */
+/** Catches errors from a screen, so that the rest of the page keeps working. */
 class ErrorBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
   override state = { error: null };
 

@@ -22,8 +22,8 @@ export function useCalls(): readonly LoggedCall[] {
 }
 
 /**
- * Formats a call as a curl command. The command contains `$TOKEN` instead of the token, so that copying it leaks no
- * token.
+ * Formats a call as a curl command. The command contains `$TOKEN` instead of the token, so that sharing the command
+ * does not leak the token.
  */
 export function toCurl(call: Pick<Call, 'method' | 'path' | 'requestBody'>, baseUrl: string): string {
   const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,6 +1,6 @@
 const TIMEOUT_MS = 10_000;
 
-/** Calls a method of a chain's node. Throws if the node reports an error or no result. */
+/** Calls a method of a chain's node. Throws if the node returns an error or no result. */
 export async function callNode<Result>(url: string, method: string, params: unknown[]): Promise<Result> {
   const response = await fetch(url, {
     method: 'POST',

@@ -14,7 +14,7 @@ export function isEvmConfig(config: ChainConfig): config is EvmChainConfig {
   return isEvmChain(config.chain);
 }
 
-/** The page's configuration from the server. Fields that only a sandbox has are null or empty elsewhere. */
+/** The page's configuration from the server. Sandbox-only fields are null or empty outside a sandbox. */
 export type DemoConfig = {
   base_url: string;
   is_sandbox: boolean;
@@ -36,7 +36,7 @@ export async function loadJson<Body>(url: string): Promise<Body> {
   return (await response.json()) as Body;
 }
 
-/** Sends a POST to the demo's own server; throws with the server's message on failure. */
+/** Sends a POST request to the demo's own server. On failure, throws an error with the server's message. */
 export async function postJson<Body>(url: string, body: unknown): Promise<Body> {
   const response = await fetch(url, {
     method: 'POST',

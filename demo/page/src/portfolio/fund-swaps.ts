@@ -20,7 +20,7 @@ export type FundSwap = {
 
 type Log = { transactionHash: string; blockNumber: string; topics: string[]; data: string };
 
-/** Reads from the chain which swaps the wallet has made into a fund. The chain is the only record of these swaps. */
+/** Reads the wallet's swaps into a fund from the chain, which is the only record of them. */
 export async function readFundSwaps(
   offer: OfferDetails,
   chains: readonly ChainConfig[],

@@ -12,14 +12,14 @@ import type { FundSwap } from './fund-swaps.ts';
 export type Amount = { units: bigint; decimals: number; code: string };
 
 /**
- * What an investment bought. In a token sale, the quantity is an estimate at the current price, because the issuer
+ * The quantity that an investment bought. In a token sale, it is an estimate at the current price, because the issuer
  * delivers the tokens later.
  */
 export type Quantity = Amount & { isEstimate: boolean };
 
-/** One investment of any kind, as the history and the order page show it. */
+/** One investment of any kind, as shown in the history and on the order page. */
 export type Entry = {
-  /** The path of its order page. */
+  /** The path of the order page. */
   path: string;
   at: string;
   offer: OfferDetails;

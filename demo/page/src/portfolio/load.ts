@@ -3,14 +3,14 @@ import type { ChainConfig } from '../config.ts';
 import { readFundSwaps } from './fund-swaps.ts';
 import { type Entry, fromFundSwap, fromOrder, fromParticipation, type Quantity } from './history.ts';
 
-/** What the user holds of one asset on one chain. `value`, `cost` and `gain` are in millionths of a dollar. */
+/** The user's holding of one asset on one chain. `value`, `cost` and `gain` are in millionths of a dollar. */
 export type Holding = {
   offer: OfferDetails;
   chain: Chain;
   quantity: Quantity;
   /** Null if there is no price. */
   value: bigint | null;
-  /** What the user paid, without fees. */
+  /** The amount that the user paid, without fees. */
   cost: bigint;
   /** Null for token sales, which are valued at their cost. Also null if the value is null or the cost is 0. */
   gain: bigint | null;
@@ -80,7 +80,7 @@ async function readHolding(client: Causeway, source: Source): Promise<Holding | 
   const cost = entries.reduce((sum, { paid, fee }) => sum + toUsd(paid.units - fee.units, paid.decimals), 0n);
   const quantity = isSale ? sumReceived(entries, offer) : await readBalance(client, source);
   if (quantity === null || quantity.units === 0n) return null;
-  // The tokens of a sale have no market price until they are traded, so they are valued at what they cost.
+  // The tokens of a sale have no market price until they are traded, so they are valued at cost.
   if (isSale) return { offer, chain, quantity, cost, value: cost, gain: null };
   const price = await readPrice(client, offer);
   const value =
@@ -108,7 +108,7 @@ async function readBalance(
 
 /**
  * Returns the price of one token in dollars with 18 decimals. For a fund, this is the price of the first option. For a
- * tokenized asset, it is the live price. While the asset cannot be traded, it is the last recorded price.
+ * tokenized asset, it is the live price, or the last recorded price while the asset cannot be traded.
  */
 async function readPrice(client: Causeway, offer: OfferDetails): Promise<bigint | null> {
   if (offer.type !== 'tokenized::swap') return toPrice(offer.options[0]?.price_usd);

@@ -1,4 +1,4 @@
-/** A line of a document: a heading, a term with its value, or plain text. */
+/** A line in a document: a heading, a term with its value, or plain text. */
 export type PdfLine = { heading: string } | { term: string; value: string } | { text: string };
 
 const PAGE = { width: 595, height: 842, margin: 56 };
@@ -7,7 +7,7 @@ const LINES_PER_PAGE = Math.floor((PAGE.height - 2 * PAGE.margin) / LINE_HEIGHT)
 const VALUE_X = 210;
 const MAX_VALUE_LENGTH = 66;
 
-/** Creates a PDF (ISO 32000) of plain text in Helvetica, on as many A4 pages as it needs. */
+/** Creates a plain-text PDF (ISO 32000) in Helvetica, on as many A4 pages as the text needs. */
 export function createPdf(title: string, lines: readonly PdfLine[]): string {
   const wrapped = lines.flatMap(wrap);
   const pages: PdfLine[][] = [];

@@ -8,7 +8,7 @@ import { showUsd } from './usd.ts';
 
 const ISSUER = { text: 'Harbour Invest. A demo built on Causeway; nothing here is an offer of securities.' };
 
-/** Saves a receipt of one investment. */
+/** Downloads a receipt for one investment. */
 export function downloadReceipt(entry: Entry): void {
   const { offer, at, chain, status, paid, fee, received, transactions } = entry;
   const lines: PdfLine[] = [
@@ -29,7 +29,7 @@ export function downloadReceipt(entry: Entry): void {
   save('receipt', lines);
 }
 
-/** Saves a statement of all holdings and of the history. */
+/** Downloads a statement with all holdings and the history. */
 export function downloadStatement(holdings: readonly Holding[], history: readonly Entry[]): void {
   const lines: PdfLine[] = [
     { heading: 'Statement' },

@@ -4,7 +4,8 @@ import { useApp } from '../app-context.tsx';
 import { loadPortfolio, type Portfolio } from './load.ts';
 
 /**
- * The polling interval with an event stream. Only orders and sales cause events. Prices and fund balances are polled.
+ * The polling interval with an event stream. Prices and fund balances are polled, because only orders and sales cause
+ * events.
  */
 const LIVE_INTERVAL_MS = 60_000;
 /** The polling interval without an event stream. */
@@ -13,9 +14,7 @@ const EVENTS = ['participation.*', 'tokenized_swap.*'] as const;
 
 type Result = { wallet: string | undefined; portfolio: Portfolio | undefined; error: unknown };
 
-/**
- * Reads the portfolio of the connected wallet. Reads it again after events and at intervals, while the page is visible.
- */
+/** Reads the connected wallet's portfolio. While the page is visible, reads it again after events and at intervals. */
 export function usePortfolio() {
   const client = useCauseway();
   const { config } = useApp();

@@ -8,7 +8,7 @@ const SESSIONS = [
   ['New York hours', null],
 ] as const;
 
-/** Sets the trading session of the simulated venue. */
+/** Sets the simulated venue's trading session. */
 export function Market() {
   const invalidate = useInvalidate();
   const { isBusy, message, send } = useControl();

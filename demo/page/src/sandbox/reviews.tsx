@@ -21,8 +21,8 @@ const FORM_ACTIONS = [
 ] as const;
 
 /**
- * Controls of the sandbox that act for the providers. The user decides the outcome of their own identity reviews, and
- * signs, declines or expires their own tax form.
+ * Sandbox controls that act as the providers. Users decide the outcome of their own identity reviews, and sign, decline
+ * or expire their own tax forms.
  */
 export function Reviews() {
   const { isBusy, message, send } = useControl();

@@ -75,7 +75,7 @@ export function LandingScreen({ returnTo = '/offers' }: { returnTo?: string }) {
   );
 }
 
-/** Shows offers to visitors; the server loads them with the partner's own credentials. */
+/** Shows offers to visitors. The server loads the offers with the partner's own credentials. */
 function OfferPreviews() {
   const { offers, isFailing } = useOfferPreviews();
   if (offers?.length === 0) return null;
@@ -98,7 +98,7 @@ function OfferPreviews() {
 const FIRST_RETRY_DELAY_MS = 1_000;
 const MAX_RETRY_DELAY_MS = 15_000;
 
-/** Loads the offers, and tries again until it succeeds. */
+/** Loads the offers. Retries until this succeeds. */
 function useOfferPreviews() {
   const [state, setState] = useState({ offers: null as readonly Offer[] | null, isFailing: false });
   useEffect(() => {

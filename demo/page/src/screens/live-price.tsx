@@ -23,7 +23,7 @@ export function LivePrice({ symbol }: { symbol: string }) {
   const [pointed, setPointed] = useState<PricePoint>();
   const { data: market, error } = useMarket({ symbol, range }, { pollIntervalMs: MARKET_INTERVAL_MS });
   const { data: status } = useTradingStatus({ symbol, side: 'buy' }, { pollIntervalMs: STATUS_INTERVAL_MS });
-  // A closed market has no quotes, so they are not requested until it opens.
+  // A closed market has no quotes, so none are requested until the market opens.
   const enabled = status?.tradable === true;
   const isClosed = status?.tradable === false;
   const query = { symbol, side: 'buy', token_amount: '1' } as const;
@@ -117,7 +117,7 @@ function Facts({
   );
 }
 
-/** The recorded prices, and the live one at the end. */
+/** Returns the recorded prices, followed by the live price. */
 function toPoints(market: TokenizedSwapMarket | undefined, live: string | undefined): PricePoint[] {
   const recorded = (market?.prices.data ?? []).map(({ price, recorded_at }) => ({
     at: Date.parse(recorded_at),
@@ -127,7 +127,7 @@ function toPoints(market: TokenizedSwapMarket | undefined, live: string | undefi
 }
 
 /**
- * Returns the price from which the change is measured. For the range `1d`, this is the previous close if it is known.
+ * Returns the price that the change is measured from. For the range `1d`, this is the previous close if known.
  * Otherwise it is the first price of the range, or undefined if there are fewer than two prices.
  */
 function startOf(market: TokenizedSwapMarket | undefined, range: Range, points: readonly PricePoint[]) {

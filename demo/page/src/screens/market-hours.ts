@@ -2,7 +2,7 @@ import type { TokenizedSwapMarket } from '@causeway/sdk';
 
 const TIME = { hour: '2-digit', minute: '2-digit' } as const;
 const DAY_MS = 86_400_000;
-/** The start and the end of the regular session, as the time of day in New York. */
+/** The start and the end of the regular session, as times of day in New York. */
 const OPENS_MS = 9.5 * 3_600_000;
 const CLOSES_MS = 16 * 3_600_000;
 

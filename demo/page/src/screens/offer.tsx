@@ -137,13 +137,13 @@ function Side({ offer, selected }: { offer: OfferDetails; selected: OfferOption 
   );
 }
 
-/** Says what is next: "Start: 7 steps, about 4 minutes". */
+/** Returns the button's label: "Start: 7 steps, about 4 minutes". */
 function describeProgress({ done, steps, minutes }: { done: number; steps: number; minutes: number }) {
   const count = (number: number, unit: string) => `${number} ${unit}${number === 1 ? '' : 's'}`;
   return `${done === 0 ? 'Start' : 'Continue'}: ${count(steps, 'step')}, about ${count(minutes, 'minute')}`;
 }
 
-/** Returns true if the user cannot become eligible for the option, whatever they do; the checklist says why. */
+/** Returns true if nothing can make the user eligible for the option. The checklist says why. */
 function useIsRejected(offerId: string, optionId: string | undefined): boolean {
   const { data } = useEligibility(offerId);
   const option = data?.options.find(({ offer_option_id }) => offer_option_id === optionId);
@@ -168,7 +168,7 @@ function OfferCountdown({ offer: { starts_at, ends_at } }: { offer: OfferDetails
 }
 
 /**
- * Shown while the offer loads. Its height is fixed, because the components' own skeletons would grow and shift the
+ * Shown while the offer loads. The height is fixed, because the components' own skeletons would grow and shift the
  * layout.
  */
 function OfferSkeleton() {

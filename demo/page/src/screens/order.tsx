@@ -16,7 +16,7 @@ import { Address, Copyable } from '../shell/copyable.tsx';
 import { EntryStatus } from './portfolio.tsx';
 import { dollars } from './price-change.tsx';
 
-/** The page of one investment: amounts, transactions and the receipt. */
+/** The order page of one investment: amounts, transactions and the receipt. */
 export function OrderScreen({ path }: { path: string }) {
   const { portfolio, error, refresh } = usePortfolio();
   const entry = portfolio?.history.find((one) => one.path === path);

@@ -77,7 +77,7 @@ function NothingYet() {
   );
 }
 
-/** Shows pending investments, above everything that is settled. */
+/** Shows pending investments above the settled investments. */
 function PendingStrip({ entries }: { entries: readonly Entry[] }) {
   if (entries.length === 0) return null;
   return (

@@ -10,7 +10,7 @@ export function directionOf(percent: number): keyof typeof SIGNS {
   return percent < 0 ? 'down' : 'up';
 }
 
-/** Shows a change in percent, with the period it covers. */
+/** Shows a price change in percent and the period it covers. */
 export function PriceChange({ from, to, since }: { from: number; to: number; since?: string }) {
   const percent = ((to - from) / from) * 100;
   const direction = directionOf(percent);

@@ -128,7 +128,7 @@ function showTime(at: number, range: Props['range']): string {
 type Scale = { x(index: number): number; y(price: number): number; ticks: number[] };
 
 /**
- * Returns the scale of the chart, with some space above the highest and below the lowest price. The scale spans at
+ * Returns the chart's scale, with some space above the highest price and below the lowest price. The scale spans at
  * least 0.2% of the price, so that noise does not look like a trend.
  */
 function scaleOf(points: readonly PricePoint[]): Scale {

@@ -47,7 +47,7 @@ function Banner() {
   );
 }
 
-/** The resources to reload after an outage: all of them. The type check fails if one is missing. */
+/** The resources to reload after an outage. The type check fails unless all resources are listed. */
 const RELOADED = Object.keys({
   ...{ offers: 1, offer: 1, eligibility: 1, requirements: 1, requirementStatuses: 1, connectedWallets: 1 },
   ...{ participations: 1, participation: 1, pii: 1, tokenBalance: 1, tokenAllowance: 1, swapPreview: 1 },

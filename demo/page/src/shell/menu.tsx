@@ -8,7 +8,7 @@ type MenuProps = {
   children: (close: () => void) => ReactNode;
 };
 
-/** A button that opens a small panel; Escape, a click elsewhere or losing the focus closes it. */
+/** A button that opens a small panel. The Escape key, a click elsewhere or losing focus closes the panel. */
 export function Menu({ label, button, className = '', children }: MenuProps) {
   const [isOpen, setOpen] = useState(false);
   const container = useRef<HTMLDivElement>(null);

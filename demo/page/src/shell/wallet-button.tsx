@@ -7,7 +7,7 @@ import { Menu } from './menu.tsx';
 
 const shortAddress = (address: string) => `${address.slice(0, 6)}…${address.slice(-4)}`;
 
-/** Shows the connected wallet with its menu, or a button to connect one. */
+/** Shows the connected wallet with its menu, or a button to connect a wallet. */
 export function WalletButton() {
   const { wallet, disconnect } = useWallet('ethereum');
   const address = useChecksum(wallet?.address ?? '');

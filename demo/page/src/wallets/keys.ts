@@ -17,7 +17,7 @@ export function newEvmKey(): `0x${string}` {
   return `0x${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** Creates a key in the format Solana wallets export: base58 of the seed followed by the public key. */
+/** Creates a key in the format that Solana wallets export: the seed followed by the public key, in base58. */
 export async function newSolanaKey(): Promise<string> {
   const pair = (await crypto.subtle.generateKey({ name: 'Ed25519' }, true, [
     'sign',

@@ -41,7 +41,7 @@ export async function openTestWallet(id: string, name: string, chains: Chains): 
       return next(amount === undefined ? call : withAmount(call, amount));
     },
   });
-  // Funds a new wallet with gas and dollars, so that sandbox users need not do it themselves.
+  // Funds a new wallet with gas and dollars, so that sandbox users do not have to do it themselves.
   void Promise.allSettled(chains.map((chain) => topUp(chain, wallet.address)));
   return {
     protocol: 'ethereum',
@@ -85,7 +85,7 @@ async function topUpLamports({ chain, rpc_url }: ChainConfig, address: string): 
   await postJson(`/sandbox/chains/${chain}/faucet`, { address, amount: String(LAMPORTS) });
 }
 
-/** Returns what the owner has to approve, or null if the call needs no approval. */
+/** Returns the request that the owner must approve, or null if the call needs no approval. */
 function approvalRequestOf(call: WalletCall, chains: Chains, chainId: number): ApprovalRequest | null {
   if (call.method === 'personal_sign') return { type: 'message', text: readSignedText(call) };
   if (call.method === 'eth_signTypedData_v4') {

@@ -5,7 +5,7 @@ import solanaIcon from '../images/solana-wallet.svg';
 import icon from '../images/test-wallet.svg';
 
 /**
- * Returns test wallets, so that users need no browser extension. Their keys are created in this browser and never leave
+ * Returns test wallets, so that users need no browser extension. The keys are created in this browser and never leave
  * it.
  */
 export function testWallets(chains: readonly ChainConfig[]): WalletConnector[] {
