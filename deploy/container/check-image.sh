@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds the image with buildah, without a daemon, and runs it. Needs root on Debian, and takes some minutes, so CI only runs the same steps
-# without a container (check-release.sh). Where docker.io cannot be reached, a base image with the same name is made of Debian's packages
-# and the npm package of Node 24.
+# Builds the image with buildah, without a daemon, and runs it. Needs root on Debian and takes a few minutes, so CI runs
+# only the same steps without a container (`check-release.sh`). If docker.io is unreachable, builds a base image with
+# the same name from Debian packages and the npm package of Node 24.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 base=docker.io/library/node:24-bookworm-slim
@@ -26,7 +26,7 @@ if ! images pull --quiet "$base"; then
   rm -r "$root"
 fi
 
-# npm in the build uses the registry and the cache of this machine.
+# During the build, npm uses this machine's registry setting and cache.
 printf 'registry=%s\n' "$(npm config get registry)" > "$folder/npmrc"
 images build --quiet --format docker --network host --pull-never --volume "$folder/npmrc:/root/.npmrc:ro" \
   --volume "$(npm config get cache):/root/.npm" --ignorefile deploy/container/Containerfile.dockerignore --file deploy/container/Containerfile --tag causeway .

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the steps of the Containerfile without a container, and checks the size and the start of the result.
+# Runs the steps of the Containerfile without a container. Checks the installation's size, and that it starts.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 release=$(mktemp -d)
@@ -7,7 +7,7 @@ trap 'rm -rf "$release"' EXIT
 node service/bin/release.mjs "$release"
 (cd "$release" && npm ci --omit=dev --ignore-scripts --no-audit --no-fund)
 size=$(du -sm "$release" | cut -f 1)
-echo "The production installation has $size MB."
+echo "The production installation takes up $size MB."
 [ "$size" -lt 150 ] || { echo 'It must stay below 150 MB.'; exit 1; }
 cd /
 node "$release/service/bin/causeway.mjs" --help > /dev/null

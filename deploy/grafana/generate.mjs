@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 
-// Writes the Grafana dashboards next to this file: node deploy/grafana/generate.mjs
-// A panel is [title, unit, ...[query, legend]]. Panels are placed in rows of three.
+// Writes the Grafana dashboards next to this file. Run it with `node deploy/grafana/generate.mjs`. A panel is `[title,
+// unit, ...[query, legend]]`. Panels are placed in rows of three.
 const HTTP = 'causeway_http_request_duration_seconds';
 const rate = (metric, by, selector = '') => `sum by (${by}) (rate(${metric}${selector}[5m]))`;
 const p99 = (by, selector = '') =>
@@ -20,7 +20,7 @@ const DASHBOARDS = {
     ],
     ['Nodes by version', 'short', ['count by (version) (causeway_build_info)', '{{version}}']],
     [
-      'Participations that settlement has yet to finish',
+      'Participations waiting for settlement',
       'short',
       ['sum by (status) (max by (chain, status) (causeway_settlement_backlog))', '{{status}}'],
     ],
@@ -29,9 +29,9 @@ const DASHBOARDS = {
       'short',
       ['max by (chain, reason) (causeway_settlement_waiting)', '{{chain}} {{reason}}'],
     ],
-    ['Oldest entry of each queue', 's', ['max by (queue) (causeway_queue_oldest_seconds)', '{{queue}}']],
+    ['Oldest entry in each queue', 's', ['max by (queue) (causeway_queue_oldest_seconds)', '{{queue}}']],
     [
-      'Days that the operators can pay',
+      'Days until operator balances run out',
       'd',
       ['min by (chain, address) (causeway_operator_balance_days)', '{{chain}} {{address}}'],
     ],
@@ -57,7 +57,7 @@ const DASHBOARDS = {
     ['Password checks', 'ops', ['sum(rate(causeway_password_checks_total[5m]))', 'checks']],
     ['Rate limits that refuse', 'reqps', [rate('causeway_rate_limited_total', 'limit'), '{{limit}}']],
     [
-      'Token checks answered by the cache',
+      'Token checks served from the cache',
       'percentunit',
       [
         'sum(rate(causeway_token_cache_requests_total{outcome="hit"}[5m])) / sum(rate(causeway_token_cache_requests_total[5m]))',
@@ -100,7 +100,7 @@ const DASHBOARDS = {
     ],
     ['Paused', 'short', ['max by (subject, reason) (causeway_settlement_paused)', '{{subject}} {{reason}}']],
     [
-      'Seconds since the last good round',
+      'Seconds since the last successful round',
       's',
       [
         'time() - max by (chain) (causeway_settlement_last_round_timestamp_seconds{chain=~"$chain"})',
@@ -121,13 +121,13 @@ const DASHBOARDS = {
       ['min by (chain, address) (causeway_operator_balance{chain=~"$chain"})', '{{chain}} {{address}}'],
     ],
     [
-      'Fees of 24 hours and their limit',
+      'Fees in 24 hours and their limit',
       'short',
       ['max by (chain, address) (causeway_operator_gas_spent{chain=~"$chain"})', 'spent {{address}}'],
       ['max by (chain) (causeway_operator_gas_limit{chain=~"$chain"})', 'limit'],
     ],
     [
-      'Value of 24 hours and its limit',
+      'Value moved in 24 hours and its limit',
       'short',
       [
         'max by (role, token, address) (causeway_operator_value_spent{chain=~"$chain"})',
@@ -171,7 +171,7 @@ const DASHBOARDS = {
       [rate('causeway_rpc_requests_total', 'chain, provider'), '{{chain}} {{provider}}'],
     ],
     [
-      'Requests without a good answer',
+      'Requests without a valid response',
       'reqps',
       [
         rate('causeway_rpc_requests_total', 'chain, provider, outcome', '{outcome!="answered"}'),
@@ -179,7 +179,7 @@ const DASHBOARDS = {
       ],
     ],
     [
-      'Share of good answers',
+      'Share of valid responses',
       'percentunit',
       [
         'sum by (chain, provider) (rate(causeway_rpc_requests_total{outcome="answered"}[5m])) / sum by (chain, provider) (rate(causeway_rpc_requests_total[5m]))',
@@ -207,7 +207,7 @@ const DASHBOARDS = {
       [rate('causeway_upstream_requests_total', 'upstream, outcome'), '{{upstream}} {{outcome}}'],
     ],
     [
-      'Provider calls without an answer',
+      'Provider calls without a response',
       'reqps',
       [rate('causeway_upstream_requests_total', 'upstream', '{outcome!="answered"}'), '{{upstream}}'],
     ],
@@ -221,7 +221,7 @@ const DASHBOARDS = {
       'reqps',
       [rate('causeway_webhook_attempts_total', 'outcome'), '{{outcome}}'],
     ],
-    ['Webhooks that wait', 'short', ['max(causeway_queue_length{queue="webhooks"})', 'waiting']],
+    ['Waiting webhooks', 'short', ['max(causeway_queue_length{queue="webhooks"})', 'waiting']],
     ['Oldest webhook', 's', ['max(causeway_queue_oldest_seconds{queue="webhooks"})', 'oldest']],
   ],
   queues: [
@@ -234,31 +234,31 @@ const DASHBOARDS = {
     ],
     ['Housekeeping failures', 'ops', [rate('causeway_housekeeping_failures_total', 'step'), '{{step}}']],
     [
-      'Audit log: seconds since it was sealed',
+      'Audit log: seconds since last sealed',
       's',
       ['time() - max(causeway_audit_sealing_last_run_timestamp_seconds)', 'sealed'],
     ],
     [
-      'Audit log: failed attempts to seal it',
+      'Audit log: failed sealing attempts',
       'ops',
       [rate('causeway_audit_sealing_failures_total', 'instance'), '{{instance}}'],
     ],
-    ['Tokenized orders of restricted users', 'short', ['max(causeway_restricted_orders)', 'orders']],
+    ['Tokenized orders by restricted users', 'short', ['max(causeway_restricted_orders)', 'orders']],
   ],
   postgresql: [
     [
-      'Connections of the nodes',
+      'Database connections by state',
       'short',
       ['sum by (state) (causeway_database_connections{state!="max"})', '{{state}}'],
       ['sum(causeway_database_connections{state="max"})', 'max'],
     ],
     [
-      'Statements that wait for a connection',
+      'Statements waiting for a connection',
       'short',
       ['max by (instance) (causeway_database_waiting)', '{{instance}}'],
     ],
     ['Nodes that receive notifications', 'short', ['sum(causeway_database_listener_connected)', 'connected']],
-    // From postgres_exporter, which is part of most installations of PostgreSQL and Patroni.
+    // These metrics come from `postgres_exporter`, which most PostgreSQL and Patroni installations run.
     [
       'Transactions',
       'ops',
@@ -280,7 +280,7 @@ const DASHBOARDS = {
   ],
   nodes: [
     [
-      'Version, Node.js and secret of each node',
+      'Version, Node.js version and secret of each node',
       'short',
       [
         'max by (instance, version, node_version, secret_fingerprint) (causeway_build_info)',
