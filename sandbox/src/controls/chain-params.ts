@@ -23,7 +23,7 @@ export type ChainControl = {
   fault(input: { mode: FaultMode; for_seconds?: number }): Promise<unknown>;
 };
 
-/** Returns the controls of every embedded chain. */
+/** Returns the controls for every embedded chain. */
 export function embeddedChains({ call }: Pick<SimulatorControl, 'call'>): ChainControl[] {
   return [
     ...EMBEDDED_CHAINS.map(
@@ -48,7 +48,7 @@ export function embeddedChains({ call }: Pick<SimulatorControl, 'call'>): ChainC
   ];
 }
 
-/** Throws `chain_not_supported` if the chain is not an embedded one. */
+/** Throws `chain_not_supported` if no embedded chain has this name. */
 export function requireEmbeddedChain(chains: readonly ChainControl[], name: string): ChainControl {
   const found = chains.find(({ chain }) => chain === name);
   if (found === undefined)

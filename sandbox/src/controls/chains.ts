@@ -9,7 +9,7 @@ import type { ControlGroup } from './control-group.ts';
 import { faucetRoute } from './faucet.ts';
 import { faultInput } from './faults.ts';
 
-/** The addresses with a role in the contracts, under the names that `GET /sandbox` uses. */
+/** The addresses that have a role in the contracts, by the names that `GET /sandbox` uses. */
 const ROLES = [
   ['operator', roles.operator],
   ['supplier', roles.supplier],
@@ -77,7 +77,7 @@ function blockRoutes(chains: readonly ChainControl[]) {
       operationId: 'reorganiseChain',
       summary: 'Replace the latest blocks (reorg)',
       description:
-        'The new blocks are empty. The transactions of the dropped blocks return to the mempool (`return`, the default) or are discarded (`drop`). On Solana, final slots cannot be replaced.',
+        'The new blocks are empty. The transactions in the dropped blocks return to the mempool (`return`, the default) or are discarded (`drop`). On Solana, final slots cannot be replaced.',
       params: ChainParams,
       body: Closed({
         depth: Type.Integer({ minimum: 1, maximum: 1_000 }),
@@ -95,7 +95,7 @@ function blockRoutes(chains: readonly ChainControl[]) {
       path: '/sandbox/chains/:chain/interval',
       operationId: 'setBlockInterval',
       summary:
-        'Set the block interval in milliseconds; 0 mines a block per transaction or, on Solana, stops the slots',
+        'Set the block interval in milliseconds. 0 mines one block per transaction; on Solana, 0 stops slots from advancing',
       params: ChainParams,
       body: Closed({ milliseconds: Type.Integer({ minimum: 0, maximum: 600_000 }) }),
       reply: ChainHead,

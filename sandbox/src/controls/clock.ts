@@ -13,12 +13,12 @@ const MoveClock = Closed({
 });
 
 /**
- * The latest time to which the clock can be set. Timestamps after it must still fit the API, where years have four
- * digits.
+ * The latest time that the clock can be set to. It leaves room for later timestamps, because years have four digits in
+ * the API.
  */
 const MAX_TIME_MS = Date.parse('9000-01-01T00:00:00Z');
 
-/** The test clock of the service and of the simulators. */
+/** The test clock that the service and the simulators use. */
 export function clockControls({ control }: Simulators): ControlGroup {
   return {
     routes: [
@@ -28,7 +28,7 @@ export function clockControls({ control }: Simulators): ControlGroup {
         operationId: 'moveClock',
         summary: 'Move the test clock',
         description:
-          'The market is always open until you use `set_to`; from then on it follows trading hours.',
+          'The market is always open until you use `set_to`. From then on, it follows trading hours.',
         body: MoveClock,
         reply: Closed({ object: ObjectName('clock'), now: Timestamp }),
         errors: ['validation_failed'],

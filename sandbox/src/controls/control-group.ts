@@ -3,7 +3,7 @@ import type { Plugin } from '@causeway/service/http/server.ts';
 import type { SandboxLanding } from '@causeway/service/pages/landing-page.ts';
 import type { FaultTargets } from './faults.ts';
 
-/** What one area (such as mail or the chains) adds to the sandbox. */
+/** The routes and other parts that one area (such as mail or the chains) adds to the sandbox. */
 export type ControlGroup = {
   /** The members that this area adds to `GET /sandbox`. */
   overview?: () => Record<string, unknown> | Promise<Record<string, unknown>>;

@@ -31,7 +31,7 @@ export function faultRoute(targets: FaultTargets) {
   });
 }
 
-/** Builds the input of a simulator's fault control. */
+/** Builds the input for a simulator's fault control. */
 export function faultInput(mode: FaultMode, forSeconds: number | undefined) {
   return { mode, ...(forSeconds !== undefined && { for_seconds: forSeconds }) };
 }

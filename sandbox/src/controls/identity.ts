@@ -10,7 +10,7 @@ import type { ControlGroup } from './control-group.ts';
 import { faultInput } from './faults.ts';
 import { requireUserByEmail } from './users.ts';
 
-/** The controls of the simulated identity provider: its verification page, its reviews and its faults. */
+/** The controls for the simulated identity provider: its verification page, its reviews and its faults. */
 export function identityControls({ control, identity }: Simulators): ControlGroup {
   return {
     overview: () => ({ identity_flow_url: `${identity.url}/flow?token={kyc_token}` }),

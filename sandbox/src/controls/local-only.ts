@@ -7,7 +7,7 @@ type Headers = Record<string, string | string[] | undefined>;
 
 const FORWARDING_HEADER = /^(x-forwarded(-.*)?|forwarded|x-real-ip|via)$/;
 
-/** Restricts a control to requests whose `Host` header names this machine and that have not passed through a proxy. */
+/** Restricts a control to requests that are addressed to this machine and have not passed through a proxy. */
 export function localOnly(ctx: Context, route: Route): Route {
   return {
     ...route,
@@ -19,7 +19,7 @@ export function localOnly(ctx: Context, route: Route): Route {
 }
 
 /**
- * Refuses requests whose `Host` header names another host, and requests that have passed through a proxy. Otherwise, a
+ * Refuses requests with another host in the `Host` header, and requests that have passed through a proxy. Otherwise a
  * web page could reach loopback through its own host name (DNS rebinding), and a proxy could expose the controls.
  */
 export function assertLocal({ config, baseUrl }: Context, headers: Headers): void {

@@ -62,8 +62,8 @@ export function mailControls(ctx: Context, mailServer: MailServer, simulators: S
 }
 
 /**
- * Waits until no mail is queued, for at most three seconds. The service sends mail after it replies, so a script could
- * otherwise miss the mail that it has just caused.
+ * Waits up to three seconds until no mail is queued. The service sends mail after it replies, so a script could
+ * otherwise miss mail that it has just triggered.
  */
 async function waitForDelivery({ db }: Context): Promise<void> {
   for (const deadline = Date.now() + DELIVERY_TIMEOUT_MS; Date.now() < deadline; await sleep(20))
@@ -82,7 +82,7 @@ async function listDocumentMails({ control }: Simulators): Promise<ListedMail[]>
   }));
 }
 
-/** The mailbox page for sandboxes that run without the demo, which has its own mailbox. */
+/** The mailbox page for sandboxes without the demo. (The demo has its own mailbox.) */
 function mailboxPage(mails: readonly ReturnType<typeof toWire>[]): Page {
   const row = ({ to, subject, links, sent_at }: ReturnType<typeof toWire>) =>
     html`<li class="plain"><div><p class="name">${subject}</p><p class="soft small">To ${to}, ${new Date(sent_at).toUTCString()}</p></div>

@@ -10,7 +10,7 @@ export const participationControls: ControlGroup = {
       method: 'POST',
       path: '/sandbox/participations/:id/remit',
       operationId: 'remitParticipation',
-      summary: 'Request the refund of a participation, as an operator would',
+      summary: 'Request a refund of a participation, as an operator would',
       params: Type.Object({ id: Type.String() }),
       reply: Participation,
       errors: ['not_found', 'validation_failed'],

@@ -28,7 +28,7 @@ export function tokenControls(ctx: Context): ControlGroup {
         method: 'POST',
         path: '/sandbox/token',
         operationId: 'issueSandboxToken',
-        summary: 'Issue the tokens a partner receives when this user signs in',
+        summary: 'Issue the tokens that a partner receives when this user signs in',
         body: IssueToken,
         reply: Closed({
           access_token: Type.String(),
@@ -53,7 +53,7 @@ async function issueToken(
   if (user === undefined) throw invalidField('email', 'has no account; create one with POST /sandbox/users');
   const client = await ctx.oauth.findClient(clientId);
   if (client === undefined)
-    throw invalidField('client_id', 'is not registered; GET /sandbox lists two that are');
+    throw invalidField('client_id', 'is not registered; GET /sandbox lists two registered clients');
   const scopes = scope?.split(' ').filter((name) => name !== '') ?? client.scopes;
   const unknown = scopes.find((name) => !client.scopes.includes(name));
   if (unknown !== undefined) throw invalidField('scope', `${unknown} is not registered for this client`);

@@ -16,7 +16,7 @@ const CreateUser = Closed({
   country: Type.Optional(Type.String({ pattern: '^[A-Z]{2}$', description: 'Two letters, ISO 3166-1.' })),
 });
 
-/** The seeded users, and a route that creates more. */
+/** The seeded users, and a route that creates more users. */
 export function userControls(
   { baseUrl }: Context,
   users: readonly SeededUser[],
@@ -42,7 +42,7 @@ export function userControls(
         errors: ['validation_failed'],
         handle: async (ctx, _caller, { body: { country, ...input } }) => {
           const user = await createUser(ctx, input);
-          // Sets the country of the made-up person that the identity provider uses for this user.
+          // Sets the country of the fictional person that the identity provider uses for this user.
           if (country !== undefined) await control.call('identity/country', { user_id: user.id, country });
           return { object: 'user' as const, ...user };
         },

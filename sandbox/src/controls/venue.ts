@@ -46,7 +46,7 @@ export function venueControls(ctx: Context, { control }: Simulators): ControlGro
         operationId: 'setVenue',
         summary: 'Set the market state',
         description:
-          "Omitted fields keep their value. With a null `session`, the venue follows the calendar again. A null `price` or `max_notional` restores the venue's own value. A price that you set does not move. `attestations` counts all attestations ever issued.",
+          "Omitted fields keep their values. With a null `session`, the venue follows the calendar again. A null `price` or `max_notional` restores the venue's own value. A price that you set stays fixed. `attestations` counts all attestations ever issued.",
         body: SetVenue,
         reply: VenueView,
         errors: ['validation_failed'],

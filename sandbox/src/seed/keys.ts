@@ -5,7 +5,7 @@ import { solanaKey } from './solana-keys.ts';
 
 export type TestWallet = { address: string; private_key: string; protocol: 'ethereum' | 'solana' };
 
-/** The accounts with a role on the embedded chains. Their keys are derived from public labels. */
+/** The accounts that have a role on the embedded chains. Their keys are derived from public labels. */
 export const roles = {
   deployer: privateKeyToAccount(deriveSandboxKey('deployer')),
   /** The account that owns funds, swaps and markets. */

@@ -16,10 +16,7 @@ import { roles } from './keys.ts';
 import { partnerIds } from './partners.ts';
 import { solanaRoles } from './solana-keys.ts';
 
-/**
- * The offers in the order of their creation. Partners see the newest offer first, so their lists start with the last
- * entry.
- */
+/** The offers in creation order. Partners see the newest offer first, so their lists start with the last entry. */
 const SEEDS = [
   'treasury-fund-classic',
   'lighthouse-notes',
@@ -34,8 +31,8 @@ const SEEDS = [
 export const OFFER_FOLDER = new URL('../../offers/', import.meta.url);
 
 /**
- * Applies and publishes the offers that every sandbox has. Each offer has an offer file, like the offers of an
- * operator.
+ * Applies and publishes the offers that every sandbox has. Each offer has an offer file, just like an operator's
+ * offers.
  */
 export async function seedOffers(
   ctx: Context,
@@ -74,7 +71,7 @@ async function verifyContracts({ chains, log }: Context, files: readonly OfferFi
   const problems = (await Promise.all(files.map((file) => checkContracts(parts, file)))).flat();
   const unreachable = problems.filter((problem) => problem.endsWith(ERRORS.upstream_unavailable[1]));
   if (unreachable.length > 0)
-    log.warn({ problems: unreachable }, 'some contracts of the seeded offers could not be checked');
+    log.warn({ problems: unreachable }, 'could not check some contracts of the seeded offers');
   const wrong = problems.filter((problem) => !unreachable.includes(problem));
   if (wrong.length > 0)
     throw new Error(`the seeded offers do not match the deployed contracts:\n${wrong.join('\n')}`);

@@ -12,7 +12,7 @@ export type SandboxPartner = {
   origins: string[];
 };
 
-/** The origins at which a partner's app usually runs in development. */
+/** The usual origins of a partner's app in development. */
 const ORIGINS = [
   'http://localhost:3000',
   'http://127.0.0.1:3000',
@@ -77,7 +77,7 @@ export async function describePartners(ctx: Context): Promise<Record<PartnerSeed
   return { partner: await describe(SEEDS.partner), other_partner: await describe(SEEDS.other_partner) };
 }
 
-/** Returns the credentials the demo app uses. */
+/** Returns the credentials that the demo app uses. */
 export function partnerCredentials(ctx: Context): { client_id: string; client_secret: string } {
   return { client_id: DEFAULT_CLIENT_ID, client_secret: deriveSecret(ctx, DEFAULT_CLIENT_ID) };
 }

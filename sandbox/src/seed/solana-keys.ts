@@ -3,7 +3,7 @@ import { deriveSandboxKey, type SandboxKeyLabel } from '@causeway/service/operat
 import { base58 } from '@scure/base';
 import { hexToBytes } from 'viem/utils';
 
-// RFC 8410: an Ed25519 private key in PKCS #8 is this prefix followed by the 32-byte seed.
+// In PKCS #8 (RFC 8410), an Ed25519 private key is this prefix followed by the 32-byte seed.
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 export type SolanaKey = {
@@ -33,7 +33,7 @@ export function solanaKey(label: SandboxKeyLabel): SolanaKey {
   };
 }
 
-/** The accounts with a role on the embedded Solana chain. */
+/** The accounts that have a role on the embedded Solana chain. */
 export const solanaRoles = {
   /** The account that sends lamports and mints test dollars. */
   faucet: solanaKey('solana faucet'),

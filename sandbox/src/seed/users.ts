@@ -29,7 +29,7 @@ const SEEDS = [
   },
 ] as const;
 
-/** Creates the users that every sandbox has, unless they exist. */
+/** Creates the users that every sandbox has, unless they already exist. */
 export async function seedUsers(ctx: Context): Promise<SeededUser[]> {
   return Promise.all(
     SEEDS.map(async (seed) => {

@@ -12,11 +12,11 @@ export type ChainOptions = {
 
 export type ReorgOptions = {
   depth: number;
-  /** Whether the transactions of the dropped blocks return to the mempool or are discarded. */
+  /** Whether the transactions in the dropped blocks return to the mempool or are discarded. */
   transactions: 'return' | 'drop';
 };
 
-/** A chain that survives restarts. Every block is on disk before a reply that depends on it is sent. */
+/** A chain that survives restarts. Writes every block to disk before it sends a reply that depends on the block. */
 export type Chain = {
   /**
    * Handles an RPC request. A sent transaction is mined before the reply, unless blocks are mined at an
@@ -24,7 +24,7 @@ export type Chain = {
    */
   request(args: RpcRequest): Promise<unknown>;
   mine(blocks: number): Promise<void>;
-  /** Mines the transactions in the mempool. Mines no block if none of them can be mined. */
+  /** Mines the transactions in the mempool. Does not mine an empty block if no transaction can be mined. */
   minePending(): Promise<void>;
   /**
    * Replaces the latest blocks with the same number of empty blocks. Throws `ReorgTooDeep` if a protected block would
@@ -65,8 +65,8 @@ export async function openChain(options: ChainOptions, protectedBlocks = () => 0
   });
   const state: State = { options, journal, evm, blocks, forks, pending: new Map() };
 
-  // Resolves when the block in progress is on disk. Replies wait for it, so that a crash cannot lose anything that a
-  // caller has seen.
+  // Resolves when the block in progress is on disk. Replies wait for this promise, so that a crash cannot lose anything
+  // that a caller has seen.
   let committed: Promise<void> = Promise.resolve();
   let nextBlock: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -91,8 +91,8 @@ export async function openChain(options: ChainOptions, protectedBlocks = () => 0
     return nextBlock;
   }
 
-  // Runs in the queue. While the node accepts or rejects the transaction, the chain must not mine a block or switch to
-  // another branch.
+  // Must run in the queue: while the node accepts or rejects the transaction, the chain must not mine a block or switch
+  // to another branch.
   async function sendTransaction(args: RpcRequest): Promise<unknown> {
     let outcome: PromiseSettledResult<unknown> | undefined;
     await runExclusively(async () => {
@@ -146,7 +146,7 @@ async function replay({ genesis }: ChainOptions, blocks: BlockRecord[]): Promise
   // Comparing the last hash is enough, because it covers all earlier blocks.
   if (last && (await latestBlock(evm)).hash !== last.hash) {
     throw new Error(
-      'replaying the chain journal did not reproduce its blocks: delete the data folder to start over',
+      'replaying the chain journal did not reproduce its blocks; delete the data folder to start over',
     );
   }
   return evm;
@@ -168,7 +168,7 @@ async function latestBlock(evm: Evm): Promise<MinedBlock> {
 async function produceRecord(state: State, evm: Evm, blocks: BlockRecord[]): Promise<BlockRecord> {
   const { genesis, now } = state.options;
   const block = blocks.length + 1;
-  // Equal timestamps are allowed. Otherwise mining many blocks at once would put the chain ahead of the clock, and
+  // Blocks may have equal timestamps. Otherwise mining many blocks at once would put the chain ahead of the clock, and
   // quotes would expire on chain before they expire elsewhere.
   const timestamp = Math.max(blocks.at(-1)?.timestamp ?? genesis.genesisTimestamp, Math.floor(now()));
   const randao = keccak256(toHex(`${genesis.chainId}:${block}:${state.forks}`));
@@ -205,8 +205,8 @@ async function mineWhileExecutable(state: State): Promise<void> {
 }
 
 // Returns whether a pending transaction can be mined now. A transaction with a future nonce stays pending until the
-// earlier ones are mined. If the node no longer knows a pending transaction, that transaction was replaced, so it is
-// dropped.
+// transactions before it are mined. Drops a pending transaction if the node no longer knows it, because it was
+// replaced.
 async function hasExecutable({ evm, pending }: State): Promise<boolean> {
   for (const hash of [...pending.keys()]) {
     const transaction = await evm.request({ method: 'eth_getTransactionByHash', params: [hash] });

@@ -33,7 +33,7 @@ export type VenueDeployment = {
   registry: Hex;
   converter: Hex;
   venue_dollar: Hex;
-  /** The user id under which the swap contract is registered with the venue. */
+  /** The swap contract's user id in the venue's registry. */
   user_id: Hex;
   assets: DeployedAsset[];
 };
@@ -43,9 +43,9 @@ const DOMAIN_NAME = 'Causeway';
 const FEE_BPS = 50;
 const USER_ID = keccak256(toHex('causeway sandbox partner'));
 const SIGNER_ROLE = keccak256(toHex('ATTESTATION_SIGNER_ROLE'));
-// Identifies the venue's market in its registry of users: the low 20 bytes of a hash.
+// Identifies the venue's market in the venue's user registry. Consists of the low 20 bytes of a hash.
 const MARKET_ID: Hex = `0x${keccak256(toHex('global_markets')).slice(-40)}`;
-/** The maximum age of a posted price. Practically infinite, because a sandbox may be stopped for months. */
+/** The maximum age of a posted price. It is practically infinite, because a sandbox may be stopped for months. */
 export const NEVER_STALE_SECONDS = 2 ** 32 - 1;
 /** How far a quote may deviate from the posted price. */
 export const MAX_PRICE_DEVIATION_BPS = 1_000;

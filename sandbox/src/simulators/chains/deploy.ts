@@ -34,11 +34,9 @@ export type ChainDeployment = {
   multicall: Hex;
   tokens: DeployedToken[];
   sale_funds: Record<(typeof SALE_FUNDS)[number], Hex>;
-  /**
-   * A fund swap of the newer generation: `stopped()` returns a bool, and there are `paused()` and `status()`.
-   */
+  /** A newer-generation fund swap: `stopped()` returns a bool, and `paused()` and `status()` exist. */
   fund_swap: DeployedSwap;
-  /** A fund swap of the older generation: `stopped()` returns a mask. */
+  /** An older-generation fund swap: `stopped()` returns a mask. */
   older_fund_swap: DeployedSwap;
   venue: VenueDeployment | null;
 };
@@ -154,11 +152,11 @@ function planFundSwap(
   return { address, market, output_token: output, fee_bps: feeBps, swap_level: swapLevel };
 }
 
-/** Sends the remaining steps. Each sender's nonce shows how far a previous start got. */
+/** Sends the remaining steps. Each sender's nonce shows how many steps a previous start has completed. */
 export async function deploy(chain: Chain, chainId: number, steps: PlannedStep[]): Promise<void> {
   for (const { by, ...step } of steps) {
     if (step.nonce < (await nextNonce(chain, roles[by].address))) continue;
     const { status } = await transact(chain, roles[by], { ...step, chainId });
-    if (status !== 'success') throw new Error(`deployment transaction ${step.nonce} of ${by} reverted`);
+    if (status !== 'success') throw new Error(`deployment transaction ${step.nonce} from ${by} reverted`);
   }
 }

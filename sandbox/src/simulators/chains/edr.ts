@@ -28,8 +28,8 @@ type Edr = {
 };
 
 /**
- * Loads EDR's native package for this platform. It is installed through the packages in `sandbox/edr`, one for each
- * supported platform, because `@nomicfoundation/edr` would install the binaries of all platforms (200 MB).
+ * Loads EDR's native package for this platform. The packages in `sandbox/edr`, one per supported platform, install it.
+ * `@nomicfoundation/edr` itself would install the binaries for all platforms (200 MB).
  */
 export function loadEdr(platform: string = process.platform, arch: string = process.arch): Edr {
   const name = `@nomicfoundation/edr-${platform}-${arch}${platform === 'linux' ? '-gnu' : ''}`;
@@ -37,7 +37,7 @@ export function loadEdr(platform: string = process.platform, arch: string = proc
     return createRequire(import.meta.url)(name) as Edr;
   } catch (cause) {
     throw new Error(
-      `${name} is not installed: the sandbox runs on Linux with glibc and on macOS, on x64 and arm64; if this is such a machine, run npm ci`,
+      `${name} is not installed. The sandbox runs on Linux (glibc) and macOS, on x64 and arm64. On a supported machine, run "npm ci".`,
       { cause },
     );
   }

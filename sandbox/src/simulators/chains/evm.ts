@@ -7,7 +7,7 @@ import { type EdrContext, loadEdr, type Provider } from './edr.ts';
 
 export type RpcRequest = { method: string; params?: unknown };
 
-/** An EIP-1193 provider, accepted by viem's `custom` transport. */
+/** An EIP-1193 provider that viem's `custom` transport accepts. */
 export type Evm = { request(args: RpcRequest): Promise<unknown> };
 
 export type EvmOptions = {
@@ -16,11 +16,11 @@ export type EvmOptions = {
    * Accounts that have a balance at genesis. An account with a private key can also send through `eth_sendTransaction`.
    */
   accounts?: { address?: Hex; privateKey?: Hex; balance: bigint }[];
-  /** Code present at genesis. */
+  /** Contracts that exist at genesis. */
   contracts?: { address: Hex; code: Hex }[];
   genesisTimestamp?: number;
   /**
-   * If false, a block is mined only by `evm_mine`, and the caller sets its time. Transactions are mined in the order of
+   * If false, only `evm_mine` mines a block, and the caller sets the block's time. Transactions are mined in order of
    * arrival, but a transaction with a future nonce waits for the nonces before it. Default: true.
    */
   automine?: boolean;
@@ -52,7 +52,7 @@ export async function createEvm(options: EvmOptions): Promise<Evm> {
   return { request: withFixedTime(provider, options) };
 }
 
-// Sets the time of every block. Otherwise, EDR would give the first block after a pause the wall-clock time.
+// Sets the time of every block. Otherwise EDR would use the wall-clock time for the first block after a pause.
 function withFixedTime(provider: Provider, options: EvmOptions): Evm['request'] {
   let nextTimestamp = (options.genesisTimestamp ?? GENESIS_TIMESTAMP) + 1;
   let isTimeSet = false;
@@ -147,7 +147,7 @@ async function send(provider: Provider, method: string, params: unknown = []): P
 
 const standardErrors = parseAbi(['error Error(string)', 'error Panic(uint256)']);
 
-// Converts an error of EDR to the form that nodes use: a revert has code 3, and its data is the return data alone.
+// Converts an EDR error to the form that nodes use: a revert has code 3, and its data is only the return data.
 function toRpcError({ code, message, data }: EdrFailure): RpcError {
   const returned = data?.data;
   if (!isHex(returned)) return new RpcError(code, message);
