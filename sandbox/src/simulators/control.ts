@@ -6,7 +6,10 @@ import { isSecret, readBody, sendJson } from './http.ts';
 
 const MAX_BODY_BYTES = 1_048_576;
 
-/** An error thrown by a control, with an error code of the service's API. The service passes it on to its caller. */
+/**
+ * An error that a control throws, with an error code from the service's API. The service returns the error to its
+ * caller.
+ */
 export class ControlError extends Error {
   readonly code: string;
   readonly details: Record<string, unknown>;
@@ -20,7 +23,7 @@ export class ControlError extends Error {
 
 type Handler = (input: unknown) => Promise<unknown>;
 
-/** The server through which the service's sandbox routes control the simulators. */
+/** The server that the service's sandbox routes use to control the simulators. */
 export type Control = {
   on<Schema extends TSchema>(
     name: string,
@@ -28,8 +31,8 @@ export type Control = {
     handle: (input: Static<Schema>) => Promise<unknown>,
   ): void;
   /**
-   * Runs the control `name`. One simulator can thus run a control of another simulator. Throws if there is no such
-   * control.
+   * Runs the control `name`, so that one simulator can use another simulator's control. Throws if no control has this
+   * name.
    */
   call(name: string, input: unknown): Promise<unknown>;
   server: Server;

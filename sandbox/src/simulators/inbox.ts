@@ -7,8 +7,8 @@ import { readBody } from './http.ts';
 import { closeServer, createListen } from './ports.ts';
 
 /**
- * How an inbox answers: `ok` with 200, `error` with 500, `gone` with 410, `redirect` with a redirect to a metadata
- * service, `drip` with headers that never end. `hang` never answers.
+ * How an inbox responds: `ok` with status 200, `error` with 500, `gone` with 410, `redirect` with a redirect to a
+ * metadata service, and `drip` with endless headers. `hang` never responds.
  */
 export const INBOX_MODES = ['ok', 'error', 'hang', 'gone', 'redirect', 'drip'] as const;
 export type InboxMode = (typeof INBOX_MODES)[number];
@@ -30,7 +30,7 @@ const MAX_BODY_BYTES = 1024 * 1024;
 const DRIP_INTERVAL_MS = 1_000;
 const METADATA_URL = 'http://169.254.169.254/latest/meta-data/';
 
-/** A line of an inbox's journal. */
+/** A line in an inbox's journal. */
 type Entry = { mode: InboxMode } | { request: InboxRequest };
 
 export async function startInboxes(folder: string): Promise<Inboxes> {
@@ -84,7 +84,7 @@ function readJournals(folder: string): Map<string, Entry[]> {
 }
 
 /**
- * Returns the complete lines of a journal. If a crash left the last line incomplete, removes that line, because the
+ * Returns the complete lines of a journal. If a crash left the last line incomplete, removes that line. Otherwise the
  * next entry would be appended to it.
  */
 function readLines(path: string): string[] {

@@ -8,7 +8,7 @@ export type Journal<Record> = {
   close(): Promise<void>;
 };
 
-/** Opens an append-only file of JSON lines. Removes a last line that a crash left incomplete. */
+/** Opens an append-only file of JSON lines. Removes the last line if a crash left it incomplete. */
 export async function openJournal<Record>(path: string): Promise<Journal<Record>> {
   const file = await open(path, 'a+', 0o600);
   const content = await file.readFile();
@@ -30,7 +30,7 @@ function parseLines<Record>(text: string): Record[] {
         return JSON.parse(line) as Record;
       } catch {
         throw new Error(
-          `line ${index + 1} of the chain journal is damaged: delete the data folder to start over`,
+          `line ${index + 1} of the chain journal is damaged; delete the data folder to start over`,
         );
       }
     });

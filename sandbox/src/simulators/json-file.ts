@@ -6,7 +6,7 @@ export type JsonFile<T> = {
   save(): Promise<void>;
 };
 
-/** Opens a small state file. Each save writes the whole state to a new file and renames it over the old one. */
+/** Opens a small state file. Each save writes the whole state to a new file, which then replaces the old file. */
 export async function openJsonFile<T extends object>(path: string, initial: T): Promise<JsonFile<T>> {
   const stored = await readFile(path, 'utf8').catch(() => null);
   const data: T = stored === null ? initial : { ...initial, ...JSON.parse(stored) };

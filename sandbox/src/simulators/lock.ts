@@ -9,10 +9,11 @@ const POLL_INTERVAL_MS = 50;
 const PROBE_TIMEOUT_MS = 2_000;
 
 /**
- * Locks the data folder against other processes. Returns a function that releases the lock; the control server must
- * still respond then. If a live process holds the lock, waits up to ten seconds for it to exit, because a holder whose
- * parent was killed needs time to notice. Throws if the holder is still alive after that. A holder is alive if its
- * control server responds. Its process id would not prove this, because ids are reused after a reboot.
+ * Locks the data folder against other processes. Returns a function that releases the lock. Call it while the control
+ * server still responds. If a live process holds the lock, waits up to ten seconds for it to exit, because a holder
+ * needs time to notice that its parent was killed. Throws if the holder is still alive after that. A holder is alive if
+ * its control server responds. A running process with its process id proves nothing, because ids are reused after a
+ * reboot.
  */
 export async function takeLock(path: string, self: LockHolder): Promise<() => Promise<void>> {
   const deadline = performance.now() + LOCK_TIMEOUT_MS;
@@ -22,7 +23,7 @@ export async function takeLock(path: string, self: LockHolder): Promise<() => Pr
     if (holder === 'unreadable' || !(await isAlive(holder))) await breakLock(path, holder, self);
     else if (performance.now() > deadline)
       throw new Error(
-        `another running sandbox (${holder.url}) holds ${path}: stop it, or delete this file if no sandbox is running`,
+        `another running sandbox (${holder.url}) holds ${path}; stop that sandbox, or delete this file if no sandbox is running`,
       );
     else await sleep(POLL_INTERVAL_MS);
   }
@@ -30,8 +31,8 @@ export async function takeLock(path: string, self: LockHolder): Promise<() => Pr
 }
 
 /**
- * Removes the lock of a dead holder, unless another process has replaced it. A second lock, named after the dead holder,
- * makes sure that only one process at a time compares and removes.
+ * Removes a dead holder's lock, unless another process has replaced the lock. A second lock, named after the dead
+ * holder, ensures that only one process at a time compares and removes.
  */
 async function breakLock(path: string, dead: LockHolder | 'unreadable', self: LockHolder): Promise<void> {
   const nameOf = (holder: LockHolder | 'unreadable' | 'none') =>
@@ -68,12 +69,12 @@ async function readHolder(path: string): Promise<LockHolder | 'unreadable' | 'no
   }
 }
 
-/** `instance` becomes part of the name of a file. */
+/** Checks `instance` strictly, because it becomes part of a file name. */
 function isHolder(value: Partial<LockHolder> | null): value is LockHolder {
   return typeof value?.url === 'string' && /^[A-Za-z0-9-]{1,64}$/.test(value.instance ?? '');
 }
 
-/** A holder that is too busy to respond in time is alive. */
+/** A holder that is too busy to respond in time counts as alive. */
 async function isAlive({ url, instance }: LockHolder): Promise<boolean> {
   try {
     const response = await fetch(`${url}/instance`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });

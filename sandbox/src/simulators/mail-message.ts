@@ -7,7 +7,7 @@ export type ParsedMessage = {
 };
 
 /**
- * Parses a message (RFC 5322) with a text part and at most one alternative in HTML. `raw` holds one byte per character.
+ * Parses a message (RFC 5322) with a text part and at most one HTML alternative. `raw` holds one byte per character.
  */
 export function parseMessage(raw: string): ParsedMessage {
   const { headers, body } = splitPart(raw);
@@ -30,7 +30,7 @@ function splitPart(raw: string): { headers: Map<string, string>; body: string } 
   return { headers: readHeaders(raw.slice(0, split)), body: raw.slice(split + 4) };
 }
 
-/** Splits a multipart body (RFC 2046); the line break before a boundary belongs to the boundary. */
+/** Splits a multipart body (RFC 2046). The line break before a boundary belongs to the boundary. */
 function splitParts(body: string, boundary: string): string[] {
   const [, ...parts] = `\r\n${body}`.split(`\r\n--${boundary}`);
   return parts.filter((part) => !part.startsWith('--')).map((part) => part.slice(2));

@@ -48,7 +48,7 @@ function readMails(file: string): ReceivedMail[] {
   return lines.slice(-MAX_MAILS).map((line) => JSON.parse(line));
 }
 
-/** Handles one client: commands line by line, and messages that end with a lone dot. */
+/** Handles one client. Commands are single lines, and a message ends with a lone dot. */
 function handleSession(socket: Socket, store: (mail: ReceivedMail) => void): void {
   let input = '';
   let to: string[] = [];
@@ -88,7 +88,7 @@ function handleSession(socket: Socket, store: (mail: ReceivedMail) => void): voi
     } else reply(verb === 'NOOP' ? '250 2.0.0 ok' : '502 5.5.2 unknown command');
     return true;
   };
-  // Reads the bytes as latin1, one character per byte, because the encoding depends on the message.
+  // Reads the bytes as `latin1`, one character per byte, because the encoding depends on the message.
   socket.setEncoding('latin1').on('data', (chunk: string) => {
     input += chunk;
     if (input.length > MAX_MESSAGE_BYTES) return void socket.destroy();

@@ -12,7 +12,7 @@ import type { StartSimulator } from './simulator.ts';
 import { startSolana } from './solana/simulator.ts';
 import { startVenue } from './venue/simulator.ts';
 
-/** The simulators, in the order in which they start. The venue starts after the chains, because it needs them. */
+/** The simulators, in the order in which they start. The venue needs the chains, so it starts after them. */
 const simulators = {
   chains: startChains,
   solana: startSolana,
@@ -23,7 +23,7 @@ const simulators = {
 
 type Simulators = typeof simulators;
 
-/** State folders that are not named after their simulator. Renaming one would lose the state of existing sandboxes. */
+/** State folders that are not named after their simulator. Renaming them would lose the state of existing sandboxes. */
 const FOLDERS: Partial<Record<string, string>> = { documents: 'signing' };
 
 /** The first message from the parent process. */
@@ -76,11 +76,10 @@ function run(): void {
     await stop().catch(() => undefined);
     process.exit(0);
   };
-  // Ignores Ctrl-C, which reaches the whole process group: the service still needs the simulators while it
-  // drains.
+  // Ignores Ctrl-C, which reaches the whole process group. The service still needs the simulators while it drains.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', exit);
-  // The IPC channel closes when the parent ends, even by kill -9.
+  // The IPC channel closes when the parent exits, even if it is killed with SIGKILL.
   process.on('disconnect', exit);
   process.once('message', async (init) => {
     try {

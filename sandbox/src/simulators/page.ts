@@ -17,7 +17,7 @@ const STYLE = html`<style>
   dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1rem; } dt { font-weight: 600; } dd { margin: 0; overflow-wrap: anywhere; }
 </style>`;
 
-/** Sends a page of a simulated provider, with a notice that it is simulated. */
+/** Sends a simulated provider's page, with a notice that the provider is simulated. */
 export function sendPage(response: ServerResponse, status: number, title: string, body: Html): void {
   const page = html`<!doctype html>
 <html lang="en">

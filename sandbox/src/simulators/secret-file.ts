@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 
-/** Returns the secret stored at `path`. On first use, creates it in a file that only its owner can read. */
+/** Returns the secret stored at `path`. On first use, creates the secret in a file that only its owner can read. */
 export async function readOrCreateSecret(path: string): Promise<string> {
   const stored = await readFile(path, 'utf8').catch(() => '');
   if (stored !== '') return stored;

@@ -13,7 +13,7 @@ export type SimulatorEnvironment = {
   started: Readonly<Record<string, unknown>>;
 };
 
-/** A started simulator. `ready` is what the service needs to connect to it. */
+/** A started simulator. `ready` has the values that the service needs to connect to it. */
 export type StartedSimulator<Ready> = { ready: Ready; stop(): Promise<void> };
 
 export type StartSimulator<Ready> = (environment: SimulatorEnvironment) => Promise<StartedSimulator<Ready>>;

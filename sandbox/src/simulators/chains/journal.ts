@@ -7,7 +7,7 @@ export type BlockRecord = {
   hash: Hex;
   timestamp: number;
   randao: Hex;
-  /** Absent in journals of version 0.1, which never set the base fee. */
+  /** Missing in journals from version 0.1, which never set the base fee. */
   baseFee?: Hex;
   transactions: Hex[];
 };
@@ -18,7 +18,7 @@ export type ReorgRecord = { drop: number };
 export type BlockJournal = {
   /** The blocks of the current branch, in order. */
   blocks: BlockRecord[];
-  /** The number of reorgs. The randomness of later blocks depends on it. */
+  /** The number of reorgs. It affects the randomness of later blocks. */
   forks: number;
   /** Resolves when the records are on disk. */
   append(records: (BlockRecord | ReorgRecord)[]): Promise<void>;

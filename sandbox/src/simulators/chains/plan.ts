@@ -26,7 +26,7 @@ export function createPlanner() {
     return nonce;
   }
 
-  /** Plans a contract's deployment and returns its address. */
+  /** Plans a contract's deployment. Returns the contract's address. */
   function create<const A extends Abi>(
     artifact: Artifact<A>,
     args: EncodeDeployDataParameters<A>['args'],

@@ -14,8 +14,8 @@ const MAX_BODY_BYTES = 1_048_576;
 const MAX_BATCH_SIZE = 1000;
 const MAX_CALL_GAS = 10_000_000;
 const METERED_METHODS = new Set(['eth_call', 'eth_estimateGas']);
-// The server refuses methods that need keys, because the node holds none. It refuses subscriptions, because they need a
-// lasting connection. It refuses methods that change time or state, because only the sandbox's controls may do so.
+// The methods that the server refuses. Some need keys, which the node does not have. Subscriptions need a persistent
+// connection. Only the sandbox's controls may change time or state.
 const FORBIDDEN_METHODS = /^(?!eth_|net_|web3_)|^eth_(sign|sendTransaction|subscribe|unsubscribe)/;
 
 const CORS = {
@@ -27,8 +27,8 @@ const CORS = {
 };
 
 /**
- * Serves JSON-RPC at `/{chain}` for everyone, and at `/{chain}/{serviceKey}` for the service. Faults apply only to
- * requests of the service.
+ * Serves JSON-RPC at `/{chain}` for everyone, and at `/{chain}/{serviceKey}` for the service. Faults apply only to the
+ * service's requests.
  */
 export function createRpcServer(chains: Map<string, ServedChain>, serviceKey: string): Server {
   return createServer((request, response) => {
@@ -57,8 +57,8 @@ async function serve(
   send(response, 200, await handleBody(handle, body));
 }
 
-// Limits the gas of calls. EDR records every step of a call, so an endless loop with a whole block's gas
-// would use gigabytes of memory.
+// Limits the gas for calls. EDR records every step of a call, so an endless loop with a whole block's gas would use
+// gigabytes of memory.
 function capGas({ method, params }: RpcRequest): RpcRequest {
   const [call, ...rest] = Array.isArray(params) ? params : [];
   if (!METERED_METHODS.has(method) || typeof call !== 'object' || call === null) return { method, params };

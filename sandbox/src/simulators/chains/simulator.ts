@@ -26,7 +26,7 @@ export type ReadyChain = {
   deployment: ChainDeployment;
 };
 
-/** Starts the embedded chains, with the contracts deployed, behind one JSON-RPC server. */
+/** Starts the embedded chains behind one JSON-RPC server, and deploys the contracts. */
 export const startChains: StartSimulator<ReadyChain[]> = async ({ folder, control, clock, listen }) => {
   const opened: Awaited<ReturnType<typeof openEmbedded>>[] = [];
   for (const embedded of EMBEDDED_CHAINS) {
@@ -66,7 +66,7 @@ async function openEmbedded(embedded: EmbeddedChain, folder: string, now: () => 
     {
       genesis: chainGenesis(embedded.chainId),
       journalPath: join(folder, `${embedded.chain}.jsonl`),
-      // Block times are fixed until the contracts are deployed, so that these blocks are the same in every
+      // Block times are fixed until the contracts are deployed, so that the deployment's blocks are the same in every
       // sandbox.
       now: () => (isDeployed ? now() : GENESIS_TIMESTAMP),
     },
@@ -77,7 +77,7 @@ async function openEmbedded(embedded: EmbeddedChain, folder: string, now: () => 
   return { embedded, chain, fault: createFault(), deployment: plan.deployment };
 }
 
-// Throws if the deployment plan differs from the plan that created this data folder. The two plans could deploy
+// Throws if the deployment plan differs from the plan that created this data folder. Different plans could deploy
 // different contracts to the same address.
 async function checkPlan(path: string, steps: PlannedStep[]): Promise<void> {
   const text = JSON.stringify(steps);
@@ -86,6 +86,6 @@ async function checkPlan(path: string, steps: PlannedStep[]): Promise<void> {
   if (stored === current) return;
   // Version 0.1 stored the Keccak hash, which takes much longer to compute.
   if (stored !== '' && stored !== keccak256(toHex(text)))
-    throw new Error('the contracts have changed since this data folder was created: delete it to start over');
+    throw new Error('the contracts have changed since this data folder was created; delete the folder to start over');
   await writeFile(path, current);
 }

@@ -8,9 +8,7 @@ import type { Submissions } from './submissions.ts';
 const MAX_FORM_BYTES = 65_536;
 const MAX_LISTED_MAILS = 50;
 
-/**
- * The page titles for closed submissions, by status. A closed submission whose status is still `pending` was archived.
- */
+/** The page titles for closed submissions, by status. If a closed submission is still `pending`, it was archived. */
 const CLOSED_TITLES: Record<ReturnType<typeof submissionStatus>, string> = {
   completed: 'This form has been signed',
   declined: 'This form was declined',
@@ -44,7 +42,7 @@ export async function handleSigningPage(
   showClosed(submissions, submission, response, 200);
 }
 
-/** Lists the latest mails with signing links. */
+/** Lists the latest mail with signing links. */
 export function showMails({ state }: Submissions, response: ServerResponse): void {
   const mails = state.mails.toReversed().slice(0, MAX_LISTED_MAILS);
   sendPage(

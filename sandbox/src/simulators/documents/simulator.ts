@@ -14,8 +14,8 @@ import { createSubmissions } from './submissions.ts';
 export type { DocumentControls } from './controls.ts';
 
 /**
- * What the service needs to call the provider and to verify its webhooks. `page_url` is not for the service: it is a
- * page on which people can read the provider's mail.
+ * The values that the service needs to call the provider and verify its webhooks. `page_url` is not for the service:
+ * people can read the provider's mail on that page.
  */
 export type ReadyDocuments = {
   url: string;
@@ -43,7 +43,7 @@ export const startDocuments: StartSimulator<ReadyDocuments> = async ({ folder, c
     next_id: 1001,
   });
   const sender = createWebhookSender({
-    // The signature carries the real time, because receivers compare it with the real clock.
+    // The signature contains the real time, because receivers compare it with the real clock.
     headers: (body) => {
       const seconds = Math.floor(Date.now() / 1000);
       const digest = createHmac('sha256', webhook_secret).update(`${seconds}.${body}`).digest('hex');
@@ -63,7 +63,8 @@ export const startDocuments: StartSimulator<ReadyDocuments> = async ({ folder, c
   };
   addDocumentControls(control, parts);
   const server = createDocumentsServer(parts);
-  // Do not change this name: the port is stored under it, and links in mails already sent contain the port.
+  // Do not change this name. The port is stored under this name, and links in mail that was already sent contain the
+  // port.
   url = await listen('signing', server);
   const templates = { w8_ben: 1, w8_ben_e: 2 };
   return {

@@ -24,7 +24,7 @@ export type DocumentsState = { submissions: Submission[]; mails: SentMail[]; nex
 
 export const TEMPLATES: Record<number, string> = { 1: 'W-8BEN', 2: 'W-8BEN-E' };
 
-/** The fields of both forms. */
+/** The fields that both forms have. */
 export const FIELDS = [
   'Full Name',
   'Country Of Citizenship',
@@ -119,8 +119,8 @@ export function submissionToWire(
 }
 
 /**
- * Accepts three forms of each field name: the exact name, the name in lower case, and the name in snake case. Silently
- * drops unknown names, as the provider does.
+ * Accepts each field name in three spellings: exact, in lower case, and in snake case. Silently drops unknown names, as
+ * the provider does.
  */
 export function matchFields(values: Record<string, unknown>): Record<string, string> {
   const found: Record<string, string> = {};

@@ -11,8 +11,8 @@ import {
 } from './submission.ts';
 
 /**
- * Changes submissions, and sends the resulting mails and webhooks. A `Promise<boolean>` resolves to true if the
- * webhooks were accepted.
+ * Changes submissions, and sends the resulting mail and webhooks. A `Promise<boolean>` resolves to true if the receiver
+ * accepted the webhooks.
  */
 export type Submissions = {
   state: DocumentsState;

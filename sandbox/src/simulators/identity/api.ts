@@ -16,7 +16,7 @@ export const LEVELS = ['Sorting_KYC_Level', 'BasicKYCLevel', 'AccreditationIndiv
 
 /** Review statuses in which the provider rejects a reset. */
 const NO_RESET = ['pending', 'queued', 'prechecked'];
-/** Review statuses in which the provider rejects a change of level. */
+/** Review statuses in which the provider rejects a level change. */
 const NO_LEVEL_CHANGE = ['pending', 'queued', 'onHold'];
 
 export function failure(status: number, description: string, extra: Record<string, unknown> = {}): ApiReply {

@@ -2,7 +2,7 @@ import { toAlpha3 } from '@causeway/service/pii/countries.ts';
 import { type Static, Type } from 'typebox';
 import type { Applicant, Info } from './applicant.ts';
 
-/** The country of an example person or company if no country is set for the user. */
+/** The country of the example person or company if no country is set for the user. */
 export const DEFAULT_COUNTRY = 'DE';
 
 const Text = Type.Optional(Type.String({ maxLength: 300 }));
@@ -80,7 +80,7 @@ export function isEmpty(info: Info): boolean {
   return Object.keys(info).length === 0;
 }
 
-/** Returns an example person or company. Used if the caller gives no data. */
+/** Returns an example person or company, for callers that provide no data. */
 export function examplePerson(kind: 'person' | 'company', country: string): Person {
   const address = { street: '1 Example Street', city: 'Exampleton', postal_code: '10000', country };
   if (kind === 'company') return { company_name: 'Example Holdings', tax_id: 'EX-0001', address };

@@ -13,7 +13,7 @@ import { createIdentityServer } from './server.ts';
 
 export type { IdentityControls } from './controls.ts';
 
-/** What the service needs to call the provider and verify its webhooks. */
+/** The values that the service needs to call the provider and verify its webhooks. */
 export type ReadyIdentity = { url: string; app_token: string; secret: string; webhook_secret: string };
 
 /** The provider's retry delays in seconds: 5 minutes, 1 hour, 5 hours and 18 hours. */

@@ -125,7 +125,7 @@ test('an incomplete last line is dropped; a damaged journal and different genesi
   chain = await open();
   expect(received()).toBe(SOL);
   await chain.close();
-  await expect(open({ genesis: solanaGenesis.slice(1) })).rejects.toThrow('delete it to start over');
+  await expect(open({ genesis: solanaGenesis.slice(1) })).rejects.toThrow('delete the folder to start over');
   const text = await readFile(journalPath, 'utf8');
   await writeFile(journalPath, text.replace('"ok":true', '"ok":false'));
   await expect(open()).rejects.toThrow('delete the data folder to start over');
@@ -151,7 +151,8 @@ test('malformed transactions are refused before they reach the virtual machine',
   for (let length = 0; length < raw.length; length++)
     expect(() => parseTransaction(raw.subarray(0, length))).toThrow();
   expect(() => parseTransaction(Buffer.concat([raw, Buffer.of(0)]))).toThrow('trailing bytes');
-  // Corrupts one byte at a time: anything that still parses must execute or be rejected, never crash the process.
+  // Corrupts one byte at a time. A transaction that still parses must be executed or rejected. It must never crash the
+  // process.
   for (let at = 0; at < raw.length; at++) {
     for (const value of [0, 1, 2, 127, 128, 255]) {
       const changed = Buffer.from(raw);

@@ -8,17 +8,17 @@ import { parseTransaction, type WireTransaction } from './wire-transaction.ts';
 export type ChainOptions = {
   journalPath: string;
   genesis: readonly { key: Uint8Array; state: AccountState }[];
-  /** The number of slots until a block is final: about 31 on the public networks. */
+  /** The number of slots until a block is final. On the public networks, about 31. */
   finalityLag: number;
-  /** The duration of a slot in milliseconds; with 0, slots advance only through `mine`. */
+  /** The duration of a slot in milliseconds. With 0, slots advance only through `mine`. */
   slotMs: number;
-  /** The time that blocks carry, in seconds. */
+  /** The time for new blocks, in seconds. */
   now(): number;
 };
 
 export type Slots = { processed: number; confirmed: number; finalized: number };
 
-/** A chain that survives restarts. Before callers expose anything that they have read, they must await `committed`. */
+/** A chain that survives restarts. Callers must await `committed` before they expose anything that they have read. */
 export type SolanaChain = {
   ledger: Ledger;
   timeline: Timeline;
@@ -30,12 +30,12 @@ export type SolanaChain = {
    * block.
    */
   submit(transaction: WireTransaction): void;
-  /** Executes a transaction after this many slots. */
+  /** Executes a transaction after `slots` slots. */
   submitLater(transaction: WireTransaction, slots: number): void;
   mine(slots: number): void;
-  /** Advances by this many slots without producing blocks. */
+  /** Advances by `slots` slots without producing blocks. */
   skip(slots: number): void;
-  /** Replaces the latest blocks. Throws `RollbackTooDeep` if it would drop a final block. */
+  /** Replaces the latest blocks. Throws `RollbackTooDeep` if this would drop a final block. */
   rollBack(depth: number, transactions: 'return' | 'drop'): void;
   setSlotMs(slotMs: number): void;
   /** Resolves when everything done so far is on disk. */
@@ -61,7 +61,7 @@ type Pending = { due: number; transaction: WireTransaction };
 const FIRST_SLOT = 1_000;
 const CONFIRMATION_LAG = 1;
 
-/** Opens the chain at `journalPath` by executing its transactions again. */
+/** Opens the chain at `journalPath` by executing the journal's transactions again. */
 export async function openChain(options: ChainOptions): Promise<SolanaChain> {
   const journal = await openJournal<Record>(options.journalPath);
   const svm = createSvm();
@@ -80,7 +80,7 @@ export async function openChain(options: ChainOptions): Promise<SolanaChain> {
     for (const { slot, time, raw, ok } of stored.landed) {
       const entry = ledger.execute(parse(raw), slot, time);
       if (!isLanded(entry) || (entry.err === null) !== ok)
-        throw new Error('replaying the Solana journal failed: delete the data folder to start over');
+        throw new Error('replaying the Solana journal failed; delete the data folder to start over');
       lastTime = time;
     }
     pending = stored.pending.map(({ due, raw }) => ({ due, transaction: parse(raw) }));
@@ -204,14 +204,17 @@ function isLanded(entry: ReturnType<Ledger['execute']>): entry is Landed {
   return typeof entry === 'object' && 'slot' in entry;
 }
 
-/** Throws if the genesis accounts have changed since the journal was created. A replay would give other balances. */
+/**
+ * Throws if the genesis accounts have changed since the journal was created, because a replay would give other
+ * balances.
+ */
 function checkGenesis(records: Record[], { genesis }: ChainOptions, write: (record: Record) => void): void {
   const current = digestGenesis(genesis);
   const stored = records.find((record) => 'genesis' in record);
   if (stored === undefined) write({ genesis: current });
   else if (stored.genesis !== current)
     throw new Error(
-      'the Solana accounts have changed since this data folder was created: delete it to start over',
+      'the Solana accounts have changed since this data folder was created; delete the folder to start over',
     );
 }
 
@@ -245,7 +248,7 @@ function foldRecords(records: Record[], timeline: Timeline) {
   return { landed, pending, anchor };
 }
 
-/** Writes records in order. Records that arrive during a write are written together in the next one. */
+/** Writes records in order. Records that arrive during a write are written together in the next write. */
 function createWriter(append: (records: Record[]) => Promise<void>) {
   let batch: Record[] = [];
   let written: Promise<void> = Promise.resolve();

@@ -5,7 +5,7 @@ import { readConfig, readKey, readList } from './params.ts';
 import { SLOTS_PER_EPOCH, toHex } from './svm.ts';
 import { MAX_BLOCKHASH_AGE } from './timeline.ts';
 
-/** The genesis hash of devnet, by which clients recognize the cluster. */
+/** Devnet's genesis hash. Clients identify the cluster by it. */
 export const GENESIS_HASH = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG';
 
 const MAX_FEE_ACCOUNTS = 128;
@@ -53,7 +53,7 @@ export const clusterMethods = {
   },
 
   /**
-   * Returns, for each recent slot, the lowest prioritization fee among the transactions that locked all the given
+   * Returns one fee per recent slot: the lowest prioritization fee among the transactions that locked all the given
    * accounts.
    */
   getRecentPrioritizationFees: (node: Node, [addresses]: Params) => {

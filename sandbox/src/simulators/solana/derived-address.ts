@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { ASSOCIATED_TOKEN_PROGRAM, TOKEN_PROGRAM } from './programs.ts';
 
-/** Returns the address of an owner's associated token account for a mint of the token program. */
+/** Returns the address of an owner's associated token account for a mint that belongs to the token program. */
 export function associatedAccount(owner: Uint8Array, mint: Uint8Array): Uint8Array {
   return programAddress([owner, TOKEN_PROGRAM, mint], ASSOCIATED_TOKEN_PROGRAM);
 }
@@ -12,13 +12,13 @@ export function addressWithSeed(base: Uint8Array, seed: string, program: Uint8Ar
   return sha256([base, Buffer.from(seed), program]);
 }
 
-/** Returns the first hash that is off the curve, so that no private key can exist for the address. */
+/** Returns the first hash that is off the curve. No private key can exist for such an address. */
 function programAddress(seeds: Uint8Array[], program: Uint8Array): Uint8Array {
   for (let bump = 255; bump >= 0; bump--) {
     const hash = sha256([...seeds, Uint8Array.of(bump), program, Buffer.from('ProgramDerivedAddress')]);
     if (!isOnCurve(hash)) return hash;
   }
-  throw new Error('no bump gives an address off the curve');
+  throw new Error('no bump seed gives an address off the curve');
 }
 
 function isOnCurve(bytes: Uint8Array): boolean {

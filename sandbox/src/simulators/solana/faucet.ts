@@ -64,7 +64,7 @@ export async function payAndConfirm(
       return { transaction_hash: signature };
     await sleep(POLL_INTERVAL_MS);
   }
-  throw new ControlError('validation_failed', 'the payment was not confirmed: slots do not advance');
+  throw new ControlError('validation_failed', 'the payment was not confirmed, because slots do not advance');
 }
 
 function planPayment(
@@ -132,7 +132,7 @@ function decodeAddress(address: string): Uint8Array {
     const key = base58.decode(address);
     if (key.length === 32 && base58.encode(key) === address) return key;
   } catch {
-    // Text that is not base58 gets the same error as text of a wrong length.
+    // Text that is not base58 gets the same error as text of the wrong length.
   }
   throw invalid('address', 'is not a Solana address');
 }
@@ -143,6 +143,6 @@ function invalid(field: string, problem: string): ControlError {
 
 function refusal(err: Parameters<typeof describeTransactionError>[0]): ControlError {
   if (typeof err === 'object' && 'InsufficientFundsForRent' in err)
-    return invalid('amount', 'is below the rent of a new account (890,880 lamports)');
+    return invalid('amount', 'is below the minimum balance of a new account (890,880 lamports)');
   return new ControlError('contract_reverted', describeTransactionError(err));
 }

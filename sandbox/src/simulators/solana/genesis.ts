@@ -52,7 +52,7 @@ export const solanaDeployment: SolanaDeployment = {
   vault: base58.encode(vault),
 };
 
-/** The accounts of the first slot: funded keys, the test dollar, the open sale's fund and its vault. */
+/** The accounts in the first slot: funded keys, the test dollar, the open sale's fund and its vault. */
 export const solanaGenesis: Genesis[] = [
   wallet(faucet.publicKey, 100_000_000n * SOL),
   wallet(operator.publicKey, 1_000n * SOL),

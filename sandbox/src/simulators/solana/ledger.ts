@@ -37,7 +37,10 @@ export type Landed = Execution & {
 
 export type OwnedTokenAccount = { key: Uint8Array; state: AccountState; token: TokenAccount };
 
-/** The blocks and accounts of the current branch. Also keeps the account versions that recent blocks have replaced. */
+/**
+ * The blocks and accounts of the current branch. Also keeps the previous versions of accounts that recent blocks have
+ * changed.
+ */
 export type Ledger = {
   account(key: Uint8Array, slot: number): AccountState | null;
   /** Executes a transaction in a slot. Returns an error if the transaction cannot be included in a block. */
@@ -49,14 +52,14 @@ export type Ledger = {
     options: { verifySignatures: boolean; checkBlockhash: boolean },
   ): Simulation;
   find(signature: string): Landed | undefined;
-  /** The transactions that name an address, oldest first. */
+  /** The transactions that use an address, oldest first. */
   involving(address: string): readonly Landed[];
-  /** Undoes all blocks from this slot on. Returns their transactions, oldest first. */
+  /** Undoes all blocks from slot `from` on. Returns their transactions, oldest first. */
   undo(from: number): Landed[];
-  /** Drops the account versions and message hashes that are too old for every node when the chain is at slot `head`. */
+  /** Drops the account versions and message hashes that no node needs any more when the chain is at slot `head`. */
   prune(head: number): void;
   tokenAccounts(owner: Uint8Array, slot: number): OwnedTokenAccount[];
-  /** Sets an account that exists from the first slot on. */
+  /** Adds an account that exists from the first slot on. */
   addGenesis(key: Uint8Array, state: AccountState): void;
   /** The transactions after a slot, newest first. */
   since(slot: number): Landed[];
@@ -64,14 +67,14 @@ export type Ledger = {
 };
 
 export function createLedger(svm: Svm, timeline: Timeline): Ledger {
-  /** For each slot, the previous content of every account that its block changed. */
+  /** For each slot, the previous version of every account that the slot's block changed. */
   const replaced = new Map<number, Map<string, AccountState | null>>();
   const landed: Landed[] = [];
   const bySignature = new Map<string, Landed>();
   const byMessage = new Map<string, number>();
   const byAddress = new Map<string, Landed[]>();
   let latestTime = 0;
-  /** For each owner, the token accounts that it has or had. */
+  /** For each owner, the token accounts that belong or used to belong to it. */
   const tokenAccounts = new Map<string, Set<string>>();
 
   /** Returns the account as it was at the end of `slot`, or undefined if no later block has changed it. */

@@ -17,7 +17,7 @@ export type NodeFaults = {
   recordsInner: boolean;
   /** Whether the node returns null for existing accounts of the token program. */
   hidesTokenAccounts: boolean;
-  /** What happens to a transaction that the node has acknowledged: it lands immediately, never, or late. */
+  /** Whether a transaction that the node has acknowledged lands immediately, never or late. */
   sending: 'now' | 'lost' | { lateBySlots: number };
 };
 
@@ -41,19 +41,22 @@ export type Node = {
   chain: SolanaChain;
   faults: NodeFaults;
   slots(): Slots;
-  /** Returns the bank at `config.commitment`. Throws -32016 if the bank has not reached `config.minContextSlot` yet. */
+  /**
+   * Returns the bank at `config.commitment`. Throws error -32016 if the bank has not reached `config.minContextSlot`
+   * yet.
+   */
   bank(config: Config): Bank;
   bankAt(commitment: Commitment): Bank;
   /** Finds a transaction in the node's blocks. */
   find(signature: string): Landed | undefined;
-  /** Throws -32005 if the node is too far behind to be healthy. */
+  /** Throws error -32005 if the node is too far behind to be healthy. */
   requireHealth(): void;
-  /** Returns a view of this node as if it had stopped following the chain this many slots ago. */
+  /** Returns a view of this node as if it had stopped following the chain `slots` slots ago. */
   behind(slots: number): Node;
 };
 
 export const API_VERSION = '4.0.0';
-/** A node that is at least this many slots behind reports itself as unhealthy. */
+/** A node that is at least 32 slots behind reports that it is unhealthy. */
 const HEALTHY_SLOT_DISTANCE = 32;
 
 export function createNode(chain: SolanaChain, faults: NodeFaults = { ...NO_FAULTS }): Node {
