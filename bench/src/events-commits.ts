@@ -95,7 +95,7 @@ export async function measureCommits(
       tiny: await runTiny(async () => undefined),
       tinyReporting: await runTiny(appendOne),
     });
-  // The first round warms up.
+  // The first round is a warm-up.
   const rounds = runs.slice(1);
   return {
     ratios: rounds.map((round) => round.reporting.perSecond / round.plain.perSecond),
@@ -110,7 +110,7 @@ export async function measureCommits(
 type Change = (tx: Db, change: StatusChange) => Promise<unknown>;
 
 /**
- * Seeds participations and returns their ids. There are many of them, because updating the same row often becomes slow.
+ * Seeds participations and returns their ids. Seeds many, because a row that is updated again and again becomes slow.
  */
 async function seedSubmitted(ctx: Context, clientId: string, count: number): Promise<string[]> {
   await seedParticipations(ctx, clientId, count);

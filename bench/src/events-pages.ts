@@ -44,7 +44,7 @@ export async function seedEvents(ctx: Context, partnerId: string, rows: number):
       from generate_series(1, ${Math.min(BATCH_SIZE, rows - from)}::int) i`.execute(ctx.db);
   await sql`insert into partner_sequences values (${partnerId}, ${rows})`.execute(ctx.db);
   const client = await ctx.pool.connect();
-  // Vacuums now. Otherwise the database would do so in the background, during the measurement.
+  // Vacuums now. Otherwise the database would vacuum in the background during the measurement.
   for (const text of ['set statement_timeout = 0', 'vacuum analyze events', 'checkpoint'])
     await client.query({ text, query_timeout: 3_600_000 } as never);
   client.release(true);

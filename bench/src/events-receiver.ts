@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Answers every webhook immediately. Requests to `/hang` never get a response. */
+/** Responds to every webhook immediately, except for requests to `/hang`, which never get a response. */
 const server = createServer((request, response) => {
   request.resume();
   if (request.url !== '/hang') response.writeHead(204).end();

@@ -57,7 +57,7 @@ async function users(): Promise<Record<string, Target>> {
       select gen_random_uuid(), '${options[0]?.id}', u.id, 'ethereum',
         '0x' || substr(encode(sha256(u.id::text::bytea), 'hex'), 1, 40), p.id, 'ethereum_sepolia', now(), now()
       from users u, partners p where u.email like 'many%'`,
-    // Vacuums now. Otherwise the database would do so in the background, during the measurement.
+    // Vacuums now. Otherwise the database would vacuum in the background during the measurement.
     'vacuum analyze',
     'checkpoint',
   ]);

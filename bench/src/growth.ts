@@ -64,8 +64,8 @@ const PARTS: Record<string, Part> = {
 /**
  * Measures how the CPU time per operation grows with a size: the number of rows, users, streams, offers or options.
  * Each part measures several sizes in turn. Each size has its own process and database. The result is an exponent: the
- * slope of the cost over the size on logarithmic scales, at the largest sizes. `--rows` replaces the sizes with 1%, 10%
- * and 100% of its value.
+ * slope of cost against size on logarithmic scales, at the largest sizes. `--rows` replaces the sizes with 1%, 10% and
+ * 100% of its value.
  */
 export async function run({ part: only, large = false, rows }: Options): Promise<Result> {
   if (only !== undefined && PARTS[only] === undefined)

@@ -85,7 +85,7 @@ export async function run(): Promise<Result> {
           [two, urls],
         ] as const) {
           const measured = await measure(folder, nodes, postmaster, generate);
-          // The first round warms up.
+          // The first round is a warm-up.
           if (round > 0) rounds.push(measured);
         }
       const single = medianOf(one);

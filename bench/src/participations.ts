@@ -13,9 +13,9 @@ type Ready = {
 const SETTLED_COUNT = 1_000;
 
 /**
- * Compares three things: the list of participations (1,000,000 rows, or `--rows`) with a bare route that runs the same
- * statements, the last page of the list with the first page, and the gas of batched settlement with the gas of single
- * commits.
+ * Makes three comparisons: the list of participations (1,000,000 rows, or `--rows`) against a bare route that runs the
+ * same statements, the last page of the list against the first page, and batched settlement against single commits, by
+ * gas.
  */
 export async function run({ rows = 1_000_000 }: Options): Promise<Result> {
   const { target, pid, stop } = await startTarget<Ready>('./participations-target.ts', [String(rows)]);

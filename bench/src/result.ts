@@ -21,7 +21,7 @@ export type Options = {
   rows?: number;
   /** The only part of the benchmark to run. */
   part?: string;
-  /** Adds table sizes that take long to seed. */
+  /** Also measures table sizes that take a long time to seed. */
   large?: boolean;
 };
 

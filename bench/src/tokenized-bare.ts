@@ -3,7 +3,7 @@ import { Pool } from 'undici';
 
 /**
  * A plain route for quotes. The argument `mode` selects how the route gets its quotes. `fetch`: calls the venue with
- * the global `fetch` for every request. `pool`: calls the venue through a pool of kept-alive connections for every
+ * the global `fetch` for every request. `pool`: calls the venue through a pool of keep-alive connections for every
  * request. `constant`: calls the venue once and repeats the reply. This mode shows the upper bound.
  */
 const [, , mode = '', venueUrl = '', apiKey = ''] = process.argv;

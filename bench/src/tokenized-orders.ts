@@ -10,13 +10,13 @@ export type Measured = { url: string; headers: Record<string, string>; statsUrl:
 
 /** CPU milliseconds of the service process per transaction. */
 export type TransactionCost = {
-  /** The mean cost of transactions sent one at a time, without `idle`. One value per part. */
+  /** The mean cost of transactions sent one at a time, minus `idle`. One value per part. */
   oneByOne: number[];
   /** The mean cost of transactions sent twenty at a time. One value per part. */
   atOnce: number[];
-  /** The median cost of transactions sent one at a time, without `idle`. */
+  /** The median cost of transactions sent one at a time, minus `idle`. */
   p50: number;
-  /** The 95th percentile of the cost of transactions sent one at a time, without `idle`. */
+  /** The 95th percentile of the cost of transactions sent one at a time, minus `idle`. */
   p95: number;
   /** The CPU time that an idle process uses in the time that a transaction takes on average when sent alone. */
   idle: number;

@@ -45,7 +45,7 @@ app.addHook('onResponse', (request, _reply, done) => {
 });
 const url = await app.listen({ host: '127.0.0.1', port: 0 });
 
-// Returns the CPU time, the number of quotes served and the number of calls to the venue, for every path. First,
+// Every path returns the CPU time, the number of quotes served and the number of calls to the venue. Before that,
 // `/prove/{wallet}` proves a wallet, and `/reset/{now}` sets the clock and deletes the orders.
 const stats = createServer(async (request, response) => {
   const [, wallet] = /^\/prove\/(0x[0-9a-f]{40})$/.exec(request.url ?? '') ?? [];

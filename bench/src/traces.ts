@@ -28,7 +28,7 @@ export async function run(): Promise<Result> {
     for (let round = 0; round <= ROUNDS; round++)
       for (const name of ['without', 'with'] as const) {
         const { cpuMicros, acceptedPerSecond } = await mixes[name].measure({ seconds: SECONDS, rate: RATE });
-        // The first round warms up.
+        // The first round is a warm-up.
         if (round > 0) measured[name].push(cpuMicros / (acceptedPerSecond * SECONDS));
       }
   } finally {

@@ -1,1 +1,1 @@
-export const fingerprint = '54cd36c3147425f8ab7949ec12b0c2f3b9ade8afe305d721cdc19feec22a1281';
+export const fingerprint = 'b7b26bb5b95304d2aed9e10a4547390588239c1b97bad1c4c7e4fa32c6f54fdc';

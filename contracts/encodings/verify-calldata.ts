@@ -163,7 +163,11 @@ async function checkMoney(read: Read, { claim, call, swap }: Subject, note: Note
   compareAmount('receive_output_amount', claim.receive_output_amount, quote.quantity);
   const [split, decimals] = [await read(swap, 'fee', [quote.side, amount]), await read(token, 'decimals')];
   if (!Array.isArray(split) || typeof decimals !== 'number')
-    return note('fee', false, 'cannot read the fee from the contract, or the decimals from the funding token');
+    return note(
+      'fee',
+      false,
+      'cannot read the fee from the contract, or the decimals from the funding token',
+    );
   const [fee, net] = split as [bigint, bigint];
   compareAmount('fee', claim.fee, fee);
   compareAmount('notional_value', claim.notional_value, net);

@@ -108,7 +108,7 @@ async function transact(
   return receipt;
 }
 
-/** Returns the revert data of a call. Throws if it does not revert. */
+/** Returns the revert data of a call. Throws if the call does not revert. */
 export async function revertData({ evm }: Chain, from: PrivateKeyAccount, call: Call): Promise<Hex> {
   const params = [{ from: from.address, to: call.address, data: encodeCall(call) }, 'latest'];
   try {

@@ -26,7 +26,7 @@ export async function buildPage(): Promise<string> {
     renameSync(draft, folder);
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
-    // Uses the other build if another process has just built the same sources.
+    // If another process has built the same sources in the meantime, uses that build.
     if (!existsSync(folder)) throw error;
   }
   return folder;

@@ -33,7 +33,7 @@ const isStopped = (url: string) =>
     () => true,
   );
 
-/** Returns the process ids of a parent's children whose command line contains `name`. */
+/** Returns the ids of the parent's child processes that have `name` in their command line. */
 function childrenNamed(name: string, parent: number): string[] {
   const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' }).trim().split('\n');
   return rows

@@ -9,7 +9,8 @@ import {SafeTransferLib} from "solady/utils/SafeTransferLib.sol";
 contract TransferProbe {
     using SafeTransferLib for address;
 
-    /// @notice Moves `amount` to `to` by allowance, as a fund would. Returns how much was sent and how much arrived.
+    /// @notice Moves `amount` to `to` with an allowance, as a fund would. Returns how much was sent and how much
+    /// arrived.
     function probe(address token, address to, uint256 amount) external returns (uint256 sent, uint256 received) {
         uint256 here = token.balanceOf(address(this));
         uint256 there = token.balanceOf(to);

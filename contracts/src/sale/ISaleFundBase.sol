@@ -15,7 +15,7 @@ interface ISaleFundBase {
     /// @notice The user is the zero address or the fund itself.
     error InvalidUser();
 
-    /// @notice `amount` is zero or below `minimum`, the smallest commitment.
+    /// @notice `amount` is zero or below `minimum`, the smallest commitment allowed.
     error InsufficientAmount(uint256 amount, uint256 minimum);
 
     /// @notice The batch's arrays differ in length.

@@ -16,7 +16,7 @@ library Fee {
         return bps;
     }
 
-    /// @dev Splits a gross amount that includes the fee.
+    /// @dev Splits a gross amount into the fee and the net amount.
     function inclusive(uint256 gross, uint256 bps) internal pure returns (uint256 fee, uint256 net) {
         net = FixedPointMathLib.fullMulDiv(gross, BPS, BPS + bps);
         fee = gross - net;

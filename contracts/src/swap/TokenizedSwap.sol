@@ -31,7 +31,7 @@ contract TokenizedSwap is ITokenizedSwap, Ownable, EIP712, Guarded {
     uint32 public constant BUY_LEVEL = 4;
     uint32 public constant SELL_LEVEL = 8;
 
-    /// @dev A buy's payment must exceed the quote's cost by less than this amount, in dollars scaled by 1e18.
+    /// @dev A buy may overpay, but by less than this amount, in dollars scaled by 1e18.
     uint256 private constant TOLERANCE = 1e16;
 
     bytes32 public constant VERIFY_REQUEST_TYPEHASH = keccak256(

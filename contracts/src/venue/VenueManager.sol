@@ -30,7 +30,7 @@ contract VenueManager is IVenueManager, Ownable, EIP712, Guarded {
         address limiter;
     }
 
-    /// @notice `role` was granted to `account` if `held`, else revoked.
+    /// @notice `role` was granted to `account` if `held` is true, and revoked otherwise.
     event RoleSet(bytes32 indexed role, address indexed account, bool held);
 
     uint8 private constant BUY = 0;

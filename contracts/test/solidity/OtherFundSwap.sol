@@ -26,7 +26,7 @@ contract OtherFundSwap is Ownable {
     uint256 public constant SWAP_LEVEL = 2;
     uint256 private constant BPS = 10_000;
     uint256 private constant FEE_BPS = 50;
-    /// @dev Funding units per share unit.
+    /// @dev The price of one share unit, in funding units.
     uint256 private constant PRICE = 10;
 
     address public immutable outputToken;

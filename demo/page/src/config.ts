@@ -45,6 +45,6 @@ export async function postJson<Body>(url: string, body: unknown): Promise<Body> 
     signal: AbortSignal.timeout(30_000),
   });
   const parsed = (await response.json().catch(() => ({}))) as Body & { message?: string };
-  if (!response.ok) throw new Error(parsed.message ?? `The server responded with ${response.status}.`);
+  if (!response.ok) throw new Error(parsed.message ?? `The server responded with status ${response.status}.`);
   return parsed;
 }

@@ -5,7 +5,7 @@ import type { FaultTargets } from './faults.ts';
 
 /** The routes and other parts that one area (such as mail or the chains) adds to the sandbox. */
 export type ControlGroup = {
-  /** The members that this area adds to `GET /sandbox`. */
+  /** The fields that this area adds to `GET /sandbox`. */
   overview?: () => Record<string, unknown> | Promise<Record<string, unknown>>;
   routes?: Route[];
   faults?: FaultTargets;

@@ -28,7 +28,7 @@ function reviewRoute({ call }: Pick<SimulatorControl, 'call'>) {
     operationId: 'moveReview',
     summary: "Decide a user's identity review, as a reviewer at the provider would",
     description:
-      'Replies once the service has applied the decision. Without `pii`, a made-up person is verified.',
+      'Replies once the service has applied the decision. Without `pii`, a fictional person is verified.',
     body: Closed({
       email: Email,
       level_name: Type.Enum([...LEVELS]),

@@ -12,7 +12,7 @@ export type Holding = {
   value: bigint | null;
   /** The amount that the user paid, without fees. */
   cost: bigint;
-  /** Null for token sales, which are valued at their cost. Also null if the value is null or the cost is 0. */
+  /** Null for token sales, which are valued at cost. Also null if the value is null or the cost is 0. */
   gain: bigint | null;
 };
 

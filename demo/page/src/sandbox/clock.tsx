@@ -6,7 +6,7 @@ const STEPS = [
   ['+ 30 days', 2_592_000],
 ] as const;
 
-/** Moves the test clock, which determines when offers open, prices expire and forms lapse. */
+/** Moves the test clock, which determines when offers open, and when prices and forms expire. */
 export function Clock() {
   const { isBusy, message, send } = useControl();
   return (

@@ -29,7 +29,7 @@ const SESSIONS: Record<NonNullable<Hours['session']>, string> = {
   closed: 'Closed',
 };
 
-/** Returns whether the market is open or closed, and until when in the user's time zone: `Open until 22:00`. */
+/** Describes whether the market is open, and until when, in the user's time zone: `Open until 22:00`. */
 export function describeHours({ is_open, session, opens_at, closes_at }: Hours, now: Date, timeZone?: Zone) {
   if (is_open === null || session === null) return 'Unknown';
   const time = (iso: string) => {

@@ -5,7 +5,7 @@ export type ApprovalRequest =
   | { type: 'allowance'; spender: string; token: string; decimals: number; amount: bigint; chain: string }
   | { type: 'transaction'; to: string; data: string; chain: string };
 
-/** `amount` is the allowance that the owner approved. Only decisions on `allowance` requests have it. */
+/** `amount` is the allowance that the owner approved. Set only for `allowance` requests. */
 export type Decision = { isApproved: boolean; amount?: bigint };
 
 /** A request that the owner of a test wallet approves or rejects, as in an extension. */

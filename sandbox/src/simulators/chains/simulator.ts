@@ -86,6 +86,8 @@ async function checkPlan(path: string, steps: PlannedStep[]): Promise<void> {
   if (stored === current) return;
   // Version 0.1 stored the Keccak hash, which takes much longer to compute.
   if (stored !== '' && stored !== keccak256(toHex(text)))
-    throw new Error('the contracts have changed since this data folder was created; delete the folder to start over');
+    throw new Error(
+      'the contracts have changed since this data folder was created; delete the folder to start over',
+    );
   await writeFile(path, current);
 }

@@ -56,7 +56,7 @@ export type Ledger = {
   involving(address: string): readonly Landed[];
   /** Undoes all blocks from slot `from` on. Returns their transactions, oldest first. */
   undo(from: number): Landed[];
-  /** Drops the account versions and message hashes that no node needs any more when the chain is at slot `head`. */
+  /** Drops the account versions and message hashes that no node still needs when the chain is at slot `head`. */
   prune(head: number): void;
   tokenAccounts(owner: Uint8Array, slot: number): OwnedTokenAccount[];
   /** Adds an account that exists from the first slot on. */
