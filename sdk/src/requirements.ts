@@ -10,7 +10,7 @@ import type {
 } from './wire.ts';
 
 export type Requirements = {
-  /** Lists the requirements of each option of the offer. */
+  /** Lists the requirements of each of the offer's options. */
   list(offerId: string, options?: RequestOptions): Promise<OfferRequirements>;
   /** Returns the user's status for each requirement; see `describeStatus`. */
   statuses(offerId: string, options?: RequestOptions): Promise<RequirementStatuses>;

@@ -164,7 +164,7 @@ describe('a consumer', () => {
   test.each(['module', 'commonjs'] as const)('compiles and runs in Node as %s', async (type) => {
     await write(`${type}/main.ts`, CONSUMER);
     const lib = { lib: ['ES2022'], types: ['node'], module: 'nodenext', moduleResolution: 'nodenext' };
-    // viem's declarations need the DOM, so library checks are off.
+    // viem's declarations need the DOM types, so library checks are off.
     await compile(type, 'main.ts', { ...lib, skipLibCheck: true }, type);
     const { stdout } = await run(process.execPath, [join(workDir, type, 'out/main.js')]);
     expect(JSON.parse(stdout)).toEqual(CONSUMER_OUTPUT);

@@ -25,15 +25,13 @@ export type PartnerApp = {
   url: string;
   signIn: SignIn;
   handler: Handler;
-  /** How far the server's clock is ahead. */
+  /** How far the server's clock is ahead of real time. */
   clock: { skewMs: number };
   /** The grant types sent to the token endpoint. */
   grants: string[];
   errors: unknown[];
   reset(): void;
-  /**
-   * Creates a second sign-in object with the same configuration, like the one in another process of the app's server.
-   */
+  /** Creates a second sign-in object with the same configuration, as another process of the app's server would have. */
   newSignIn(overrides?: Partial<Parameters<typeof createSignIn>[0]>): SignIn;
   listen(server: Server): Promise<string>;
   /** Goes through the whole sign-in and returns the app's response to the callback. */

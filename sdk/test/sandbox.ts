@@ -29,7 +29,7 @@ export type Sandbox = {
   tokens(email: string): Promise<{ access_token: string; refresh_token: string }>;
   /** Returns an access token for the partner, not for a user. */
   partnerToken(): Promise<{ access_token: string }>;
-  /** Sends an approval from the sandbox wallet with this index and returns its hash. */
+  /** Sends an approval from the sandbox wallet with this index and returns the transaction hash. */
   approve(wallet: number, token: Hex, spender: Hex, amount: bigint): Promise<Hex>;
   sign(wallet: number, message: string): Promise<Hex>;
   stop(): Promise<void>;

@@ -1,6 +1,6 @@
-// Everything that the first view does not need. One file is smaller than several files, each with its own imports and
-// exports. A purchase loads this file before it sends a transaction, so that the page can show the result even if the
-// network then fails.
+// Everything that the first view does not need. It is all in one file, because several files, each with its own imports
+// and exports, would be larger. A purchase loads this file before it sends a transaction, so that the page can show the
+// result even if the network then fails.
 export { buySale, discardSale } from './checkout/buy-sale.ts';
 export { OpenApprovalNotice } from './checkout/open-approval-notice.tsx';
 export { readOpenApprovals } from './checkout/read-open-approvals.ts';

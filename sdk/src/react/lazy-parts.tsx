@@ -5,7 +5,7 @@ import { ErrorNotice } from './ui/error-notice.tsx';
 
 type Parts = Awaited<ReturnType<typeof loadParts>>;
 
-/** Functions that load the failed parts again. All parts are in one file, so one retry loads all failed parts. */
+/** Functions that reload the parts that failed to load. All parts are in one file, so one retry reloads all of them. */
 const reloads = new Set<() => void>();
 const subscribers = new Set<() => void>();
 const subscribe = (notify: () => void) => {

@@ -36,9 +36,9 @@ export type CausewayProviderProps = {
   cache?: ((client: Causeway) => QueryCache) | undefined;
   /** The prefix of the routes that `createHandler` serves on your server. Default: `/causeway`. */
   prefix?: string | undefined;
-  /** Where sign-in starts. Default: `/sign-in` below `prefix`. */
+  /** The URL where sign-in starts. Default: `/sign-in` under `prefix`. */
   signInUrl?: string | undefined;
-  /** Where users who cannot resolve a blocker themselves get help, such as `mailto:help@example.com`. */
+  /** A URL for users who need help with a blocker, such as `mailto:help@example.com`. */
   supportUrl?: string | undefined;
   /** RPC URLs by chain. They are used to add a chain to a wallet that does not have it yet, and to read from Solana. */
   rpcUrls?: RpcUrls | undefined;
@@ -66,7 +66,7 @@ export type CausewayProviderProps = {
 const NO_WALLETS: readonly WalletConnector[] = [];
 
 /**
- * Provides the client, its query cache and the connected wallets to the hooks and components below it.
+ * Provides the client, its query cache and the connected wallets to the hooks and components inside it.
  *
  * @example
  * ```tsx

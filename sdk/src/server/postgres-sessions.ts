@@ -84,7 +84,7 @@ export function postgresSessions(
 }
 
 /**
- * Returns a statement that creates the table if it does not exist. If the table exists, the statement works without the
+ * Returns a statement that creates the table if it does not exist. If the table exists, the statement needs no
  * privilege to create tables.
  */
 function createTable(table: string): string {

@@ -8,8 +8,8 @@ export type Renewal = {
    */
   fresh(session: Session, force?: boolean): Promise<Session>;
   /**
-   * Returns the newest version of the session that this process knows. The browser may hold an older one if a
-   * response was lost.
+   * Returns the newest version of the session that this process has seen. If a response was lost, the browser may have
+   * an older version.
    */
   newest(session: Session): Session;
   forget(session: Session): void;

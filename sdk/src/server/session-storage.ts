@@ -7,14 +7,15 @@ export type SessionStorage = {
   /** Stores a value for `ttlS` seconds, replacing an earlier one. */
   write(key: string, value: string, ttlS: number): Promise<void>;
   /**
-   * Like `write`, but only if the key still exists: a renewal that ends after a sign-out must not restore the session.
+   * Like `write`, but only if the key still exists: a renewal that finishes after a sign-out must not restore the
+   * session.
    */
   update(key: string, value: string, ttlS: number): Promise<void>;
   delete(key: string): Promise<void>;
 };
 
 export type MemorySessionsOptions = {
-  /** The maximum number of sessions. Beyond it, the oldest session is dropped. Default: 10,000. */
+  /** The maximum number of sessions. Beyond this number, the oldest session is dropped. Default: 10,000. */
   maxSessions?: number | undefined;
   now?: (() => number) | undefined;
 };

@@ -17,7 +17,7 @@ export type Session = {
   readonly refreshedAt: number;
   /** The granted scopes, separated by spaces. */
   readonly scope: string;
-  /** The user, if the scope `openid` was granted. The email address also needs the scope `email`. */
+  /** The user, if the `openid` scope was granted. The email address also requires the `email` scope. */
   readonly user: { readonly id: string; readonly email: string | undefined } | undefined;
 };
 
@@ -75,7 +75,7 @@ export function cookieSessions(options: CookieSessionsOptions): SessionStore {
     },
     save: async (_request, reply, session) => {
       const cookie = writeCookie(name, seal(name, session, now() + maxAge * 1000), { secure, maxAge });
-      // Browsers silently drop larger cookies, and the user would be sent to sign in over and over.
+      // Browsers silently drop larger cookies, so the user would be sent to sign in over and over.
       if (cookie.length > MAX_COOKIE_BYTES) throw new SignInError('session_too_large');
       reply.append('set-cookie', cookie);
     },

@@ -10,7 +10,7 @@ export type VerifyWebhookOptions = {
   headers: HeaderSource;
   /** The endpoint's secret (`whsec_…`), or several during a rotation. */
   secret: string | readonly string[];
-  /** The maximum difference between the webhook's timestamp and now. Default: 300. */
+  /** The maximum difference between the webhook's timestamp and the current time. Default: 300. */
   toleranceSeconds?: number | undefined;
   /**
    * Returns whether an event with this id was already handled; if so, `verifyWebhook` throws `WebhookError`

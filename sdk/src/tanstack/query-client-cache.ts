@@ -41,8 +41,8 @@ export function queryClientCache(
   return (client) => {
     assertOneUser(queryClient, client, scope);
     const keyOf = (key: string) => toQueryKey(key, scope);
-    // Turns off structural sharing, which would keep the old object if the reloaded data is equal. The countdown to the
-    // next price restarts only when it gets a new object.
+    // Turns off structural sharing, which would keep the old object if the reloaded data is the same. The countdown to
+    // the next price restarts only when it gets a new object.
     const optionsOf = (query: Query<unknown>) => ({
       ...toQueryOptions(client, query, scope),
       structuralSharing: false,
@@ -107,7 +107,7 @@ export function queryClientCache(
           else if (queryClient.getQueryData(keyOf(key)) === undefined)
             queryClient.setQueryData(keyOf(key), data);
       },
-      // TanStack Query refetches on focus by itself.
+      // TanStack Query already refetches on focus.
       refetchOnFocus: () => () => undefined,
     };
   };

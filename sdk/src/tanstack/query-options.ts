@@ -20,7 +20,7 @@ export function toQueryKey(key: string, { user }: QueryScope): CausewayQueryKey 
   return user === undefined ? own : [...own, user];
 }
 
-/** Returns the key that `toQueryKey` was given. */
+/** Returns the key that was passed to `toQueryKey`. */
 export function fromQueryKey([, resource, params]: QueryKey): string {
   return `${resource}:${params}`;
 }

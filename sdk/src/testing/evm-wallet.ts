@@ -34,7 +34,7 @@ export type TestWallet = EvmWallet & {
 };
 
 /**
- * The error of a failed EIP-1193 request.
+ * The error that a failed EIP-1193 request throws.
  *
  * @example
  * ```ts

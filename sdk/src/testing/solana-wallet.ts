@@ -9,8 +9,8 @@ export type SolanaTestWalletOptions = {
   /** The node that receives transactions. Without it, the wallet only signs messages. */
   rpcUrl?: string | undefined;
   /**
-   * Called with the message of a transaction before the wallet signs it. Return false to reject the transaction.
-   * Default: `confirm`.
+   * Called with a transaction's message before the wallet signs it. Return false to reject the transaction. Default:
+   * `confirm`.
    */
   confirmTransaction?: ((message: Uint8Array) => boolean | Promise<boolean>) | undefined;
 };

@@ -7,8 +7,8 @@ import { iconOf } from '../react/wallets/discovery.ts';
 
 export type UseWagmiWalletOptions = {
   /**
-   * Opens your app's own wallet dialog, such as RainbowKit's or AppKit's. Default: the SDK's dialog lists wagmi's
-   * connectors.
+   * Opens your app's own wallet dialog, such as RainbowKit's or AppKit's. Default: the SDK's dialog, which lists
+   * wagmi's connectors.
    */
   openDialog?: (() => void) | undefined;
 };

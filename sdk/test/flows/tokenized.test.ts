@@ -61,7 +61,7 @@ function recordSends(wallet: TestWallet, interceptor: Interceptor = (call, next)
   return sent;
 }
 const isOrder = (url: unknown) => String(url).endsWith('/swap/transaction');
-/** Returns a client whose orders are modified in transit. */
+/** Returns a client that receives modified orders, as if they were tampered with in transit. */
 const tampered = (change: (order: TokenizedSwapTransaction) => Partial<TokenizedSwapTransaction>) =>
   sandbox.newUser({
     fetch: async (url, init) => {

@@ -118,7 +118,7 @@ describe('the requirements checklist', () => {
   });
 
   describe('shows a status that changes elsewhere', () => {
-    /** Opens the checklist, stops the page's clock and with it all polling, and completes the first requirement. */
+    /** Opens the checklist, stops the page's clock (and so all polling), and completes the first requirement. */
     const changeStatus = async (page: Page, email: string) => {
       await page.clock.install();
       await page.goto(`${app.server.url}/${PATH}`);

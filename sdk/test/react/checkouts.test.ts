@@ -489,7 +489,7 @@ describe('the token sale checkout', () => {
       await setWallet(page, { dropAfter: '' });
       const sent = recordSends(page);
       await page.getByRole('button', { name: 'Start over' }).click();
-      // The next poll finds the approval on chain.
+      // The next poll finds the approval on the chain.
       await page.getByRole('button', { name: 'Continue' }).click();
       await page.getByText('20 USDC in Harbour Quarter').waitFor();
       expect(sent).toEqual([]);
@@ -562,7 +562,7 @@ describe('the token sale checkout', () => {
     'in two tabs, by means of %s',
     (means) => {
       const PATH = '?view=offer&slug=harbour-quarter&option=public';
-      /** Opens the checkout in two tabs of one user, with a connected wallet. */
+      /** Opens the checkout in two tabs for the same user, with a connected wallet. */
       const inTwoTabs = (run: (first: Page, second: Page) => Promise<void>) =>
         app.visit('?view=sign-in', async ({ page, context }) => {
           if (means !== 'navigator.locks')

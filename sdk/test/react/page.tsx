@@ -42,22 +42,22 @@ const config = (window as unknown as { pageConfig: PageConfig }).pageConfig;
 const params = new URLSearchParams(location.search);
 const calls = new Map<string, number>();
 /**
- * A test makes the wallet decline a method with `window.decline = 'personal_sign'`, or only the method's second call
- * with `'personal_sign#2'`.
+ * `window.decline = 'personal_sign'` makes the wallet decline a method. `'personal_sign#2'` makes it decline only the
+ * second call.
  */
 const confirm = async ({ method }: { method: string }) => {
   const count = (calls.get(method) ?? 0) + 1;
   calls.set(method, count);
   const { decline, hold } = window as unknown as { decline?: string; hold?: string };
-  // A test keeps the prompt open with `window.hold`, and approves it with `window.release()`.
+  // `window.hold` keeps the prompt open, and `window.release()` approves it.
   if (hold === method)
     await new Promise<void>((release) => Object.assign(window, { hold: undefined, release }));
   return decline !== method && decline !== `${method}#${count}`;
 };
 
 /**
- * After a method, a test makes the wallet lose its connection with `window.dropAfter = 'eth_sendTransaction'`, or lock itself
- * with `window.lockAfter`.
+ * `window.dropAfter = 'eth_sendTransaction'` makes the wallet lose its connection after that method. `window.lockAfter`
+ * makes it lock itself.
  */
 const intercept: Interceptor = async (call, next) => {
   const answer = await next(call);

@@ -149,7 +149,7 @@ export async function submitIdentity(page: Page): Promise<void> {
   await send.waitFor();
   const url = await frame.getAttribute('src');
   await send.click();
-  // The page of the next requirement may open at once.
+  // The next requirement's page may open immediately.
   await page.locator(`iframe[src="${url}"]`).waitFor({ state: 'detached' });
 }
 

@@ -47,7 +47,7 @@ export type ClassNames = Readonly<Partial<Record<AppearancePart, string>>>;
 
 /** Props of the components that render their own outermost element. */
 export type BlockProps = {
-  /** Classes to add to the outermost element. For the parts inside, use `appearance.classNames`. */
+  /** Classes to add to the outermost element. For inner parts, use `appearance.classNames`. */
   className?: string | undefined;
 };
 

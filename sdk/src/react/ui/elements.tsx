@@ -83,7 +83,7 @@ function useChecksummed(address: string): string {
     let isStale = false;
     import('./checksum.ts').then(
       ({ toChecksummed }) => !isStale && setChecksummed(toChecksummed(address)),
-      // If the module cannot be loaded, the address is still correct without its checksum.
+      // If the module cannot be loaded, the address has no checksum but is still correct.
       () => undefined,
     );
     return () => {

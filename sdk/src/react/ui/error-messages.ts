@@ -182,7 +182,7 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** Returns the text that says what happened, or undefined for an unknown code. */
+/** Returns the text that explains what happened, or undefined for an unknown code. */
 export function titleOf(code: string): ErrorMessage | undefined {
   return Object.hasOwn(MESSAGES, code) ? MESSAGES[code as Known][0] : undefined;
 }

@@ -46,7 +46,7 @@ export function formatsOf(locale: string): Formats {
     const grouped = whole.replace(/\B(?=(\d{3})+$)/g, group);
     return fraction === undefined ? grouped : `${grouped}${point}${fraction}`;
   };
-  // Where the locale puts the symbol: `$1` or `1 $`.
+  // The locale puts the symbol before or after the amount: `$1` or `1 $`.
   const [before = '', after = ''] = partsOf({
     ...{ style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' },
   })
@@ -141,7 +141,7 @@ export function truncateSignificant(decimal: string): string {
   return truncateDecimals(decimal, Math.max(2, SIGNIFICANT_DIGITS - leading));
 }
 
-/** Turns `harbour-quarter` into `Harbour Quarter`, to show until the name is loaded. */
+/** Turns `harbour-quarter` into `Harbour Quarter`, which is shown until the name is loaded. */
 export function slugToTitle(slug: string): string {
   return slug.replaceAll('-', ' ').replace(/\b./g, (letter) => letter.toUpperCase());
 }

@@ -1,7 +1,10 @@
 import type { StatusWord } from '../../requirements.ts';
 import type { Offer, Participation, Requirement } from '../../wire.ts';
 
-/** The color of a badge or notice. The text must convey the same meaning, because not every reader sees colors. */
+/**
+ * The color of a badge or notice. The text must convey the same meaning, because not every reader can tell colors
+ * apart.
+ */
 export type Tone = 'neutral' | 'busy' | 'good' | 'attention' | 'bad';
 type Label = readonly [Tone, label: string];
 

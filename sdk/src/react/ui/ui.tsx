@@ -11,9 +11,9 @@ export type Translate = (message: Message, values?: Readonly<Record<string, stri
 export type Ui = {
   locale: string;
   t: Translate;
-  /** Like `t`, but the values are elements. */
+  /** Like `t`, but the values are React elements. */
   rich(message: Message, values: Readonly<Record<string, ReactNode>>): ReactNode;
-  /** Returns the host's text for a failed check, or else the service's text. */
+  /** Returns the host's text for a failed check, or the service's text if the host has none. */
   check(code: Check['code'], text: string): string;
   format: Formats;
   /** Joins class names: the SDK's classes in `own`, the host's classes for the same parts, and `added`. */

@@ -9,8 +9,9 @@ const subscribeToNothing = () => () => undefined;
 
 /**
  * Returns a hook for the wallets that announce themselves in this browser. `listen` subscribes to the announcements on
- * a page and adds connectors. If several connectors have the same id, the first is kept. A disabled hook requests no
- * announcements. There is one store per window, because extensions announce themselves to a page only once.
+ * a page and adds a connector for each wallet. If several connectors have the same id, the first is kept. A disabled
+ * hook does not request announcements. There is one store per window, because extensions announce themselves to a page
+ * only once.
  */
 export function discoverWallets<One extends Wallet>(
   listen: (page: Window, add: (found: Connectors<One>) => void) => void,

@@ -27,7 +27,7 @@ type Props = {
   onProgress(): void;
 };
 
-/** Connects a wallet, proves with a signature that the user owns it, and binds it to the option. */
+/** Lets the user connect a wallet and prove ownership with a signature, then binds the wallet to the option. */
 export function WalletStep(props: Props) {
   const { cx, t } = useUi();
   const { offer, optionId, protocol, maximum, wallet, status, guide, isNext, onProgress } = props;
