@@ -113,7 +113,7 @@ function configureBuild(build, alsoExternal) {
     loader: 'js',
   }));
   // A source that loads neighboring files must find them in its original folder. All bundles are three folders below
-  // the root, so the path is relative, and a release can be moved.
+  // the root. The path can therefore be relative, so a release can be moved.
   build.onLoad({ filter: /(service|sandbox|contracts|demo|sdk|bench)\/.*\.ts$/ }, ({ path }) => ({
     contents: escapeNonAscii(readFileSync(path, 'utf8')).replaceAll(
       'import.meta.url',
@@ -124,8 +124,8 @@ function configureBuild(build, alsoExternal) {
 }
 
 /**
- * The engine uses two bytes for every character of a file that is not pure ASCII. esbuild escapes such characters
- * everywhere except in tagged templates.
+ * If a file is not pure ASCII, the engine uses two bytes for every character in it. esbuild escapes non-ASCII
+ * characters everywhere except in tagged templates.
  */
 function escapeNonAscii(text) {
   return text.replace(

@@ -1,6 +1,6 @@
 import type { Sealing } from '../sealing.ts';
 
-/** Crockford's base 32: no letters that look like digits. */
+/** Crockford's base 32, which has no letters that look like digits. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const CODE_LENGTH = 8;
 

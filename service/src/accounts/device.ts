@@ -18,8 +18,8 @@ const SYSTEMS: readonly [RegExp, string][] = [
 ];
 
 /**
- * Returns a name by which the user recognizes a browser, such as "Safari on iPhone". If either the browser or the
- * system is unknown, returns only the other one. Returns null if both are unknown.
+ * Returns a name that helps the user recognize a browser, such as "Safari on iPhone". If only the browser or only the
+ * system is known, returns just that name. Returns null if both are unknown.
  */
 export function describeBrowser(userAgent: string | undefined): string | null {
   const nameIn = (table: readonly [RegExp, string][]) =>
@@ -30,8 +30,8 @@ export function describeBrowser(userAgent: string | undefined): string | null {
 }
 
 /**
- * Shortens an IPv4 address to the form 203.0.113.x, and an IPv6 address to its /48 prefix. The user can still recognize
- * the network, but the result does not identify a household.
+ * Shortens an IPv4 address to the form `203.0.113.x`, and an IPv6 address to its /48 prefix. The user can still
+ * recognize the network, but the result does not identify a household.
  */
 export function describeNetwork(network: string): string {
   if (network.includes(':')) return `${network.split(':').slice(0, 3).join(':')}::`;

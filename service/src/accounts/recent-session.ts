@@ -14,8 +14,8 @@ type Handle = (
 const SIGN_IN: PageResponse = { redirect: '/sign-in' };
 
 /**
- * Wraps a page for signed-in users. Other visitors are redirected to the sign-in page, and so are users whose session
- * ends during the request.
+ * Wraps a page for signed-in users. Redirects other visitors to the sign-in page, and also users who lose their session
+ * during the request.
  */
 export function withSession(handle: Handle): PageHandler {
   return async (ctx, browser, request) => {

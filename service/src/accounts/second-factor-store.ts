@@ -34,7 +34,7 @@ export async function confirmSecret(db: Db, userId: string, sealed: Buffer, step
   return numUpdatedRows === 1n;
 }
 
-/** Accepts each time step only once. Returns false if the code of this step or of a later step has been used. */
+/** Accepts each time step only once. Returns false if the code for this step or a later one has already been used. */
 export async function consumeStep(db: Db, userId: string, step: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('totp_secrets')

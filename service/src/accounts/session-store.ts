@@ -109,7 +109,8 @@ export async function deleteSessionOf(db: Db, userId: string, id: string): Promi
 }
 
 /**
- * Deletes all sessions of the user except `keptId`. Also deletes the user's pending sign-ins, which still need a code.
+ * Deletes all of the user's sessions except `keptId`. Also deletes the user's pending sign-ins, which still need a
+ * code.
  */
 export async function deleteSessionsOf(db: Db, userId: string, keptId?: string): Promise<void> {
   const sessions = db.deleteFrom('browser_sessions').where('user_id', '=', userId);

@@ -25,7 +25,7 @@ export type { Authentication, ListedSession, Session };
 
 /**
  * Locks the account before this session changes it. Throws `unauthorized` if the session has ended since the request
- * began. A password reset or "Sign out everywhere" thus stops every change that is not committed yet.
+ * began. So a password reset or "Sign out everywhere" stops every change that has not been committed yet.
  */
 export async function lockSession(tx: Db, { id, user }: Pick<Session, 'id' | 'user'>): Promise<void> {
   await lockAccount(tx, user.id);
@@ -67,7 +67,7 @@ export async function endSession(db: Db, cookie: string): Promise<void> {
 }
 
 /**
- * Ends every other session of the user, and every sign-in that still needs a code. Returns a new cookie for this
+ * Ends all of the user's other sessions, and every sign-in that still needs a code. Returns a new cookie for this
  * session. The session keeps its sign-in time.
  */
 export async function keepOnlySession(

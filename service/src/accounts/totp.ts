@@ -12,7 +12,7 @@ const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 export const TOTP_SECRET_BYTES = 20;
 
-/** Returns the code of a time step. */
+/** Returns the code for a time step. */
 export function totpCode(secret: Buffer, step: number): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
@@ -49,7 +49,7 @@ export function toBase32(bytes: Buffer): string {
     .join('');
 }
 
-/** Returns the link that an authenticator app opens, or scans as a QR code. */
+/** Returns the link to the secret, which an authenticator app opens directly or scans as a QR code. */
 export function totpUri(email: string, secret: string): string {
   const label = `${encodeURIComponent('Causeway')}:${encodeURIComponent(email)}`;
   return `otpauth://totp/${label}?${new URLSearchParams({ secret, issuer: 'Causeway' })}`;

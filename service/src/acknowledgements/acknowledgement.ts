@@ -15,7 +15,7 @@ import type { Acknowledgement, Acknowledgements, NewAcknowledgement } from './sc
 import { insertOnce, listAcknowledgements } from './store.ts';
 
 /**
- * Records that the user has read a document of the offer. A repeated request returns the first record. Throws
+ * Records that the user has read one of the offer's documents. A repeated request returns the first record. Throws
  * `acknowledgement_outdated` if the version or hash in the request is not the current one. Locks the offer, so that its
  * documents cannot change in the meantime.
  */

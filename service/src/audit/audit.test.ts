@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Changes the log, as an attacker with the rights of the database owner could. */
+/** Changes the log, as an attacker with the database owner's privileges could. */
 const attack = (...statements: string[]) =>
   app.ctx.db.transaction().execute(async (tx) => {
     await sql`set local session_replication_role = replica`.execute(tx);

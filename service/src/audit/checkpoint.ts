@@ -33,9 +33,8 @@ export type Checkpoint = { size: bigint; hash: Buffer };
 const ED25519 = 1;
 
 /**
- * The origin of checkpoints with a chain hash. Only versions before 0.2 sign such checkpoints. Tree checkpoints need
- * another origin: if two notes have the same origin and size but different hashes, verifiers conclude that the log was
- * forked.
+ * The origin of checkpoints with a chain hash, which only versions before 0.2 sign. Tree checkpoints need another
+ * origin: if two notes have the same origin and size but different hashes, verifiers conclude that the log was forked.
  */
 const CHAIN_ORIGIN = 'causeway/audit';
 
@@ -53,7 +52,7 @@ export function originOf(note: string): string {
   return note.slice(0, note.indexOf('\n'));
 }
 
-/** Returns whether the checkpoint in the note has the root of the tree, not the chain hash. */
+/** Returns whether the checkpoint in the note contains the root of the tree instead of the chain hash. */
 export function isTreeCheckpoint(note: string): boolean {
   return originOf(note) !== CHAIN_ORIGIN;
 }

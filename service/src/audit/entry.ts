@@ -5,7 +5,8 @@ import { type Decision, insertCommandEntry, insertDecisionEntry, insertFailedSig
 export type { Decision } from './store.ts';
 
 /**
- * Records that a command ran. Changes to rows need no call, because database triggers record them (see the migrations).
+ * Records that a command ran. Row changes do not need this call, because database triggers record them (see the
+ * migrations).
  */
 export async function recordCommand(db: Db, name: string): Promise<void> {
   await insertCommandEntry(db, name);

@@ -10,7 +10,7 @@ type Parts = Pick<Context, 'db' | 'sealing'>;
 
 /**
  * Returns the keys of all configured secrets, and the public keys of replaced secrets. The key of a replaced secret
- * verifies only checkpoints from before the secret was replaced.
+ * verifies only checkpoints of entries that were written before the secret was replaced.
  */
 export async function loadCheckpointKeys({ db, sealing }: Parts): Promise<CheckpointKeys> {
   const former = (await listFormerKeys(db)).map(({ public_key, size, chain_hash, tag }) => ({
