@@ -85,7 +85,7 @@ async function printCheckpoint(config: Config): Promise<void> {
     if (newest === undefined)
       throw new UsageError('there is no checkpoint yet; a running node signs one every 30 seconds');
     const keys = createCheckpointKeys(sealing, [], originOf(newest.note));
-    console.error(`The key that verifies it: ${verifierKey(keys)}`);
+    console.error(`The key that verifies this checkpoint: ${verifierKey(keys)}`);
     process.stdout.write(newest.note);
   });
 }
