@@ -9,8 +9,8 @@ const MINUTE_S = 60;
 const HOUR_S = 60 * MINUTE_S;
 const POLL_INTERVAL_MS = 30_000;
 /**
- * How long a new submission may be unknown to the provider. If it is still unknown after this time, it was never
- * created.
+ * How long the provider may take to create a submission. A submission that it still does not know after this time was
+ * never created.
  */
 const CREATION_TIMEOUT_MS = 10 * 60_000;
 
@@ -18,7 +18,7 @@ const CREATION_TIMEOUT_MS = 10 * 60_000;
 export function startDocumentReconciler(ctx: Context): Promise<QueueWorker> {
   return startQueueWorker(ctx, {
     name: 'documents',
-    // There is no channel to listen to, because submissions become due only as time passes.
+    // No channel to listen on: a submission becomes due only because time has passed.
     channel: null,
     intervalMs: POLL_INTERVAL_MS,
     concurrency: 1,
@@ -44,8 +44,8 @@ export async function checkNextSubmission(ctx: Context): Promise<Step> {
 }
 
 /**
- * Reads the submission from the provider. Returns null while it is unknown whether the provider created the submission.
- * A submission that was never created expires. It cannot be retried, because form values are not stored.
+ * Reads the submission from the provider. Returns null while the provider may still be creating it. A submission that
+ * the provider never created is reported as expired, because it cannot be retried: the form values are not stored.
  */
 async function readSubmission(
   ctx: Context,

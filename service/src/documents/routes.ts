@@ -12,7 +12,7 @@ export const documentRoutes = [
     operationId: 'submitDocument',
     summary: 'Send the user a form to sign',
     description:
-      'Emails the signing link to the user. A repeated request resends the link; within a minute of the last email it only returns the current status. If the latest form was declined, has expired or is no longer valid, the request starts a new form.',
+      'Emails the signing link to the user. A repeated request resends the link; within a minute of the last email, it only returns the current status. If the latest form was declined, has expired or is no longer valid, the request starts a new form.',
     params: Type.Object({ document_type: Type.String({ description: '`tax_certification`' }) }),
     body: NewSubmission,
     forms: true,

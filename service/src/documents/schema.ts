@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { Closed, ObjectName } from '../http/wire.ts';
 import { FORM_TYPES, type FormValues, SUBMISSION_STATUSES } from './provider.ts';
 
-/** The fields of our forms, for the API reference. Fields with other names are forwarded too. */
+/** The form fields that the API reference lists. Other fields are forwarded too. */
 const FIELD_NAMES = [
   'City',
   'Country',
@@ -18,7 +18,7 @@ const FIELD_NAMES = [
 export const NewSubmission = Type.Unsafe<FormValues>({
   type: 'object',
   title: 'NewDocumentSubmission',
-  description: `The values of the form, forwarded unchanged and never stored. Fields: ${FIELD_NAMES.join(', ')}.`,
+  description: `The form values. They are forwarded unchanged and never stored. Fields: ${FIELD_NAMES.join(', ')}.`,
   examples: [{ 'Full Name': 'Ada Lovelace', Country: 'Portugal', City: 'Lisbon', DOB: '1990-12-10' }],
   maxProperties: 50,
   propertyNames: { maxLength: 200 },

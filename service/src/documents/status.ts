@@ -7,8 +7,8 @@ import type { Signing, SubmissionStatus } from './provider.ts';
 import { advanceSubmission, lockSubmission, type SubmissionRow } from './store.ts';
 
 /**
- * Changes the submission to the provider's status, but never back to an earlier status. Reports the change, if any, and
- * returns the row.
+ * Updates the submission to the provider's status, but never back to an earlier one. If the status changed, reports the
+ * change. Returns the row.
  */
 export async function changeSubmission(
   ctx: Context,

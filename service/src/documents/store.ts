@@ -10,8 +10,8 @@ const LEASE = '60 seconds';
 export type SubmissionRow = DocumentSubmissions;
 
 /**
- * Returns the user's latest submission of this type. Other callers for the same user and type wait until the
- * transaction ends.
+ * Returns the user's latest submission of this type. Until the transaction ends, other calls for the same user and type
+ * wait.
  */
 export async function lockLatest(
   db: Db,
@@ -33,8 +33,8 @@ export async function lockLatest(
 }
 
 /**
- * Inserts a submission. The reconciler ignores the submission until the interval `reconcileAfter` has passed on the
- * database's clock, because the request to the provider may still be running.
+ * Inserts a submission. The reconciler ignores it for the interval `reconcileAfter` (by the database clock), because
+ * our request to the provider may still be running.
  */
 export async function insertSubmission(
   db: Db,
@@ -48,7 +48,7 @@ export async function insertSubmission(
     .executeTakeFirstOrThrow();
 }
 
-/** Deletes a submission that we stored, but that could not be created at the provider. */
+/** Deletes a submission that we stored but the provider did not create. */
 export async function withdrawSubmission(db: Db, id: string): Promise<void> {
   await db
     .deleteFrom('document_submissions')
@@ -106,8 +106,8 @@ export async function advanceSubmission(
 }
 
 /**
- * Finds the submission that a provider event concerns, by the provider's id. If the row or the event has no provider
- * id, finds the submission by our id (`externalId`).
+ * Finds the submission that a provider event is about, by the provider's id. If the row or the event has no such id,
+ * finds it by our own id (`externalId`).
  */
 export async function findSubmissionOfEvent(
   db: Db,
@@ -137,10 +137,7 @@ export async function finishDueSubmission(db: Db, id: string, seconds: number): 
     where id = ${id}`.execute(db);
 }
 
-/**
- * Expires the user's open submissions and returns their provider ids. Also returns whether the user has ever signed a
- * form.
- */
+/** Expires the user's open submissions. Returns their provider ids, and whether the user has ever signed a form. */
 export async function expireSubmissions(
   tx: Db,
   userId: string,

@@ -13,16 +13,16 @@ import { claimResend, type SubmissionRow, withdrawSubmission } from './store.ts'
 import { assertNotUnitedStates } from './us-person.ts';
 import { FORM_OF_KIND } from './validity.ts';
 
-/** A claim time so long ago that the next attempt need not wait. */
+/** A claim time far enough in the past that the next attempt does not have to wait. */
 const LONG_AGO = '2000-01-01T00:00:00.000000Z';
 
 export const DOCUMENT_TYPES: readonly string[] = ['tax_certification'];
 
 /**
  * Emails the user a link to sign a form, at most once per minute. If the latest form is still open, resends its link.
- * Otherwise starts a new form. Throws `document_completed` if the latest form is signed and still valid. Concurrent
- * requests decide one at a time, under a lock (`claim.ts`). If the provider's response was lost, looks the submission
- * up by our id before it creates another one.
+ * Otherwise starts a new form. Throws `document_completed` if the latest form is signed and still valid. A lock makes
+ * concurrent requests decide one at a time (`claim.ts`). If the provider's response was lost, looks the submission up
+ * by our id before creating another one.
  */
 export async function submitDocument(
   ctx: Context,
@@ -44,8 +44,7 @@ export async function submitDocument(
     piiVersion,
     values,
   };
-  // The provider may have ended the latest form without our knowledge. In that case the second attempt starts a new
-  // form.
+  // The provider may have closed the latest form without our knowledge. If so, the second attempt starts a new form.
   for (let attempt = 0; attempt < 2; attempt++) {
     const claim = await claimSubmission(ctx, request);
     const signing = await runStep(ctx, request, claim);
@@ -58,7 +57,7 @@ export async function submitDocument(
   throw invalidResponse('documents', 'new form is already closed');
 }
 
-/** Returns null if there is nothing new to store, which happens only in the step `wait`. */
+/** Returns null if there is nothing new to store. Only the step `wait` returns null. */
 async function runStep(
   ctx: Context,
   request: SubmissionRequest,
@@ -86,7 +85,7 @@ async function create(
     await withdrawSubmission(ctx.db, row.id);
     if (created.refused === 'values')
       throw new ApiError('validation_failed', {
-        body: ['the signing provider rejected the values of the form'],
+        body: ['the signing provider rejected the form values'],
       });
     throw invalidResponse('documents', 'create submission: rejected because of its setup');
   } catch (error) {
@@ -94,20 +93,20 @@ async function create(
     if (failure?.kind === 'not_sent' || failure?.kind === 'rate_limited')
       await withdrawSubmission(ctx.db, row.id);
     if (failure?.kind !== 'no_response' && failure?.kind !== 'invalid_response') throw error;
-    // Although the call failed, the provider may have created the submission and sent its email. If this lookup fails
-    // too, the reconciler looks the submission up later.
+    // The call failed, but the provider may still have created the submission and sent the email. If this lookup fails
+    // too, the reconciler repeats it later.
     const found = await ctx.documents.find(row.id).catch(() => null);
     if (found !== null) return found;
     // After a timeout, the provider may still be working, so the claim stays. After any other failure, the claim is
-    // released, and the next request may retry at once: it first looks the submission up.
+    // released, so that the next request can retry at once. That request looks the submission up first.
     if (!failure.timedOut) await releaseClaim(ctx, row, LONG_AGO);
     throw error;
   }
 }
 
 /**
- * Looks up a submission whose response was lost. Returns null if its email is not sent yet, because the request that
- * creates the submission is then still in progress.
+ * Looks up a submission after the provider's response was lost. Returns null if the email has not been sent yet:
+ * another request is then still creating the submission.
  */
 async function findLostSigning(ctx: Context, row: SubmissionRow): Promise<Signing | null> {
   if (row.provider_submission_id !== null) return null;
@@ -137,7 +136,7 @@ async function resend(
   }
 }
 
-/** Resets the claim time, so that the next attempt need not wait. */
+/** Resets the claim time, so that the next attempt does not have to wait. */
 async function releaseClaim(ctx: Context, row: SubmissionRow, claimed_at: string): Promise<void> {
   const updated_at = timestampOf(ctx.clock);
   await claimResend(ctx.db, row.id, { claimed_at, pii_version: row.pii_version, updated_at });
@@ -150,7 +149,7 @@ async function saveSigning(ctx: Context, id: string, signing: Signing): Promise<
 async function commitSigning(ctx: Context, id: string, signing: Signing): Promise<DocumentSubmission> {
   return ctx.commitReply(async (tx) => {
     const row = await changeSubmission(ctx, tx, id, signing);
-    if (row === undefined) throw new Error('submission deleted during its request');
+    if (row === undefined) throw new Error('submission deleted while its request was running');
     return toReply(row);
   });
 }

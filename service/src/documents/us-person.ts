@@ -5,8 +5,8 @@ import { hasUnitedStatesCountry } from './form-values.ts';
 import type { FormValues } from './provider.ts';
 
 /**
- * Returns the version of the stored personal data. Throws `tax_form_not_applicable` for a US person, who needs a W-9
- * instead.
+ * Throws `tax_form_not_applicable` for a US person, who needs a W-9 instead. Returns the version of the stored personal
+ * data.
  */
 export async function assertNotUnitedStates(
   ctx: Context,

@@ -10,13 +10,12 @@ export function validUntil(signedAt: number): number {
 
 export type SignedForm = { formType: FormType; signedAt: number; piiVersion: number };
 
-/** The user's current data, and the current time. */
+/** The current facts that decide whether a signed form still applies. */
 export type Circumstances = { kind: UserKind; piiVersion: number; now: number };
 
 /**
- * Returns whether a signed form still applies. Any change of the personal data voids the form. A form that was sent
- * before we had any personal data becomes void when the first data arrives, because the form was never compared with
- * verified data.
+ * Returns whether a signed form still applies. Any change to the personal data voids the form. If the form was sent
+ * before we had any personal data, the first data voids it too, because the form was never compared with verified data.
  */
 export function isValidForm(form: SignedForm, { kind, piiVersion, now }: Circumstances): boolean {
   return (

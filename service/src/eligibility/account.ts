@@ -33,9 +33,7 @@ function assertMayAct({ isHeld, isErased }: { isHeld: boolean; isErased: boolean
   if (isErased) throw new ApiError('unauthorized');
 }
 
-/**
- * Ends a hold, and resumes the participations that it had frozen. Resumes only as many as the remaining supply allows.
- */
+/** Ends a hold and resumes the participations that the hold had frozen, as far as the remaining supply allows. */
 export async function releaseHold(
   ctx: Pick<Context, 'db' | 'clock' | 'random'>,
   emailOrId: string,

@@ -27,8 +27,8 @@ export type CommitRow = {
 };
 
 /**
- * What to do with a participation. `wait` means that no decision is possible now, for example because a chain does not
- * respond or the offer is not published. Try again later.
+ * What to do with a participation. `wait`: no decision is possible yet, for example because a chain does not respond or
+ * the offer is not published. The caller tries again later.
  */
 export type CommitDecision =
   | { to: 'send' }
@@ -38,8 +38,8 @@ export type CommitDecision =
 
 /**
  * Decides what happens to participations right before their commit. A hold or a sanction freezes a participation. A
- * participation fails if the user no longer meets a requirement or has lost the wallet proof. The end of the offer does
- * not matter, because the participation was accepted in time.
+ * participation fails if the user no longer meets a requirement or no longer has a valid wallet proof. It does not
+ * matter whether the offer has ended, because the participation was accepted in time.
  */
 export async function decideCommits(ctx: Context, rows: readonly CommitRow[]): Promise<CommitDecision[]> {
   const subjects = await Promise.all(rows.map((row) => findSubject(ctx, row)));
@@ -52,8 +52,8 @@ export async function decideCommits(ctx: Context, rows: readonly CommitRow[]): P
 }
 
 /**
- * Returns the subject of the checks. Returns null if the offer is not published, if the option no longer exists, or if
- * this release does not know the type of one of the option's requirements.
+ * Returns the subject of the checks, or null if the offer is not published, the option no longer exists, or one of its
+ * requirements has a type that this release does not know.
  */
 async function findSubject(ctx: Context, row: CommitRow): Promise<Subject | null> {
   const { userId, partnerId, chain, user: wallet } = row;
@@ -83,7 +83,7 @@ function freezeReason(checks: readonly { code: string; status: string }[]): 'hol
   return failed('sanctions') ? 'sanctions' : null;
 }
 
-/** Decides which refunds may be sent, just before signing. Only a hold or a sanction stops a refund. */
+/** Decides which refunds may be sent, just before they are signed. Only a hold or a sanction stops a refund. */
 export async function decideRefunds(ctx: Context, rows: readonly CommitRow[]): Promise<CommitDecision[]> {
   const held = new Set(
     await ctx.db.transaction().execute((tx) =>
@@ -99,20 +99,17 @@ export async function decideRefunds(ctx: Context, rows: readonly CommitRow[]): P
   });
 }
 
-/**
- * Thrown if a participation became ineligible after its transaction was signed, but before the transaction was stored.
- */
+/** Thrown if a participation became ineligible between signing its transaction and storing it. */
 export class EligibilityChanged extends Error {
   constructor() {
-    super('the eligibility of a participation changed while its transaction was signed');
+    super('the eligibility of a participation changed while its transaction was being signed');
     this.name = 'EligibilityChanged';
   }
 }
 
 /**
- * Throws `EligibilityChanged` unless the rows may still be sent. Takes locks until the end of this transaction, which
- * stores the signed bytes. The locks block new holds, updates from the identity provider, and other users' proofs of
- * the same wallets.
+ * Throws `EligibilityChanged` unless the rows may still be sent. Until this database transaction has stored the signed
+ * bytes, its locks block new holds, updates from the identity provider, and other users' proofs of the same wallets.
  */
 export async function lockCommits(ctx: Context, tx: Db, rows: readonly CommitRow[]): Promise<void> {
   await lockRefunds(ctx, tx, rows);

@@ -4,7 +4,7 @@ import type { UserFacts } from '../requirements/status.ts';
 import { decide } from './decide.ts';
 import type { Finding } from './requirement-check.ts';
 
-/** The rules of an option. */
+/** The rules of an option that decide which users are eligible. */
 export type Rules = Pick<OfferOption, 'id' | 'accreditation_days' | 'requirements'>;
 
 type Standing = { facts: UserFacts; isHeld: boolean; isSanctioned: boolean; isProven: boolean };

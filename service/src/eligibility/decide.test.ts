@@ -131,8 +131,8 @@ const FAULTS: Fault[] = [
 ];
 
 /**
- * The codes with which each gate must refuse, listed independently of the implementation: a gate that forgets
- * a check fails here.
+ * The codes that each gate must be able to refuse with. They are listed separately from the implementation, so that a
+ * gate that forgets a check fails here.
  */
 const RULES = 'country_policy identity_verification kyc_approved accreditation document jurisdiction';
 const WALLETS = 'external_wallet whitelisted_wallet';

@@ -10,7 +10,7 @@ export const HELD: Check = {
   next: CONTACT,
 };
 
-/** The results of passed checks. Created once, because most checks of most users pass. */
+/** The results of passed checks. Created once, because most checks pass. */
 const PASSED = {
   account: checkOf('account', 'passed', 'Your account is in good standing.'),
   sanctions: checkOf('sanctions', 'passed', 'Your wallet can be used.'),
@@ -22,8 +22,8 @@ const PASSED = {
 } as const;
 
 /**
- * Evaluates every check of one option from the facts in the situation. This is a pure function. The dry run and all
- * gates call it, and differ only in which checks they use (`purpose.ts`).
+ * Evaluates every check for one option, using only the facts in `situation`. The dry run and all gates call this pure
+ * function. They differ only in which of its results they use (`purpose.ts`).
  */
 export function decide(situation: Situation): Finding[] {
   const findings: Finding[] = [
@@ -63,7 +63,7 @@ function decideCountry({ countryPolicy }: Situation): Check {
     return checkOf('country_policy', 'waiting', 'Your change of address is being reviewed.');
   const body = { level_name: 'Sorting_KYC_Level', reset: true };
   return {
-    ...checkOf('country_policy', 'action_needed', 'Correct the region of your address.'),
+    ...checkOf('country_policy', 'action_needed', 'Fix the region in your address.'),
     next: { type: 'identity', method: 'POST', path: '/v1/kyc-token', body },
   };
 }

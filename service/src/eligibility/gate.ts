@@ -25,8 +25,8 @@ export type GateInput = {
 };
 
 /**
- * Evaluates all checks and returns the results for all options in one list. Ignore the results of checks that `CHECKS`
- * does not list for the purpose, as `refusalOf` does: the facts for these checks may not have been read.
+ * Evaluates all checks and returns the results for all options in one list. Use only the results of checks that
+ * `CHECKS` lists for the purpose, as `refusalOf` does: the facts for other checks may not have been read.
  */
 export async function decideFor(
   ctx: Context,
@@ -39,8 +39,8 @@ export async function decideFor(
 }
 
 /**
- * Like `decideFor`, but for many users with one round trip to the database. Supports only purposes that do not check
- * the supply. The entry of an unknown user is null.
+ * Like `decideFor`, but handles many users in one round trip to the database. Supports only purposes that do not check
+ * the supply. The entry for an unknown user is null.
  */
 export async function decideForAll(
   ctx: Context,
@@ -54,7 +54,8 @@ export async function decideForAll(
 /**
  * Repeats the checks that read no chain (hold, sanction, requirements, proof) in the transaction that stores the
  * result. Throws if the user has lost eligibility since the first check. Locks the account, the proofs and the facts,
- * so that changes to them wait until the transaction ends. Runs `first` before its own locks, in the same round trip.
+ * so that changes to them wait until the transaction ends. Runs `first` before taking these locks, in the same round
+ * trip.
  */
 export async function lockEligible(
   ctx: Pick<Context, 'sanctions' | 'clock' | 'config' | 'openPiiFacts' | 'recordRefusal' | 'requestId'>,
@@ -69,10 +70,10 @@ export async function lockEligible(
     ...(first !== null && { first }),
     account: accountLock(tx, userId),
     isProven: proofsLock(tx, [{ user_id: userId, partner_id: partnerId, wallet_address: wallet }]),
-    // Blocks new answers from the identity provider.
+    // Blocks new results from the identity provider.
     applicants: applicantsLock([userId]),
     facts: factsStep(ctx, userId, ids),
-    // The caller's copies of the options may be outdated: a committed change must count.
+    // Read again, because the caller's copies of the options may be out of date.
     current: storedOptions(tx, ids),
   });
   if (facts === null) throw new ApiError('unauthorized');

@@ -2,11 +2,10 @@ import { WALLET_KINDS } from '../requirements/schema.ts';
 import type { CheckCode } from './schema.ts';
 
 /**
- * The action for which eligibility is checked. When a user adds a wallet to an allow-list, three purposes follow each
- * other:
- * - `allow_wallet`: before the proof of the wallet is verified.
- * - `admit`: after the proof, before the permission is issued.
- * - `permission`: later, to find out whether the permission is still justified.
+ * The action for which eligibility is checked. Adding a wallet to an allow-list involves three purposes in turn:
+ * - `allow_wallet`: before the wallet proof is verified.
+ * - `admit`: after the proof is verified, before the permission is issued.
+ * - `permission`: later, to check whether the user may keep the permission.
  */
 export type Purpose = 'bind' | 'allow_wallet' | 'admit' | 'permission' | 'participate' | 'commit' | 'order';
 
@@ -23,8 +22,8 @@ const WALLET_REQUIREMENTS = [...WALLET_KINDS] as CheckCode[];
 
 /**
  * The checks for each purpose. `commit` and `permission` leave out `acknowledgement`: a new version of a document must
- * not affect participations that are already accepted or wallets that are already allowed. The user must acknowledge
- * the new version only before the next action.
+ * not affect participations that are already accepted or wallets that are already allowed. The user has to acknowledge
+ * the new version only before taking another action.
  */
 export const CHECKS: Readonly<Record<Purpose, ReadonlySet<CheckCode>>> = {
   bind: new Set(ACCOUNT),

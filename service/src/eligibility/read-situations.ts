@@ -32,7 +32,7 @@ export type SituationContext = Pick<
   'statements' | 'clock' | 'config' | 'chains' | 'signatures' | 'openPiiFacts'
 > & { sanctions: Pick<Context['sanctions'], 'has'>; supplier: Pick<Context['supplier'], 'canAdmit'> };
 
-/** What a decision is about. */
+/** The user, options and wallet that a decision is about. */
 export type Subject = { user: User; offer: Offer; options: readonly OfferOption[]; target: Target };
 
 const READ_SITUATION = situationStatement(factsText);
@@ -40,8 +40,8 @@ const READ_SITUATIONS = situationsStatement(factsText);
 const MAX_WALLETS_ON_CHAIN = 20;
 
 /**
- * Reads the facts that determine which options pass. Reads the database in one round trip, and the chain only for the
- * checks in `needed`. If the chain does not answer, does not throw, but returns the fact as `unreachable`.
+ * Reads the facts that decide which options pass. Reads the database in one round trip, and reads a chain only if a
+ * check in `needed` requires it. If the chain does not respond, reports the fact as `unreachable` instead of throwing.
  */
 export async function readSituations(
   ctx: SituationContext,
@@ -64,8 +64,8 @@ export async function readSituations(
 }
 
 /**
- * Like `readSituations`, but reads many users in one round trip to the database. Does not read the supply. The entry of
- * an unknown user is null.
+ * Like `readSituations`, but handles many users in one round trip to the database. Does not read the supply. The entry
+ * for an unknown user is null.
  */
 export async function readSituationsOfAll(
   ctx: SituationContext,
@@ -148,14 +148,14 @@ function chainsOf({ contracts }: Offer, { chain }: Target): ChainName[] {
   return chain === null ? contracts.map((contract) => contract.chain) : [chain];
 }
 
-/** Returns the proofs of wallets that are not sanctioned. If no wallet is named, only these proofs count. */
+/** Returns the proofs of wallets that are not sanctioned. If the target names no wallet, only these proofs count. */
 function usableOf({ sanctions }: SituationContext, proofs: readonly WalletProof[]): WalletProof[] {
   return proofs.filter(({ address }) => !sanctions.has(address));
 }
 
 /**
- * Returns whether the user has proven the wallet. Asks the chain only if a wallet is named. Otherwise, the stored
- * proofs are enough.
+ * Returns whether the user has proven the target's wallet. If the target names no wallet, any usable stored proof is
+ * enough, and no chain is read.
  */
 async function readProof(
   ctx: SituationContext,
@@ -207,8 +207,8 @@ async function isAllowed(
   wallet: Hex,
 ): Promise<boolean> {
   const chain = chains.evm(name);
-  // Reads the chain again before the wallet is refused, because the wallet may have joined the allow-list after the
-  // first result was cached.
+  // The first result may come from the cache. Before refusing the wallet, reads the chain again, because the wallet may
+  // have been added to the allow-list since.
   return (await readAuthorized(chain, contract, wallet)) || readAuthorized(uncached(chain), contract, wallet);
 }
 

@@ -18,7 +18,7 @@ export function failuresOf(purpose: Purpose, findings: readonly Finding[]): Find
 }
 
 /**
- * Returns an error if a check of the purpose has failed, otherwise null. If several checks have failed, the first one
+ * Returns an error if a check for this purpose has failed, otherwise null. If several checks have failed, the first one
  * in the order below determines the error. `errors.checks` lists all failed checks.
  */
 export function refusalOf(purpose: Purpose, findings: readonly Finding[]): ApiError | null {

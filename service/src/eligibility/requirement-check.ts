@@ -16,11 +16,11 @@ type Status = Exclude<RequirementStatus, object>;
 /** The result of a check. */
 export type Finding = {
   check: Check;
-  /** The status of the requirement that the check belongs to, if any. A refusal contains it in `errors`. */
+  /** The status of the requirement, if the check belongs to one. A refusal includes this status in `errors`. */
   requirement?: Status;
-  /** Set if the user has completed the requirement with another wallet than the one to check. */
+  /** Set if the user completed the requirement with a different wallet. */
   isOtherWallet?: true;
-  /** What is left of a capped supply, in the smallest unit of the offer's first funding asset. */
+  /** The remaining supply, if it is capped, in the smallest unit of the offer's first funding asset. */
   remaining?: bigint;
 };
 
@@ -44,7 +44,7 @@ const NAMES: Partial<Record<RequirementType, string>> = {
 type Messages = Record<Status | 'update', string>;
 
 /**
- * The messages of each requirement type. Built once at startup, because checking all options of an offer takes dozens
+ * The messages for each requirement type. Built once at startup, because checking all options of an offer uses dozens
  * of them.
  */
 const MESSAGES = Object.fromEntries(REQUIREMENT_TYPES.map((type) => [type, messagesOf(type)])) as Record<

@@ -18,7 +18,7 @@ export type Gains = { gained: number; lost: number };
  */
 export type RuleImpact = Gains & { before: number; after: number; rules: Map<string, Gains> };
 
-/** Counts how many users would gain or lose eligibility. Streams the users, with one batch in memory at a time. */
+/** Counts how many users would gain or lose eligibility. Streams the users, keeping only one batch in memory. */
 export async function measureImpact(
   ctx: Pick<Context, 'pool' | 'sealing' | 'config' | 'clock'>,
   changes: readonly RuleChange[],
@@ -69,9 +69,9 @@ function add(gains: Gains, was: boolean, is: boolean): void {
 }
 
 /**
- * Returns the keys of the rules and the codes of the general checks that the user fails. The result agrees with
- * `decide`: there, too, a requirement passes if and only if its status is `completed`. Does not call `decide`, because
- * composing its messages for a million users would take most of the time.
+ * Returns the keys of the rules and the codes of the general checks that the user fails. Agrees with `decide`, in which
+ * a requirement also passes only if its status is `completed`. Does not call `decide`, because building the messages
+ * for a million users would take most of the time.
  */
 function failedRules(
   option: Rules,

@@ -48,7 +48,7 @@ export const Check = Closed(
     status: Type.Enum(['passed', 'waiting', 'action_needed', 'rejected']),
     message: Type.String({
       description:
-        'A message for the user. It contains no personal data and never the reason for a restriction.',
+        'A message for the user. It never contains personal data or the reason for a restriction.',
     }),
     until: Nullable(Timestamp),
     next: Nullable(CheckNext),

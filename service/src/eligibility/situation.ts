@@ -2,7 +2,7 @@ import type { Offer } from '../offers/catalogue.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
 import type { UserFacts } from '../requirements/status.ts';
 
-/** The facts that determine whether a user may use one option. All of them are read before the decision. */
+/** The facts that decide whether a user may use one option. All of them are read before the decision. */
 export type Situation = {
   /** Epoch milliseconds. */
   now: number;
@@ -21,7 +21,8 @@ export type Situation = {
   wallet: { address: string; chain: string | null; isBound: boolean } | null;
   proof: 'proven' | 'not_proven' | 'unreachable';
   /**
-   * `none`: the offer's contract keeps no allow-list. `issuer`: the wallet is missing, and only the issuer can add it.
+   * `none`: no contract of the offer has an allow-list, or the allow-list was not read because the check is not needed.
+   * `issuer`: the wallet is missing, and only the issuer can add it.
    */
   allowList: 'none' | 'allowed' | 'missing' | 'issuer' | 'unreachable';
   /**

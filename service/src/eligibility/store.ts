@@ -18,8 +18,8 @@ export type SituationRow = {
 };
 
 /**
- * Returns SQL that reads the facts that requirements need about a user. `user` is the parameter or column
- * with the user's id.
+ * Returns the SQL that reads the facts about a user that the requirements depend on. `user` is the parameter or column
+ * that contains the user's id.
  */
 type FactsText = (user: string) => string;
 
@@ -54,9 +54,9 @@ export type SituationKey = {
   userId: string;
   partnerId: string;
   optionIds: readonly string[];
-  /** The wallet whose proofs are read. If it is null, the proofs of all wallets are read. */
+  /** Limits the proofs to this wallet. If null, the proofs of all wallets are read. */
   wallet: string | null;
-  /** The options whose supply is capped. */
+  /** The options with a capped supply that is to be read. */
   cappedIds: readonly string[];
 };
 
