@@ -1,4 +1,4 @@
-/** The table of error codes: every code of the API with its HTTP status and default message. */
+/** All error codes of the API, each with its HTTP status and default message. */
 export const ERRORS = {
   malformed_request: [400, 'The request could not be parsed.'],
   unauthorized: [401, 'The access token is missing, unknown, expired or revoked.'],
@@ -14,20 +14,23 @@ export const ERRORS = {
     'This form has expired or was opened elsewhere. Go back, reload the page and try again.',
   ],
   recent_sign_in_required: [403, 'Sign in again to continue.'],
-  local_only: [403, 'The sandbox controls answer only requests from this machine.'],
+  local_only: [403, 'The sandbox controls accept requests only from this machine.'],
   not_found: [404, 'Not found.'],
   method_not_allowed: [405, 'This endpoint does not support this method.'],
-  max_wallets_reached: [409, 'The maximum number of wallets for this option is reached.'],
+  max_wallets_reached: [409, 'The maximum number of wallets for this option has been reached.'],
   offer_ended: [409, 'The offer has ended.'],
   offer_not_started: [409, 'The offer has not started.'],
   wallet_already_bound: [409, 'The wallet is in use by another user.'],
   sold_out: [409, 'The remaining supply does not cover this amount.'],
-  too_many_prepared: [409, 'The user has too many participations that wait for their approval.'],
+  too_many_prepared: [
+    409,
+    'The user has too many participations that are waiting for an approval transaction.',
+  ],
   approval_already_used: [409, 'Another participation already uses this approval transaction.'],
   document_completed: [409, 'The user has already signed this form, and it is still valid.'],
   acknowledgement_outdated: [
     409,
-    'Another version of this document applies. Show it to the user and try again.',
+    'A different version of this document applies now. Show that version to the user and try again.',
   ],
   kyc_in_review: [409, 'The identity provider is still reviewing this user.'],
   kyc_final_rejection: [409, 'The identity provider has permanently rejected this user.'],
@@ -37,10 +40,10 @@ export const ERRORS = {
   asset_paused: [409, 'Trading in this asset is paused.'],
   side_not_allowed: [409, 'The current trading session does not allow this side.'],
   limit_reached: [409, "The order exceeds the venue's current limit."],
-  webhook_endpoint_limit_reached: [409, 'The maximum number of webhook endpoints is reached.'],
+  webhook_endpoint_limit_reached: [409, 'The maximum number of webhook endpoints has been reached.'],
   secret_rotation_in_progress: [
     409,
-    'The previous secret is still valid. Wait until it expires, or rotate with grace_hours 0.',
+    'The previous secret is still valid. Wait until it expires, or set "grace_hours" to 0.',
   ],
   endpoint_disabled: [409, 'The webhook endpoint is disabled. Enable it first.'],
   idempotency_in_progress: [409, 'A request with this idempotency key is still in progress.'],
@@ -78,14 +81,14 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** Details for the caller: a list of messages per field, or the members documented for the code. */
+/** Details for the caller: a list of messages per field, or the members that the error code documents. */
 export type ErrorDetails = Record<string, unknown>;
 
 type Options = { message?: string; headers?: Record<string, string>; cause?: unknown };
 
 /**
- * An error that the API caller receives with its code and message. `toApiError` replaces any other error, usually with
- * `internal_error`.
+ * An error that is sent to the API caller as it is, with its code and message. `toApiError` replaces all other errors,
+ * usually with `internal_error`.
  */
 export class ApiError extends Error {
   readonly code: ErrorCode;

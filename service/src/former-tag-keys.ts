@@ -4,7 +4,7 @@ import type { Sealing } from './sealing.ts';
 /** A tag key derived from an older secret, sealed with a newer secret. */
 export type FormerTagKey = { fingerprint: Buffer; sealed: Buffer };
 
-/** Returns one tag of `data` for each key in `stored`. These keys were derived from older secrets. */
+/** Returns a tag of `data` for each key in `stored`, that is, for each older secret. */
 export function formerTags(
   sealing: Sealing,
   purpose: string,
@@ -15,8 +15,8 @@ export function formerTags(
 }
 
 /**
- * Returns the tag keys to store: the keys of older secrets that are still configured, and the keys in `stored`. All are
- * sealed with the newest secret. With these keys, tags made under older secrets are still recognized after those
+ * Returns the tag keys to store, sealed with the newest secret: the keys derived from older secrets that are still
+ * configured, and the keys in `stored`. With these keys, tags made with older secrets are still recognized after those
  * secrets are removed.
  */
 export function sealTagKeys(

@@ -10,8 +10,8 @@ export const eligibilityRoutes = [
     operationId: 'getEligibility',
     summary: 'Explain whether the user can invest in an offer',
     description:
-      'Returns, for each option of the offer, the result of every check that an investment would go through now. Investments are accepted or ' +
-      'refused by the same checks. A refusal lists the checks that did not pass in `errors.checks`.',
+      'Returns, for each option of the offer, the result of every check that an investment would go through now. The same checks ' +
+      'decide whether an investment is accepted. A refusal lists the checks that did not pass in `errors.checks`.',
     params: OfferParams,
     query: EligibilityQuery,
     reply: Eligibility,

@@ -32,8 +32,8 @@ export const CheckNext = Closed(
   {
     title: 'CheckNext',
     description:
-      'The call that lets the user resolve the check. For `acknowledgement`, show the document at `details.url` of the requirement ' +
-      'first. For `contact`, `method`, `path` and `body` are null.',
+      'The call that lets the user pass the check. For `acknowledgement`, first show the document at the ' +
+      '`details.url` of the requirement. For `contact`, `method`, `path` and `body` are null.',
   },
 );
 export type CheckNext = Static<typeof CheckNext>;
@@ -47,8 +47,7 @@ export const Check = Closed(
     requirement_id: Nullable(Type.String()),
     status: Type.Enum(['passed', 'waiting', 'action_needed', 'rejected']),
     message: Type.String({
-      description:
-        'A message for the user. It never contains personal data or the reason for a restriction.',
+      description: 'A message for the user. It never contains personal data or the reason for a restriction.',
     }),
     until: Nullable(Timestamp),
     next: Nullable(CheckNext),

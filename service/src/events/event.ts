@@ -9,11 +9,11 @@ export { EVENTS_CHANNEL, eventReaders, listEventReaders } from './store.ts';
 
 export type NewEvent = {
   partnerId: string;
-  /** The user whom the event concerns; null if it concerns no user. */
+  /** The user that the event is about, or null. */
   userId: string | null;
   /** The event type, for example `participation.completed`. */
   type: string;
-  /** What the event reports: ids, statuses and amounts, never personal data. */
+  /** Ids, statuses and amounts; never personal data. */
   data: Record<string, unknown>;
   /** The members of `data` that changed, with their previous values. */
   changes?: Record<string, unknown>;
@@ -21,11 +21,14 @@ export type NewEvent = {
   related?: RelatedResource;
 };
 
-/** What `appendEvents` needs. Commands append events without a request, and the nodes find these events by polling. */
+/**
+ * The dependencies of `appendEvents`. A command has no request and no signal to emit, so the nodes find its events by
+ * polling.
+ */
 export type EventSource = Pick<Kernel, 'clock' | 'random'> &
   Partial<Pick<Kernel, 'eventsAppended' | 'metrics' | 'requestId' | 'requestPartnerId'>>;
 
-/** Appends an event to the log, in the transaction of the change that the event reports. Returns the event's id. */
+/** Appends an event to the log, in the same transaction as the change that it reports. Returns the event's id. */
 export async function appendEvent(source: EventSource, tx: Db, event: NewEvent): Promise<string> {
   const [id = ''] = await appendEvents(source, tx, [event]);
   return id;
@@ -60,8 +63,8 @@ export async function appendEvents(
 
 /**
  * Assigns a position and a sequence number to every event committed so far. Readers of the log see only events with a
- * position. New positions are higher than all earlier ones. So a reader that remembers the last position misses no
- * event and reads none twice.
+ * position. New positions are always higher than existing ones, so a reader that remembers its last position never
+ * misses an event or reads one twice.
  */
 export function placeEvents(db: Db): Promise<void> {
   return assignPositions(db);

@@ -32,7 +32,7 @@ export async function readEvents(ctx: Context, caller: Caller, query: EventQuery
   const page = await readPage(ctx.sealing, list, query, async ({ direction, position, limit }) => {
     const from = { direction, sequence: position?.inserted_at ?? null, limit };
     const rows = await listCommitted(ctx.db, caller, wanted, from);
-    // This list is ordered by sequence, so its cursor contains the sequence where other cursors contain the time.
+    // This list is ordered by sequence number, so its cursors contain that number instead of a time.
     return rows.map((row) => ({ id: row.id, inserted_at: String(row.sequence), row }));
   });
   return { ...page, data: page.data.map(({ row }) => renderEvent(row)) };
@@ -55,7 +55,8 @@ async function readForward(
 
 /**
  * Returns the event after which to continue reading. If that event has expired, throws `events_expired` with the id of
- * the oldest event that has not expired. An event expires by its age, even if housekeeping has not deleted it yet.
+ * the oldest event that has not expired. An event expires because of its age, even if housekeeping has not deleted it
+ * yet.
  */
 export async function findStart(
   ctx: Pick<Context, 'db' | 'clock' | 'config'>,

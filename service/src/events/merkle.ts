@@ -1,6 +1,6 @@
 import { createHash, hash as digest } from 'node:crypto';
 
-/** A node at level `n` covers 2^n leaves, starting at `index` * 2^n. */
+/** A node at level `n` covers 2^n leaves, starting at leaf `index` * 2^n. */
 export type TreeNode = { level: number; index: number; hash: Buffer };
 export type NodeOf = (level: number, index: number) => Buffer;
 
@@ -15,8 +15,8 @@ export function hashNode(left: Buffer, right: Buffer): Buffer {
 }
 
 /**
- * Returns the frontier of a tree with `size` leaves: the roots of the complete subtrees that make up the tree.
- * Appending leaves needs no other nodes.
+ * Returns the frontier of a tree with `size` leaves: the roots of the complete subtrees that make up the tree. These
+ * are the only nodes needed to append leaves.
  */
 export function frontierOf(size: number): { level: number; index: number }[] {
   const nodes: { level: number; index: number }[] = [];

@@ -2,7 +2,8 @@ import type { Event } from './schema.ts';
 import type { EventRow } from './store.ts';
 
 /**
- * Renders an event for its partner. An event that the partner may not read keeps its place in the log but is redacted.
+ * Renders an event for its partner. If the partner may not read the event, the event keeps its place in the log but is
+ * redacted.
  */
 export function renderEvent(row: EventRow): Event {
   const place = {

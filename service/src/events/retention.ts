@@ -5,14 +5,14 @@ import { extendTrees } from './tree.ts';
 import { pruneNodes } from './tree-store.ts';
 
 /**
- * How long the ids of deleted events are kept. During this time, resuming from a deleted event returns 410;
- * afterwards its id is unknown.
+ * How long the ids of deleted events are kept. During this time, resuming from a deleted event returns 410. After that,
+ * the id counts as unknown.
  */
 const EXPIRED_IDS_RETENTION = '1 year';
 
 /**
- * Deletes events older than `EVENTS_RETENTION_DAYS`. If a partner's Merkle tree is broken, keeps the events of that
- * partner, because deleting them would destroy their proofs. In that case, deletes the events of the other partners and
+ * Deletes events older than `EVENTS_RETENTION_DAYS`. If a partner's Merkle tree is broken, keeps that partner's events,
+ * because deleting them would make it impossible to prove them. In that case, deletes the other partners' events and
  * then throws.
  */
 export async function deleteExpiredEvents(

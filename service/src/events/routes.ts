@@ -27,7 +27,7 @@ export const eventRoutes = [
     operationId: 'streamEvents',
     summary: 'Stream events',
     description:
-      'Server-sent events. Resumes after the event in `Last-Event-ID` or `after`; without either, starts with the next new event. `event: caught_up` follows the last past event, and `event: end` says why the stream ends.',
+      'Streams server-sent events. Resumes after the event in `Last-Event-ID` or `after`; without either, starts with the next new event. After the last past event, the stream sends `event: caught_up`. Before it ends, it sends `event: end` with the reason.',
     query: StreamQuery,
     reply: Event,
     stream: true,
@@ -51,7 +51,7 @@ export const eventRoutes = [
     operationId: 'getEventProof',
     summary: 'Get an inclusion proof for an event',
     description:
-      "A Merkle inclusion proof (RFC 6962) with a signed checkpoint, which shows offline that the event is in the partner's log.",
+      "Returns a Merkle inclusion proof (RFC 6962) with a signed checkpoint. The proof can be verified offline and shows that the event is in the partner's log.",
     params: Type.Object({ id: Type.String() }),
     reply: EventProof,
     errors: ['not_found'],

@@ -10,12 +10,12 @@ export const Event = Closed(
     id: Type.String(),
     type: Type.String({
       description:
-        'For example `participation.completed`. `redacted` if the user has not allowed this app to read it, or no longer allows it.',
+        'For example, `participation.completed`. The type is `redacted` if the user has not allowed this app to read the event, or no longer allows it.',
     }),
     timestamp: Timestamp,
     sequence: Type.Integer({
       minimum: 1,
-      description: "The event's number among all of the partner's events, without gaps.",
+      description: "The number of the event in the partner's log. The numbers have no gaps.",
     }),
     user_id: Nullable(Type.String()),
     request_id: Nullable(Type.String({ description: 'The id of the API request that caused the event.' })),
@@ -44,14 +44,14 @@ export const EventProof = Closed(
     key: Type.String({
       examples: [`causeway/events/019a0b1c-2d3e-7f40-8a5b-000000000007+1b2c3d4e+${'A'.repeat(43)}=`],
       description:
-        'The key that verifies the checkpoint (C2SP signed-note). Keep it: it changes only when the secret of the installation is rotated.',
+        "The key that verifies the checkpoint (C2SP signed-note). Store it: it changes only when the installation's secret is rotated.",
     }),
     proof: Type.String({
       examples: [
         'c2sp.org/tlog-proof@v1\nindex 4710\n…\n\ncauseway/events/…\n4711\n…\n\n— causeway/events/… …\n',
       ],
       description:
-        'A C2SP `tlog-proof`: the inclusion proof of the leaf at `sequence` minus one, and a signed checkpoint.',
+        'A C2SP `tlog-proof`: the inclusion proof of the leaf with the index `sequence` minus one, and a signed checkpoint.',
     }),
   },
   { title: 'EventProof' },

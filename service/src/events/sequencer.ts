@@ -4,14 +4,15 @@ import { placeEvents } from './event.ts';
 /** How often a node looks for events from other nodes and from commands. */
 const POLL_INTERVAL_MS = 250;
 /**
- * After this node has appended events, it looks for them after each of these delays. The first look may be too early:
+ * After this node appends events, it looks for them again after each of these delays. The first delay may be too short:
  * events become visible only when their transaction commits, usually a few milliseconds later.
  */
 const LOOK_AFTER_MS = [3, 15, 50];
 
 /**
- * Assigns positions to events soon after their commit. Any number of nodes may run the sequencer: the database lets
- * only one assign positions at a time. Returns a function that stops it and waits for the current run.
+ * Assigns positions to events soon after they are committed. Any number of nodes may run the sequencer: the database
+ * lets only one node assign positions at a time. Returns a function that stops the sequencer and waits for the current
+ * run.
  */
 export function startSequencer(
   ctx: Pick<Kernel, 'db' | 'log' | 'eventsAppended'>,

@@ -7,7 +7,7 @@ import type { Events } from '../db/settlement-tables.ts';
 import { newStep, runStep, type Step } from '../db/together.ts';
 import { isId } from '../http/ids.ts';
 
-/** The channel of the notifications that `place_events` sends to every node, one per batch. */
+/** The channel on which `place_events` notifies every node, once per batch. */
 export const EVENTS_CHANNEL = 'events';
 
 const PLACE_BATCH_SIZE = 1_000;
@@ -18,14 +18,14 @@ type EventInsert = Pick<
 >;
 
 /**
- * Inserts the rows in the given order, in the same round trip as the transaction's commit. Sends no NOTIFY, because
- * NOTIFY would serialize the commits of all writers.
+ * Inserts the rows in the given order, in the same round trip as the commit. Does not use NOTIFY, which would make all
+ * writers commit one at a time.
  */
 export async function insertEvents(tx: Db, rows: readonly EventInsert[]): Promise<void> {
   await callAtCommit(tx, 'append_events', rows);
 }
 
-/** Assigns positions to all committed events that have none. */
+/** Assigns positions to all committed events that have no position yet. */
 export async function assignPositions(db: Db): Promise<void> {
   for (;;) {
     const { rows } = await sql<{ placed: number }>`
@@ -70,7 +70,10 @@ export function listEventReaders(db: Db, userId: string, type: string): Promise<
   return runStep(db, eventReaders(db, userId, type));
 }
 
-/** Matches events as the caller sees them: a redacted event has the type `redacted`, no user and no subject. */
+/**
+ * Matches events as the caller sees them. To the caller, a redacted event has the type `redacted`, no user and no
+ * subject.
+ */
 export type EventFilter = {
   field: 'type' | 'user_id' | 'subject_id';
   isExcluding: boolean;
@@ -125,8 +128,9 @@ export async function listEvents(
 }
 
 /**
- * Reads the events of one partner after a position, oldest first. Streams use it to read past events. Orders by
- * sequence, because the index by user contains it. For one partner, this is the same order as by position.
+ * Reads the events of one partner after a position, oldest first. Streams use it to read past events. Sorts by
+ * sequence, because the index on users includes that column. Within one partner, sorting by position gives the same
+ * order.
  */
 export async function readEventsAfter(
   db: Db,
@@ -143,7 +147,7 @@ export async function readEventsAfter(
   return rows;
 }
 
-/** Reads the events of these partners after one position and up to another, inclusive. Oldest first. */
+/** Reads the events of these partners after the position `after`, up to and including `upTo`. Oldest first. */
 export async function readEventsBetween(
   db: Db,
   partnerIds: readonly string[],
@@ -169,7 +173,7 @@ export async function findEvent(db: Db, audience: Audience, id: string): Promise
   return rows[0] ?? null;
 }
 
-/** Returns the id of the oldest event that was inserted at `since` or later. */
+/** Returns the id of the oldest event that was inserted at or after `since`. */
 export async function findOldestEvent(db: Db, audience: Audience, since: string): Promise<string | null> {
   const { rows } = await sql<{ id: string }>`select e.id from events e
     where ${visibleTo(audience)} and e.inserted_at >= ${since} order by e.sequence limit 1`.execute(db);
@@ -185,9 +189,9 @@ export async function isExpiredEvent(db: Db, { partnerId, userId }: Audience, id
 const EXPIRY_BATCH_SIZE = 5_000;
 
 /**
- * Deletes a batch of the oldest events and stores their ids. Stops before the first event that was inserted at `before`
- * or later, so that there are no gaps between the remaining events. Does not delete events of the partners in `kept`.
- * Returns whether there may be more to delete.
+ * Deletes a batch of the oldest events and stores their ids. Stops at the first event that was inserted at or after
+ * `before`, so that the remaining events have no gaps. Keeps the events of the partners in `kept`. Returns whether
+ * there may be more to delete.
  */
 export async function expireEvents(db: Db, before: string, kept: readonly string[]): Promise<boolean> {
   const { numAffectedRows } = await sql`

@@ -15,8 +15,8 @@ import {
 /** The event streams that are open on this node. */
 export type EventStreams = {
   /**
-   * Opens a stream of the events after the position that `start` returns. If `start` returns null, the stream contains
-   * only new events.
+   * Opens a stream of the events after the position that `start` returns, or only of new events if `start` returns
+   * null.
    */
   open(caller: Caller, token: string, start: () => Promise<bigint | null>): Promise<Readable>;
   /** Ends all streams and refuses new ones. */
@@ -28,7 +28,9 @@ type Stream = {
   token: string;
   readable: Readable;
   position: bigint;
-  /** False while the stream reads past events by itself. True once the shared reader sends it new events. */
+  /**
+   * False while the stream is still reading past events itself. True once it gets new events from the shared reader.
+   */
   isLive: boolean;
   drained: (() => void) | null;
 };
@@ -43,8 +45,8 @@ const RETRY_MS = 2_000;
 const POLL_INTERVAL_MS = 250;
 const TOKEN_CHECK_INTERVAL_MS = 500;
 /**
- * Maximum number of concurrent token checks. The limit protects the database, which every check queries while the
- * connection for notifications is down.
+ * Maximum number of concurrent token checks. The limit protects the database: while the notification connection is
+ * down, every check runs a query.
  */
 const MAX_TOKEN_CHECKS = 8;
 const HEARTBEAT_INTERVAL_MS = 15_000;
@@ -55,16 +57,15 @@ const LAST_READ_MS = 5_000;
 type Dependencies = Pick<Kernel, 'db' | 'log' | 'listener'> & { guard: Pick<TokenGuard, 'inspect'> };
 
 /**
- * Serves the event streams of this node. A stream first reads the earlier events by itself. Once caught up, it shares
- * one reader of the log with the other streams, so that an event costs one read per node, however many streams there
- * are.
+ * Serves the event streams of this node. Each stream first reads past events itself. Once it has caught up, it shares
+ * one log reader with the other streams, so that each node reads an event only once, however many streams there are.
  */
 export async function createEventStreams(ctx: Dependencies): Promise<EventStreams> {
   const streams = new Set<Stream>();
   const counts = new Map<string, number>();
   /**
-   * The live streams have received all events up to this position. Null before the first stream opens. Not updated
-   * while there are no streams.
+   * The position up to which the live streams have received all events. Null before the first stream opens. Not updated
+   * while no stream is open.
    */
   let tail: bigint | null = null;
   /** The current run of the shared reader. */
@@ -123,7 +124,7 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
     if (reading === null) reading = readTailUntilDone();
   };
 
-  /** Sends past events until the stream has everything that the shared reader has sent. Then makes the stream live. */
+  /** Sends past events until the stream has caught up with the shared reader. Then makes the stream live. */
   const catchUp = async (stream: Stream): Promise<void> => {
     const { partnerId, userId } = stream.caller;
     while (streams.has(stream)) {
@@ -135,7 +136,7 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
         stream.readable.push(toFrame(row));
         stream.position = row.position;
       }
-      // The stream must not become live during a read of the shared reader, because that read may not include the
+      // The stream must not become live while the shared reader is reading, because that read may not include the
       // events of the stream's partner.
       if (rows.length === 0 && reading !== null) await reading;
       else if (rows.length === 0 && reached !== null && reached === tail && streams.has(stream)) {
@@ -203,7 +204,7 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
         throw new ApiError('rate_limited', {}, { headers: { 'retry-after': '10' } });
       counts.set(caller.key, open + 1);
       try {
-        // `tail` is not kept up to date while there is no stream.
+        // `tail` is out of date, because nothing updates it while no stream is open.
         if (streams.size === 0) tail = null;
         const position = (await start()) ?? (await readLastPosition(ctx.db));
         await initTail();
@@ -233,7 +234,7 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
   };
 }
 
-/** An event, and the text that streams send for it. */
+/** An event, and the text that a stream sends for it. */
 type Frame = { row: EventRow; text: string };
 
 function toFrame(row: EventRow): string {

@@ -3,7 +3,7 @@ import type { Db } from '../db/pool.ts';
 import type { TreeNode } from './merkle.ts';
 import type { EventRow } from './store.ts';
 
-/** Locks the tree of the partner until the transaction ends and returns its size. */
+/** Locks the partner's tree until the transaction ends. Returns the size of the tree. */
 export async function lockTree(tx: Db, partnerId: string): Promise<number> {
   await sql`insert into event_trees values (${partnerId}, 0) on conflict do nothing`.execute(tx);
   const { rows } = await sql<{ size: bigint }>`
@@ -61,12 +61,12 @@ export async function readTreeSize(db: Db, partnerId: string): Promise<number> {
 }
 
 const PRUNE_BATCH_SIZE = 5_000;
-/** No tree has a level above this one. */
+/** The highest level that a tree can have. */
 const MAX_LEVEL = 62;
 
 /**
- * Deletes nodes that cover only expired events. Keeps the last such node of each level, because new leaves and the
- * proofs of later events need it. Returns whether there may be more nodes to delete.
+ * Deletes nodes that cover only expired events. On each level, keeps the last of these nodes, which is needed to append
+ * leaves and to prove later events. Returns whether there may be more nodes to delete.
  */
 export async function pruneNodes(db: Db): Promise<boolean> {
   const { numAffectedRows } = await sql`delete from event_tree_nodes where ctid = any(array(
@@ -80,7 +80,7 @@ export async function pruneNodes(db: Db): Promise<boolean> {
   return Number(numAffectedRows ?? 0n) === PRUNE_BATCH_SIZE;
 }
 
-/** Returns the partners whose tree does not contain all of their events yet. */
+/** Returns the partners that have events which are not in their tree yet. */
 export async function listPartnersToHash(db: Db): Promise<string[]> {
   const { rows } = await sql<{ partner_id: string }>`
     select s.partner_id from partner_sequences s left join event_trees t on t.partner_id = s.partner_id

@@ -28,15 +28,15 @@ export function startEventTrees(ctx: Pick<Context, 'db' | 'log'>): () => Promise
 }
 
 /**
- * Adds new events to the tree of every partner. Returns the partners whose tree cannot be extended. Also called before
- * expired events are deleted, so that every event becomes a leaf first.
+ * Adds new events to the tree of every partner. Returns the partners whose trees could not be extended. Also called
+ * before expired events are deleted, so that every event becomes a leaf before its deletion.
  */
 export async function extendTrees({ db, log }: Pick<Context, 'db' | 'log'>): Promise<string[]> {
   const broken: string[] = [];
   for (const partnerId of await listPartnersToHash(db))
     await extendTree(db, partnerId).catch((err: unknown) => {
       broken.push(partnerId);
-      log.error({ err, partner_id: partnerId }, 'hashing the events of a partner failed');
+      log.error({ err, partner_id: partnerId }, "hashing a partner's events failed");
     });
   return broken;
 }
@@ -57,7 +57,7 @@ async function extendTree(db: Db, partnerId: string): Promise<void> {
 
 /**
  * Returns the leaves for the events. Adds a placeholder for each event that expired before trees existed, so that the
- * index of a leaf is the `sequence` of its event minus one.
+ * index of a leaf is always its event's `sequence` minus one.
  */
 function leavesOf(size: number, events: readonly EventRow[]): Buffer[] {
   const leaves: Buffer[] = [];
@@ -77,7 +77,7 @@ function nodeMap(nodes: readonly { level: number; index: number; hash: Buffer }[
   const hashes = new Map(nodes.map(({ level, index, hash }) => [`${level} ${index}`, hash]));
   return (level, index) => {
     const hash = hashes.get(`${level} ${index}`);
-    if (hash === undefined) throw new Error(`the event tree lacks node ${index} of level ${level}`);
+    if (hash === undefined) throw new Error(`the event tree has no node ${index} at level ${level}`);
     return hash;
   };
 }
