@@ -14,7 +14,7 @@ export const SCOPES = {
   'swaps:read': 'See swap prices, balances and limits',
   'swaps:write': 'Prepare swaps for your wallet to sign',
   'events:read': 'Receive updates about what you allowed this app to see',
-  'webhooks:write': 'Manage the webhooks of the app',
+  'webhooks:write': "Manage the app's webhooks",
   openid: 'Know who you are',
   email: 'See your email address',
   offline_access: 'Stay connected while you are not using the app',
@@ -53,7 +53,7 @@ export type Caller = {
 
 type CallerFacts = Omit<Caller, 'key' | 'logged'>;
 
-/** Precomputes everything that is the same for all requests with one token. */
+/** Precomputes the values that all requests with the same token share. */
 export function newCaller(facts: CallerFacts): Caller {
   const { clientId, userId } = facts;
   const logged = JSON.stringify(
@@ -67,9 +67,9 @@ export type UserCaller = Caller & { userId: string };
 /** The part of the authorization server that every request needs. */
 export type Guard = {
   /**
-   * Returns the caller of an access token, or null if the token is invalid. Returns synchronously if the token is
-   * cached. Otherwise reads the database in the lane (`OpenPool.laneOf`) of the client's network, because the partner
-   * is not known yet. Without a request, reads in the node's own lane.
+   * Returns the caller that the access token belongs to, or null if the token is invalid. Returns synchronously if the
+   * token is cached. Otherwise reads the database in the lane (`OpenPool.laneOf`) of the client's network, because the
+   * partner is not known yet. Without `request`, uses the node's own lane.
    */
   check(token: string, request?: Pick<FastifyRequest, 'ip' | 'raw'>): Caller | null | Promise<Caller | null>;
   isCached(token: string): boolean;

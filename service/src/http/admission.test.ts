@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { createAdmission } from './admission.ts';
 
 /**
- * Admits requests named `<lane> <number>`; the lane `-` is that of unknown callers. The database has room
- * while `hasRoom` is true, except for `busyLane`.
+ * Admits requests named `<lane> <number>`. The lane `-` is for unknown callers. The database has room while `hasRoom`
+ * is true, except for `busyLane`.
  */
 function testAdmission({ maxWaitMs = 60_000, onStart = () => {} } = {}) {
   const state = {
@@ -88,7 +88,7 @@ test('a node whose database had no room for a moment takes a burst afterwards', 
   const { state, send } = testAdmission();
   state.hasRoom = false;
   for (let n = 0; n < 20; n++) send(`a ${n}`);
-  // Several samples in which nothing starts.
+  // Wait for several samples in which nothing starts.
   await sleep(1_000);
   state.hasRoom = true;
   await expect.poll(() => state.started.length, { interval: 1 }).toBe(20);
@@ -134,7 +134,7 @@ test('a node whose queue was empty for a moment still knows its rate, and refuse
   const drained = () =>
     expect.poll(() => counted + state.started.length + state.refused.length, { interval: 1 }).toBe(n);
   let pausedMs: number;
-  // Again if the machine paused the test for so long that the node may have forgotten its rate.
+  // Repeat this if the machine paused the test for so long that the measured rate may have expired.
   do {
     while (state.refused.length < 200) {
       flood(40);

@@ -7,8 +7,8 @@ import { expect, test, vi } from 'vitest';
 import { prepareDrain } from './drain.ts';
 
 // Runs the clients in a separate thread, so that they connect while the server is busy. Like a proxy without health
-// checks, each client opens a new connection for each request until the server refuses connections. Other clients
-// connect regularly, however late the replies are.
+// checks, each `client` opens a new connection for each request until the server refuses connections. `others` opens
+// connections at regular intervals, without waiting for replies.
 const CLIENTS = `
 const { workerData, parentPort } = require('node:worker_threads');
 const net = require('node:net');

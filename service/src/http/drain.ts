@@ -9,8 +9,8 @@ import type { FastifyInstance } from 'fastify';
  */
 const ANNOUNCE_MS = 1_000;
 /**
- * The time from the start of the drain until the remaining connections are closed. It leaves the process some time to
- * exit within 5 s.
+ * The time from the start of the drain until the remaining connections are closed. This leaves the process enough time
+ * to exit within 5 s.
  */
 const DRAIN_MS = 4_200;
 /**
@@ -21,20 +21,20 @@ const SILENT_MS = 300;
 const CHECK_INTERVAL_MS = 20;
 
 /**
- * How long the server tries to accept all waiting connections before it stops listening. The time is long, because a
- * busy machine may give the process no CPU time for a while.
+ * How long the server tries to accept all waiting connections before it stops listening. This is long, because on a
+ * busy machine the process may get no CPU time for a while.
  */
 const ACCEPT_MS = 1_500;
 const MAX_ACCEPT_ATTEMPTS = 100;
 /**
- * If this many turns of the event loop bring no new connection, none is waiting: a full turn accepts at least one of
- * the waiting connections.
+ * The number of event loop turns without a new connection after which no connection can be waiting. If connections are
+ * waiting, each full turn accepts at least one.
  */
 const IDLE_TURNS = 2;
-/** The backlog while the server stops listening. The system lets one more connection wait than this number. */
+/** The backlog while the server stops listening. The operating system lets one connection more than this wait. */
 const LAST_BACKLOG = 1;
 
-/** The parts of Node's internal socket handle that have no public equivalent. They are synchronous system calls. */
+/** The methods of Node's internal socket handle that have no public equivalent. Both are synchronous system calls. */
 type Handle = { listen(backlog: number): number; getpeername(address: object): number };
 
 /**
@@ -47,8 +47,8 @@ export function prepareDrain(app: FastifyInstance, turnReadinessRed: () => void)
   let openRequests = 0;
   let isDraining = false;
   /**
-   * Connections that clients opened after the drain began and on which no request has arrived yet. A request is
-   * probably on its way.
+   * Connections that were opened after the drain began and have not carried a request yet. A request is probably on its
+   * way.
    */
   const unused = new Set<Socket>();
   server.on('connection', (socket) => {
@@ -71,7 +71,7 @@ export function prepareDrain(app: FastifyInstance, turnReadinessRed: () => void)
     isDraining = true;
     await sleep(ANNOUNCE_MS);
     await stopListening(server);
-    // Lets Node read the data that has arrived, before `close` closes the idle connections.
+    // Lets Node read the data that has arrived before `close` closes the idle connections.
     await nextTurn();
     const closing = app.close();
     const silentUntil = performance.now() + SILENT_MS;
@@ -92,9 +92,9 @@ export function prepareDrain(app: FastifyInstance, turnReadinessRed: () => void)
 }
 
 /**
- * Stops listening once every waiting connection is accepted. The operating system resets connections that still wait
- * when the socket closes, and a proxy does not always retry a request that it sent on such a connection. Holds back
- * requests meanwhile, because handling them would delay accepting connections.
+ * Stops listening once every waiting connection has been accepted. When the socket closes, the operating system resets
+ * the connections that are still waiting. If a proxy has already sent a request on one of them, it does not always
+ * retry. Until the socket is closed, holds back requests, because handling them would delay accepting connections.
  */
 async function stopListening(server: Server): Promise<void> {
   const held: [IncomingMessage, ServerResponse][] = [];
@@ -110,8 +110,8 @@ async function stopListening(server: Server): Promise<void> {
     own = await fillBacklog(address);
     if (own.every(isConnected)) break;
   }
-  // Closes only the listening socket. The `close` of the HTTP server would close idle connections first, and
-  // new connections would arrive in the meantime.
+  // Closes only the listening socket. `close` on the HTTP server would close idle connections first, and new
+  // connections would arrive in the meantime.
   TcpServer.prototype.close.call(server);
   for (const socket of own) socket.destroy();
   server.removeAllListeners('request');
@@ -134,8 +134,8 @@ async function acceptWaiting(server: Server, end: number): Promise<void> {
 
 /**
  * Fills the backlog with our own connections. If all of them are connected, no other connection is waiting. From then
- * on, the system ignores the first packet of any new connection. When a client repeats that packet, the socket is
- * closed. The connection is then refused, and the client connects to another node.
+ * on, the operating system ignores the first packet of any new connection. By the time the client resends that packet,
+ * the socket is closed, so the connection is refused and the client connects to another node.
  */
 async function fillBacklog({ address: host, port }: AddressInfo): Promise<Socket[]> {
   const own = Array.from({ length: LAST_BACKLOG + 1 }, () =>

@@ -4,8 +4,8 @@ import type { Kernel } from '../kernel.ts';
 import type { Taken } from './rate-limits.ts';
 
 /**
- * Counts a request against a limit and returns what is left of the limit. Throws `rate_limited` if the limit is
- * exceeded. Synchronous if the limits are in memory.
+ * Counts a request against a limit and returns the state of the limit. Throws `rate_limited` if the limit is exceeded.
+ * Synchronous if the limits are in memory.
  */
 export function enforceLimit(
   { limiter, config }: Pick<Kernel, 'limiter' | 'config'>,

@@ -2,13 +2,13 @@ import { ApiError } from '../errors.ts';
 import { memoryLimiter, WINDOW_MS } from './rate-limits.ts';
 
 /**
- * Limits the failed authentications of a network, because each check of an unknown token or client secret costs a
- * database read. After too many failures, the network may use only cached tokens until the minute ends. Each process
- * counts separately: a shared counter would cost as much as the reads that it prevents.
+ * Limits failed authentication attempts per network, because checking an unknown token or client secret costs a
+ * database read. After too many failures, only cached tokens are accepted from the network until the minute ends. Each
+ * process counts separately: a shared counter would cost as much as the reads that it prevents.
  */
 export type FailedAuthentication = {
   count(network: string): void;
-  /** Returns false if no network is refused now. Cheaper than checking a particular network. */
+  /** Returns false if no network is being refused. Cheaper than checking one network. */
   refusesAny(): boolean;
   /** Throws `rate_limited` if the network has failed too often within a minute. */
   assertMayTry(network: string): void;

@@ -8,7 +8,7 @@ const members = {
   message: Type.String({ description: 'A human-readable message.' }),
   type: Type.Literal('api_error'),
   code: Type.String({
-    description: 'An error code for programs; docs/errors.md lists all codes.',
+    description: 'A machine-readable error code. `docs/errors.md` lists all codes.',
     examples: Object.keys(ERRORS),
   }),
   errors: Type.Object(
@@ -87,8 +87,8 @@ export function oauthMembers(error: ApiError) {
 }
 
 /**
- * Converts an error from Node's HTTP parser. If the header buffer overflowed, returns `uri_too_long` if the request
- * line was too long, otherwise `payload_too_large`. For every other error, returns `malformed_request`.
+ * Converts an error from Node's HTTP parser. An overflow of the header buffer becomes `uri_too_long` if the request
+ * line was too long, otherwise `payload_too_large`. Every other error becomes `malformed_request`.
  */
 export function parserError(error: Error): ApiError {
   const { code, rawPacket } = error as { code?: unknown; rawPacket?: Buffer };

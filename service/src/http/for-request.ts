@@ -4,8 +4,8 @@ import { actorOf } from './access.ts';
 import { clientNetwork } from './network.ts';
 
 /**
- * Returns the context for one request. The audit log records the request, and the caller if there is one, for each
- * transaction of this context. Events for the caller's partner contain the request id.
+ * Returns the context for one request. For each transaction in this context, the audit log records the request and, if
+ * there is one, the caller. Events for the caller's partner contain the request id.
  */
 export function forRequest(
   ctx: Context,
@@ -25,7 +25,7 @@ export function forRequest(
 
 /**
  * Returns the context for a visitor without a token. Its queries wait in the lane of the visitor's network, so that one
- * network cannot delay the pages of the others.
+ * network cannot delay pages for the others.
  */
 export function forNetwork(ctx: Context, request: FastifyRequest): Context {
   const { db, statements, tagged } = ctx.laneOf(clientNetwork(request));

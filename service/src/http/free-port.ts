@@ -1,15 +1,15 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** The range to choose from. Operating systems use ports above it for outgoing connections. */
+/** The range to choose from. Operating systems use higher ports for outgoing connections. */
 const FIRST_PORT = 10_000;
 const LAST_PORT = 30_000;
 const MAX_ATTEMPTS = 100;
 
 /**
  * Finds a free port. The port must be known before the server is built, because the server's address appears in tokens
- * and discovery documents. The server listens only seconds later, so an outgoing connection must not be able to take
- * the port in the meantime.
+ * and discovery documents. The server starts to listen only seconds later. In the meantime, an outgoing connection must
+ * not be able to take the port.
  */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   for (let attempt = 1; ; attempt++) {

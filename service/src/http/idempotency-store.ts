@@ -6,13 +6,13 @@ import type { Db } from '../db/pool.ts';
 const LEASE_TTL = '60 seconds';
 const KEY_TTL = '24 hours';
 
-/** The right of one node to handle the requests with the idempotency key `id`. */
+/** A node's exclusive right to handle the request with the idempotency key `id`. */
 export type Claim = { id: Buffer; node: number };
 
 /**
  * Claims a key for a request, and stores the first of `requestTags` with the key. Returns false if the key is taken.
- * Any request can claim a new or an expired key. A retry of a request (one of `requestTags` matches) can also claim the
- * key of the unfinished request, if the node that owns the key is gone or the lease has expired.
+ * Any request can claim a new or an expired key. A retry (one of `requestTags` matches) can also take over the key of
+ * an unfinished request, if the node that owns the key is gone or the lease has expired.
  */
 export async function insertClaim(
   db: Db,

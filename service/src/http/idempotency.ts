@@ -17,9 +17,10 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
 }
 
 /**
- * Runs `handle` for the first request with a key. Later requests with the key get the stored reply, or 409 while
- * `handle` still runs. `ctx.commitReply` stores the reply in the transaction of the effect. After a crash, either both
- * are stored and a retry gets the reply, or neither is and the retry runs `handle` again.
+ * Runs `handle` for the first request with a key. Later requests with the same key get the stored reply, or 409 while
+ * `handle` is still running. `ctx.commitReply` stores the reply in the same transaction as the changes that the request
+ * makes. After a crash, either both are stored and a retry gets the reply, or neither is stored and a retry runs
+ * `handle` again.
  */
 export async function runOnce(
   ctx: Context,
@@ -54,8 +55,8 @@ export async function runOnce(
 
 /**
  * Returns null if this request now owns the key. Otherwise returns the stored outcome of the first request. Throws
- * `idempotency_key_reused` if the first request had a different body. A tag depends on the secret, and the first
- * request may have been tagged with another secret, so the tags under all secrets are compared.
+ * `idempotency_key_reused` if the first request had a different body. Compares the tags under all configured secrets,
+ * because the first request may have been tagged with another secret.
  */
 async function claimKey(
   ctx: Context,
@@ -83,7 +84,7 @@ async function saveOutcome(ctx: Context, db: Db, claim: store.Claim, outcome: St
 
 /**
  * Stores the error as the outcome, so that retries get the same error. After a server error or `rate_limited`, releases
- * the key instead, so that a retry runs again.
+ * the key instead, so that a retry runs `handle` again.
  */
 async function keepOrRelease(ctx: Context, claim: store.Claim, error: unknown): Promise<void> {
   if (error instanceof ApiError && error.status < 500 && error.code !== 'rate_limited')

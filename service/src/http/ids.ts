@@ -13,7 +13,8 @@ export function newId(clock: Clock, random: Random): string {
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
- * Returns whether the text is a UUID. Callers check this first, so that a malformed id gives 404 like an unknown id.
+ * Returns whether the text is a UUID. Callers check this first, so that a malformed id results in 404, just like an
+ * unknown id.
  */
 export function isId(text: string): boolean {
   return UUID.test(text);

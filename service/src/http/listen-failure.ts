@@ -1,13 +1,13 @@
 import { ConfigError } from '../config.ts';
 
 const REASONS: Record<string, string> = {
-  EADDRINUSE: 'is already in use; stop the process that listens there or choose another port',
+  EADDRINUSE: 'is already in use; stop the process that is using it or choose another port',
   EACCES: 'needs more privileges; choose a port above 1023',
   EADDRNOTAVAIL: 'is not an address of this machine',
   ENOTFOUND: 'cannot be resolved',
 };
 
-/** Runs `listen`. Throws `ConfigError` with one clear line if the address cannot be used. */
+/** Runs `listen`. If the address cannot be used, throws `ConfigError` with a one-line explanation. */
 export async function listenOrExplain<T>(
   settings: string,
   host: string,

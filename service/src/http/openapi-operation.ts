@@ -33,8 +33,8 @@ export type ExtraOperation = {
 };
 
 /**
- * The errors that every route can return, even without a body: any request can have headers that are too large
- * (`payload_too_large`) or a compressed body (`unsupported_media_type`).
+ * The errors that every route can return, even a route that expects no body: any request can have headers that are too
+ * large (`payload_too_large`) or a compressed body (`unsupported_media_type`).
  */
 const ANY_ROUTE: readonly ErrorCode[] = [
   'malformed_request',
@@ -102,7 +102,7 @@ function securityOf(access: Access): Json[] {
 function describeTokens(access: Access): string | undefined {
   if (access.who === 'public') return undefined;
   const kinds = tokensOf(access.who, access.scope).map((scheme) => scheme.replace('Token', ''));
-  return `Takes ${kinds.join(' and ')} tokens with the scope \`${access.scope}\`.`;
+  return `Accepts ${kinds.join(' and ')} tokens with the scope \`${access.scope}\`.`;
 }
 
 const PAGE = {

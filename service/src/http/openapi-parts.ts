@@ -34,7 +34,7 @@ export function parametersOf(
     in: location,
     ...(property.description && { description: property.description }),
     ...(required.includes(name) && { required: true, example: exampleOf(property, {}, name) }),
-    // An array is sent as one value, in which commas separate the elements.
+    // An array is sent as one comma-separated value.
     ...(Array.isArray(property.type) && property.type.includes('array')
       ? { style: 'form', explode: false, schema: { type: 'array', items: property.items } }
       : { schema: components.request(property) }),
@@ -53,13 +53,13 @@ export function filterParameters(fields: readonly string[] | undefined): Json[] 
   return [
     parameter(
       'field',
-      'The member to filter by. More filters are numbered `filters[1]`, up to ten in total.',
+      'The field to filter by. Further filters are `filters[1]`, `filters[2]` and so on, up to ten in total.',
       {
         type: 'string',
         enum: fields,
       },
     ),
-    parameter('op', 'The comparison. `in` takes values separated by commas.', {
+    parameter('op', 'The comparison. `in` takes a comma-separated list of values.', {
       type: 'string',
       enum: ['==', '!=', 'in'],
     }),

@@ -1,6 +1,6 @@
 type Json = Record<string, unknown>;
 
-/** Collects the named components of the document: `schemas` has every schema with a title. */
+/** Collects the named components of the document. `schemas` contains every schema that has a title. */
 export type Components = {
   /** Returns the schema for a request. Requests with unknown members are refused. */
   request(schema: unknown): unknown;
@@ -23,7 +23,7 @@ export function collectComponents(): Components {
     if (typeof title !== 'string') return copy;
     const known = schemas[title];
     if (known !== undefined && JSON.stringify(known) !== JSON.stringify({ title, ...copy }))
-      throw new Error(`two different schemas have the title ${title}`);
+      throw new Error(`two different schemas have the title "${title}"`);
     schemas[title] = { title, ...copy };
     return { $ref: `#/components/schemas/${title}` };
   };
@@ -34,7 +34,7 @@ export function collectComponents(): Components {
   };
 }
 
-/** Allows additional members in a reply, except in an object without any members, which must stay empty. */
+/** Allows additional members in the objects of a reply. Objects that declare no members must stay empty. */
 function openUp(schema: Json): Json {
   const { additionalProperties, ...rest } = schema;
   const isEmpty = Object.keys((schema.properties ?? {}) as Json).length === 0;

@@ -17,7 +17,7 @@ export type ApiDescription = {
   extra: readonly ExtraOperation[];
 };
 
-/** Generates the OpenAPI 3.1 document from the declared routes, whose schemas are JSON Schema already. */
+/** Generates the OpenAPI 3.1 document from the declared routes. Their schemas already are JSON Schema. */
 export function openApiDocument({ version, description, routes, groups, extra }: ApiDescription): Json {
   const components = collectComponents();
   const paths: Record<string, Json> = {};
@@ -79,6 +79,6 @@ const SECURITY_SCHEMES = {
 
 function groupOf(groups: readonly ApiGroup[], path: string): string {
   const group = groups.find(({ paths }) => paths.test(path));
-  if (group === undefined) throw new Error(`${path} belongs to no group of the API reference`);
+  if (group === undefined) throw new Error(`${path} is not in any group of the API reference`);
   return group.name;
 }

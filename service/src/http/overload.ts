@@ -3,17 +3,17 @@ import { Counter, type Registry } from 'prom-client';
 import { ANONYMOUS, type OpenPool } from '../db/pool.ts';
 
 /**
- * Reports whether this node is too busy to answer in time, so that the server can refuse requests before it spends work
+ * Reports whether this node is too busy to answer in time, so that the server can refuse requests before doing any work
  * on them.
  */
 export type Overload = {
   isSaturated(): boolean;
   /**
-   * Returns whether the database has room for another request of this partner. Null stands for all callers
-   * whose partner is not known.
+   * Returns whether the database has room for another request from this partner. Null means callers whose partner is
+   * not known.
    */
   mayStart(partnerId: string | null): boolean;
-  /** How many statements wait for a connection. */
+  /** The number of statements that are waiting for a connection. */
   waiting(): number;
   /** Counts a refused request. */
   countShed(): void;

@@ -41,8 +41,8 @@ export type Keyset = { direction: 'older' | 'newer'; position: Position | null; 
 type Page<Row> = { object: 'list'; data: Row[]; starting_after?: string; starting_before?: string };
 
 /**
- * Reads one page. `list` is a text that identifies the list, including its caller and filters. A cursor is valid only
- * for the list that it came from.
+ * Reads one page. `list` identifies the list, including its caller and filters. A cursor is valid only for the list
+ * that it came from.
  */
 export async function readPage<Row extends Position>(
   sealing: Sealing,
@@ -88,7 +88,7 @@ function readCursor(sealing: Sealing, list: string, field: string, cursor: strin
   const bytes = Buffer.from(cursor, 'base64url');
   const body = bytes.subarray(TAG_BYTES).toString();
   const [inserted_at, id] = body.split('|');
-  // Base64 decoding ignores invalid characters. So also checks that the cursor is the exact encoding of its bytes.
+  // Base64 decoding ignores invalid characters, so this also checks that the cursor is the exact encoding of its bytes.
   const isGenuine =
     bytes.toString('base64url') === cursor &&
     sealing.verifyTag('cursor', `${list}|${body}`, bytes.subarray(0, TAG_BYTES));

@@ -7,8 +7,8 @@ import { decodeUtf8 } from './strict-json.ts';
 const MAX_PAIRS = 200;
 
 /**
- * Marks a query that cannot be decoded or has too many parameters. `refuseRequest` then throws, because `parseQuery`,
- * which the router calls, must not throw.
+ * Marks a query that cannot be decoded or has too many parameters. The router calls `parseQuery`, which must not throw,
+ * so `refuseRequest` throws instead.
  */
 export const MALFORMED = Symbol('malformed');
 

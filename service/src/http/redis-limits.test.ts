@@ -8,10 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => redis.stop());
 
-/**
- * Opens two limiters and waits until the first one counts in Redis. From then on, the second one sees those
- * counts.
- */
+/** Opens two limiters and waits until the first one counts in Redis. From then on, the second one sees its counts. */
 async function openPair() {
   const warnings: string[] = [];
   const [one, two] = [
@@ -46,7 +43,7 @@ test('while Redis is down each node keeps its own count, and shares again afterw
   await redis.stop();
   const { port } = redis;
   await expect.poll(() => warnings).toEqual([expect.stringMatching(/Redis is down/)]);
-  // The node also counted in memory the requests that it sent to Redis, so the limit does not start over.
+  // The node also counted the earlier requests in memory, so the limit does not start over.
   const taken = await Promise.all(Array.from({ length: 5 }, () => one.take('outage', 5)));
   expect(taken.map((each) => each.allowed)).toEqual([true, true, false, false, false]);
   expect((await two.take('outage', 5)).allowed).toBe(true);

@@ -11,7 +11,7 @@ const MAX_RECONNECT_DELAY_MS = 2_000;
 
 /**
  * Opens a rate limiter that counts requests in Redis, for several nodes behind one address. It also counts every
- * request in memory. While Redis does not answer, the count in memory applies, so that requests are never unlimited.
+ * request in memory. While Redis does not respond, the in-memory count applies, so that there is always a limit.
  */
 export function openRedisLimiter(
   url: string,
@@ -29,7 +29,7 @@ export function openRedisLimiter(
   let isDown = false;
   let pausedUntil = 0;
   const report = (down: boolean) => {
-    if (down !== isDown) warn(down ? 'Redis is down: each node counts rate limits alone' : 'Redis is back');
+    if (down !== isDown) warn(down ? 'Redis is down: each node counts requests separately' : 'Redis is back');
     isDown = down;
   };
   client.on('error', () => report(true));

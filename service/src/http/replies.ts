@@ -5,8 +5,8 @@ import type { Caller } from './access.ts';
 import type { Taken } from './rate-limits.ts';
 
 /**
- * Returns the security headers of every API reply. Browsers then load no resources for the reply, show it in no frame,
- * and do not sniff its type.
+ * Returns the security headers of every API reply. They keep browsers from loading resources for the reply, showing it
+ * in a frame, or sniffing its type.
  */
 export function securityHeaders(baseUrl: string): Record<string, string> {
   const headers = {
@@ -27,7 +27,7 @@ export const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store, no-transform',
   'x-accel-buffering': 'no',
-  // Closes the connection when the stream ends. An idle connection would delay the shutdown of the node.
+  // Closes the connection when the stream ends. An idle connection would delay the node's shutdown.
   connection: 'close',
 } as const;
 
@@ -75,7 +75,7 @@ export function acceptsHtml({ headers }: Pick<FastifyRequest, 'headers'>): boole
   return /(^|,)\s*text\/html\s*(?!;\s*q=0(\.0*)?\s*(,|$))(;|,|$)/i.test(headers.accept ?? '');
 }
 
-/** Returns a strong ETag of the payload. */
+/** Returns a strong ETag for the payload. */
 export function etagOf(payload: string): string {
   return `"${hash('sha1', payload, 'base64url')}"`;
 }

@@ -4,8 +4,8 @@ import type { Context } from '../context.ts';
 type Recorded = Pick<FastifyRequest, 'id' | 'caller' | 'startedAt' | 'errorCode'>;
 
 /**
- * Logs and measures the requests of one route. The log line is concatenated from parts that need no escaping. It names
- * the route instead of the path, because a URL can contain secrets.
+ * Logs and measures the requests of one route. The log line is concatenated from parts that need no escaping. It
+ * contains the route instead of the path, because a URL can contain secrets.
  */
 export function requestRecorder(ctx: Context, method: string, route: string) {
   const times = ctx.metrics.route(method, route);

@@ -28,9 +28,9 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
   /** The field names that `filters[i][field]` accepts. Only for routes that read filters. */
   filters?: readonly string[];
   body?: B;
-  /** Accepts form-urlencoded bodies besides JSON. */
+  /** Accepts form-urlencoded bodies in addition to JSON. */
   forms?: true;
-  /** Passes the unparsed JSON bytes (at most 1 MiB), for signatures that are verified before parsing. */
+  /** Passes the unparsed JSON bytes (at most 1 MiB), so that the handler can verify a signature before parsing. */
   rawBody?: true;
   reply: R;
   /**
@@ -68,7 +68,7 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
   handle(ctx: Context, caller: C, input: Input<P, Q, B>): Promise<Static<R>> | Static<R>;
 };
 
-/** A declared route. It has no specific types, because the functions below have already checked them. */
+/** A declared route, without its specific types: the functions below have already checked them. */
 export type Route = Omit<Declaration<never, TSchema, TSchema, TSchema, TSchema>, 'handle' | 'recheck'> & {
   access: Access;
   recheck?(ctx: Context, caller: Caller | null, input: unknown, reply: unknown): Promise<void>;

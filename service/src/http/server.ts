@@ -46,7 +46,7 @@ const MAX_BODY_BYTES = 64 * 1024;
 /** Registers routes that cannot be declared as a `Route`. Each of these routes must set `config.access`. */
 export type Plugin = (app: FastifyInstance) => Promise<void> | void;
 
-/** Shows a page to a browser that asks for a path without a route. Returns false for paths of the API. */
+/** Shows a page to a browser that requests an unknown path. Returns false for API paths. */
 export type UnknownPage = (request: FastifyRequest, reply: FastifyReply) => boolean;
 
 export async function buildServer(
@@ -120,8 +120,8 @@ export async function buildServer(
 }
 
 /**
- * Answers two kinds of requests in place of Node: Node would refuse an unsupported `Expect` header without a body, and
- * drop CONNECT.
+ * Answers two kinds of requests that Node would otherwise handle itself. Node would refuse an unsupported `Expect`
+ * header with an empty response, and would drop CONNECT requests.
  */
 function answerRawRequests(ctx: Context, app: FastifyInstance): void {
   const answer = (error: ApiError) => rawFailure(ctx.securityHeaders, error, randomUUID());
@@ -180,7 +180,7 @@ function replyToUnknown(
   );
 }
 
-/** Refusals of access that are recorded in the audit log. */
+/** The access errors that are recorded in the audit log. */
 const ACCESS_REFUSALS: ReadonlySet<ErrorCode> = new Set([
   'insufficient_scope',
   'user_token_required',

@@ -7,15 +7,15 @@ import { watchRefusals } from './refusing-connections.ts';
 
 declare module 'node:http' {
   interface IncomingMessage {
-    /** When the node read the request, on the clock of `performance.now()`. */
+    /** When the node read the request, according to `performance.now()`. */
     arrivedAt?: number;
   }
 }
 
 /**
  * Creates an HTTP server that refuses requests while the node is saturated. It refuses them before any other code sees
- * them, because a refusal must cost far less than an answer. It always answers health probes, because a busy node that
- * looks dead would be restarted.
+ * them, because a refusal must cost far less than a normal reply. It always answers health probes, because a busy node
+ * that looks dead would be restarted.
  */
 export function createSheddingServer(
   ctx: Context,
@@ -38,7 +38,8 @@ export function createSheddingServer(
     refuse,
   });
   const connections = watchRefusals((request) => {
-    // While the node drains, every reply must close its connection. A reply from `refusal.write` would keep it open.
+    // While the node drains, every reply must close its connection. A reply from `refusal.write` would keep the
+    // connection open.
     if (isProbe(request.url) || readiness.isDraining()) return null;
     const isRefused = overload.isSaturated() || isFull(laneOf(request.headers.get('authorization')));
     return isRefused ? refusal.write(request) : null;

@@ -4,14 +4,14 @@ import type { Socket } from 'node:net';
 const MAX_CHECK_INTERVAL_MS = 1_000;
 
 /**
- * Closes connections whose client does not read, because data that the operating system cannot buffer stays in our
- * memory. Does not check for slow requests, which Node limits itself. Checks the connections at intervals, because
+ * Closes a connection if the client stops reading, because data that the operating system cannot buffer stays in our
+ * memory. Ignores clients that are slow to send, which Node itself limits. Checks the connections at intervals, because
  * listeners on every reply would cost more than most handlers.
  */
 export function closeSlowReaders(server: Server, timeoutMs: number): void {
   /**
-   * For each connection with buffered data: how many bytes have left our buffer (`read`), and since when this number
-   * has not changed (`since`).
+   * For each connection with buffered data: how many bytes have left our buffer (`read`), and when that number last
+   * changed (`since`).
    */
   const stalled = new Map<Socket, { read: number; since: number }>();
   const sockets = new Set<Socket>();

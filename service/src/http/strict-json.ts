@@ -3,7 +3,10 @@ import { ApiError } from '../errors.ts';
 const MAX_DEPTH = 32;
 const MAX_MEMBERS = 500;
 
-/** An escaped NUL. An even number of backslashes before `u0000` is escaped backslashes and plain text. */
+/**
+ * Matches an escaped NUL. After an even number of backslashes, `u0000` is plain text, because each pair is one escaped
+ * backslash.
+ */
 const NUL_ESCAPE = /(?<!\\)(?:\\\\)*\\u0000/;
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
@@ -18,9 +21,9 @@ export function decodeUtf8(body: Buffer): string {
 }
 
 /**
- * Parses JSON. Rejects duplicate keys, deep nesting and the member `__proto__`, because parsers treat them differently,
- * and two readers of one body must never see different requests. Also rejects NUL characters, which PostgreSQL text
- * cannot store, and bodies with many members, because every member costs time in validation.
+ * Parses JSON. Rejects duplicate keys, deep nesting and the member `__proto__`. Parsers treat these differently, and
+ * two readers of the same body must never see different requests. Also rejects NUL characters, which PostgreSQL text
+ * cannot store, and bodies with too many members, because validating each member takes time.
  */
 export function parseStrictJson(body: Buffer): unknown {
   const text = decodeUtf8(body);

@@ -8,8 +8,8 @@ declare module 'fastify' {
 }
 
 /**
- * Traces the requests of the application. Spans are sent to another system, so a span names the route instead of the
- * path, and does not name the caller.
+ * Traces the application's requests. Spans are sent to another system, so they contain the route instead of the path,
+ * and they do not identify the caller.
  */
 export function traceRequests(app: FastifyInstance, tracer: Tracer): void {
   app.decorateRequest('span', null);

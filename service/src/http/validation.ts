@@ -92,8 +92,8 @@ export const compileSerializer: FastifySerializerCompiler<TSchema> = ({ schema }
 };
 
 /**
- * A reply lists at most this many problems, which is enough to correct a request. Listing thousands would cost more
- * than the request itself.
+ * The maximum number of problems that a reply lists. These are enough to fix a request. Listing thousands would cost
+ * more than the request itself.
  */
 const MAX_REPORTED_PROBLEMS = 20;
 
@@ -129,7 +129,7 @@ function explain(error: ErrorObject): [field: string, message: string] {
 export type Problem = { path: string; message: string };
 
 /**
- * Returns the problems of a hand-written document, such as an offer file. Coerces values to the schema's types and
+ * Returns the problems in a hand-written document, such as an offer file. Coerces values to the schema's types and
  * fills in defaults.
  */
 export function findProblems(schema: TSchema, data: unknown): Problem[] {

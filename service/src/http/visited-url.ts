@@ -14,7 +14,10 @@ export function localhostUrl({ config, baseUrl }: Parts): string | null {
   return url.origin;
 }
 
-/** Returns the URL that the browser uses: `localhostUrl` if the request names its host, otherwise the public URL. */
+/**
+ * Returns the base URL that the browser uses: `localhostUrl` if the request was sent to that host, otherwise the public
+ * URL.
+ */
 export function visitedUrl(ctx: Parts, { headers }: { headers: { host?: string | undefined } }): string {
   const localhost = localhostUrl(ctx);
   return localhost !== null && headers.host === new URL(localhost).host ? localhost : ctx.baseUrl;

@@ -17,7 +17,7 @@ export async function recordDelivery(
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** Deletes receipts of events so old that the provider no longer redelivers them. */
+/** Deletes the receipts of events that are too old to be redelivered by the provider. */
 export async function deleteOldReceipts({ db }: { db: Db }): Promise<void> {
   await deleteInBatches(db, 'webhook_receipts', sql`received_at < now() - interval '60 days'`);
 }

@@ -149,7 +149,7 @@ export const oauthOperations: readonly ExtraOperation[] = [
     path: '/oauth/userinfo',
     operationId: 'getUserInfo',
     summary: 'Get claims about the user',
-    description: 'Takes user tokens with the scope `openid`.',
+    description: 'Accepts user tokens with the scope `openid`.',
     security: [{ userToken: ['openid'] }],
     reply: UserInfo,
     errors: ['unauthorized', 'insufficient_scope', 'rate_limited'],
