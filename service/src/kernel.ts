@@ -17,7 +17,7 @@ import type { Sealing } from './sealing.ts';
 import type { Signal } from './signal.ts';
 import type { Tracer } from './tracer.ts';
 
-/** The part of `Context` that does not depend on any feature. The types of features can therefore refer to it. */
+/** The part of `Context` that does not depend on any feature, so that the types in each feature can refer to it. */
 export type Kernel = {
   config: Config;
   /** The public base URL, without a trailing slash. */
@@ -26,7 +26,7 @@ export type Kernel = {
   clock: Clock;
   random: Random;
   sealing: Sealing;
-  /** Queries that use the pool directly bypass the lanes, and so the fair sharing of connections between partners. */
+  /** Queries that use the pool directly bypass the lanes, which share the connections fairly between partners. */
   pool: pg.Pool;
   db: Db;
   /** Runs hand-written SQL statements. */
@@ -50,7 +50,7 @@ export type Kernel = {
   budgets: PartnerBudgets;
   securityHeaders: Record<string, string>;
   metrics: Metrics;
-  /** Null unless traces are configured. */
+  /** Null unless tracing is configured. */
   tracer: Tracer | null;
   /** Emitted when this node appends events, shortly before their transaction commits. */
   eventsAppended: Signal;

@@ -4,9 +4,9 @@ import pretty from 'pino-pretty';
 import { VERSION } from './version.ts';
 
 /**
- * A logger that redacts secrets and personal data. Only `request` does not redact. It takes a finished line of JSON,
- * because building a log record for every request would cost more than the request itself. It writes the lines in
- * batches.
+ * A logger that redacts secrets and personal data. The exception is `request`, which takes finished lines of JSON and
+ * writes them in batches without redacting them. Building a log record for every request would cost more than the
+ * request itself.
  */
 export type Log = Logger & {
   request(line: string): void;
@@ -88,7 +88,8 @@ const SECRET_SHAPES: readonly [RegExp, string][] = [
   [/\bcws_[\w-]+/g, '[redacted secret]'],
   [/\b0x[0-9a-fA-F]{128,}\b/g, '[redacted signature]'],
   [/(?<![\w-])[A-Za-z0-9_-]{43}(?![\w-])/g, '[redacted token]'],
-  // The lookbehind lets a match begin only at the start of a word. Without it, a long word takes quadratic time.
+  // The lookbehind lets a match begin only at the start of a word. Without it, matching a long word would take
+  // quadratic time.
   [/(?<![^\s@"'<>(),:;=/])[^\s@"'<>(),:;=/]+@[^\s@"'<>(),:;=/]+\.[A-Za-z]{2,}/g, '[redacted email]'],
   [/(postgres(?:ql)?|https?|redis|smtps?):\/\/[^\s/@:]*:[^\s/@]*@/gi, '$1://[redacted]@'],
 ];
@@ -99,9 +100,7 @@ export function redactText(text: string): string {
   return result;
 }
 
-/**
- * Returns a copy without secrets and personal data. Recognizes them by the names of members and by patterns in texts.
- */
+/** Returns a copy without secrets and personal data. Recognizes them by member names and by patterns in text. */
 export function redact(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return redactText(value);
   if (typeof value === 'bigint') return value.toString();

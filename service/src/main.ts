@@ -3,7 +3,7 @@ import { type Command, formatHelp, UsageError } from './operations/command.ts';
 
 type Entry = { summary: string; load(): Promise<Command> };
 
-/** Every command. Each is loaded when it is used, so that help and small commands start quickly. */
+/** All commands. Each one is loaded only when it is used, so that help and small commands start quickly. */
 const COMMANDS: Record<string, Entry> = {
   serve: {
     summary: 'Run the service; without any settings, run a complete sandbox on this machine',
@@ -189,13 +189,13 @@ function isUsageError(error: unknown): error is Error {
 }
 
 /**
- * Returns the message of a failure outside of this program, such as an unwritable file or an unreachable database. A
- * stack trace would not help there. Returns undefined for all other errors.
+ * Returns the message of a failure outside this program, such as an unwritable file or an unreachable database. In
+ * these cases, a stack trace would not help. Returns undefined for all other errors.
  */
 function outsideFailure(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code, syscall, severity } = error as NodeJS.ErrnoException & { severity?: string };
-  // A host with several addresses fails with an AggregateError, whose own message is empty.
+  // If a host has several addresses, the error is an AggregateError without a message of its own.
   const errors = error instanceof AggregateError && code !== undefined ? error.errors : [];
   if (errors.length > 0 || syscall === 'connect' || syscall === 'getaddrinfo' || severity === 'FATAL') {
     const reason = errors.map(({ message }) => message).join(', ') || error.message;
@@ -205,8 +205,8 @@ function outsideFailure(error: unknown): string | undefined {
 }
 
 /**
- * Returns the settings of a command. `commandName` is its command line for the audit log. It shows the first two
- * arguments, option names and ids, and `…` for every other argument.
+ * Returns the settings for a command. `commandName` is the command line for the audit log. It contains the first two
+ * arguments, option names and ids, and `…` in place of every other argument.
  */
 function commandConfig(): Config {
   const isPlain = (arg: string, index: number) => index < 2 || /^(--?[a-z-]+|[0-9a-f-]{36})$/.test(arg);

@@ -16,7 +16,8 @@ export type Metrics = {
   /** Counts requests that a rate limit refused. */
   rateLimited: Counter<'limit'>;
   /**
-   * Counts webhook delivery attempts. `outcome` is the status class of the response, or the reason why there was none.
+   * Counts webhook delivery attempts. `outcome` is the status class of the response, or the reason why there was no
+   * response.
    */
   webhookAttempts: Counter<'outcome'>;
   /** Counts appended events by type, for example `participation.completed`. */

@@ -2,8 +2,8 @@ import type { Db } from '../db/pool.ts';
 import { endApplicant } from './store.ts';
 
 /**
- * Stops reading the applicant from the provider. Keeps the reviews, because the law requires it. `kept` describes what
- * is kept.
+ * Stops reading the applicant from the provider. Keeps the reviews, because the law requires this. `kept` describes the
+ * data that stays.
  */
 export async function eraseUser(
   tx: Db,

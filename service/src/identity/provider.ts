@@ -21,7 +21,10 @@ export const REVIEW_STATUSES = [
 ] as const;
 export type ReviewStatus = (typeof REVIEW_STATUSES)[number];
 
-/** Statuses in which the provider is reviewing. The user has nothing to do, and the applicant must not be reset. */
+/**
+ * Statuses that mean that the provider is reviewing the applicant. Meanwhile, the user has nothing to do, and the
+ * applicant must not be reset.
+ */
 export const UNDER_REVIEW: ReadonlySet<string> = new Set<ReviewStatus>([
   'pending',
   'prechecked',
@@ -30,7 +33,7 @@ export const UNDER_REVIEW: ReadonlySet<string> = new Set<ReviewStatus>([
   'onHold',
 ]);
 
-/** `answer` is set if and only if the status is completed. `rejectType` is set if and only if the answer is RED. */
+/** `answer` is set if and only if the status is `completed`. `rejectType` is set if and only if the answer is `RED`. */
 export type Review = {
   levelName: string;
   status: ReviewStatus;
@@ -43,7 +46,7 @@ export type Review = {
 export type Applicant = { id: string; kind: UserKind; review: Review | null; data: PersonalData };
 
 /**
- * What an event means for us, independent of the provider's event names. For example, `read` means that the applicant
+ * What an event means to us, independently of the provider's event names. For example, `read` means that the applicant
  * must be read again.
  */
 export type EventEffect =

@@ -45,7 +45,7 @@ export async function startIdentityReconciler(ctx: Context): Promise<QueueWorker
   });
 }
 
-/** Rereads one due applicant. With `userId`, only the applicant of that user. */
+/** Rereads one due applicant. With `userId`, considers only that user's applicant. */
 export async function checkNext(ctx: Context, userId: string | null = null): Promise<Step> {
   const due = await claimDueApplicant(ctx.db, userId);
   if (due === undefined) return 'idle';
@@ -94,7 +94,7 @@ async function applyApplicant(
   const { review, data } = applicant;
   if (review === null || !LEVELS.some((level) => level === review.levelName)) return HOUR_S;
   await saveReview(tx, userId, review, asOf);
-  // Stores only verified data. If the reply contains no data, the provider has deleted it. Our copy then stays.
+  // Stores only verified data. If the reply contains no data, the provider has deleted the data, and we keep our copy.
   if (review.answer === 'GREEN' && Object.values(data).some((value) => value !== null)) {
     const saved = await savePersonalData(ctx, tx, userId, data, asOf);
     if (saved !== null) await savePerson(tx, userId, review.levelName, saved.persons, asOf);
@@ -104,7 +104,7 @@ async function applyApplicant(
   return review.status === 'completed' ? 24 * HOUR_S : HOUR_S;
 }
 
-/** Waits until all pending changes of the user's applicant are applied. */
+/** Waits until all pending changes to the user's applicant have been applied. */
 export async function settleApplicant(ctx: Context, userId: string): Promise<void> {
   const deadline = performance.now() + SETTLE_TIMEOUT_MS;
   while (!(await isSettled(ctx.db, userId))) {

@@ -10,7 +10,7 @@ export const NewKycToken = Closed(
     reset: Type.Optional(
       Type.Boolean({
         description:
-          'Resets the applicant so that an approved level can be repeated. Send the `kyc_reset` of the requirement status; do not send it to renew a token during the flow.',
+          'Resets the applicant, so that an approved level can be repeated. Use the value of `kyc_reset` from the requirement status. Do not set it when you only renew a token during the flow.',
       }),
     ),
   },

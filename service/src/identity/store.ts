@@ -9,8 +9,8 @@ import type { Review } from './provider.ts';
 export const IDENTITY_CHANNEL = 'identity_applicants';
 
 /**
- * How long a worker's claim on an applicant lasts. Longer than any read can take, so that only one worker
- * reads an applicant at a time.
+ * How long a worker's claim on an applicant lasts. This is longer than any read can take, so that only one worker reads
+ * an applicant at a time.
  */
 const LEASE = '60 seconds';
 
@@ -52,7 +52,7 @@ export async function setApplicantId(db: Db, userId: string, applicantId: string
   return rows.length === 1;
 }
 
-/** Makes the applicant due now and wakes the workers after the commit. */
+/** Makes the applicant due for a check now, and wakes the workers after the commit. */
 export async function markDue(db: Db, userId: string): Promise<void> {
   await sql`update identity_applicants set due_at = now() where user_id = ${userId}`.execute(db);
   await notifyAfterCommit(db, IDENTITY_CHANNEL);
@@ -67,7 +67,7 @@ export async function expectApplicant(db: Db, userId: string): Promise<void> {
 }
 
 /**
- * Stores the review that one level had at the time `asOf`, unless a newer review is stored. A new approval has no
+ * Stores the review of one level as of the time `asOf`, unless a newer review is already stored. A new approval has no
  * person until `savePerson` stores one.
  */
 export async function saveReview(db: Db, userId: string, review: Review, asOf: string): Promise<void> {
@@ -91,8 +91,8 @@ export async function saveReview(db: Db, userId: string, review: Review, asOf: s
 }
 
 /**
- * Stores `current` as the person who received the approval of `level`. Approvals that version 0.1 stored have no
- * person. If another level has such an approval, stores `former` as the person who received it.
+ * Stores `current` as the person who was approved on `level`. Approvals stored by version 0.1 have no person. If other
+ * levels have such approvals, stores `former` as their person.
  */
 export async function savePerson(
   db: Db,
@@ -117,7 +117,7 @@ export async function isFinallyRejected(db: Db, userId: string): Promise<boolean
   return rows.length > 0;
 }
 
-/** Resets all reviews to `init`, because the applicant was deleted. Final rejections stay. */
+/** Resets all reviews to `init` after the applicant was deleted, but keeps final rejections. */
 export async function resetReviews(db: Db, userId: string, asOf: string): Promise<void> {
   await sql`update identity_reviews set review_status = 'init', answer = null, reject_type = null, reviewed_at = null,
     as_of = ${asOf} where user_id = ${userId} and as_of <= ${asOf} and reject_type is distinct from 'FINAL'`.execute(
@@ -159,8 +159,8 @@ export async function postponeCheck(db: Db, userId: string, seconds: number): Pr
 }
 
 /**
- * Makes applicants due if their case is open or if they were never checked. Called when the service starts, because
- * webhooks may have been lost while it was down.
+ * Makes applicants due for a check if their case is open or they were never checked. Called when the service starts,
+ * because webhooks may have been lost while it was down.
  */
 export async function markOpenCasesDue(db: Db): Promise<void> {
   await sql`update identity_applicants a set due_at = now() where due_at > now() and lease_until is null

@@ -18,7 +18,7 @@ const TIMEOUT_MS = 8_000;
 const TOKEN_TTL_S = 600;
 /**
  * The maximum call rates of one node. The vendor allows 300 reads and 50 writes in 5 seconds for all nodes together, so
- * several busy nodes can exceed these limits. `openUpstream` pauses the calls of a node that gets a 429.
+ * several busy nodes can exceed the vendor's limits. When a node gets a 429, `openUpstream` pauses its calls.
  */
 const READ_RATE = { count: 200, windowMs: 5_000 };
 const WRITE_RATE = { count: 40, windowMs: 5_000 };
@@ -84,8 +84,8 @@ function createCall(settings: IdentitySettings, upstream: Upstream) {
 }
 
 /**
- * Returns the headers that sign a request. The timestamp is in real time, not by the sandbox clock, because the
- * provider compares it with its own clock.
+ * Returns the headers that sign a request. The timestamp uses real time, not the sandbox clock, because the provider
+ * compares it with its own clock.
  */
 function signedHeaders({ appToken, secret }: IdentitySettings, method: string, path: string, body?: string) {
   const seconds = Math.floor(realTime() / 1000);

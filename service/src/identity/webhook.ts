@@ -18,10 +18,10 @@ import {
 } from './store.ts';
 
 /**
- * Receives one event. Stores the event's review unless a newer review is stored, and applies activations, deactivations
- * and deletions. Then schedules a read of the applicant, because deliveries can be lost, repeated or reordered. The
- * read alone would not be enough: once the applicant moves to another level, the provider drops the review of the
- * previous level.
+ * Receives one event. Stores the event's review unless a newer one is already stored, and applies activations,
+ * deactivations and deletions. Then schedules a read of the applicant, because deliveries can be lost, repeated or
+ * reordered. The read alone would not be enough: once the applicant moves to another level, the provider drops the
+ * review of the previous level.
  */
 export async function receiveIdentityEvent(ctx: Context, headers: WebhookHeaders, body: Buffer) {
   const event = ctx.identity.readWebhook(headers, body);

@@ -68,7 +68,7 @@ test('the lanes of a group share its turns, so that many lanes get no more than 
   ]);
   leave();
   await Promise.all(known);
-  // Each of the known lane's turns waits for one stranger, and the strangers take turns too.
+  // Before each turn of the known lane, one stranger gets a turn. The strangers take turns with each other.
   expect(order.filter((lane) => lane !== 'known')).toEqual(
     Array.from({ length: order.length - 5 }, (_, i) => `stranger ${i}`),
   );

@@ -13,19 +13,20 @@ export type FairQueue = {
   release(): void;
   waiting(): number;
   /**
-   * Returns whether the group has its full share of waiting tasks. The share is `QUEUED_PER_SLOT` tasks per
-   * slot, divided by the number of groups that wait.
+   * Returns whether the group has its full share of waiting tasks. The share is `QUEUED_PER_SLOT` tasks per slot,
+   * divided by the number of waiting groups.
    */
   isBusy(group: string): boolean;
 };
 
 type Waiting = { start(): void };
-/** The waiting work of a group by lane, in the order of the lanes' turns, and how much there is. */
+/** The waiting tasks of a group: its lanes in the order of their turns, and the total number of tasks. */
 type Group = { lanes: Map<string, Set<Waiting>>; size: number };
 
 /**
- * How many waiting tasks per slot the queue should have at most. One is enough: a slot that becomes free always has a
- * next task. More waiting tasks would only make each request slower, because a request runs many tasks in sequence.
+ * The maximum number of waiting tasks per slot that `isBusy` aims for. One is enough, because then a slot that becomes
+ * free always has a next task. More waiting tasks would only make each request slower, because a request runs many
+ * tasks in sequence.
  */
 const QUEUED_PER_SLOT = 1;
 
@@ -38,7 +39,10 @@ export function createFairQueue({
   concurrency: number;
   maxWaitMs: number;
   timeout: () => Error;
-  /** Returns the group of a lane. Groups take turns, and the lanes of a group share its turns. Default: one per lane. */
+  /**
+   * Returns the group of a lane. Groups take turns, and the lanes of a group share its turns. Default: one group per
+   * lane.
+   */
   groupOf?: (lane: string) => string;
 }): FairQueue {
   let running = 0;

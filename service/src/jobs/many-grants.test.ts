@@ -10,8 +10,8 @@ const GRANTS = Number(process.env.GRANTS ?? 10_000);
 let database: TestDatabase;
 let app: TestApp;
 /**
- * A connection without time limits, unlike the connections of the service: only housekeeping has to stay
- * within the limits, not the preparation of the test.
+ * Unlike the service's connections, this one has no timeouts: only housekeeping has to stay within them, not the test
+ * setup.
  */
 let unlimited: pg.Client;
 beforeAll(async () => {

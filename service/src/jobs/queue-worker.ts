@@ -3,15 +3,15 @@ import type { Kernel } from '../kernel.ts';
 import type { UpstreamFailure } from '../outbound/failure.ts';
 
 const STOP_TIMEOUT_MS = 2_000;
-/** How long a provider can pause the whole worker: as long as its circuit breaker stays open. */
+/** The longest time that a failing provider can pause the whole worker: as long as its circuit breaker stays open. */
 const MAX_PAUSE_MS = 60_000;
 
 /** The outcome of one step: a row was processed, nothing was due, or the worker should pause for some milliseconds. */
 export type Step = 'worked' | 'idle' | { pause: number };
 
 /**
- * Returns the outcome of a step that failed. If the provider is unavailable, the worker pauses, at most for
- * `MAX_PAUSE_MS`. A row can be postponed for longer, but other rows must not wait for it.
+ * Returns the outcome of a step that failed. If the provider is unavailable, the worker pauses for at most
+ * `MAX_PAUSE_MS`. The failed row can be postponed for longer, but other rows must not wait for it.
  */
 export function stepAfterFailure(failure: UpstreamFailure | undefined): Step {
   return failure === undefined || failure.kind === 'invalid_response'

@@ -116,7 +116,7 @@ export const de: Catalogue = {
     address_changed: ({ url, email }) => ({
       subject: 'Ihre E-Mail-Adresse wurde geändert',
       before: [
-        `Ihr Konto verwendet jetzt ${email}. An diese Adresse senden wir keine E-Mails mehr.`,
+        `Ihr Konto verwendet jetzt ${email}. An Ihre bisherige Adresse senden wir keine E-Mails mehr.`,
         'Wenn Sie das nicht waren, wenden Sie sich sofort an den Support.',
       ],
       link: { label: 'Ihr Konto', url },

@@ -97,7 +97,7 @@ export const en: Catalogue = {
     address_in_use: ({ url }) => ({
       subject: 'This email address already has an account',
       before: [
-        'Someone, probably you, asked to use this email address for another account. It already belongs to yours, so nothing changes.',
+        'Someone, probably you, asked to use this email address for another account. This address already belongs to your account, so nothing changes.',
       ],
       link: { label: 'Your account', url },
       after: [NOT_YOU],
@@ -105,7 +105,7 @@ export const en: Catalogue = {
     address_change_requested: ({ url }) => ({
       subject: 'Your email address is about to change',
       before: [
-        'You asked to change the email address of your account. It changes when you confirm the new address.',
+        'You asked to change the email address of your account. It will change when you confirm the new address.',
         'If this wasn’t you, set a new password now: that stops the change and signs out every browser.',
       ],
       link: { label: 'Set password', url },
@@ -113,7 +113,7 @@ export const en: Catalogue = {
     address_changed: ({ url, email }) => ({
       subject: 'Your email address was changed',
       before: [
-        `Your account now uses ${email}. We no longer send emails to this address.`,
+        `Your account now uses ${email}. We no longer send emails to your old address.`,
         'If this wasn’t you, contact support right away.',
       ],
       link: { label: 'Your account', url },
@@ -129,7 +129,7 @@ export const en: Catalogue = {
       subject: 'A wallet was disconnected from your account',
       before: [
         `Your wallet ${wallet} was disconnected from your account, because another account has proven that it owns this wallet.`,
-        'If the wallet is yours, connect it again in the app. If you did not expect this, your wallet’s key may be known to somebody else: move your assets to a new wallet.',
+        'If the wallet is yours, connect it again in the app. If you did not expect this, someone else may know your wallet’s key: move your assets to a new wallet.',
       ],
       link: { label: 'Your account', url },
     }),

@@ -3,7 +3,7 @@ type Investment = Linked & { offer: string; partner: string; amount: string; ass
 type Review = Linked & { isAccreditation: boolean };
 type Expiring = Linked & { until: number };
 
-/** The mails to users, with the values that each needs. Times are epoch milliseconds. */
+/** The mails to users, with the values that each mail needs. Times are epoch milliseconds. */
 export type MessageValues = {
   confirm_email: Linked;
   known_address: Linked & { forgotUrl: string };

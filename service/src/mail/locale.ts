@@ -2,12 +2,12 @@
 export const LOCALES = ['en', 'de'] as const;
 export type Locale = (typeof LOCALES)[number];
 
-/** Converts text to a locale. Returns null if there are no mails in that language. */
+/** Converts text to a locale. Returns null if we have no mails in that language. */
 export function parseLocale(text: string | null | undefined): Locale | null {
   return LOCALES.find((locale) => locale === text) ?? null;
 }
 
-/** Returns the language that the browser prefers among the languages of our mails (RFC 9110, section 12.5.4). */
+/** Returns the mail language that the browser prefers (RFC 9110, section 12.5.4). */
 export function preferredLocale(acceptLanguage: string | undefined): Locale {
   const wanted = (acceptLanguage ?? '').split(',').map((range) => {
     const [tag = '', ...parameters] = range.trim().toLowerCase().split(';');

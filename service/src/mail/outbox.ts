@@ -8,8 +8,8 @@ import { claimDueMail, insertMail } from './store.ts';
 export type Attempt = { id: string; mail: Mail; attempts: number };
 
 /**
- * Stores a mail in the transaction of the change that the mail reports. The mail is sent after the commit and survives
- * a crash.
+ * Stores a mail in the same transaction as the change that it reports. The mail is sent after the commit, even if the
+ * service crashes in between.
  */
 export async function sendMail(
   ctx: Pick<Context, 'clock' | 'random' | 'sealing'>,

@@ -8,8 +8,8 @@ export const MAIL_CHANNEL = 'mail_outbox';
 export type ClaimedMail = { id: string; mail: Buffer; attempts: number };
 
 /**
- * The time from the start of an attempt to the next attempt: 1, 2, 4 … minutes, at most an hour. During this time no
- * other worker gets the mail, so every delay must be longer than an attempt can take.
+ * The time from the start of one attempt to the next: 1, 2, 4 … minutes, at most an hour. During this time, no other
+ * worker gets the mail, so every delay must be longer than an attempt can take.
  */
 const RETRY_DELAY = sql.raw("least(interval '1 minute' * power(2, least(attempts, 6)), interval '1 hour')");
 

@@ -26,7 +26,9 @@ export const NOTICE_TOPICS = {
 } as const satisfies Partial<Record<MessageName, Topic | null>>;
 export type NoticeKind = keyof typeof NOTICE_TOPICS;
 
-/** Writes a notice in the transaction of the change that it reports. Writes at most one notice per `occurrence`. */
+/**
+ * Writes a notice in the same transaction as the change that it reports. Writes at most one notice per `occurrence`.
+ */
 export async function writeNotice(
   tx: Db,
   userId: string,

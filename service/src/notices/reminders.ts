@@ -13,12 +13,12 @@ const INTERVAL_MS = 30_000;
 const DAY_MS = 86_400_000;
 const EXPIRY_NOTICE_MS = 14 * DAY_MS;
 /**
- * The user is reminded this long before a signing link expires. This must be short, because an operator can make
- * signing links valid for only a few days.
+ * How long before a signing link expires the user is reminded. This must be short, because operators can configure
+ * links that are valid for only a few days.
  */
 const LINK_NOTICE_MS = 2 * DAY_MS;
 
-/** Reminds users of things that expire soon. Any number of nodes may run it. */
+/** Reminds users of signing links, forms and accreditations that expire soon. Any number of nodes may run it. */
 export function startReminders(ctx: Context): () => Promise<void> {
   return startInterval(ctx, INTERVAL_MS, 'writing reminders failed', () => writeReminders(ctx));
 }

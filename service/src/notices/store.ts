@@ -72,9 +72,9 @@ const REMINDER_BATCH_SIZE = 1_000;
 
 /**
  * Writes a notice for each accreditation that becomes too old for an offer between `now` and `until`. Considers only
- * offers that are published, that have not ended, and whose partner has an app that the user has connected. If an
- * accreditation becomes too old for several offers, the notice names the earliest time. Returns whether there may be
- * more notices to write.
+ * published offers that have not ended, from partners with an app that the user has connected. If an accreditation
+ * becomes too old for several offers, the notice contains the earliest time. Returns whether there may be more notices
+ * to write.
  */
 export async function insertAccreditationReminders(db: Db, now: string, until: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
@@ -100,7 +100,7 @@ export async function insertAccreditationReminders(db: Db, now: string, until: s
   return Number(numAffectedRows ?? 0n) === REMINDER_BATCH_SIZE;
 }
 
-/** The position of the last row that the previous batch has examined. */
+/** The position of the last row that the previous batch examined. */
 export type ReminderCursor = { at: string; id: string };
 
 /**
@@ -134,8 +134,8 @@ export async function insertFormReminders(
 }
 
 /**
- * Writes notices for the next forms that wait for a signature and whose signing link expires between `now`
- * and `until`. Returns where to continue, or null at the end.
+ * Writes notices for the next batch of forms that are waiting for a signature and have a signing link that expires
+ * between `now` and `until`. Returns where to continue, or null at the end.
  */
 export async function insertLinkReminders(
   db: Db,

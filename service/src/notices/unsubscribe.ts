@@ -9,9 +9,7 @@ const PURPOSE = 'unsubscribe';
 
 export type Subscription = { userId: string; topic: Topic };
 
-/**
- * Returns a link that turns off the topic and requires no sign-in. The link can do nothing else, so it does not expire.
- */
+/** Returns a link that turns off the topic without a sign-in. The link can do nothing else, so it never expires. */
 export function unsubscribeUrl(
   { sealing, baseUrl }: Pick<Context, 'sealing' | 'baseUrl'>,
   userId: string,

@@ -28,8 +28,8 @@ export function startNoticeWorker(ctx: Context): () => Promise<void> {
 
 /**
  * Queues a mail for each waiting notice. One transaction queues the mails and marks their notices as handled, so that
- * no mail is queued twice. Postpones a notice that cannot be rendered: a node of a newer version may be able to render
- * it.
+ * no mail is queued twice. Postpones a notice that cannot be rendered, because a node that runs a newer version may be
+ * able to render it.
  */
 export async function sendNotices(ctx: Context): Promise<void> {
   for (let count = BATCH_SIZE; count === BATCH_SIZE; ) {
@@ -68,12 +68,12 @@ function tryToMail(
   topic: Topic | null | undefined,
 ): Mail | null {
   try {
-    if (topic === undefined) throw new Error(`unknown kind of notice ${kind}`);
+    if (topic === undefined) throw new Error(`unknown kind of notice "${kind}"`);
     const options = topic === null ? {} : { unsubscribeUrl: unsubscribeUrl(ctx, user.id, topic) };
     return toMail(ctx, user, kind, data, options);
   } catch (err) {
     const fields = { err, reason: 'notice_not_rendered', notice_id: String(id), kind };
-    ctx.log.error(fields, 'rendering a notice failed; trying again in 10 minutes');
+    ctx.log.error(fields, 'rendering a notice failed; will retry in 10 minutes');
     return null;
   }
 }
