@@ -8,8 +8,8 @@ import { consumeCode, type Revoker, revokeGrant, revokeToken } from './revocatio
 import { findTokenPayload, insertToken } from './token-store.ts';
 
 /**
- * Prefix of the id of a session that was found by its uid. The real id is a secret and is not stored. With the prefixed
- * id, a session can be ended but not used.
+ * The prefix of the placeholder id that a session gets if it is found by its uid. The real id is a secret and is not
+ * stored. With the placeholder, the session can be ended but not used.
  */
 const UID_PREFIX = 'uid ';
 
@@ -129,7 +129,7 @@ function artifactAdapter(
   };
 }
 
-/** Serializes a payload without its secrets, so that a reader of the database cannot act as a user or a client. */
+/** Serializes a payload without its secrets, so that nobody who reads the database can act as a user or a client. */
 function serialize({ jti: _jti, returnTo: _returnTo, session, ...rest }: AdapterPayload): string {
   if (session === undefined) return JSON.stringify(rest);
   const { cookie: _cookie, ...safe } = session;

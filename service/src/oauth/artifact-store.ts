@@ -32,7 +32,7 @@ export async function upsertArtifact(db: Db, artifact: NewArtifact): Promise<voi
 
 /**
  * Reads an artifact. A consumed artifact stays valid for another `leewaySeconds`. Returns undefined if the artifact
- * belongs to a grant and is older than the last time that the partner was enabled again.
+ * belongs to a grant and was created before its partner was last re-enabled.
  */
 export async function findArtifact(
   db: Db,

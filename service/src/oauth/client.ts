@@ -16,13 +16,13 @@ export async function findClient(db: Db, clientId: string): Promise<RegisteredCl
 }
 
 /**
- * Allows redirects to any port and path of localhost. Only the sandbox registers this pattern. The commands that
+ * Allows redirects to any port and path on localhost. Only the sandbox registers this pattern. The commands that
  * register clients reject it, because it is not a URI.
  */
 export const LOCALHOST_PATTERN = 'http://localhost:*';
 
 /**
- * Returns whether the URI is on localhost. Clients that have registered `LOCALHOST_PATTERN` may use such URIs without
+ * Returns whether the URI is on localhost. Clients that have registered `LOCALHOST_PATTERN` may use these URIs without
  * an exact match.
  */
 export function isLocalhost(uri: string): boolean {

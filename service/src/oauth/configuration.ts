@@ -28,7 +28,7 @@ const TTL_SECONDS = {
 type Dependencies = Pick<Kernel, 'baseUrl' | 'sealing' | 'config'> &
   Pick<Revoker, 'laneDb' | 'requestDb'> & { guard: TokenGuard };
 
-/** Configures oidc-provider to match the API contract. Everything that the contract does not name is disabled. */
+/** Configures oidc-provider to match the API contract. Disables everything that is not part of the contract. */
 export function configure(ctx: Dependencies, keys: JWK[], hooks: OAuthHooks): Configuration {
   const disabled = { enabled: false } as const;
   const secure = ctx.baseUrl.startsWith('https:');

@@ -22,9 +22,10 @@ export async function grantConsent(
 type Grant = InstanceType<Provider['Grant']>;
 
 /**
- * Returns the grant for a sign-in, the first of these: the grant of the consent just given, the grant of this browser's
- * session, a copy of the user's newest grant. A copy expires with its original. Each browser has a separate grant, so
- * if a token is stolen, only the grant of one browser is revoked.
+ * Returns the grant for a sign-in: the grant for the consent just given, otherwise the grant of this browser's session,
+ * otherwise a copy of the user's newest grant. A copy expires with its original. Each browser has its own grant, so
+ * that a stolen token causes only one browser's grant to be revoked. Returns undefined if the user has to consent
+ * first.
  */
 export async function loadConsent(
   { laneDb, requestDb }: { laneDb(): Db; requestDb(): Db },

@@ -31,8 +31,8 @@ export async function upsertGrant(db: Db, { id, clientId, userId, payload, exp }
 }
 
 /**
- * Returns the grant without the scopes that its client has lost since the consent. A lost scope is left out even if the
- * client has it again.
+ * Returns the grant without the scopes that its client has lost since the consent, even if the client has regained
+ * them.
  */
 export async function findGrant(db: Db, id: string): Promise<AdapterPayload | undefined> {
   const { rows } = await sql<{ payload: AdapterPayload; lost: string[] }>`
@@ -53,8 +53,8 @@ function withoutScopes(payload: AdapterPayload, lost: readonly string[]): Adapte
 const SAME_REDIRECTS = sql`g.consented_redirect_uris @> c.redirect_uris and g.consented_redirect_uris <@ c.redirect_uris`;
 
 /**
- * Returns the id of the user's newest consent that was given for the client's current redirect URIs, or null
- * if there is none.
+ * Returns the id of the user's newest grant that was consented to with the client's current redirect URIs, or null if
+ * there is none.
  */
 export async function findConsent(db: Db, userId: string, clientId: string): Promise<string | null> {
   const { rows } = await sql<{ id: string }>`
@@ -149,12 +149,11 @@ export async function listConnectedApps(db: Db, userId: string): Promise<Connect
 
 /**
  * Deletes grants that were revoked more than `retention` ago. Also deletes unused grants, which have neither tokens nor
- * artifacts, once they are 15 days old. A browser session lasts 14 days, and it may still use a younger grant.
+ * artifacts, once they are 15 days old. A younger grant may still be used by a browser session, which lasts 14 days.
  */
 export async function deleteUnusedGrants(db: Db, retention: string): Promise<void> {
   await deleteInBatches(db, 'oauth_grants', sql`revoked_at < now() - ${retention}::interval`);
-  // A run covers only a part of a large table. Each run starts at a random id, so that every grant is eventually
-  // checked.
+  // A run covers only part of a large table. Each run starts at a random id, so that every grant is eventually checked.
   let after: string | null = randomBytes(6).toString('base64url');
   let ends = 0;
   for (let page = 0; page < UNUSED_PAGES && ends < 2; page++) {

@@ -35,7 +35,7 @@ async function warmCache(token: string): Promise<void> {
     .toBe(false);
 }
 
-/** Returns for how many milliseconds the other node still accepts the token after `end` has returned. */
+/** Measures how long the other node still accepts the token after `end` has returned, in milliseconds. */
 async function measureRevocation(token: string, end: () => Promise<unknown>): Promise<number> {
   await warmCache(token);
   await end();
@@ -118,7 +118,7 @@ test('enabling a disabled partner does not bring back anything it was issued bef
 
 test.each([
   ['ahead', "issued_at = now() + interval '1 hour'"],
-  // The migration that added `inserted_at` set it to its own time.
+  // The migration that added `inserted_at` set it to the time of the migration.
   ['migrated', "issued_at = now() - interval '1 hour', inserted_at = now() + interval '1 hour'"],
 ])('a token loses a scope that its client lost and regained (%s)', async (clientId, change) => {
   await makeClient(node.ctx, { clientId });
@@ -214,7 +214,7 @@ test('a malformed token costs no read', async () => {
 });
 
 describe('without the notification connection', () => {
-  /** Creates a guard whose connection the test controls. */
+  /** Creates a guard with a notification connection that the test controls. */
   async function guardWith(connection: { up: boolean }) {
     const lost: (() => void)[] = [];
     const listener = {

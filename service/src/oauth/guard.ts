@@ -8,7 +8,7 @@ import { findClient, type RegisteredClient } from './client.ts';
 import { listOrigins } from './client-store.ts';
 import { type VerifiedToken, verifyToken } from './token-check.ts';
 
-/** Checks bearer tokens, and answers introspection and client lookups from the same cache. */
+/** Checks bearer tokens and looks up clients, with a cache for each. Introspection uses the same caches. */
 export type TokenGuard = Guard & {
   /**
    * Applies a database notification, for example that a grant was revoked. When this node itself revokes something, it
@@ -17,7 +17,7 @@ export type TokenGuard = Guard & {
   applyNotification(message: string): void;
   /**
    * Returns the token, or null if it is not valid. If the token is not cached, the query waits in the database lane of
-   * `network`. Default: the node's own lane.
+   * `network` or, without `network`, in the node's own lane.
    */
   inspect(token: string, network?: string): VerifiedToken | null | Promise<VerifiedToken | null>;
   client(clientId: string): RegisteredClient | undefined | Promise<RegisteredClient | undefined>;
@@ -32,14 +32,14 @@ const OWN_LANE = '';
 const MAX_TOKENS = 50_000;
 const MAX_CLIENTS = 1_000;
 /**
- * How long a client is cached. The time is short, because no notification announces the end of the grace period of a
- * rotated client secret.
+ * How long a client is cached. This is short, because no notification is sent when the grace period of a rotated client
+ * secret ends.
  */
 const CLIENT_TTL_MS = 5_000;
 
 /**
- * Creates the bearer guard. Verified tokens are cached until they expire or a notification revokes them.
- * While the connection for notifications is down, every check reads the database.
+ * Creates the bearer guard. Verified tokens are cached until they expire or a notification revokes them. While the
+ * notification connection is down, every check reads the database.
  */
 export async function createGuard(ctx: Dependencies, maxTokens = MAX_TOKENS): Promise<TokenGuard> {
   const { listener } = ctx;

@@ -3,8 +3,9 @@ import type Provider from 'oidc-provider';
 export type IdTokenHint = { clientId: string; userId: string };
 
 /**
- * Verifies an ID token as a hint about the user who is signing out. The signature, issuer and client must be valid. An
- * expired token is accepted, because a session can outlive its ID token (OpenID Connect RP-Initiated Logout 1.0 §4).
+ * Verifies the ID token that tells us which user is signing out (`id_token_hint`). The signature, issuer and client
+ * must be valid. An expired token is accepted, because a session can outlive its ID token (OpenID Connect RP-Initiated
+ * Logout 1.0 §4).
  */
 export async function verifyIdTokenHint(provider: Provider, idToken: string): Promise<IdTokenHint | null> {
   const clientId = audienceOf(idToken);

@@ -29,7 +29,7 @@ export async function issueUserTokens(
   const grant = new provider.Grant({ accountId: userId, clientId });
   grant.addOIDCScope(scope);
   const grantId = await grant.save();
-  // The user has not seen the consent page. It must still be shown at the user's first sign-in in a browser.
+  // The user has not seen the consent page, so it must still be shown when the user first signs in with a browser.
   await forgetConsent(db, grantId);
   const issued = { accountId: userId, client, grantId, gty: 'authorization_code', scope };
   const access = new provider.AccessToken(issued);

@@ -7,9 +7,9 @@ import { rotateSecrets } from './rotate-secrets.ts';
 export const KEYS_HELP: CommandHelp = {
   usage: ['keys rotate', 'keys rotate-signing'],
   description:
-    'rotate re-encrypts personal data, signing keys, webhook secrets and authenticator secrets under the first secret in CAUSEWAY_SECRET; run it once every node has restarted with the new secret listed first, and remove the old secret a day later. rotate-signing creates a new key for ID tokens; the previous one stays published for a day.',
+    '"rotate" re-encrypts personal data, signing keys, webhook secrets and authenticator secrets with the first secret in CAUSEWAY_SECRET. Run it after every node has restarted with the new secret listed first. Remove the old secret a day later. "rotate-signing" creates a new key for ID tokens. The previous key stays published for a day.',
   examples: {
-    'keys rotate': 'Finish the rotation of CAUSEWAY_SECRET',
+    'keys rotate': 'Finish rotating CAUSEWAY_SECRET',
     'keys rotate-signing': 'Sign ID tokens with a new key',
   },
 };
@@ -21,5 +21,5 @@ export async function runKeys(config: Config, args: string[]): Promise<void> {
   } else if (args.length === 1 && command === 'rotate') {
     const resealed = await runCommand(config, rotateSecrets);
     console.log(JSON.stringify({ resealed }));
-  } else throw new UsageError('keys requires a command: rotate or rotate-signing');
+  } else throw new UsageError('keys requires a command: "rotate" or "rotate-signing"');
 }

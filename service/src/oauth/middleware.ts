@@ -49,8 +49,8 @@ function answerUnavailable(koa: Koa.Context): void {
 
 /**
  * Adds the default scope and the exact time of the request. Replaces the response types of the implicit and hybrid
- * flows with `unsupported`. For these types, oidc-provider would report the error in the URL fragment, where clients of
- * the code flow do not look.
+ * flows with `unsupported`. Otherwise oidc-provider would report the error in the URL fragment, where clients of the
+ * code flow do not look.
  */
 async function completeQuery(provider: Provider, query: Koa.Context['query']): Promise<Koa.Context['query']> {
   const scope = await defaultScope(provider, query);
@@ -107,7 +107,10 @@ function completeRevocation(koa: Koa.Context): void {
 
 type OAuthError = { error?: string; error_description?: string };
 
-/** Missing client authentication is `invalid_client` (RFC 6749 §5.2); oidc-provider calls it `invalid_request`. */
+/**
+ * Reports missing client authentication as `invalid_client` (RFC 6749 §5.2) instead of oidc-provider's
+ * `invalid_request`.
+ */
 function completeClientError(koa: Koa.Context): void {
   const body = koa.body as OAuthError | null;
   if (body?.error_description !== 'no client authentication mechanism provided') return;
@@ -144,7 +147,8 @@ function errorCode(status: number): ErrorCode {
 }
 
 /**
- * Public documents are readable from every origin, everything else from the registered origins of the client's partner.
+ * Lets every origin read the public documents. Lets only the registered origins of the client's partner read everything
+ * else.
  */
 function setCors(koa: Koa.Context, origin: string | undefined): void {
   for (const name of Object.keys(koa.response.headers))

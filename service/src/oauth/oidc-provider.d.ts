@@ -1,6 +1,6 @@
 /**
- * Types of modules inside the package. They are imported directly, because the package's entry point prints a warning
- * on Node versions below 22.
+ * Types for internal modules of oidc-provider. We import these modules directly, because the entry point of the package
+ * prints a warning on Node versions below 22.
  */
 declare module 'oidc-provider/lib/provider.js' {
   import Provider from 'oidc-provider';

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 
-/** What our middleware in oidc-provider needs to know about the original request. */
+/** The facts about the original request that our oidc-provider middleware needs. */
 export type RequestFacts = { id: string; origin: string | undefined };
 
 const FACTS = Symbol('facts');

@@ -4,13 +4,13 @@ import type { ExtraOperation } from '../http/openapi-operation.ts';
 import { Closed, Uri } from '../http/wire.ts';
 import { ACR_VALUES } from './acr.ts';
 
-/** The endpoints that oidc-provider and the hosted pages serve, for the API reference. */
+/** Describes the endpoints that oidc-provider and the hosted pages serve, for the API reference. */
 
 const Text = Type.String();
 const Optional = (description: string) => Type.Optional(Type.String({ description }));
 const credentials = {
-  client_id: Optional('Unless sent as HTTP Basic.'),
-  client_secret: Optional('Unless sent as HTTP Basic.'),
+  client_id: Optional('Required unless sent as HTTP Basic.'),
+  client_secret: Optional('Required unless sent as HTTP Basic.'),
 };
 const scope = Type.Optional(
   Type.String({
@@ -50,7 +50,7 @@ const Token = Closed(
     access_token: Text,
     token_type: Type.Literal('Bearer'),
     expires_in: Type.Integer({ description: 'Seconds.' }),
-    refresh_token: Optional('For the code and refresh grants.'),
+    refresh_token: Optional('Only for the authorization code and refresh token grants.'),
     id_token: Optional('With the scope `openid`.'),
     scope: Text,
   },
@@ -61,20 +61,20 @@ const AuthorizationQuery = Type.Object({
   response_type: Type.Literal('code'),
   client_id: Text,
   redirect_uri: Type.String({ description: 'Exactly as registered.' }),
-  state: Optional('Returned unchanged. Compare it to prevent CSRF.'),
+  state: Optional('Returned unchanged. To prevent CSRF, check that it matches the value you sent.'),
   code_challenge: Type.String({ description: 'The SHA-256 of the code verifier, in base64url (RFC 7636).' }),
   code_challenge_method: Type.Literal('S256'),
   scope,
-  prompt: Optional('`login` or `consent` to show these pages again, `none` to show none.'),
-  login_hint: Optional('The email address to fill in.'),
+  prompt: Optional('`login` or `consent` shows that page again. `none` shows no page.'),
+  login_hint: Optional('The email address to prefill on the sign-in page.'),
   nonce: Optional('Returned in the ID token.'),
   acr_values: Optional(
-    `How the user should sign in, separated by spaces: ${ACR_VALUES.map((value) => `\`${value}\``).join(' (a passkey) or ')} (two factors). The ID token tells what was met in \`acr\`. Unknown values are ignored.`,
+    `How the user should sign in, as a list of values separated by spaces: ${ACR_VALUES.map((value) => `\`${value}\``).join(' (a passkey) or ')} (two factors). In the ID token, \`acr\` says which value the sign-in met. Unknown values are ignored.`,
   ),
 });
 
 const LogoutQuery = Type.Object({
-  id_token_hint: Optional('The ID token of the user. Without it, the user confirms on a page.'),
+  id_token_hint: Optional("The user's ID token. Without it, the user must confirm the sign-out on a page."),
   client_id: Optional('Required if there is no `id_token_hint`.'),
   post_logout_redirect_uri: Optional('Exactly as registered.'),
   state: Optional('Returned unchanged.'),
@@ -114,7 +114,7 @@ export const oauthOperations: readonly ExtraOperation[] = [
     operationId: 'authorize',
     summary: 'Sign a user in',
     description:
-      'Open this in the browser. The user signs in and consents on our pages, and the browser returns to `redirect_uri` with `code`, `state` and `iss`, or with `error`.',
+      'Open this URL in the browser. The user signs in and consents on our pages. Then the browser returns to `redirect_uri` with `code`, `state` and `iss`, or with `error`.',
     security: [],
     query: AuthorizationQuery,
     reply: null,
@@ -126,7 +126,7 @@ export const oauthOperations: readonly ExtraOperation[] = [
     operationId: 'createToken',
     summary: 'Get tokens',
     description:
-      'Exchanges an authorization code, a refresh token or client credentials for tokens. Call it from your server only. A code is valid for 60 seconds, an access token for 15 minutes, and a refresh token for 30 days. In its last nine days, a refresh returns a new refresh token.',
+      'Exchanges an authorization code, a refresh token or client credentials for tokens. Call it from your server only. A code is valid for 60 seconds, an access token for 15 minutes, and a refresh token for 30 days. In the last nine days of a refresh token, using it returns a new one.',
     security: CLIENT,
     body: TokenRequest,
     reply: Token,
@@ -160,7 +160,7 @@ export const oauthOperations: readonly ExtraOperation[] = [
     operationId: 'endSession',
     summary: 'Sign the user out',
     description:
-      'Open this in the browser (RP-initiated logout). It ends the session on our pages and returns to `post_logout_redirect_uri` with `state`. Tokens stay valid: revoke them too if your app no longer needs them.',
+      'Open this URL in the browser (RP-initiated logout). It ends the session on our pages, and the browser returns to `post_logout_redirect_uri` with `state`. Tokens stay valid: revoke them too if your app no longer needs them.',
     security: [],
     query: LogoutQuery,
     reply: null,
@@ -171,7 +171,7 @@ export const oauthOperations: readonly ExtraOperation[] = [
     path: '/oauth/jwks',
     operationId: 'getKeys',
     summary: 'Get the public keys that verify ID tokens',
-    description: 'A JSON Web Key Set. Keys rotate: fetch it again when you see an unknown `kid`.',
+    description: 'A JSON Web Key Set. Keys rotate: fetch the set again when you see an unknown `kid`.',
     security: [],
     reply: KeySet,
     errors: [],

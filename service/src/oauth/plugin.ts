@@ -79,8 +79,8 @@ function basicId(authorization = ''): string | undefined {
 }
 
 /**
- * Encodes a parsed body as a form. Throws `malformed_request` if a value is not a string, because every OAuth parameter
- * is one.
+ * Encodes a parsed body as a form. Throws `malformed_request` if a value is not a string, because OAuth parameters are
+ * always strings.
  */
 function toForm(body: unknown): string {
   const form = new URLSearchParams();

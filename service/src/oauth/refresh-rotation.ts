@@ -18,7 +18,7 @@ export function shouldRotate({ oidc }: KoaContextWithOIDC): boolean {
 
 /**
  * Marks the token as consumed. The first call starts the leeway. Until the leeway ends, every use of the token issues a
- * new refresh token of the same grant.
+ * new refresh token for the same grant.
  */
 export async function consumeRefreshToken(db: Db, token: string): Promise<void> {
   await consumeArtifact(db, 'RefreshToken', hashSecret(token));

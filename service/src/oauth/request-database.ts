@@ -11,9 +11,9 @@ type RequestFacts = {
 export type RequestDatabase = {
   /** Runs `work` for the request, so that `laneDb` and `requestDb` know which request they serve. */
   within<T>(request: RequestFacts, work: () => T): T;
-  /** Returns a database whose statements wait in the lane of the request. */
+  /** Returns a database whose statements wait in the request's lane. */
   laneDb(): Db;
-  /** Like `laneDb`, but its transactions name the request in the audit log. */
+  /** Like `laneDb`, but the audit log records the request for each transaction. */
   requestDb(): Db;
 };
 

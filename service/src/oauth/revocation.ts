@@ -10,9 +10,9 @@ import { deleteToken } from './token-store.ts';
  * to this node's guard, because this node must know about the revocation before it replies.
  */
 export type Revoker = {
-  /** Returns the database. Its queries wait in the lane of the request. */
+  /** Returns a database whose queries wait in the request's lane. */
   laneDb(): Db;
-  /** Like `laneDb`, but the transactions name the request in the audit log. Used for changes to grants. */
+  /** Like `laneDb`, but the audit log records the request for each transaction. Used for changes to grants. */
   requestDb(): Db;
   notify(message: string): void;
 };
@@ -40,7 +40,7 @@ export async function disconnectApps(
   for (const id of ids) notify(`grant ${id}`);
 }
 
-/** Revokes the user's grants in the transaction. All nodes, including this one, are notified when it commits. */
+/** Revokes the user's grants in `tx`. All nodes, including this one, are notified when `tx` commits. */
 export async function revokeUserGrants(tx: Db, userId: string): Promise<void> {
   await grants.revokeUserGrants(tx, userId);
 }

@@ -9,7 +9,7 @@ import { resealEndpointSecrets } from '../webhooks/reseal.ts';
 import { resealSigningKeys } from './keys.ts';
 
 /**
- * Reseals all data that is kept for more than a day with the newest secret, so that the older secrets can be removed.
+ * Uses the newest secret to reseal all data that is kept for more than a day, so that older secrets can be removed.
  * Returns the number of resealed items of each kind.
  */
 export async function rotateSecrets(ctx: CommandContext) {

@@ -11,7 +11,7 @@ export const oauthRoutes = [
     operationId: 'introspectToken',
     summary: 'Introspect an access token',
     description:
-      'Client credentials are optional, in the body or as HTTP Basic. If present, they must be valid, and tokens of other clients are reported as inactive. Without them, requests are limited per IP address. A `client_id` without a secret counts as no credentials, and a Bearer header is ignored.',
+      'Client credentials are optional. Send them in the body or as HTTP Basic. If present, they must be valid, and tokens of other clients are reported as inactive. Without them, a strict rate limit applies per IPv4 address or IPv6 /64 network. A `client_id` without a secret counts as no credentials, and a Bearer header is ignored.',
     body: Introspect,
     forms: true,
     reply: Introspection,

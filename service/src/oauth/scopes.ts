@@ -4,7 +4,7 @@ import { InvalidScope } from 'oidc-provider/lib/helpers/errors.js';
 import { isUserScope, PARTNER_SCOPES, SCOPES } from '../http/access.ts';
 
 /**
- * If the request names no scopes, returns all scopes of the client that a user can grant; otherwise returns
+ * If the request contains no scopes, returns all of the client's scopes that a user can grant. Otherwise returns
  * undefined.
  */
 export async function defaultScope(
@@ -19,9 +19,9 @@ export async function defaultScope(
 
 /**
  * Refuses scopes that no user can grant. Restores `offline_access`, which oidc-provider drops unless the request has
- * `prompt=consent` (OpenID Connect Core 1.0 §11). Our consent page names this scope, so every user has consented to it.
- * After oidc-provider has filtered the scopes, its only hook is the check of an extra parameter. This function is
- * therefore registered as the check of `offline`, a parameter that no client needs to send.
+ * `prompt=consent` (OpenID Connect Core 1.0 §11). Our consent page lists this scope, so the user consents to it anyway.
+ * The only hook that oidc-provider runs after it has filtered the scopes is the check of an extra parameter. So this
+ * function is registered as the check of `offline`, a parameter that no client has to send.
  */
 export function checkScopes(ctx: KoaContextWithOIDC): void {
   const { params, client } = ctx.oidc;
@@ -42,7 +42,7 @@ export function checkScopes(ctx: KoaContextWithOIDC): void {
   params.scope = [...scopes.add('offline_access')].join(' ');
 }
 
-/** Handles the `client_credentials` grant, limited to the scopes that need no user. */
+/** Handles the `client_credentials` grant, limited to scopes that do not need a user. */
 export function partnerTokenGrant(provider: Provider) {
   return async (ctx: TokenEndpointGrantContext<{ scope?: string }>): Promise<void> => {
     const { client, params } = ctx.oidc;

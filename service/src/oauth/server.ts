@@ -29,7 +29,7 @@ export type OAuth = {
   /** The current oidc-provider instance; rotating the signing keys replaces it. */
   provider(): Provider;
   hooks: OAuthHooks;
-  /** Runs the work of a request. If the work creates or revokes grants, the audit log names the request. */
+  /** Runs the work of a request. If the work creates or revokes grants, the audit log records the request. */
   within: RequestDatabase['within'];
   /** Returns the interaction behind a page at `/interaction/{uid}`. Throws if this browser has none. */
   interaction(request: FastifyRequest): Promise<Interaction>;
@@ -85,7 +85,7 @@ export async function createOAuth(kernel: Dependencies): Promise<OAuth> {
   };
   await ctx.listener.on('oauth', (message) => message.startsWith('key ') && reload());
   ctx.listener.onRestored(reload);
-  // Stands in for the response. For interactions, oidc-provider only reads the request's cookies and writes nothing to
+  // A stand-in for the response. For interactions, oidc-provider only reads the request's cookies and writes nothing to
   // the response.
   const noResponse = { setHeader: () => undefined, getHeader: () => undefined } as unknown as Parameters<
     Provider['interactionDetails']
