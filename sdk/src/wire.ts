@@ -64,9 +64,9 @@ export type AuthorizationCodeGrant = {
   /** The same as in the authorization request. */
   redirect_uri: string;
   code_verifier: string;
-  /** Unless sent as HTTP Basic. */
+  /** Required unless sent as HTTP Basic. */
   client_id?: string | undefined;
-  /** Unless sent as HTTP Basic. */
+  /** Required unless sent as HTTP Basic. */
   client_secret?: string | undefined;
 };
 
@@ -78,13 +78,13 @@ export type Check = {
   code: 'identity_verification' | 'kyc_approved' | 'accreditation' | 'external_wallet' | 'whitelisted_wallet' | 'document' | 'jurisdiction' | 'acknowledgement' | 'account' | 'sanctions' | 'country_policy' | 'offer_window' | 'supply' | 'wallet_proof' | 'allow_list';
   requirement_id: string | null;
   status: 'passed' | 'waiting' | 'action_needed' | 'rejected';
-  /** A message for the user. It contains no personal data and never the reason for a restriction. */
+  /** A message for the user. It never contains personal data or the reason for a restriction. */
   message: string;
   until: string | null;
   next: CheckNext | null;
 };
 
-/** The call that lets the user resolve the check. For `acknowledgement`, show the document at `details.url` of the requirement first. For `contact`, `method`, `path` and `body` are null. */
+/** The call that lets the user pass the check. For `acknowledgement`, first show the document at the `details.url` of the requirement. For `contact`, `method`, `path` and `body` are null. */
 export type CheckNext = {
   type: 'identity' | 'document' | 'wallet_proof' | 'bind_wallet' | 'allow_wallet' | 'acknowledgement' | 'contact';
   method: string | null;
@@ -96,9 +96,9 @@ export type ClientCredentialsGrant = {
   grant_type: 'client_credentials';
   /** One or more of these scopes, separated by spaces: offers:read, requirements:read, participations:read, participations:write, wallets:read, wallets:write, identity:write, pii:read, documents:write, swaps:read, swaps:write, events:read, webhooks:write, openid, email, offline_access. */
   scope?: string | undefined;
-  /** Unless sent as HTTP Basic. */
+  /** Required unless sent as HTTP Basic. */
   client_id?: string | undefined;
-  /** Unless sent as HTTP Basic. */
+  /** Required unless sent as HTTP Basic. */
   client_secret?: string | undefined;
 };
 
@@ -138,7 +138,7 @@ export type ErrorBody = {
   /** A human-readable message. */
   message: string;
   type: 'api_error';
-  /** An error code for programs; docs/errors.md lists all codes. */
+  /** A machine-readable error code. `docs/errors.md` lists all codes. */
   code: string;
   /** A list of messages per field, or details specific to the code. */
   errors: Record<string, unknown>;
@@ -149,10 +149,10 @@ export type ErrorBody = {
 export type Event = {
   object: 'event';
   id: string;
-  /** For example `participation.completed`. `redacted` if the user has not allowed this app to read it, or no longer allows it. */
+  /** For example, `participation.completed`. The type is `redacted` if the user has not allowed this app to read the event, or no longer allows it. */
   type: string;
   timestamp: string;
-  /** The event's number among all of the partner's events, without gaps. */
+  /** The number of the event in the partner's log. The numbers have no gaps. */
   sequence: number;
   user_id: string | null;
   /** The id of the API request that caused the event. */
@@ -172,9 +172,9 @@ export type EventProof = {
   event_id: string;
   /** The event as webhooks deliver it. Its hash is a leaf of the Merkle tree. */
   leaf: string;
-  /** The key that verifies the checkpoint (C2SP signed-note). Keep it: it changes only when the secret of the installation is rotated. */
+  /** The key that verifies the checkpoint (C2SP signed-note). Store it: it changes only when the installation's secret is rotated. */
   key: string;
-  /** A C2SP `tlog-proof`: the inclusion proof of the leaf at `sequence` minus one, and a signed checkpoint. */
+  /** A C2SP `tlog-proof`: the inclusion proof of the leaf with the index `sequence` minus one, and a signed checkpoint. */
   proof: string;
 };
 
@@ -262,12 +262,12 @@ export type NewAcknowledgement = {
   sha256: string;
 };
 
-/** The values of the form, forwarded unchanged and never stored. Fields: City, Country, Country Of Citizenship, DOB, Date, Foreign Tax Number, Full Name, Permanent Address, Signature. */
+/** The form values. They are forwarded unchanged and never stored. Fields: City, Country, Country Of Citizenship, DOB, Date, Foreign Tax Number, Full Name, Permanent Address, Signature. */
 export type NewDocumentSubmission = Record<string, string>;
 
 export type NewKycToken = {
   level_name?: KycLevel | undefined;
-  /** Resets the applicant so that an approved level can be repeated. Send the `kyc_reset` of the requirement status; do not send it to renew a token during the flow. */
+  /** Resets the applicant, so that an approved level can be repeated. Use the value of `kyc_reset` from the requirement status. Do not set it when you only renew a token during the flow. */
   reset?: boolean | undefined;
 };
 
@@ -287,7 +287,7 @@ export type OAuthErrorBody = {
   /** A human-readable message. */
   message: string;
   type: 'api_error';
-  /** An error code for programs; docs/errors.md lists all codes. */
+  /** A machine-readable error code. `docs/errors.md` lists all codes. */
   code: string;
   /** A list of messages per field, or details specific to the code. */
   errors: Record<string, unknown>;
@@ -474,9 +474,9 @@ export type RefreshTokenGrant = {
   refresh_token: string;
   /** One or more of these scopes, separated by spaces: offers:read, requirements:read, participations:read, participations:write, wallets:read, wallets:write, identity:write, pii:read, documents:write, swaps:read, swaps:write, events:read, webhooks:write, openid, email, offline_access. */
   scope?: string | undefined;
-  /** Unless sent as HTTP Basic. */
+  /** Required unless sent as HTTP Basic. */
   client_id?: string | undefined;
-  /** Unless sent as HTTP Basic. */
+  /** Required unless sent as HTTP Basic. */
   client_secret?: string | undefined;
 };
 
@@ -537,7 +537,7 @@ export type Token = {
   token_type: 'Bearer';
   /** Seconds. */
   expires_in: number;
-  /** For the code and refresh grants. */
+  /** Only for the authorization code and refresh token grants. */
   refresh_token?: string | undefined;
   /** With the scope `openid`. */
   id_token?: string | undefined;
