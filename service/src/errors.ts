@@ -81,7 +81,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** Details for the caller: a list of messages per field, or the members that the error code documents. */
+/** Details for the caller: a list of messages per field, or the members that are documented for the error code. */
 export type ErrorDetails = Record<string, unknown>;
 
 type Options = { message?: string; headers?: Record<string, string>; cause?: unknown };

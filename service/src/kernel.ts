@@ -59,8 +59,6 @@ export type Kernel = {
    * routes that are not audited.
    */
   requestId: string | null;
-  /**
-   * The partner that sent the API request that is being handled. Only events for this partner contain the request id.
-   */
+  /** The partner whose API request is being handled. Only events for this partner contain the request id. */
   requestPartnerId: string | null;
 };

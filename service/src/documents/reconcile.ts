@@ -9,8 +9,8 @@ const MINUTE_S = 60;
 const HOUR_S = 60 * MINUTE_S;
 const POLL_INTERVAL_MS = 30_000;
 /**
- * How long the provider may take to create a submission. A submission that it still does not know after this time was
- * never created.
+ * How long the provider may take to create a submission. If the provider still does not know a submission after this
+ * time, the submission was never created.
  */
 const CREATION_TIMEOUT_MS = 10 * 60_000;
 

@@ -108,8 +108,9 @@ export class EligibilityChanged extends Error {
 }
 
 /**
- * Throws `EligibilityChanged` unless the rows may still be sent. Until this database transaction has stored the signed
- * bytes, its locks block new holds, updates from the identity provider, and other users' proofs of the same wallets.
+ * Throws `EligibilityChanged` unless the rows may still be sent. Takes locks that block new holds, updates from the
+ * identity provider, and other users' proofs of the same wallets. The locks last until the end of `tx`, which stores
+ * the signed bytes.
  */
 export async function lockCommits(ctx: Context, tx: Db, rows: readonly CommitRow[]): Promise<void> {
   await lockRefunds(ctx, tx, rows);

@@ -14,10 +14,10 @@ export const HELD: Check = {
 const PASSED = {
   account: checkOf('account', 'passed', 'Your account is in good standing.'),
   sanctions: checkOf('sanctions', 'passed', 'Your wallet can be used.'),
-  country_policy: checkOf('country_policy', 'passed', 'Your country is served.'),
+  country_policy: checkOf('country_policy', 'passed', 'We serve your country.'),
   offer_window: checkOf('offer_window', 'passed', 'The offer is open.'),
   wallet_proof: checkOf('wallet_proof', 'passed', 'You have proven that you own the wallet.'),
-  supply: checkOf('supply', 'passed', 'Supply is left.'),
+  supply: checkOf('supply', 'passed', 'This option is not sold out.'),
   allow_list: checkOf('allow_list', 'passed', 'Your wallet is on the allow-list.'),
 } as const;
 

@@ -65,7 +65,7 @@ function messagesOf(type: RequirementType): Messages {
   if (type === 'acknowledgement') {
     const missing = 'Confirm that you have read the document.';
     return {
-      completed: 'You have read the document.',
+      completed: 'You have confirmed that you have read the document.',
       ...{ rejected: missing, in_progress: missing, not_started: missing },
       ...{ action_needed: 'The document has changed. Confirm that you have read it.', update: missing },
     };

@@ -21,8 +21,8 @@ export type Situation = {
   wallet: { address: string; chain: string | null; isBound: boolean } | null;
   proof: 'proven' | 'not_proven' | 'unreachable';
   /**
-   * `none`: no contract of the offer has an allow-list, or the allow-list was not read because the check is not needed.
-   * `issuer`: the wallet is missing, and only the issuer can add it.
+   * `none`: the contracts to check have no allow-list, or it was not read because the check is not needed. `issuer`:
+   * the wallet is missing, and only the issuer can add it.
    */
   allowList: 'none' | 'allowed' | 'missing' | 'issuer' | 'unreachable';
   /**

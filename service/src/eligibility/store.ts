@@ -56,7 +56,7 @@ export type SituationKey = {
   optionIds: readonly string[];
   /** Limits the proofs to this wallet. If null, the proofs of all wallets are read. */
   wallet: string | null;
-  /** The options with a capped supply that is to be read. */
+  /** The options with a capped supply, for which the reserved supply is read. */
   cappedIds: readonly string[];
 };
 

@@ -71,7 +71,7 @@ export function prepareDrain(app: FastifyInstance, turnReadinessRed: () => void)
     isDraining = true;
     await sleep(ANNOUNCE_MS);
     await stopListening(server);
-    // Lets Node read the data that has arrived before `close` closes the idle connections.
+    // Before `close` closes the idle connections, lets Node read the data that has already arrived.
     await nextTurn();
     const closing = app.close();
     const silentUntil = performance.now() + SILENT_MS;
