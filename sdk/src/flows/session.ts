@@ -110,10 +110,7 @@ async function readFrom(
   params: unknown[],
 ): Promise<unknown> {
   const timeout = new AbortController();
-  const timer = setTimeout(
-    () => timeout.abort(new Error(`There was no response to ${method} in time.`)),
-    READ_TIMEOUT_MS,
-  );
+  const timer = setTimeout(() => timeout.abort(new Error(`${method} timed out.`)), READ_TIMEOUT_MS);
   try {
     return await abortable(timeout.signal, abortable(signal, provider.request({ method, params })));
   } finally {
