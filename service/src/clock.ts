@@ -7,8 +7,8 @@ export type Clock = {
   /** Microseconds since the epoch; strictly increasing within a process, so that rows sort in insertion order. */
   micros(): number;
   /**
-   * The time from which expiry times in the database are calculated, or null to use the clock of the database. All
-   * nodes share the clock of the database, so nothing expires early if the clock of one node jumps.
+   * The time from which expiry times in the database are calculated, or null to use the database's clock. All nodes
+   * share the database's clock, so nothing expires early if one node's clock jumps.
    */
   lifetime(): string | null;
 };
@@ -28,8 +28,8 @@ export function realClock(): Clock {
 }
 
 /**
- * Returns a function that returns the system time in microseconds. `Date` counts only milliseconds, so the
- * monotonic clock provides the microseconds.
+ * Returns a function that returns the system time in microseconds. `Date` has only millisecond precision, so the
+ * microseconds come from the monotonic clock.
  */
 function preciseTime(): () => number {
   let offset = realTime() - performance.now();

@@ -13,14 +13,14 @@ import { rootOf } from './tree.ts';
 const INTERVAL_MS = 1_000;
 /** Limits how long requests wait while a batch is hashed. */
 const BATCH_SIZE = 2_000;
-/** Limits how long a run takes, and with it how long a shutdown waits. */
+/** Limits how long a run takes, and so how long a shutdown has to wait. */
 const MAX_BATCHES = 10;
 const MAX_BATCHES_AT_STOP = 2;
-/** The maximum time between the newest checkpoint and the next one, if there are new sealed entries. */
+/** The maximum time from the newest checkpoint to the next one if new entries have been sealed. */
 const CHECKPOINT_INTERVAL_S = 30;
 /**
  * How often a node verifies the newest checkpoint. Before each verification, the node signs a checkpoint of any new
- * entries, however recent the newest checkpoint is according to the database.
+ * entries, even if the database says that the newest checkpoint is recent.
  */
 const VERIFY_INTERVAL_MS = 60_000;
 
@@ -42,8 +42,8 @@ export function startAuditSealer(
     if (Math.abs(now - verifiedAt) < VERIFY_INTERVAL_MS) return sealAuditLog(ctx);
     const stoppedEarly = await sealAuditLog(ctx, 0);
     await verifyNewestCheckpoint(ctx);
-    // Set only if verification succeeded. After a failure, every run verifies again, and no run succeeds until
-    // verification does.
+    // Reached only if verification succeeded. After a failure, every run verifies again and fails until verification
+    // succeeds.
     verifiedAt = now;
     return stoppedEarly;
   };
@@ -102,10 +102,7 @@ export async function sealAuditLog(
   return true;
 }
 
-/**
- * Throws an error if this installation has not signed the newest checkpoint, or if the tiles differ from the
- * checkpoint.
- */
+/** Throws an error if this installation did not sign the newest checkpoint, or if the tiles differ from it. */
 async function verifyNewestCheckpoint({ db, sealing }: Parts): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await store.lockSealing(tx);
@@ -130,8 +127,8 @@ async function sealBatch(tx: Db, limit: number): Promise<void> {
 
 /**
  * Adds at most `limit` sealed entries to the tree of the newest checkpoint, and signs a checkpoint of the result. A log
- * from before 0.2 needs several calls until its tree is complete. If the database differs from what was signed before,
- * throws an error and signs nothing.
+ * from before version 0.2 may need several calls to complete its tree. If the database differs from what was signed
+ * before, throws an error and signs nothing.
  */
 async function addCheckpoint({ db, sealing, baseUrl }: Omit<Parts, 'log'>, limit: number): Promise<void> {
   const keys = await loadCheckpointKeys({ db, sealing });

@@ -13,8 +13,8 @@ type Parts = Pick<Context, 'db' | 'sealing'>;
 
 /**
  * Returns the start of the log: the number of deleted entries, and the chain hash of the last one. Returns null if the
- * stored start is not signed with a configured secret. A removed secret does not count, because someone who has it
- * could sign a later start and so hide that entries are missing.
+ * stored start is not signed with a configured secret. Signatures by removed secrets do not count: anyone who has a
+ * removed secret could sign a later start to hide missing entries.
  */
 export async function readStart({ db, sealing }: Parts): Promise<Checkpoint | null> {
   const start = await findStart(db);

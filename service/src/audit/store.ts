@@ -75,7 +75,7 @@ export async function listSealedEntries(db: Db, after: bigint, limit: number): P
   return rows;
 }
 
-/** Inserts a checkpoint of the tree unless one of this size exists. */
+/** Inserts a checkpoint of the tree, unless the tree already has a checkpoint of this size. */
 export async function insertTreeCheckpoint(tx: Db, { size, note }: Checkpoint): Promise<void> {
   await sql`insert into audit_checkpoints (size, note, tree) values (${size}, ${note}, true) on conflict do nothing`.execute(
     tx,
@@ -122,7 +122,7 @@ export async function putStart(tx: Db, { size, note }: Checkpoint): Promise<void
     on conflict (only_row) do update set size = excluded.size, note = excluded.note`.execute(tx);
 }
 
-/** Deletes the first `size` entries and the checkpoints of fewer entries, in batches. */
+/** Deletes, in batches, the first `size` entries and all checkpoints that cover fewer than `size` entries. */
 export async function deleteBeforeStart(db: Db, size: bigint): Promise<void> {
   await deleteInBatches(db, 'audit_entries', sql`position <= ${size}`);
   await deleteInBatches(db, 'audit_checkpoints', sql`size < ${size}`);
@@ -130,7 +130,7 @@ export async function deleteBeforeStart(db: Db, size: bigint): Promise<void> {
 
 /**
  * Returns the first `limit` checkpoints that cover more than `after` entries. Two checkpoints can have the same size.
- * If the second of them would be cut off, it is returned too, in excess of `limit`.
+ * If `limit` would separate them, returns both, one more than `limit`.
  */
 export async function listCheckpoints(db: Db, after: bigint, limit: number): Promise<StoredCheckpoint[]> {
   const { rows } = await sql<StoredCheckpoint>`select size, note, tree from audit_checkpoints
@@ -155,7 +155,7 @@ export async function putFormerKey(
   );
 }
 
-/** Records that a command ran. `command` is `Config.commandName`, which replaces most arguments with `…`. */
+/** Records that a command ran. `command` is `Config.commandName`, in which `…` replaces most arguments. */
 export async function insertCommandEntry(db: Db, command: string): Promise<void> {
   await sql`select audit('command.run', audit_object('command', null), audit_object('command', ${command}))`.execute(
     db,

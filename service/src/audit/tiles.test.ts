@@ -84,7 +84,7 @@ function consistencyPath(size: number, leaves: Buffer[], isComplete = true): Buf
     ? [...consistencyPath(size, leaves.slice(0, k), isComplete), root(leaves.slice(k))]
     : [...consistencyPath(size - k, leaves.slice(k), false), root(leaves.slice(0, k))];
 }
-/** Returns the root that follows from an inclusion proof (RFC 9162, section 2.1.3.2). */
+/** Computes the root from an inclusion proof (RFC 9162, section 2.1.3.2). */
 function rootFromInclusion(leaf: Buffer, index: number, size: number, path: Buffer[]): Buffer {
   let [fn, sn, r] = [index, size - 1, leaf];
   for (const p of path) {
@@ -96,7 +96,7 @@ function rootFromInclusion(leaf: Buffer, index: number, size: number, path: Buff
   }
   return r;
 }
-/** Returns both roots that follow from a consistency proof (RFC 9162, section 2.1.4.2). */
+/** Computes both roots from a consistency proof (RFC 9162, section 2.1.4.2). */
 function rootsFromConsistency(first: { size: number; hash: Buffer }, second: number, path: Buffer[]) {
   const nodes = Number.isInteger(Math.log2(first.size)) ? [first.hash, ...path] : path;
   let [fn, sn] = [first.size - 1, second - 1];
@@ -127,7 +127,7 @@ async function fetchCheckpoint(key: string): Promise<{ size: number; hash: Buffe
   expect([origin, extensions]).toEqual([name, []]);
   return { size: Number(size), hash: Buffer.from(hash, 'base64') };
 }
-/** Fetches every leaf of a tree of this size. */
+/** Fetches all leaves of a tree that has `size` leaves. */
 async function fetchLeaves(size: number): Promise<Buffer[]> {
   const leaves: Buffer[] = [];
   for (let n = 0; n * 256 < size; n++) {
@@ -162,7 +162,7 @@ describe('an independent client', () => {
     }
     const path = consistencyPath(first.size, leaves);
     expect(rootsFromConsistency(first, second.size, path)).toEqual([first.hash, second.hash]);
-    // Tiles of the first checkpoint stay readable.
+    // The tiles of the first checkpoint are still available.
     expect(await tile('0/001.p/44')).toEqual(leaves.slice(256, 300));
     expect(await problem()).toBeNull();
   });
@@ -271,7 +271,7 @@ describe('the tree', () => {
     expect(treeOrigin('https://causeway')).toBe('causeway:443/audit');
     expect(treeOrigin('https://shared.test/invest')).toBe('shared.test/invest/audit');
 
-    // A checkpoint of the chain has the chain hash, and one of the tree has the root.
+    // A chain checkpoint contains the chain hash; a tree checkpoint contains the root.
     const [rootHash = ''] = kept.split('\n').slice(2);
     const chain = (await listSealedEntries(app.ctx.db, 2n, 1))[0]?.chain_hash ?? Buffer.alloc(0);
     const sign = (origin: string | undefined, hash: Buffer) =>
@@ -290,7 +290,7 @@ describe('the tree', () => {
     await attack('truncate audit_tiles', 'truncate audit_checkpoints');
     await sql`insert into audit_checkpoints (size, note) values (300, ${note})`.execute(app.ctx.db);
     expect(await verifyAuditLog(app.ctx)).toMatchObject({ entries: 300n, checkpoints: 1, problem: null });
-    // Each run takes a bounded number of batches, and signs the tree as it is then.
+    // Each run adds a limited number of batches to the tree, and signs the tree so far.
     const limits = { batchSize: 100, maxBatches: 1 };
     expect(await sealAuditLog(app.ctx, 1e9, limits)).toBe(true);
     expect((await findTreeCheckpoint(app.ctx.db))?.size).toBe(100n);
@@ -308,7 +308,7 @@ describe('the tree', () => {
     await attack('truncate audit_tiles', 'truncate audit_checkpoints');
     expect(await verifyAuditLog(app.ctx)).toMatchObject({ start: 4n, entries: 3n, problem: null });
     await write(1);
-    // Deleted entries count, too.
+    // The tree also counts deleted entries.
     const limits = { batchSize: 3, maxBatches: 2 };
     expect(await sealAuditLog(app.ctx, 0, limits)).toBe(true);
     expect((await findTreeCheckpoint(app.ctx.db))?.size).toBe(6n);

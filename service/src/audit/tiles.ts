@@ -51,7 +51,7 @@ export async function readSignedTree(db: Db, keys: CheckpointKeys): Promise<Tree
 
 /**
  * Adds at most `limit` sealed entries to the tiles, and returns the extended tree. The caller must have verified the
- * tree and must hold the sealing lock. Entries up to `start` may be deleted. Throws an error if a later entry is
+ * tree and must hold the sealing lock. Entries up to `start` may have been deleted. Throws an error if a later entry is
  * missing, or if the tiles already contain hashes that differ from the entries.
  */
 export async function extendTree(
@@ -81,8 +81,8 @@ export async function extendTree(
 }
 
 /**
- * Appends new hashes to the stored tiles. On each level, `parts` has the hashes that come after those of a tree with
- * `size` leaves. If the tiles already contain some of these hashes, skips them. Throws an error if they differ.
+ * Appends new hashes to the stored tiles. For each level, `parts` has the hashes that follow those of a tree with
+ * `size` leaves. Skips hashes that are already stored. Throws an error if a stored hash differs.
  */
 async function addToTiles(tx: Db, size: number, parts: readonly Tile[]): Promise<void> {
   const stored = await readTiles(tx, parts);
@@ -104,7 +104,7 @@ async function addToTiles(tx: Db, size: number, parts: readonly Tile[]): Promise
 const TILE_PATH = /^(0|[1-9]\d?)\/((?:x\d{3}\/){0,4}\d{3})(?:\.p\/([1-9]\d{0,2}))?$/;
 const MAX_LEVEL = 63;
 
-/** Reads a path such as `0/x001/234.p/7` (C2SP tlog-tiles), or returns null if it names no tile. */
+/** Parses a tile path such as `0/x001/234.p/7` (C2SP tlog-tiles). Returns null if the path is invalid. */
 export function parseTilePath(path: string): (TileId & { width: number }) | null {
   const [, level, groups = '', width = TILE_WIDTH] = TILE_PATH.exec(path) ?? [];
   const isPartial = width !== TILE_WIDTH;

@@ -32,7 +32,7 @@ export function rootOf({ peaks }: Tree): Buffer {
   return peaks.reduceRight((right, left) => hashNode(left, right));
 }
 
-/** Returns the number of hashes that the tiles of a level hold if the tree has `size` leaves. */
+/** Returns how many hashes the tiles of a level hold if the tree has `size` leaves. */
 export function countHashes(size: number, level: number): number {
   return Math.floor(size / TILE_WIDTH ** level);
 }
@@ -54,7 +54,7 @@ export function partialTiles(size: number): (TileId & { width: number })[] {
   return tiles;
 }
 
-/** Returns the tree with `size` leaves. `tiles` are those that `partialTiles` names. */
+/** Returns the tree with `size` leaves. `tiles` must be the tiles that `partialTiles` returns for this size. */
 export function treeFromTiles(size: number, tiles: readonly Tile[]): Tree {
   const peaks = partialTiles(size).flatMap(({ level, index, width }) => {
     const hashes = tiles.find((tile) => tile.level === level && tile.index === index)?.hashes;
@@ -75,8 +75,8 @@ export function splitHashes(hashes: Buffer): Buffer[] {
 }
 
 /**
- * Groups the hashes that are added to a tree of `size` leaves by tile. If some hashes of a tile are already stored,
- * `take` returns only the new hashes of that tile.
+ * Collects the hashes that are added to a tree of `size` leaves, grouped by tile. If some hashes of a tile are already
+ * stored, `take` returns only the new hashes of that tile.
  */
 export function collectTiles(size: number): { onTileHash: OnTileHash; take(): Tile[] } {
   let tiles: (TileId & { parts: Buffer[] })[] = [];
@@ -100,8 +100,8 @@ export function collectTiles(size: number): { onTileHash: OnTileHash; take(): Ti
 
 const LEAF_PREFIX = Buffer.from([0]);
 /**
- * The length of the key plus the eight bytes of a position. Every input has this length, so a plain hash of key and
- * position is a pseudorandom function.
+ * The length of the key plus the eight bytes of a position. Every input has this length, so a plain hash of the key and
+ * the position is a pseudorandom function.
  */
 const SALT_INPUT_BYTES = HASH_BYTES + 8;
 

@@ -16,9 +16,9 @@ import {
 const TILE_BATCH_SIZE = 64;
 
 /**
- * Recomputes the tree of the log and compares its hashes with the stored tiles. Entries up to `start` are deleted, so
- * their leaves come from the tiles. A forged leaf would still be found: it would change the root, which must match the
- * signed checkpoints.
+ * Recomputes the tree of the log and compares its hashes with the stored tiles. Entries up to `start` have been
+ * deleted, so their leaves come from the tiles. A forged leaf would still be found: it would change the root, which
+ * must match the signed checkpoints.
  */
 export async function createTreeVerifier(db: Db, start: number) {
   const stored = await readTreeSize(db);
@@ -63,7 +63,8 @@ export async function createTreeVerifier(db: Db, start: number) {
       if (hasTree) appendLeaf(tree, hashTreeLeaf(key, position, leafHash), onTileHash);
     },
     /**
-     * Returns whether `hash` is the root of the tree so far. If it is, `end` requires tiles for at least these entries.
+     * Returns whether `hash` is the root of the tree so far. If so, `end` will require tiles for at least these
+     * entries.
      */
     matches: (hash: Buffer): boolean => {
       if (tree.size === 0 || !rootOf(tree).equals(hash)) return false;

@@ -99,7 +99,7 @@ type Claim = Checkpoint & { isCheckpoint: boolean; isTree: boolean };
 
 /**
  * Yields the proven states of the log, ordered by size: the checkpoints in the database, the kept checkpoints, and the
- * state when each older key was replaced. Yields null for a checkpoint without a valid signature.
+ * state at the time each older key was replaced. Yields null for a checkpoint without a valid signature.
  */
 async function* readClaims(
   db: Db,
@@ -129,7 +129,9 @@ async function* readClaims(
   yield* outside;
 }
 
-/** Returns what is wrong with an entry that should follow the entry `before`, or null if nothing is wrong. */
+/**
+ * Returns what is wrong with `entry`, which should follow the entry at position `before`, or null if nothing is wrong.
+ */
 export function findProblem(entry: SealedEntry, before: bigint, chain: Buffer): string | null {
   const { position, leaf_hash, chain_hash } = entry;
   if (position !== before + 1n) return `entry ${before + 1n} is missing`;

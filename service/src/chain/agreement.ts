@@ -1,8 +1,8 @@
 const NEEDED_PROVIDERS = 2;
 
 /**
- * Returns whether at least two independent providers reach `verdict`. A provider that fails does not count as one of
- * them. On a chain with only one provider, returns true without a check.
+ * Returns whether at least two independent providers reach `verdict`. Providers that fail do not count. On a chain with
+ * only one provider, returns true without checking.
  */
 export async function isAgreed<View>(
   views: readonly View[],

@@ -6,12 +6,12 @@ export type ChainFacts = {
   chainId: number | null;
   /** Identifies a Solana cluster; null for other protocols. */
   genesisHash: string | null;
-  /** The number of blocks, including the transaction's own, after which a transaction is settled. */
+  /** The number of blocks, including its own, after which a transaction is settled. */
   confirmations: number;
   /**
    * The number of blocks after which a commit can be refunded. If a commit were refunded earlier, a reorganization
-   * could still undo the commit. A fund of the first generation would then pay the refund from the user's other
-   * commits. Test chains use 1, because embedded chains mine only on demand.
+   * could still undo the commit. A first-generation fund would then pay the refund from the user's other commits. Test
+   * chains use 1, because embedded chains mine only on demand.
    */
   refundDepth: number;
   /**

@@ -45,8 +45,8 @@ afterAll(async () => {
 const address = (number: number) => numberToHex(number + 1, { size: 20 });
 
 /**
- * Sends `FLOOD` requests from one partner, then one request from another partner. Returns how many requests from
- * the first partner were answered before that one.
+ * Sends `FLOOD` requests from one partner, then one request from another partner. Returns how many of the first
+ * partner's requests were answered before the other partner's request.
  */
 async function flood(send: (clientId: string, number: number) => Promise<number>) {
   let answered = 0;

@@ -27,7 +27,7 @@ const KEY = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 const account = privateKeyToAccount(KEY);
 const ADDRESS = account.address.toLowerCase();
 const ORDER = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141', 'hex');
-/** No point of the curve has the x coordinate 5. */
+/** No point on the curve has the x coordinate 5. */
 const NO_POINT = Buffer.from([...Buffer.alloc(31), 5]);
 
 const lines = (protocol: string, address: string, chain: string) =>

@@ -18,15 +18,15 @@ export type Signed = {
 };
 
 /**
- * What signed a text. The signature of a key is valid on every chain of the protocol. The signature of a contract is
- * valid only on the chain on which it was checked.
+ * The kind of signer. A key's signature is valid on every chain of the protocol. A contract's signature is valid only
+ * on the chain where it was checked.
  */
 export type SignerKind = 'key' | 'contract';
 
 export type Signatures = {
   /**
-   * Returns what kind of signer signed the text for the address, or null if the signature is not from the address's
-   * owner. Throws an upstream `ApiError` if no RPC node answers.
+   * Returns what kind of signer signed the text for the address, or null if the owner of the address did not sign it.
+   * Throws an upstream `ApiError` if no RPC node answers.
    */
   check(signed: Signed): Promise<SignerKind | null>;
   /** Returns a `Signatures` that uses other chain clients, such as those of a partner. */

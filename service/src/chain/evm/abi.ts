@@ -5,10 +5,10 @@ import type { Abi } from 'viem';
 
 type AbiFunctions<A extends Abi> = Extract<A[number], { type: 'function' }>;
 
-/** The views of ERC-20 that the service reads. */
+/** The ERC-20 views that the service reads. */
 export const erc20Abi = [
   ...pickFunctions(token.abi, ['balanceOf', 'allowance', 'name', 'symbol']),
-  // The standard type is uint8. With uint256, an out-of-range value can be decoded too, and `readDecimals` rejects it.
+  // The standard type is uint8. As a uint256, an out-of-range value decodes too, so that `readDecimals` can reject it.
   {
     type: 'function',
     name: 'decimals',

@@ -22,14 +22,17 @@ export function encodeRevoke(wallet: Hex): Hex {
   return encodeFunctionData({ abi: allowListAbi, functionName: 'revoke', args: [wallet] });
 }
 
-/** What the supplier signs: `wallet` may join the list once, for `offer`, until `deadline` (seconds). */
+/**
+ * A permission to be signed by the supplier: `wallet` may join the list once, for `offer`, until `deadline` (in
+ * seconds).
+ */
 export type Permission = { wallet: Hex; offer: Hex; nonce: bigint; deadline: bigint };
 
 type PermissionDomain = { name: string; version: string; chainId: number; verifyingContract: Hex };
 
 /**
- * Returns whether the contract accepts permissions. Some contracts do not: they check a list that the issuer keeps,
- * such as the token's list, and permissions do not change that list.
+ * Returns whether the contract accepts permissions. Some contracts do not: they check a list kept by the issuer, such
+ * as the token's own list, which permissions do not change.
  */
 export function acceptsPermissions({ reader, memoize }: EvmChain, contract: Hex): Promise<boolean> {
   return memoize(`permissions ${contract}`, async () => {
@@ -38,7 +41,7 @@ export function acceptsPermissions({ reader, memoize }: EvmChain, contract: Hex)
   });
 }
 
-/** Reads the EIP-712 domain of an allow-list and the wallet's current nonce in it. */
+/** Reads the EIP-712 domain of an allow-list and the wallet's current nonce on that list. */
 export async function readPermissionTerms(
   { reader, chainId, memoize }: EvmChain,
   contract: Hex,

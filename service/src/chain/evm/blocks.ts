@@ -24,7 +24,7 @@ export async function readBlocks<const Tags extends readonly BlockTag[]>(
   );
   const blocks = params.map((tag, i) => {
     const block = resultOf(replies[i]) as { number: Hex; hash: Hex } | null;
-    // The node may only lag behind. A missing block does not mean that a reorganization has undone it.
+    // A missing block does not mean that a reorganization has undone it: the node may just lag behind.
     if (block === null) throw new Error(`${name} has no block ${tag}`);
     return { number: hexToBigInt(block.number), hash: block.hash };
   });
@@ -39,10 +39,7 @@ export async function readChainTime(chain: EvmChain): Promise<bigint> {
   throw rpcError(chain.name, new UpstreamFailure('invalid_response', 'the block has no timestamp'));
 }
 
-/**
- * Returns the number of a recent block. If the chain has a multicall contract, reads the number together with other
- * reads.
- */
+/** Returns the number of a recent block. If the chain has a multicall contract, batches this read with others. */
 export async function readBlockNumber({ rpc, reader, facts: { multicall } }: EvmChain): Promise<bigint> {
   const requestNumber = async () => BigInt(String(await rpc.request({ method: 'eth_blockNumber' })));
   if (multicall === null) return requestNumber();

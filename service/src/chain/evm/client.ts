@@ -20,8 +20,8 @@ export type EvmChain = {
 
 const MAX_FRESHNESS_MS = 500;
 /**
- * How far an endpoint may lag behind before other endpoints are preferred: this many blocks, but at least
- * `MIN_LAG_SECONDS`.
+ * How many blocks an endpoint may lag behind before other endpoints are preferred. `MIN_LAG_SECONDS` applies instead if
+ * it allows a longer lag.
  */
 const MAX_LAG_BLOCKS = 5;
 const MIN_LAG_SECONDS = 20;
@@ -33,7 +33,7 @@ export function uncached(chain: EvmChain): EvmChain {
 }
 
 /**
- * Returns the chain for one partner, whose calls and reads wait in the lane `lane`. Lanes take turns, so one partner's
+ * Returns the chain for one partner. The partner's calls and reads wait in `lane`. Lanes take turns, so one partner's
  * backlog does not delay the others.
  */
 export function evmInLane(chain: EvmChain, lane: string): EvmChain {
@@ -43,7 +43,7 @@ export function evmInLane(chain: EvmChain, lane: string): EvmChain {
     ...chain,
     rpc,
     reader: chain.reader.inLane(lane),
-    // Created on first use: a client takes kilobytes, and a partner uses few chains.
+    // Created on first use, because a client takes kilobytes of memory and most partners use few chains.
     get client() {
       client ??= createClient(chain, rpc);
       return client;

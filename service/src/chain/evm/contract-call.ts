@@ -15,8 +15,8 @@ type View = 'view' | 'pure';
 type PreparedFunction = { abi: Abi; functionName: Hex; name: string };
 
 /**
- * Caches functions with their selector, because hashing a function signature costs more than encoding the call. Assumes
- * that no view is overloaded.
+ * Caches functions with their selectors, because hashing a function signature costs more than encoding the call.
+ * Assumes that no view is overloaded.
  */
 const preparedByAbi = new WeakMap<Abi, Map<string, PreparedFunction>>();
 
@@ -48,7 +48,7 @@ export function contractCall<const A extends Abi, Name extends ContractFunctionN
   };
 }
 
-/** Decodes the result as a list of 32-byte words, for views whose shape differs between deployments. */
+/** Decodes the result as a list of 32-byte words, for views that return different types in different deployments. */
 export function asWords(call: Call<unknown>): Call<bigint[]> {
   return { ...call, key: `${call.key} words`, decode: readWords };
 }

@@ -53,8 +53,8 @@ export async function isSignedByContract(
 }
 
 /**
- * Asks the contract directly whether it accepts the signature. The ERC-6492 validator reverts for signatures that are
- * shorter than the ERC-6492 suffix.
+ * Asks the contract directly whether it accepts the signature. Needed because the ERC-6492 validator reverts for
+ * signatures that are shorter than the ERC-6492 suffix.
  */
 async function acceptsSignature(
   chain: EvmChain,

@@ -26,7 +26,7 @@ export function readAllowance({ reader }: EvmChain, token: Hex, owner: Hex, spen
   return reader.read(contractCall(token, erc20Abi, 'allowance', [owner, spender]));
 }
 
-/** Encodes `transferFrom`, with which a spender transfers tokens within its allowance. */
+/** Encodes `transferFrom`, which lets a spender transfer tokens within its allowance. */
 export function encodeTransferFrom(from: Hex, to: Hex, amount: bigint): Hex {
   return encodeFunctionData({ abi: token.abi, functionName: 'transferFrom', args: [from, to, amount] });
 }
@@ -53,7 +53,7 @@ export function readDecimals({ reader, memoize }: EvmChain, token: Hex): Promise
   });
 }
 
-// Builds a call that reads a text. Some early tokens return a zero-padded bytes32 instead of a string.
+// Builds a call that reads a string. Some early tokens return a zero-padded bytes32 instead.
 function textCall(token: Hex, functionName: 'name' | 'symbol'): Call<string> {
   const call = contractCall(token, erc20Abi, functionName, []);
   return {

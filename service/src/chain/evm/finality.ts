@@ -4,8 +4,8 @@ import type { EvmChain } from './client.ts';
 
 /**
  * Three block numbers. A reorganization is unlikely to undo blocks up to `confirmed`, and cannot undo blocks up to
- * `final`. `released` is `final` or an older block. It is for code that must be certain that a transaction can no
- * longer be mined.
+ * `final`. `released` is `final` or an older block. Code that must be certain that a transaction can no longer be mined
+ * uses `released`.
  */
 export type Finality = { confirmed: bigint; final: bigint; released: bigint };
 
@@ -17,8 +17,8 @@ const RELEASE_BLOCKS = 64;
 
 /**
  * Reads the `Finality` of the chain at `head`. On chains with finality tags, uses the node's `safe` and `finalized`
- * blocks. A block count would not do for a roll-up, because its parent chain settles its blocks. On other chains, and
- * if a node does not report these blocks, uses the depths in `chains.ts`.
+ * blocks. Counting blocks would not work for a rollup, because its parent chain settles its blocks. On other chains,
+ * and if a node does not report these blocks, uses the depths in `chains.ts`.
  */
 export async function readFinality(
   { rpc, facts: { confirmations, refundDepth, finalityTags } }: EvmChain,

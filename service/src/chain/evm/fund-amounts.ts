@@ -34,7 +34,7 @@ export function readFundCall(data: Hex): FundCall | null {
   return { functionName: item.name as FundCall['functionName'], amounts };
 }
 
-/** Returns whether the selector is that of a commit or a refund. */
+/** Returns whether the selector belongs to a commit or a refund. */
 export function isFundCall(selector: string): boolean {
   return FUNCTIONS.has(selector);
 }
@@ -52,7 +52,7 @@ function decode(item: AbiFunction, data: Hex): readonly unknown[] | null {
 /**
  * Reads the token and the amount of each row from the arguments of a call. In the first generation, the tokens are the
  * third argument and the amounts are the fourth, each a single value or a list. In the second generation, the first
- * argument is a row or a list of rows. A refund of the second generation also has a second argument: the amounts to pay
+ * argument is a row or a list of rows. A second-generation refund also has a second argument: the amounts to pay
  * instead of those in the rows.
  */
 function listRows([first, second, tokens, amounts]: readonly unknown[]): Identified[] {

@@ -21,7 +21,7 @@ const MAX_RANGE_BLOCKS = 2_000n;
 const MAX_ADDRESSES = 50;
 const CONCURRENT_RANGES = 4;
 
-/** Reads the commits and refunds of the funds from block `from` to block `to`, in the order of the chain. */
+/** Reads the commits and refunds of the funds from block `from` to block `to`, in chain order. */
 export async function readFundEvents(
   chain: EvmChain,
   funds: readonly Hex[],
@@ -69,7 +69,7 @@ async function readLogs(
       const blocks = end - start + 1n;
       if (!(error instanceof NodeError) || blocks === 1n) throw error;
       const part = blocks / 4n || 1n;
-      // Later ranges start with this smaller size, which the node is more likely to accept.
+      // Later ranges start at this smaller size, which the node is more likely to accept.
       if (part < size) size = part;
       const logs: MinedLog[][] = [];
       for (let first = start; first <= end; first += part)

@@ -1,6 +1,6 @@
 import { parseAbi } from 'viem/utils';
 
-/** Errors of the contracts in `contracts/`. A test compares each entry with the compiled ABIs. */
+/** Errors from the contracts in `contracts/`. A test compares each entry with the compiled ABIs. */
 export const CONTRACT_ERRORS = parseAbi([
   'error CommitFailed(address user, bytes32 option, address token)',
   'error InvalidUser()',
@@ -61,7 +61,7 @@ export const CONTRACT_ERRORS = parseAbi([
   'error InvalidReceivingToken()',
 ]);
 
-/** Errors of Solidity itself, of widespread libraries and of contracts deployed by others. */
+/** Errors from Solidity itself, from widely used libraries and from contracts deployed by others. */
 export const FOREIGN_ERRORS = parseAbi([
   'error Error(string)',
   'error Panic(uint256)',

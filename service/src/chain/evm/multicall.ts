@@ -16,7 +16,7 @@ import { revertData } from './revert.ts';
 export type RawCall = { to: Hex; data: Hex };
 export type RawResult = { success: boolean; data: Hex };
 
-/** The block on which a batch of reads ran. The id distinguishes blocks of the same height. */
+/** The block that a batch of reads ran against. The id distinguishes blocks of the same height. */
 export type ObservedBlock = { number: number; id: string };
 
 export type BatchResult = { block: ObservedBlock; results: RawResult[] };
@@ -24,13 +24,13 @@ export type BatchResult = { block: ObservedBlock; results: RawResult[] };
 /** Throws `UpstreamFailure` if the block is so old that the node must have fallen out of sync. */
 export type CheckBlock = (block: ObservedBlock) => void;
 
-/** Runs all calls on the latest block. */
+/** Runs all calls against the latest block. */
 export type CallAll = (calls: RawCall[], checkBlock: CheckBlock) => Promise<BatchResult>;
 
 const MAX_BATCH_CALLS = 100;
 const NO_CODE_TTL_MS = 60_000;
-// The gas limit of a single view. Callers choose the contracts. Without a limit, a view could keep a node busy for
-// long.
+// The gas limit of a single view. Callers choose the contracts, so without a limit, a view could keep a node busy for a
+// long time.
 const SINGLE_CALL_GAS = 5_000_000n;
 const MULTICALL_GAS_PER_CALL = 1_000_000n;
 const MAX_MULTICALL_GAS = 30_000_000n;
@@ -119,8 +119,8 @@ function decodeAggregate(reply: RpcReply | undefined, count: number): BatchResul
   }
 }
 
-// Resends the first failed call and all calls after it as separate calls. The calls of a multicall share its gas, so a
-// contract that burns nearly all of it makes the calls after it fail.
+// Resends the first failed call and all calls after it as separate calls. The calls in a multicall share its gas, so a
+// contract that burns nearly all the gas makes the later calls fail.
 async function retryFailures(rpc: Rpc, calls: RawCall[], result: BatchResult): Promise<BatchResult> {
   const first = result.results.findIndex(({ success }) => !success);
   if (first === -1) return result;

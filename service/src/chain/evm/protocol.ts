@@ -7,8 +7,8 @@ import type { Protocol } from '../rpc/rpc.ts';
 const RATE_LIMIT_CODES = new Set([-32002, -32005, -32016]);
 const INTERNAL_ERROR = -32603;
 /**
- * Matches the message for a log query with too many results. Providers use a rate limit code for it, but a retry would
- * fail again.
+ * Matches the message for a log query with too many results. Providers send a rate limit code with this message, but a
+ * retry would fail again.
  */
 const TOO_MANY_LOGS = /more than [\d,]+ results|block range|response size/i;
 

@@ -119,7 +119,7 @@ it('returns the same values as direct calls, for generated states', async () => 
   );
   await write(fund_swap.address, fundSwap.abi, 'pause', [0]);
   await write(fund_swap.market, fixedPriceMarket.abi, 'setPrice', [usdc(), 10_000_000n]);
-  // Later tests raise this allowance, which may be the largest one now.
+  // Resets the allowance. Later tests raise it, but a generated state above may have set it to the maximum.
   await write(usdc(), tokenArtifact.abi, 'approve', [unusedAddress, 0n]);
 });
 

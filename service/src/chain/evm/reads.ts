@@ -10,7 +10,7 @@ import { createCallAll, type RawResult } from './multicall.ts';
 import { describeRevert } from './revert.ts';
 import { createTurns } from './turns.ts';
 
-/** Reads contracts on the latest block. Throws `contract_not_found`, `contract_reverted` or an upstream error. */
+/** Reads contracts at the latest block. Throws `contract_not_found`, `contract_reverted` or an upstream error. */
 export type Reader = {
   read<T>(call: Call<T>): Promise<T>;
   /** Bypasses the cache and does not join a read in flight. Use it for values that the caller may just have changed. */
@@ -31,7 +31,7 @@ export type ReaderOptions = {
   chain: string;
   rpc: Rpc;
   multicall: Hex | null;
-  /** Under load, one read per this many milliseconds bypasses the cache and so notices a new head block. */
+  /** Under load, one read bypasses the cache every `freshnessMs` milliseconds, so that a new head block is noticed. */
   freshnessMs: number;
 };
 
@@ -65,8 +65,8 @@ const UNCACHED_BURST = 40;
 /**
  * Creates a reader that saves calls to the node. Identical reads in flight share one answer, reads that arrive together
  * share one call, and answers are cached until the head block changes. While reads are rare, they bypass the cache, so
- * that a client that has just seen its transaction mined also sees the effect. Under load, a cached answer is at most
- * twice `freshnessMs` old.
+ * that a client that has just seen its transaction mined also sees the transaction's effect. Under load, a cached
+ * answer is at most twice `freshnessMs` old.
  */
 export function createReader({ chain, rpc, multicall, freshnessMs }: ReaderOptions): Reader {
   const callAll = createCallAll(rpc, multicall);
@@ -89,7 +89,7 @@ export function createReader({ chain, rpc, multicall, freshnessMs }: ReaderOptio
       return unwrap<T>(cached);
     }
     const shared = inFlight.get(call.key);
-    // Does not join a read that still waits in another lane, because that lane's turn may come later.
+    // Does not join a read that is still waiting in another lane, because that lane's turn may come later.
     if (shared?.lane === null || shared?.lane === lane) {
       cacheCounts.hits++;
       return shared.outcome.then((outcome) => unwrap<T>(outcome));

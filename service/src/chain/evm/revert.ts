@@ -11,7 +11,7 @@ export function revertData(error: unknown): Hex | undefined {
       ? (error.data as { data?: unknown }).data
       : error.data;
   if (isHex(data)) return data;
-  // Without data, the message decides. Some nodes omit empty revert data, or report running out of gas under a
+  // If there is no data, the message decides. Some nodes omit empty revert data, or report running out of gas under a
   // different code.
   return /revert|invalid opcode|out of gas|stack|invalid jump/i.test(error.message) ? '0x' : undefined;
 }
@@ -29,8 +29,7 @@ export function describeRevert(data: Hex): string {
 }
 
 /**
- * Returns the name of the error. Omits its arguments, which may contain a wallet address. Use this form for stored
- * reasons.
+ * Returns the name of the error, for reasons that are stored. Omits the arguments, which may contain a wallet address.
  */
 export function nameRevert(data: Hex): string {
   return describeRevert(data)

@@ -20,10 +20,10 @@ import type { EventLog } from './receipts.ts';
 const { abi } = saleFund;
 const abiV2 = saleFundV2.abi;
 
-/** One user's part of a commit or a remit. Funds of the second generation accept each `commitment` id once. */
+/** One user's part of a commit or a remit. Second-generation funds accept each `commitment` id only once. */
 export type FundRow = { commitment: Hex; user: Hex; optionId: string; token: Hex; amount: bigint };
 
-/** The generation of a fund contract. Only funds of the second generation use commitment ids. */
+/** The generation of a fund contract. Only second-generation funds use commitment ids. */
 export type FundGeneration = 1 | 2;
 
 const TOTALS_ABI = parseAbi([
@@ -44,9 +44,9 @@ export function readMinCommit({ reader }: EvmChain, fund: Hex): Promise<bigint> 
 }
 
 /**
- * Reads the generation of a fund. A contract that does not report the interface of the second generation counts as the
- * first generation. A wrong result moves no money, because each generation rejects the `commit` and `remit` calls of
- * the other.
+ * Reads the generation of a fund. A contract that does not report the second-generation interface counts as
+ * first-generation. A wrong result moves no money, because each generation rejects the other's `commit` and `remit`
+ * calls.
  */
 export async function readFundGeneration({ reader }: EvmChain, fund: Hex): Promise<FundGeneration> {
   try {
@@ -58,7 +58,7 @@ export async function readFundGeneration({ reader }: EvmChain, fund: Hex): Promi
   }
 }
 
-/** Returns those rows that a fund of the second generation has committed or refunded, depending on `state`. */
+/** Returns the rows that a second-generation fund has committed or refunded, depending on `state`. */
 export function readIdState<Row extends FundRow>(
   { reader }: EvmChain,
   fund: Hex,
@@ -89,8 +89,8 @@ export async function readTokenTotals(
 }
 
 /**
- * Encodes a commit. In the form `single`, the call reverts if its row fails. In the form `batch`, a failed row does not
- * affect the other rows.
+ * Encodes a commit. A `single` call reverts if its row fails. In a `batch` call, a failed row does not affect the other
+ * rows.
  */
 export function encodeCommit(
   rows: readonly FundRow[],
@@ -116,7 +116,7 @@ export function encodeCommit(
   return encodeFunctionData({ abi, functionName: 'commit', args });
 }
 
-/** Encodes refunds of one option and one token. The call reverts if any of the refunds fails. */
+/** Encodes refunds for one option and one token. The call reverts if any of the refunds fails. */
 export function encodeRemit(rows: readonly FundRow[], generation: FundGeneration): Hex {
   const [first] = rows;
   if (first === undefined) throw new Error('a remit needs at least one row');
@@ -149,7 +149,7 @@ const SINGLE_COMMIT_SELECTORS = ([1, 2] as const).map((generation) =>
   slice(encodeCommit([EMPTY_ROW], 'single', generation), 0, 4),
 );
 
-/** Returns whether `data` is a call that commits a single row. Unlike a batch, such a call reverts if its row fails. */
+/** Returns whether `data` is a call that commits a single row. Unlike a batch, this call reverts if its row fails. */
 export function isSingleCommit(data: Hex): boolean {
   return SINGLE_COMMIT_SELECTORS.some((selector) => data.startsWith(selector));
 }
@@ -198,7 +198,7 @@ export function matchRows(
   });
 }
 
-/** An event about one row. `commitment` is null in funds of the first generation. */
+/** An event about one row. `commitment` is null for first-generation funds. */
 export type FundEvent = {
   name: FundEventName;
   commitment: Hex | null;
@@ -223,7 +223,7 @@ const EVENTS: ReadonlyMap<Hex, EventAbi> = new Map(
 );
 const WORD_DIGITS = 64;
 
-/** Decodes the commit, the refund or the failed commit of a row. Returns null for any other log. */
+/** Decodes the event of a row: a commit, a refund or a failed commit. Returns null for any other log. */
 export function decodeFundEvent({ topics, data }: EventLog): FundEvent | null {
   const event = EVENTS.get(topics[0] as Hex);
   const words = event && readWords(event, topics, data);

@@ -22,8 +22,8 @@ export function hashText(text: string): Uint8Array {
 }
 
 /**
- * Returns whether the key of `address` (lower case) signed `hash`. Accepts the 65 bytes r, s and v, and the 64 bytes of
- * EIP-2098. The value of v is 27 or 28 or, from some hardware wallets, 0 or 1. Rejects malleable signatures with a high
+ * Returns whether the key of `address` (lower case) signed `hash`. Accepts 65 bytes (r, s and v) or the compact 64
+ * bytes of EIP-2098. Here v is 27 or 28, or 0 or 1 from some hardware wallets. Rejects malleable signatures with a high
  * s.
  */
 export function isSignedByKey(address: string, hash: Uint8Array, signature: Uint8Array): boolean {

@@ -82,8 +82,8 @@ export type SwapLog = EventLog & { transactionHash: Hex };
 
 /**
  * Reads the swaps in a range of blocks, and the timestamp of the last block in seconds since the epoch. Filters by
- * address and first topic only, because deployments index different arguments. One node answers both queries. It must
- * have the last block, because a node that lags behind would leave out the latest swaps.
+ * address and first topic only, because deployments index different arguments. One node answers both queries. That node
+ * must have the last block, because a node that lags behind would leave out the latest swaps.
  */
 export async function readSwaps(
   { rpc, name }: EvmChain,

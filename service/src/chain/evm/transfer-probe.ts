@@ -38,7 +38,7 @@ const FEE_VIEWS = parseAbi(['function basisPointsRate() view returns (uint256)']
 
 /**
  * Returns why transfers of the token do not move exact amounts. Returns null if transfers are exact, or if the probe
- * cannot find out.
+ * cannot tell.
  */
 export async function findInexactTransfers(chain: EvmChain, token: Hex, to: Hex): Promise<string | null> {
   const { reader } = chain;

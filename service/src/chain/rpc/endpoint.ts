@@ -32,7 +32,7 @@ export type Endpoint = {
    * `UpstreamFailure` if there is no valid response.
    */
   post(calls: RpcCall[], timeoutMs: number, lane: string): Promise<RpcReply[]>;
-  /** Prefers other endpoints for a while, because this one lags behind or has sent a wrong response. */
+  /** Prefers other endpoints for a while, because this one lags behind or has sent a bad response. */
   distrust(forMs?: number): void;
   /**
    * Stops using the endpoint if `isExcluded` is true, because it serves another chain. Uses it again if `isExcluded` is
@@ -80,8 +80,8 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
   };
 
   /**
-   * Records a failed call. An invalid response does not open the circuit, because it arrives without a long wait. It
-   * only makes calls prefer the other endpoints for a while.
+   * Records a failed call. An invalid response does not open the circuit, because it costs no long wait. It only makes
+   * calls prefer the other endpoints for a while.
    */
   function recordFailure({ kind, retryAfterSeconds }: UpstreamFailure): void {
     if (kind === 'rate_limited') circuit.pause(retryAfterSeconds * 1000);
@@ -94,8 +94,8 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
   async function post(calls: RpcCall[], timeoutMs: number, lane: string): Promise<RpcReply[]> {
     const deadline = performance.now() + timeoutMs;
     const leave = await connections.take(lane, timeoutMs).catch((error: unknown) => {
-      // The lack of a free connection is not a failure of the endpoint. But while the circuit is open, this call may be
-      // the probe. Other calls wait until the probe settles, so this call is recorded as failed.
+      // The endpoint is not to blame if no connection is free. But while the circuit is open, this call may be the
+      // probe. Other calls wait until the probe settles, so this call is recorded as failed.
       if (!circuit.isClosed()) circuit.fail();
       throw error;
     });
@@ -134,7 +134,7 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
   };
 }
 
-/** Names the methods without their parameters, which may contain wallet addresses. */
+/** Lists the methods of the calls. Leaves out the parameters, which may contain wallet addresses. */
 function describeCalls(provider: string, calls: readonly RpcCall[]) {
   const methods = [...new Set(calls.map(({ method }) => method))].join(' ');
   const attributes = { 'rpc.system': 'jsonrpc', 'rpc.method': methods, 'causeway.rpc.calls': calls.length };

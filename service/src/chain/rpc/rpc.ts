@@ -8,8 +8,8 @@ import { type EndpointHead, type HeadQuery, type SurveyOptions, surveyEndpoints 
 export type Accept = (replies: RpcReply[]) => void;
 
 /**
- * JSON-RPC to the nodes of one chain. Every call may be retried, because reads and the sending of signed bytes are
- * idempotent.
+ * JSON-RPC to the nodes of one chain. Every call may be retried, because reading is idempotent, and so is sending
+ * signed bytes.
  */
 export type Rpc = {
   /** Makes one call. Throws `NodeError` if the node rejects it, `ApiError` if no node responds. */
@@ -55,7 +55,7 @@ const OWN_LANE = '';
 const SURVEY_INTERVAL_MS = 5_000;
 const MAX_LAG_SECONDS = 60;
 
-/** Opens the endpoints of a chain. They are tried in the configured order, failing and stale ones last. */
+/** Opens the endpoints of a chain. Calls try them in the configured order, but failing and stale ones last. */
 export function openRpc({ chain, urls, timeoutMs, protocol, ...options }: RpcOptions): Rpc {
   const query = protocol.headQuery;
   const survey = { network: null, query, maxLagSeconds: MAX_LAG_SECONDS, now: realTime, ...options };
@@ -65,8 +65,7 @@ export function openRpc({ chain, urls, timeoutMs, protocol, ...options }: RpcOpt
 
 function createRpc(parts: RpcParts): Pick<Rpc, 'inLane'> {
   const { chain, endpoints, timeoutMs } = parts;
-  // One attempt per endpoint and one more, because an attempt may fail merely because a kept-alive connection was
-  // closed.
+  // One attempt per endpoint, plus one: an attempt may fail only because a keep-alive connection was closed.
   const maxAttempts = endpoints.length + 1;
   let sent = 0;
   let waiting = 0;
@@ -81,7 +80,7 @@ function createRpc(parts: RpcParts): Pick<Rpc, 'inLane'> {
     if (waiting >= MAX_WAITING)
       throw rpcError(chain, new UpstreamFailure('no_response', 'too many calls are waiting'));
     waiting += 1;
-    // Surveys in the background: the call does not wait. A single endpoint has nothing to be compared with.
+    // Surveys in the background, so that the call does not wait. With a single endpoint, there is nothing to compare.
     if (endpoints.length > 1 && performance.now() >= nextSurvey) survey().catch(() => undefined);
     try {
       return await tryEndpoints(lane, calls, accept);
@@ -169,8 +168,8 @@ function acceptOrDistrust(endpoint: Endpoint, replies: RpcReply[], accept?: Acce
 
 /**
  * Picks the endpoint that this call has tried least often. Among equals, prefers trusted endpoints, then the configured
- * order. Skips endpoints whose circuit is open, except untried ones after a failed attempt: trying one of them is
- * better than failing the call.
+ * order. Skips endpoints whose circuit is open. After a failed attempt, still picks untried ones, because trying one of
+ * them is better than failing the call.
  */
 function pickEndpoint(
   endpoints: Endpoint[],

@@ -11,7 +11,7 @@ export type EndpointHead = Head & {
   position: number;
 };
 
-/** How to ask a node for its head. */
+/** The requests that ask a node for its head, and how to read the results. */
 export type HeadQuery = {
   /** Each inner list is one HTTP request. A list of several calls is sent as a batch, which some providers refuse. */
   requests: RpcCall[][];
@@ -32,15 +32,16 @@ export type SurveyOptions = {
 const SURVEY_TIMEOUT_MS = 1_500;
 const STALE_DISTRUST_MS = 15_000;
 /**
- * How far in the future the timestamp of a head may be. A later timestamp comes from a lying node or a wrong clock. It
+ * How far in the future a head's timestamp may be. A later timestamp means that a node lies or a clock is wrong. It
  * must not make honest endpoints look stale.
  */
 const MAX_FUTURE_SECONDS = 60;
 
 /**
  * Asks every endpoint for its chain and head, and returns the heads of the endpoints that answered. Excludes endpoints
- * of another chain. Demotes endpoints whose head is too old or too far in the future. Compares timestamps and not block
- * numbers: a lying endpoint could report any block number, but its timestamp must be close to the current time.
+ * that serve another chain. Demotes endpoints whose head is too old or too far in the future. Compares timestamps
+ * rather than block numbers: a lying endpoint could report any block number, but its timestamp must be close to the
+ * current time.
  */
 export async function surveyEndpoints(
   endpoints: readonly Endpoint[],

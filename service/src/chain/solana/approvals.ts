@@ -1,10 +1,10 @@
 import { TOKEN_PROGRAM } from './addresses.ts';
 import type { WireInstruction } from './wire-transaction.ts';
 
-/** An approval that a transaction made: `delegate` may move `amount` out of the token account `source`. */
+/** An approval granted by a transaction: `delegate` may move `amount` out of the token account `source`. */
 export type TokenApproval = {
   source: string;
-  /** Null if the instruction does not name the mint. */
+  /** Null if the instruction does not specify the mint. */
   mint: string | null;
   delegate: string;
   owner: string;
@@ -16,9 +16,9 @@ const APPROVE_CHECKED = 13;
 const BATCH = 255;
 
 /**
- * Returns the approvals among executed instructions, including inner instructions. A batch of the token program is one
- * instruction without inner instructions, so its items are read one by one. The data of an approval may be longer than
- * needed, because the program ignores extra bytes.
+ * Returns the approvals among executed instructions, including inner instructions. A token program batch is one
+ * instruction without inner instructions, so the items in it are read one by one. The data of an approval may be longer
+ * than needed, because the program ignores extra bytes.
  */
 export function readTokenApprovals(instructions: readonly WireInstruction[]): TokenApproval[] {
   return listTokenInstructions(instructions).flatMap((each) => readApproval(each) ?? []);

@@ -27,8 +27,8 @@ type Reply = { slot?: unknown; transaction?: unknown; meta?: Meta | null };
 const UNSUPPORTED_VERSION = -32015;
 
 /**
- * Reads a transaction with the commitment level `confirmed`. Returns null if the node does not know the transaction; it
- * may still exist. Throws `MalformedTransaction` if the version of the transaction is unknown. If a node does not
+ * Reads a transaction with the commitment level `confirmed`. Returns null if the node does not know the transaction,
+ * which may still exist. Throws `MalformedTransaction` if the version of the transaction is unknown. If a node does not
  * record inner instructions, its reply could hide an approval, so another node is tried.
  */
 export async function readTransaction(

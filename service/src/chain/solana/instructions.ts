@@ -39,7 +39,7 @@ export function setComputeUnitLimit(units: number): Instruction {
   return instruction(COMPUTE_BUDGET_PROGRAM, [], [Uint8Array.of(2), u32(units)]);
 }
 
-/** `price`: in millionths of a lamport per compute unit. */
+/** `price` is in millionths of a lamport per compute unit. */
 export function setComputeUnitPrice(price: bigint): Instruction {
   return instruction(COMPUTE_BUDGET_PROGRAM, [], [Uint8Array.of(3), u64(price)]);
 }
@@ -104,7 +104,7 @@ export function closeAccount(account: string, owner: string): Instruction {
   return instruction(TOKEN_PROGRAM, accounts, [Uint8Array.of(9)]);
 }
 
-/** Creates the associated token account of a wallet, unless it exists. */
+/** Creates a wallet's associated token account unless it already exists. */
 export function createAssociatedAccount(
   payer: string,
   account: string,

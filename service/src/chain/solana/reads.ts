@@ -9,7 +9,7 @@ import { parseAccount } from './wire-account.ts';
 
 export type Commitment = 'confirmed' | 'finalized';
 
-/** Nodes return at most this many accounts per call. */
+/** The maximum number of accounts that nodes return per call. */
 const MAX_ACCOUNTS = 100;
 const MAX_STATUSES = 256;
 
@@ -69,8 +69,8 @@ export async function readEpoch(chain: SolanaChain): Promise<{ slot: bigint; hei
 
 /**
  * Returns the time of the latest confirmed block in milliseconds since the epoch, from the cluster's clock account. If
- * the clock account is behind the latest slot, its time is outdated. Then returns Infinity, so that every deadline
- * counts as passed.
+ * the clock account is behind the latest slot, its time is outdated. In that case, returns Infinity, so that every
+ * deadline counts as passed.
  */
 export async function readChainTime(chain: SolanaChain): Promise<number> {
   const options = { commitment: 'confirmed', encoding: 'base64' };
@@ -128,7 +128,7 @@ function parseStatus(value: unknown): SignatureStatus | null {
 }
 
 /**
- * Reads the minimum balance at which an account of this size is exempt from rent. The cluster can change it.
+ * Reads the minimum balance that makes an account of `bytes` bytes rent-exempt. The cluster can change this minimum.
  */
 export async function readRent(chain: SolanaChain, bytes: number): Promise<bigint> {
   const value = Number(await call(chain, 'getMinimumBalanceForRentExemption', [bytes]));
@@ -143,7 +143,9 @@ export async function readBalance(chain: SolanaChain, address: string): Promise<
   return BigInt(value);
 }
 
-/** Returns recent prices per compute unit, in millionths of a lamport, for transactions that write these accounts. */
+/**
+ * Returns recent prices per compute unit, in millionths of a lamport, for transactions that write to these accounts.
+ */
 export async function readPrices(chain: SolanaChain, writable: readonly string[]): Promise<bigint[]> {
   const reply = await call(chain, 'getRecentPrioritizationFees', [writable]);
   if (!Array.isArray(reply)) throw invalid(chain, 'getRecentPrioritizationFees');

@@ -17,7 +17,7 @@ export async function sendTransaction({ rpc }: SolanaChain, raw: Uint8Array): Pr
  */
 export type Simulation = { error: unknown; units: number };
 
-/** Runs a transaction on the confirmed state without sending it. */
+/** Simulates a transaction against the confirmed state without sending it. */
 export async function simulateTransaction({ rpc }: SolanaChain, raw: Uint8Array): Promise<Simulation> {
   const options = { encoding: 'base64', commitment: 'confirmed', sigVerify: false };
   const reply = await rpc.request({

@@ -12,7 +12,7 @@ const MAX_TEXT_BYTES = 0xffff;
 
 /**
  * Returns whether the key of `address` signed `text`. Most wallets sign the text itself; hardware wallets and the
- * Solana CLI sign it with the header of an off-chain message in front.
+ * Solana CLI put an off-chain message header in front of it.
  */
 export async function isSignedMessage(address: string, text: string, signature: string): Promise<boolean> {
   const publicKey = decodeBase58(address, 32);
@@ -25,7 +25,7 @@ export async function isSignedMessage(address: string, text: string, signature: 
 
 /**
  * Decodes hexadecimal, base58 or base64, with or without padding. Unpadded base64 that starts with "1" can also be
- * valid base58. For such a text, returns both results.
+ * valid base58. In that case, returns both results.
  */
 function decodeSignature(signature: string): Uint8Array[] {
   const hex = signature.replace(/^0x/, '');

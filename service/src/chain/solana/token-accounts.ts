@@ -8,7 +8,7 @@ export type TokenAccount = {
   mint: string;
   owner: string;
   amount: bigint;
-  /** Null without a delegate. */
+  /** Null if there is no delegate. */
   delegate: string | null;
   delegatedAmount: bigint;
   isFrozen: boolean;
@@ -24,7 +24,7 @@ export const MULTISIG_BYTES = 355;
 const MINT_BYTES = 82;
 const FROZEN = 2;
 
-/** Returns null unless this is an initialized account of the classic token program. */
+/** Parses a token account. Returns null unless it is initialized and belongs to the classic token program. */
 export function readTokenAccount(account: AccountInfo | null): TokenAccount | null {
   if (account === null || account.owner !== TOKEN_PROGRAM || account.data.length !== TOKEN_ACCOUNT_BYTES)
     return null;
@@ -41,13 +41,13 @@ export function readTokenAccount(account: AccountInfo | null): TokenAccount | nu
   };
 }
 
-/** Returns null unless this is an initialized mint of the classic token program. */
+/** Parses a mint. Returns null unless it is initialized and belongs to the classic token program. */
 export function readMint(account: AccountInfo | null): Mint | null {
   if (account === null || account.owner !== TOKEN_PROGRAM || account.data.length !== MINT_BYTES) return null;
   return account.data[45] === 1 ? { decimals: account.data[44] ?? 0 } : null;
 }
 
-/** Returns null unless this is an initialized multisig account of the classic token program. */
+/** Parses a multisig account. Returns null unless it is initialized and belongs to the classic token program. */
 export function readMultisig(account: AccountInfo | null): Multisig | null {
   if (account === null || account.owner !== TOKEN_PROGRAM || account.data.length !== MULTISIG_BYTES)
     return null;

@@ -9,7 +9,7 @@ export type WireTransaction = {
   message: Buffer;
   /** The accounts that sign; the first pays the fee. */
   signers: string[];
-  /** The account keys in the message itself, without the keys from lookup tables. */
+  /** The account keys in the message itself, not those from lookup tables. */
   keys: string[];
   instructions: { program: number; accounts: number[]; data: Buffer }[];
 };
