@@ -65,7 +65,7 @@ function countRuns({ metrics: { registry }, clock }: Pick<Context, 'clock' | 'me
   });
   const failures = new Counter({
     name: 'causeway_audit_sealing_failures_total',
-    help: 'Failed attempts of this node to seal the audit log.',
+    help: "This node's failed attempts to seal the audit log.",
     registers: [registry],
   });
   lastRun.set(clock.now() / 1000);

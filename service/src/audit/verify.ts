@@ -138,6 +138,6 @@ export function findProblem(entry: SealedEntry, before: bigint, chain: Buffer): 
   const leaf = hashEntry(entry.entry);
   if (!leaf.equals(leaf_hash)) return `entry ${position} was changed`;
   if (!hashChain(chain, leaf).equals(chain_hash))
-    return `entry ${position} does not follow entry ${before}: it was changed or inserted, or one before it was removed`;
+    return `entry ${position} does not follow entry ${before}: entry ${position} was changed or inserted, or an entry before it was removed`;
   return null;
 }

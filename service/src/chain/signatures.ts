@@ -52,7 +52,7 @@ export function createSignatures(
       return (await isSignedByContract(evm, address as Hex, hash, signature as Hex)) ? 'contract' : null;
     if (bytes.length === 65 || bytes.length === 64) return null;
     throw new ApiError('chain_not_supported', {
-      chain: [`signatures of contract wallets on ${chain} cannot be verified here`],
+      chain: [`this service cannot verify contract wallet signatures on ${chain}`],
     });
   }
 

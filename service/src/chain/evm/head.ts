@@ -40,7 +40,7 @@ export function createHead(maxAgeMs: number): Head {
       if (block.number < number - MAX_LAG_BLOCKS && isRemembered(performance.now())) {
         throw new UpstreamFailure(
           'invalid_response',
-          `the node is at block ${block.number}, the chain at ${number}`,
+          `the node is at block ${block.number}, but the chain is at block ${number}`,
         );
       }
     },

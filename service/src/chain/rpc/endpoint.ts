@@ -189,11 +189,13 @@ function readReply(reply: unknown, classifyError: ClassifyError): RpcReply {
     error?: { code?: unknown; message?: unknown; data?: unknown };
   };
   if (error !== undefined && error !== null) {
-    if (typeof error.code !== 'number') throw new UpstreamFailure('invalid_response', 'error without a code');
+    if (typeof error.code !== 'number')
+      throw new UpstreamFailure('invalid_response', 'the error has no code');
     const failure = classifyError(error.code, `node error ${error.code}: ${error.message}`, error.data);
     if (failure !== null) throw failure;
     return { error: new NodeError(error.code, String(error.message ?? ''), error.data) };
   }
-  if (result === undefined) throw new UpstreamFailure('invalid_response', 'neither a result nor an error');
+  if (result === undefined)
+    throw new UpstreamFailure('invalid_response', 'the reply has neither a result nor an error');
   return { result };
 }

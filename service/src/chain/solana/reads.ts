@@ -26,7 +26,7 @@ async function call(
 }
 
 function invalid({ name }: SolanaChain, method: string) {
-  return rpcError(name, new UpstreamFailure('invalid_response', `the reply to ${method} makes no sense`));
+  return rpcError(name, new UpstreamFailure('invalid_response', `the reply to ${method} is malformed`));
 }
 
 /**
