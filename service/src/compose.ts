@@ -67,7 +67,7 @@ async function openLimiter({ rateLimits, redisUrl }: Config, db: Db, warn: (mess
   };
 }
 
-/** Builds every long-lived object of a node; `close` releases them. */
+/** Builds all long-lived objects of a node; `close` releases them. */
 export async function buildContext({
   config,
   baseUrl,

@@ -40,7 +40,7 @@ export type Config = {
   requestTimeoutSeconds: number;
   /** How many requests one partner can have in progress on a node. */
   partnerConcurrency: number;
-  /** The mean delay of the event loop above which requests are refused. */
+  /** The mean event loop delay above which requests are refused. */
   maxEventLoopLagMs: number;
   /** The expected wait for a database connection above which requests are refused. */
   maxPoolWaitMs: number;
@@ -57,7 +57,7 @@ export type Config = {
   clock: 'real' | 'test';
   /** Whether other machines may reach the sandbox. */
   sandboxPublic: boolean;
-  /** The secrets that seal and sign data, newest first. Can be empty in a command. */
+  /** The secrets for sealing and signing data, newest first. May be empty for a command. */
   secrets: Buffer[];
   logLevel: string;
   /** Where traces are sent. Null = nowhere. */
@@ -73,7 +73,7 @@ export type Config = {
   /** The absolute lifetime of a user's consent to a partner app. */
   grantDays: number;
   mailFrom: string;
-  /** The page that shows the mails of a sandbox. Only the sandbox sets it. */
+  /** The page that shows the sandbox's mail. Only the sandbox sets it. */
   mailboxUrl?: string;
   /** Networks of the proxies whose `X-Forwarded-For` is trusted. */
   trustProxy: string[];
@@ -90,8 +90,8 @@ export type Config = {
   /** In order of preference. */
   rpcUrls: Partial<Record<ChainName, string[]>>;
   /**
-   * Minimum milliseconds between two checks for a chain's new head under load. Null = derived from the chain's block
-   * time.
+   * Under load, the minimum number of milliseconds between two checks for a chain's new head. Null = derived from the
+   * chain's block time.
    */
   rpcFreshnessMs: number | null;
   /** Null = no sanctions list. */
@@ -107,22 +107,22 @@ export type Config = {
   supplierKey: OperatorKey | null;
   /**
    * The key of every EVM role that has no key in `roleKeys`, except the `supplier` role. Null = this process does not
-   * act in such roles.
+   * act in these roles.
    */
   operatorKey: OperatorKey | null;
-  /** The key of every Solana role that has no key in `roleKeys`. Null = this process does not act in such roles. */
+  /** The key of every Solana role that has no key in `roleKeys`. Null = this process does not act in these roles. */
   solanaKey: OperatorKey | null;
-  /** Separate keys of roles, each for one chain or for all EVM chains. */
+  /** Keys for single roles, each on one chain or on all EVM chains. */
   roleKeys: RoleKey[];
   /** Replaced operator keys whose transactions are still tracked. */
   retiredKeys: RetiredKey[];
   /** How to reach the venue that prices tokenized assets. Null = tokenized swaps are unavailable. */
   venue: VenueSettings | null;
-  /** Attestations that are valid for longer than this are refused. */
+  /** The maximum validity of an attestation. Attestations that are valid for longer are refused. */
   attestationMaxSeconds: number;
   /** Maximum fee per unit of gas, in wei. */
   operatorMaxFee: bigint;
-  /** Maximum fees for single chains, which take precedence over `operatorMaxFee`. */
+  /** Maximum fees for individual chains. They take precedence over `operatorMaxFee`. */
   operatorMaxFees: Partial<Record<EvmChainName, bigint>>;
   /** Maximum tip per unit of gas, in wei. */
   operatorMaxTip: bigint;
@@ -167,8 +167,8 @@ export function loadConfig(env: Environment = process.env): Config {
 }
 
 /**
- * Reads the configuration of a node without creating anything. If a setting has a problem, its member may be null or
- * empty, even if the type of the member forbids this.
+ * Reads the configuration of a node without creating anything. If a setting has a problem, its member of `config` may
+ * be null or empty, even where the type forbids it.
  */
 export function inspectConfig(env: Environment = process.env): { config: Config; problems: string[] } {
   const source = openSource(env, env.CAUSEWAY_PROFILE === 'production', 'node');
@@ -276,7 +276,7 @@ function readSandboxSecret(dataDir: string): Buffer[] | undefined {
   return existsSync(file) ? [Buffer.from(readFileSync(file, 'utf8'), 'base64')] : undefined;
 }
 
-/** Creates the data directory. Throws `ConfigError` if it cannot be written. */
+/** Creates the data directory. Throws `ConfigError` if the directory cannot be created or is not writable. */
 export function makeDataDir(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true });
@@ -289,7 +289,7 @@ export function makeDataDir(dataDir: string): void {
   }
 }
 
-/** Returns the secret from the data directory. If there is none yet, generates and stores a secret. */
+/** Returns the secret from the data directory. If there is none yet, generates a secret and stores it there. */
 function createSandboxSecret(dataDir: string): Buffer {
   const [known] = readSandboxSecret(dataDir) ?? [];
   if (known !== undefined) return known;

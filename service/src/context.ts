@@ -18,7 +18,7 @@ import type { Supplier } from './wallets/allow-list-supplier.ts';
 import type { Sanctions } from './wallets/sanctions.ts';
 import type { WebhookSender } from './webhooks/sender.ts';
 
-/** Every long-lived object of a node. `compose.ts` builds it once; functions receive it as an argument. */
+/** All long-lived objects of a node. `compose.ts` builds the context once; functions receive it as an argument. */
 export type Context = Kernel & {
   guard: TokenGuard;
   oauth: OAuth;
@@ -43,7 +43,9 @@ export type Context = Kernel & {
   streams: EventStreams;
   webhooks: WebhookSender;
   readiness: Readiness;
-  /** Throws `account_restricted` if the user is on hold. Every API request that writes for a user calls it. */
+  /**
+   * Throws `account_restricted` if the user is on hold. Every API request that writes for a user calls this function.
+   */
   assertMayWrite(userId: string): Promise<void>;
   /** Records in the audit log that a caller was refused. Returns immediately and never throws. */
   recordRefusal(refusal: Decision): void;
@@ -52,6 +54,6 @@ export type Context = Kernel & {
    * in this transaction. Every POST must therefore make its last write in this transaction.
    */
   commitReply<T>(work: (tx: Db) => Promise<T>): Promise<T>;
-  /** Returns the context for a partner's requests. Partners take turns at using the database and the providers. */
+  /** Returns the context for a partner's requests. Partners take turns using the database and the providers. */
   forPartner(partnerId: string): Context;
 };

@@ -8,25 +8,28 @@ export function redactKeys(text: string): string {
   return text.replace(KEY_LIKE, '[redacted]');
 }
 
-/** What is wrong in a settings file. Names the member, never its value: an operator may have pasted a key by mistake. */
+/**
+ * A problem in a settings file. The message names the member but never its value, because an operator may have pasted a
+ * key there by mistake.
+ */
 export class InvalidMember extends Error {
   constructor(message: string) {
     super(redactKeys(message));
   }
 }
 
-/** Throws `InvalidMember` if the file is not readable JSON. */
+/** Parses a JSON file. Throws `InvalidMember` if the file cannot be read or is not valid JSON. */
 export function readJsonFile(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    // The message of a SyntaxError quotes the file.
+    // The message of a SyntaxError would quote the file.
     if (error instanceof SyntaxError) throw new InvalidMember('the file is not valid JSON');
     throw new InvalidMember(`the file cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
 }
 
-/** Throws `InvalidMember` with this problem if the value is not an object. */
+/** Returns the value if it is an object. Otherwise throws `InvalidMember` with `problem` as its message. */
 export function toObject(problem: string, value: unknown): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new InvalidMember(problem);
   return value as Record<string, unknown>;

@@ -87,7 +87,7 @@ function readRetired(source: Source, text: string): OperatorKey {
   return readKmsKey(source, text);
 }
 
-/** Adds the settings that all keys share: the policy, and the folder with the record of what the keys have signed. */
+/** Adds the settings that all keys share: the policy, and the folder that records what the keys have signed. */
 export function withLimits(source: Source, key: OperatorKey | null): OperatorKey | null {
   if (key === null) return null;
   return { ...key, policy: readPolicyFile(source), spendFolder: source.read('OPERATOR_SPEND_DIR') };

@@ -58,7 +58,7 @@ export function url(protocols: readonly string[], sandbox: readonly string[] = [
   };
 }
 
-/** The URL of a database, on one host or several. */
+/** The URL of a database on one host or on several. */
 export const databaseUrl: Parser<string> = {
   expects: 'a URL that starts with postgres:// or postgresql://, with one host or several: one:5432,two:5432',
   parse: (value) => {
@@ -70,7 +70,7 @@ export const databaseUrl: Parser<string> = {
 /** A URL that must use TLS in production. */
 export const providerUrl = url(['https:'], ['http:']);
 
-/** Comma-separated values, trimmed; empty ones are dropped. */
+/** Comma-separated values. Trims them and drops empty ones. */
 export const list: Parser<string[]> = { expects: 'a comma-separated list', parse: splitList };
 
 /** A country, or some of its regions, given as ISO 3166-2 codes without the country prefix. */
@@ -141,7 +141,7 @@ export const privateKey: Parser<Hex> = {
   },
 };
 
-/** An Ed25519 seed, alone or followed by its public key as Solana's tools write it. */
+/** An Ed25519 seed, alone or followed by its public key, which is how Solana's tools write it. */
 export const solanaKey: Parser<Buffer> = {
   expects: (isProduction) =>
     `an Ed25519 key in base58, or a JSON array of 64 numbers${isProduction ? ', that is not one of the published sandbox keys' : ''}`,

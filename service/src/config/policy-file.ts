@@ -64,9 +64,8 @@ function readChain(name: string, value: unknown): ChainPolicy {
       permissions === undefined ? null : new Map([['permissions', toAmount(problem, permissions)]]);
     return { ...policy, dailyAmounts };
   };
-  // If a chain has daily amounts, a role can sign only amounts of the tokens listed there. The supplier signs
-  // permissions, not token amounts, and could then sign nothing. So the supplier gets a policy without these daily
-  // amounts.
+  // If a chain has daily amounts, its roles can move only the tokens listed there. The supplier signs permissions,
+  // which move no tokens, so under these limits it could sign nothing. It therefore gets a policy without them.
   const isSpecial = (role: KeyRole) => role === 'supplier' && isEvm && chain.dailyAmounts !== null;
   const named = KEY_ROLES.filter((role) => own.some(([name]) => name === role) || isSpecial(role));
   if (named.length === 0) return chain;

@@ -5,7 +5,7 @@ export type IdentitySettings = {
   url: string;
   appToken: string;
   secret: string;
-  /** A webhook may be signed with any of these secrets, so that they can be rotated. */
+  /** A webhook may be signed with any of these secrets, so that a secret can be rotated. */
   webhookSecrets: readonly string[];
 };
 
@@ -67,9 +67,7 @@ export function readDocumentSettings(source: Source): DocumentSettings | null {
   };
 }
 
-/**
- * Returns null if no venue is configured. In that case the service refuses to start if there are tokenized swap offers.
- */
+/** Returns null if no venue is configured. The service then refuses to start if there are tokenized swap offers. */
 export function readVenueSettings({ read, problems }: Source): VenueSettings | null {
   const url = read('ONDO_URL');
   const apiKey = read('ONDO_API_KEY');

@@ -10,8 +10,8 @@ const SETTING = 'OPERATOR_KEYS_FILE';
 
 /**
  * Reads `OPERATOR_KEYS_FILE`, a JSON object. Each member is either a role, for all EVM chains, or a chain that contains
- * roles. Each role names a key file or a KMS key. If only other nodes have the key, the role names the address of the
- * key instead. The JSON file itself holds no secret. If the file is invalid, the process does not start.
+ * roles. Each role specifies a key file or a KMS key. If only other nodes have the key, the role specifies the key's
+ * address instead. The JSON file itself holds no secrets. If the file is invalid, the process does not start.
  */
 export function readRoleKeys(source: Source): RoleKey[] {
   const file = source.read(SETTING);

@@ -1,6 +1,6 @@
 import type { Source } from './read.ts';
 
-/** Returns whether only this machine can reach a server that listens on the host. */
+/** Returns whether a server that listens on this host can be reached only from this machine. */
 export function isLoopback(host: string): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
 }

@@ -13,7 +13,8 @@ export type Setting<T = unknown> = Parser<T> & {
   /** Shown in the documentation in place of a default that is not a fixed value. */
   defaultNote?: string;
   /**
-   * `true` if production does not start without the setting. A string states the condition under which it is required.
+   * `true` if production does not start without the setting. A string states the condition under which the setting is
+   * required.
    */
   required?: true | string;
 };
