@@ -241,7 +241,7 @@ test('the policy file limits the operator key to its contracts, and a wrong file
     ],
     [
       inChain(', "roles": {"quote": {"daily_permissions": "1"}}'),
-      'ethereum_mainnet.roles.quote.daily_permissions is only for suppliers',
+      'ethereum_mainnet.roles.quote.daily_permissions is allowed only for the supplier role',
     ],
     [
       inChain(', "roles": {"supplier": {"daily_permissions": 1}}'),
@@ -328,9 +328,7 @@ test('the keys file gives roles and chains keys of their own, with the policy, a
     expect(() => loadConfig({ ...production, ...aws, [name]: pasted })).toThrow(
       `${name}: must be a readable file; ${process.cwd()}/[redacted] does not exist`,
     );
-  expect(() => load(`{"commit": {"address": "${pasted}"}}`)).toThrow(
-    'the address of commit is not an address',
-  );
+  expect(() => load(`{"commit": {"address": "${pasted}"}}`)).toThrow('the address of commit is invalid');
   expect(() => load('{')).toThrow('; the file is not valid JSON');
   expect(() => load('{"commit": {"file": "/nowhere"}}')).toThrow('/nowhere does not exist');
   for (const role of [{ commit: { file: dataDir } }, { solana_mainnet: { commit: { file: dataDir } } }])
@@ -353,5 +351,5 @@ test('the keys file gives roles on a Solana cluster keys of that protocol', () =
   for (const role of ['quote', 'supplier'])
     expect(() => load({ [role]: { file: secret } })).toThrow(`${role} is not a role on solana_mainnet`);
   writeFileSync(String(secret), `0x${'22'.repeat(32)}\n`);
-  expect(() => load(keys)).toThrow('OPERATOR_KEYS_FILE: must be a file with an Ed25519 key');
+  expect(() => load(keys)).toThrow('OPERATOR_KEYS_FILE: must be a file that contains an Ed25519 key');
 });

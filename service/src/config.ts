@@ -175,16 +175,16 @@ export function inspectConfig(env: Environment = process.env): { config: Config;
   const { problems, isProduction } = source;
   const config = { ...readConfig(env, source), sandboxPublic: readSandboxExposure(source) };
   if (isProduction && config.clock === 'test')
-    problems.push('CAUSEWAY_CLOCK: must not be test in production; the test clock is part of the sandbox');
+    problems.push('CAUSEWAY_CLOCK: must not be "test" in production; the test clock is part of the sandbox');
   if (isProduction && config.demo)
-    problems.push('CAUSEWAY_DEMO: must not be on in production; the demo app is part of the sandbox');
+    problems.push('CAUSEWAY_DEMO: must not be "on" in production; the demo app is part of the sandbox');
   const isUnlisted = source.read('SANCTIONS') === 'none';
   if (isProduction && !isUnlisted && !env.SANCTIONS_FILE)
     problems.push('SANCTIONS_FILE: is required in production; set SANCTIONS=none to run without a list');
   if (config.rateLimits === 'redis' && config.redisUrl === null)
-    problems.push('REDIS_URL: is required by RATE_LIMITS=redis');
+    problems.push('REDIS_URL: is required with RATE_LIMITS=redis');
   if (isUnlisted && config.sanctionsFile !== null)
-    problems.push('SANCTIONS: must not be none together with SANCTIONS_FILE');
+    problems.push('SANCTIONS: must not be "none" if SANCTIONS_FILE is set');
   return { config, problems };
 }
 
@@ -284,7 +284,7 @@ export function makeDataDir(dataDir: string): void {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new ConfigError([
-      `CAUSEWAY_DATA: ${dataDir} cannot be written (${code}); set it to a writable directory`,
+      `CAUSEWAY_DATA: ${dataDir} is not writable (${code}); set CAUSEWAY_DATA to a writable directory`,
     ]);
   }
 }

@@ -152,13 +152,13 @@ describe('a start that cannot succeed', () => {
     await solana.stop();
   });
 
-  test('names the data directory that cannot be written', async () => {
+  test('names the data directory that is not writable', async () => {
     const file = join(dataDir, 'file');
     writeFileSync(file, '');
     await expectRefusal(
       ['serve'],
       { CAUSEWAY_DATA: join(file, 'data') },
-      /CAUSEWAY_DATA: .* cannot be written/,
+      /CAUSEWAY_DATA: .* is not writable/,
     );
   });
 

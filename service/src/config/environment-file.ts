@@ -26,11 +26,11 @@ const VALUES: Partial<Record<SettingName, string>> = {
 };
 
 const INTRODUCTION = [
-  'Settings of a Causeway node in production. "causeway init" writes this file with generated secrets.',
-  `Replace every ${PLACEHOLDER} with your own value: no process starts while one is left. Then run "causeway doctor".`,
-  'Lines that start with # are optional and show the default. The file holds secrets: let only the service read it, and',
-  'keep it out of version control.',
-  'Write NAME=value without quotes and spaces, so that systemd, containers and shells all read the same value.',
+  'Settings for a Causeway node in production. "causeway init" writes this file with generated secrets.',
+  `Replace every ${PLACEHOLDER} with your own value: no process starts until all are replaced. Then run "causeway doctor".`,
+  'Commented-out settings are optional and show their defaults. The file holds secrets: let only the service read it,',
+  'and keep it out of version control.',
+  'Write NAME=value without quotes or spaces, so that systemd, containers and shells all read the same value.',
 ];
 
 const WIDTH = 118;

@@ -52,7 +52,7 @@ export function readSolanaKeyFile(
   const parsed = solanaKey.parse(text, isProduction);
   if (parsed !== undefined) return { kind: 'local', privateKey: parsed };
   problems.push(
-    `${setting}: must be a file with ${expectedOf(solanaKey, isProduction)}; ${redactKeys(file)} is not`,
+    `${setting}: must be a file that contains ${expectedOf(solanaKey, isProduction)}; ${redactKeys(file)} does not`,
   );
   return null;
 }
@@ -82,7 +82,7 @@ function readRetired(source: Source, text: string): OperatorKey {
   // No KMS key id contains an equals sign.
   if (text === '' || text.startsWith('0x') || text.includes('='))
     source.problems.push(
-      'OPERATOR_RETIRED_KEYS: must be a comma-separated list of private keys or KMS key ids, each alone or after commit= or refund=',
+      'OPERATOR_RETIRED_KEYS: must be a comma-separated list of private keys or KMS key ids, each with an optional prefix "commit=" or "refund="',
     );
   return readKmsKey(source, text);
 }

@@ -60,7 +60,8 @@ export function url(protocols: readonly string[], sandbox: readonly string[] = [
 
 /** The URL of a database on one host or on several. */
 export const databaseUrl: Parser<string> = {
-  expects: 'a URL that starts with postgres:// or postgresql://, with one host or several: one:5432,two:5432',
+  expects:
+    'a URL that starts with postgres:// or postgresql:// and has one host or several, such as one:5432,two:5432',
   parse: (value) => {
     const isValid = (each: string) => URL.canParse(each) && /^postgres(ql)?:$/.test(new URL(each).protocol);
     return splitHosts(value).every(isValid) ? value.replace(/\/$/, '') : undefined;
@@ -77,7 +78,7 @@ export const list: Parser<string[]> = { expects: 'a comma-separated list', parse
 export type Area = { country_iso_2: string; regions?: string[] };
 
 export const areas: Parser<Area[]> = {
-  expects: 'a comma-separated list of codes like KP and UA-43, or none',
+  expects: 'a comma-separated list of codes such as KP and UA-43, or "none"',
   parse: (value) => {
     const codes = value === 'none' ? [] : splitList(value).map((code) => code.toUpperCase());
     if (!codes.every((code) => /^[A-Z]{2}(-[A-Z0-9]{1,3})?$/.test(code))) return undefined;
@@ -116,7 +117,7 @@ const NAMED_NETWORKS: Record<string, string[]> = {
 /** Networks of proxies: CIDRs, addresses, `loopback` and `private`. */
 export const proxies: Parser<string[]> = {
   expects:
-    'none, or a comma-separated list of the networks of your proxies: loopback, private, 10.1.0.0/16 or 192.0.2.7',
+    '"none", or a comma-separated list of proxy networks such as loopback, private, 10.1.0.0/16 or 192.0.2.7',
   parse: (value) => {
     if (value === 'none' || value === 'false') return [];
     const networks = splitList(value).flatMap((each) => NAMED_NETWORKS[each] ?? [each]);
@@ -126,14 +127,14 @@ export const proxies: Parser<string[]> = {
 };
 
 export const mailAddress: Parser<string> = {
-  expects: 'an email address, such as Causeway <no-reply@example.com>',
+  expects: 'an email address, such as "Causeway <no-reply@example.com>"',
   parse: (value) =>
     /^([^<>\r\n]+ <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/.test(value) ? value : undefined,
 };
 
 export const privateKey: Parser<Hex> = {
   expects: (isProduction) =>
-    `a private key: 0x and 64 hexadecimal digits${isProduction ? ' that is not one of the published sandbox keys' : ''}`,
+    `a private key (0x and 64 hexadecimal digits)${isProduction ? ' that is not one of the published sandbox keys' : ''}`,
   parse: (value, isProduction) => {
     if (!/^0x[0-9a-fA-F]{64}$/.test(value) || !isPrivate(Buffer.from(value.slice(2), 'hex')))
       return undefined;
@@ -144,7 +145,7 @@ export const privateKey: Parser<Hex> = {
 /** An Ed25519 seed, alone or followed by its public key, which is how Solana's tools write it. */
 export const solanaKey: Parser<Buffer> = {
   expects: (isProduction) =>
-    `an Ed25519 key in base58, or a JSON array of 64 numbers${isProduction ? ', that is not one of the published sandbox keys' : ''}`,
+    `an Ed25519 key (in base58 or as a JSON array of 64 numbers)${isProduction ? ' that is not one of the published sandbox keys' : ''}`,
   parse: (value, isProduction) => {
     const bytes = decodeSolanaKey(value);
     if (bytes === null || (bytes.length !== 32 && bytes.length !== 64)) return undefined;
@@ -178,7 +179,7 @@ export const secrets: Parser<Buffer[]> = {
 
 /** `Name: value`. */
 export const header: Parser<{ name: string; value: string }> = {
-  expects: 'a header whose value has at least 16 characters, such as X-Key: 0123456789abcdef',
+  expects: 'a header with a value of at least 16 characters, such as "X-Key: 0123456789abcdef"',
   parse: (value) => {
     const match = /^([A-Za-z0-9-]{1,100}):\s*(\S.{15,})$/.exec(value);
     return match === null

@@ -56,7 +56,7 @@ function readChain(name: string, value: unknown): ChainPolicy {
     const { daily_permissions: permissions, ...rest } = toObject(`${path} must be an object`, members);
     const policy = readLimits(toAddress, path, rest, chain);
     if (role !== 'supplier' && permissions !== undefined)
-      throw new InvalidMember(`${path}.daily_permissions is only for suppliers`);
+      throw new InvalidMember(`${path}.daily_permissions is allowed only for the supplier role`);
     if (role !== 'supplier') return policy;
     // Permissions move no tokens, so only their number is limited.
     const problem = `${path}.daily_permissions must be a number of permissions, as a string`;

@@ -52,7 +52,7 @@ export function readDocumentSettings(source: Source): DocumentSettings | null {
   const webhookHeader = read('DOCUSEAL_WEBHOOK_HEADER');
   if (webhookSecrets.length === 0 && webhookHeader === null)
     problems.push(
-      'DOCUSEAL_WEBHOOK_SECRET: is required with DOCUSEAL_URL, or DOCUSEAL_WEBHOOK_HEADER for installations that do not sign webhooks',
+      'DOCUSEAL_WEBHOOK_SECRET: is required with DOCUSEAL_URL; if your DocuSeal installation does not sign webhooks, set DOCUSEAL_WEBHOOK_HEADER instead',
     );
   return {
     url,

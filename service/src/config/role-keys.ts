@@ -33,10 +33,11 @@ export function readRoleKeys(source: Source): RoleKey[] {
 }
 
 function readRole(source: Source, role: string, chain: string | null, value: unknown): RoleKey[] {
-  if (!isKeyRole(role)) throw new InvalidMember(`${role} is not one of ${KEY_ROLES.join(', ')} or a chain`);
+  if (!isKeyRole(role))
+    throw new InvalidMember(`${role} is neither a role (${KEY_ROLES.join(', ')}) nor a chain`);
   const [[member = '', reference] = [], ...more] = entriesOf(value);
   if (more.length > 0 || typeof reference !== 'string' || reference === '')
-    throw new InvalidMember(`${role} needs one of file, kms and address`);
+    throw new InvalidMember(`${role} must have exactly one of "file", "kms" and "address"`);
   const isSolana = SOLANA_CHAIN_NAMES.some((name) => name === chain);
   if (isSolana && !SENDING_ROLES.some((each) => each === role))
     throw new InvalidMember(`${role} is not a role on ${chain}`);
@@ -55,21 +56,21 @@ function openReference(
 ): OperatorKey | null {
   if (member === 'file') return readFile(source, SETTING, reference);
   if (member === 'kms') return readKmsKey(source, reference);
-  throw new InvalidMember(`${member} is not one of file, kms and address`);
+  throw new InvalidMember(`${member} is not one of "file", "kms" and "address"`);
 }
 
 /** Reads the address of a key that only other nodes have. */
 function readAddress(role: string, isSolana: boolean, address: string): string {
   if (!SENDING_ROLES.some((each) => each === role))
-    throw new InvalidMember(`${role} needs one of file and kms, because every node signs in this role`);
+    throw new InvalidMember(`${role} must have "file" or "kms", because every node signs in this role`);
   if (!(isSolana ? SOLANA_ADDRESS : EVM_ADDRESS).test(address))
-    throw new InvalidMember(`the address of ${role} is not an address`);
+    throw new InvalidMember(`the address of ${role} is invalid`);
   return isSolana ? address : address.toLowerCase();
 }
 
 function chainOf(name: string): string {
   if (CHAIN_NAMES.some((chain) => chain === name)) return name;
-  throw new InvalidMember(`${name} is not a role or a chain`);
+  throw new InvalidMember(`${name} is neither a role nor a chain`);
 }
 
 function entriesOf(value: unknown): [string, unknown][] {

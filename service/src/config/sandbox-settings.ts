@@ -13,11 +13,11 @@ export function readSandboxExposure({ read, problems, isProduction }: Source): b
   const isPublic = read('CAUSEWAY_SANDBOX_PUBLIC') === 'yes';
   if (isProduction) {
     if (isPublic)
-      problems.push('CAUSEWAY_SANDBOX_PUBLIC: must not be set in production; it is part of the sandbox');
+      problems.push('CAUSEWAY_SANDBOX_PUBLIC: must not be set in production; it applies only to the sandbox');
     return false;
   }
   const advice =
-    'set CAUSEWAY_PROFILE=production, or CAUSEWAY_SANDBOX_PUBLIC=yes if everyone who reaches it may use the sandbox';
+    'set CAUSEWAY_PROFILE=production, or set CAUSEWAY_SANDBOX_PUBLIC=yes if anyone who can reach the sandbox may use it';
   if (!isPublic && !isLoopback(read('HOST')))
     problems.push(`HOST: must be a loopback address in the sandbox; ${advice}`);
   if (!isPublic && read('PUBLIC_URL')?.startsWith('https:'))

@@ -5,7 +5,7 @@ import { setting } from './setting.ts';
 export const SERVICE = {
   CAUSEWAY_PROFILE: setting(
     oneOf('sandbox', 'production'),
-    '`sandbox` runs everything on this machine with simulated providers; `production` refuses every part of the sandbox.',
+    '`sandbox` runs everything on this machine with simulated providers; `production` allows no sandbox features.',
     { default: 'sandbox' },
   ),
   HOST: setting(parsers.host, 'The address that the API listens on.', { default: '127.0.0.1' }),
@@ -14,17 +14,17 @@ export const SERVICE = {
   }),
   PUBLIC_URL: setting(
     url(['https:'], ['http:']),
-    'The base URL under which partners and users reach the service.',
+    'The base URL at which partners and users reach the service.',
     { required: true, defaultNote: 'the listening address' },
   ),
   TRUST_PROXY: setting(
     parsers.proxies,
-    'The networks of the reverse proxies whose `X-Forwarded-For` counts, comma-separated: CIDRs, addresses, `loopback` or `private`.',
+    'The networks of the reverse proxies whose `X-Forwarded-For` is trusted, comma-separated: CIDRs, addresses, `loopback` or `private`.',
     { default: 'none' },
   ),
   REQUEST_TIMEOUT_SECONDS: setting(
     integer(1, 600),
-    'The timeout, in seconds, for a client to send a request or to read the reply. Slower connections are closed.',
+    'How many seconds a client may take to send a request or to read the reply. The service closes connections that take longer.',
     { default: '30' },
   ),
   PARTNER_CONCURRENCY: setting(
@@ -42,14 +42,20 @@ export const SERVICE = {
     'The expected wait for a database connection, in milliseconds, above which a node answers 503 `unavailable` instead of queueing.',
     { sandbox: '20000', production: '1000' },
   ),
-  METRICS_HOST: setting(parsers.host, 'The address of the Prometheus metrics.', { default: '127.0.0.1' }),
-  METRICS_PORT: setting(integer(0, 65535), 'The port of the Prometheus metrics. `0` picks a free one.', {
-    sandbox: '0',
-    production: '9464',
+  METRICS_HOST: setting(parsers.host, 'The address that the Prometheus metrics server listens on.', {
+    default: '127.0.0.1',
   }),
+  METRICS_PORT: setting(
+    integer(0, 65535),
+    'The port that the Prometheus metrics server listens on. `0` picks a free one.',
+    {
+      sandbox: '0',
+      production: '9464',
+    },
+  ),
   LOG_LEVEL: setting(
     oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
-    'The least severe level that is logged: `fatal`, `error`, `warn`, `info`, `debug`, `trace`, or `silent` for none.',
+    'The least severe level to log: `fatal`, `error`, `warn`, `info`, `debug`, `trace`, or `silent` for none.',
     { default: 'info' },
   ),
   OTEL_EXPORTER_OTLP_ENDPOINT: setting(
@@ -69,7 +75,7 @@ export const SERVICE = {
   ),
   CAUSEWAY_SECRET: setting(
     parsers.secrets,
-    'The secret that stored data is encrypted with: 32 random bytes in base64 (`openssl rand -base64 32`). To rotate it, append the new secret after a comma and restart every node, then put it first and restart every node, then run `causeway keys rotate`, and remove the old one a day later.',
+    'The secret that encrypts stored data: 32 random bytes in base64 (`openssl rand -base64 32`). To rotate it, append the new secret after a comma and restart every node. Then put the new secret first and restart every node again. Finally, run `causeway keys rotate`, and remove the old secret a day later.',
     { required: true, defaultNote: 'generated in the data directory' },
   ),
 };

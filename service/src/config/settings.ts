@@ -10,29 +10,29 @@ export type { Setting };
 const DATABASE = {
   DATABASE_URL: setting(
     parsers.databaseUrl,
-    'The PostgreSQL database, or a comma-separated list of its hosts, of which the primary is used: `postgres://user@one:5432,two:5432/causeway`. Any number of nodes can share one; each applies pending migrations under a lock when it starts.',
+    'The URL of the PostgreSQL database. If it lists several hosts, as in `postgres://user@one:5432,two:5432/causeway`, the service uses the primary. Any number of nodes can share a database; each node applies pending migrations under a lock when it starts.',
     { required: true, defaultNote: 'an embedded PostgreSQL' },
   ),
   DATABASE_LISTEN_URL: setting(
     parsers.databaseUrl,
-    'The same database without the pooler, if `DATABASE_URL` leads through one in transaction mode. Notifications, session locks and migrations use it.',
+    'A direct URL of the same database. Set it if `DATABASE_URL` leads through a pooler in transaction mode. Notifications, session locks and migrations use it.',
     { defaultNote: '`DATABASE_URL`' },
   ),
   DATABASE_POOL: setting(integer(2, 500), 'Connections per node.', { default: '10' }),
   EVENTS_RETENTION_DAYS: setting(integer(30, 3650), 'How many days events are kept.', { default: '90' }),
   NOTICE_RETENTION_DAYS: setting(
     integer(30, 3650),
-    'How many days the service remembers what it has mailed to a user, so that it mails nothing twice.',
+    'How many days the service remembers which mail it has sent to a user, so that it sends nothing twice.',
     { default: '365' },
   ),
   ORDER_RETENTION_DAYS: setting(
     integer(7, 3650),
-    'How many days tokenized orders without a trade are kept. Trades are business records and are kept.',
+    'How many days tokenized orders without a trade are kept. Orders with a trade are business records and are not deleted.',
     { default: '90' },
   ),
   AUDIT_RETENTION_DAYS: setting(
     integer(365, 36_500),
-    'How many days the audit log and the record of who read personal data are kept. Deleted entries leave a signed start, from which `causeway audit verify` continues.',
+    'How many days the audit log and the record of who read personal data are kept. When old entries are deleted, a signed start takes their place, and `causeway audit verify` continues from there.',
     { default: '3650' },
   ),
 };
@@ -40,12 +40,12 @@ const DATABASE = {
 const SANDBOX = {
   CAUSEWAY_DATA: setting(
     parsers.path,
-    'The data directory: the embedded database, the sandbox state and the generated secret.',
+    'The directory for the embedded database, the sandbox state and the generated secret.',
     { default: '.causeway' },
   ),
   CAUSEWAY_SANDBOX_PUBLIC: setting(
     oneOf('yes'),
-    '`yes` lets the sandbox listen on a host that is not loopback, have an `https` public URL and answer `/sandbox` through proxies, for containers. Anyone who reaches it can sign in as anyone. Not allowed in production.',
+    '`yes` opens the sandbox to other machines, for example in a container: it may then listen on a non-loopback host, have an `https` public URL and answer `/sandbox` through proxies. Anyone who can reach it can sign in as anyone. Not allowed in production.',
     {},
   ),
   CAUSEWAY_CLOCK: setting(
@@ -68,7 +68,7 @@ const MAIL = {
   ),
   SMTP_TLS: setting(
     oneOf('required', 'optional'),
-    '`required` sends mail only over TLS; `optional` also accepts a server without it, such as a relay on this machine.',
+    '`required` sends mail only over TLS; `optional` also accepts a server without TLS, such as a relay on this machine.',
     { sandbox: 'optional', production: 'required' },
   ),
   GRANT_DAYS: setting(integer(1, 3650), 'How many days a user stays connected to an app.', {
@@ -83,7 +83,7 @@ const MAIL = {
 const KEYS = {
   OPERATOR_KEY: setting(
     parsers.privateKey,
-    'The private key that commits and refunds participations on sale funds. Set at most one of `OPERATOR_KEY`, `OPERATOR_KEY_FILE` and `OPERATOR_KMS_KEY`; without any, this process settles nothing.',
+    'The private key that commits and refunds participations in sale funds. Set at most one of `OPERATOR_KEY`, `OPERATOR_KEY_FILE` and `OPERATOR_KMS_KEY`; without any of them, this process settles nothing.',
     { defaultNote: 'a sandbox key', required: 'tokenized swaps are offered' },
   ),
   OPERATOR_KEY_FILE: setting(parsers.path, 'A file that contains the operator key.', {}),
@@ -94,12 +94,12 @@ const KEYS = {
   ),
   OPERATOR_KEYS_FILE: setting(
     parsers.path,
-    'A JSON file that gives roles separate keys, on all EVM chains, on one, or on a Solana cluster: `{"refund": {"kms": "alias/refund"}, "base_mainnet": {"commit": {"file": "/run/secrets/commit"}}, "solana_mainnet": {"refund": {"kms": "alias/solana-refund"}}}`. Roles: `commit` (also revokes wallets on allow-lists), `refund`, `quote` (tokenized swaps), `supplier`. A role without a key uses the operator key, except `supplier`, which uses `SUPPLIER_KEY`. Solana has `commit` and `refund` only, with Ed25519 keys. `{"address": "0x…"}` in place of a `commit` or `refund` key says that only other nodes have it. Each key signs for its roles only.',
+    'A JSON file that gives roles separate keys, on all EVM chains, on one EVM chain or on a Solana cluster: `{"refund": {"kms": "alias/refund"}, "base_mainnet": {"commit": {"file": "/run/secrets/commit"}}, "solana_mainnet": {"refund": {"kms": "alias/solana-refund"}}}`. Roles: `commit` (also revokes wallets on allow-lists), `refund`, `quote` (tokenized swaps), `supplier`. A role without a key uses the operator key, except `supplier`, which uses `SUPPLIER_KEY`. On Solana, only `commit` and `refund` exist, and their keys are Ed25519 keys. `{"address": "0x…"}` in place of a `commit` or `refund` key means that only other nodes have the key. Each key signs only for its own roles.',
     { defaultNote: 'the operator key has every role' },
   ),
   OPERATOR_KMS_ENDPOINT: setting(
     url(['https:', 'http:']),
-    'A KMS endpoint that replaces the default of the region.',
+    "A KMS endpoint to use instead of the region's default.",
     { defaultNote: "the region's endpoint" },
   ),
   AWS_REGION: setting(parsers.text, 'The region of the KMS key.', { required: 'a key is in KMS' }),
@@ -108,22 +108,22 @@ const KEYS = {
   AWS_SESSION_TOKEN: setting(parsers.text, 'The session token of temporary AWS credentials.', {}),
   OPERATOR_RETIRED_KEYS: setting(
     parsers.list,
-    'Replaced operator keys, comma-separated: private keys, or KMS key ids, each with `commit=` or `refund=` in front if it had only that role. The service follows their transactions until the last one is final, and sends nothing new from them. It refuses to start while a replaced key that is not listed has such transactions.',
+    'Replaced operator keys, comma-separated: private keys or KMS key ids. If a key had only one role, put `commit=` or `refund=` in front of it. The service tracks the transactions of these keys until the last one is final, and sends nothing new from these keys. It refuses to start while a replaced key that is not listed has transactions that are not final.',
     {},
   ),
   OPERATOR_POLICY_FILE: setting(
     parsers.path,
-    'A JSON file that lists what the keys may sign on each chain: `{"ethereum_mainnet": {"contracts": ["0x…"], "daily_fee": "2000000000000000000", "daily_amounts": {"0x…": "1000000000"}}}`. `contracts` are the funds, allow-lists and swaps, on Solana the funds and vaults. `daily_fee` (wei or lamports) and `daily_amounts` (smallest units per token) limit what each role signs in 24 hours; a token without an amount cannot be moved. `roles` replaces any of these for `commit`, `refund`, `quote` or `supplier`, whose `daily_permissions` limits how many wallets it permits. Only `contracts` is required, and a bare list of contracts works too. The signer refuses everything else, chains that are not listed included, so that a changed database cannot redirect money. Keep the file out of reach of the database. The signer always refuses to send value and to call functions other than commits, refunds and revocations.',
+    'A JSON file that lists what the keys may sign on each chain: `{"ethereum_mainnet": {"contracts": ["0x…"], "daily_fee": "2000000000000000000", "daily_amounts": {"0x…": "1000000000"}}}`. `contracts` lists the funds, allow-lists and swaps, or on Solana the funds and vaults. `daily_fee` (wei or lamports) and `daily_amounts` (smallest units per token) limit what each role signs in 24 hours. If `daily_amounts` is set, tokens that it does not list cannot be moved. `roles` overrides any of these values for `commit`, `refund`, `quote` or `supplier`. For `supplier`, `daily_permissions` also limits how many wallets it permits in 24 hours. Only `contracts` is required, and a bare list of contracts works too. The signer refuses everything else, including chains that are not listed, so that a tampered database cannot redirect money. Keep the file where the database cannot change it. With or without this file, the signer refuses to send native currency or to call functions other than commits, refunds and revocations.',
     { defaultNote: 'any contract' },
   ),
   OPERATOR_SPEND_DIR: setting(
     parsers.path,
-    'A directory in which the signers count what they sign against the limits of `OPERATOR_POLICY_FILE`, so that neither a restart nor a changed database resets them. Nodes that share the directory share the limits; otherwise each node has its own. Not on NFS.',
+    'A directory in which the signers count what they sign against the limits of `OPERATOR_POLICY_FILE`, so that neither a restart nor a tampered database resets the counts. Nodes that share the directory share the limits; otherwise each node has its own. The directory must not be on NFS.',
     { defaultNote: 'in memory' },
   ),
   SOLANA_OPERATOR_KEY: setting(
     parsers.solanaKey,
-    'The Ed25519 key that commits and refunds participations on Solana, except for roles with a key in `OPERATOR_KEYS_FILE`: base58, or the JSON array of a keypair file. Set at most one of `SOLANA_OPERATOR_KEY`, `SOLANA_OPERATOR_KEY_FILE` and `SOLANA_OPERATOR_KMS_KEY`; without any key, this process settles nothing on Solana.',
+    'The Ed25519 key that commits and refunds participations on Solana, except for roles with a key in `OPERATOR_KEYS_FILE`. Format: base58, or the JSON array of a keypair file. Set at most one of `SOLANA_OPERATOR_KEY`, `SOLANA_OPERATOR_KEY_FILE` and `SOLANA_OPERATOR_KMS_KEY`; without any of them, this process settles nothing on Solana.',
     { defaultNote: 'a sandbox key' },
   ),
   SOLANA_OPERATOR_KEY_FILE: setting(parsers.path, 'A file that contains the Solana operator key.', {}),
@@ -134,12 +134,12 @@ const KEYS = {
   ),
   SUPPLIER_KEY: setting(
     parsers.privateKey,
-    'The private key that allow-list contracts accept as their supplier. Without it no wallet can be allowed.',
+    'The private key that allow-list contracts accept as their supplier. Without it, no wallet can be added to an allow-list.',
     { defaultNote: 'a sandbox key' },
   ),
   SANCTIONS_FILE: setting(
     parsers.path,
-    'A file with one blocked wallet address per line. It is reloaded when it changes and on SIGHUP. An empty file, or one that has lost more than a fifth of its addresses, is refused and the previous list stays in use; `causeway sanctions accept` accepts it.',
+    'A file with one blocked wallet address per line. It is reloaded when it changes and on SIGHUP. If the file is empty or has lost more than a fifth of its addresses, it is refused and the previous list stays in use. `causeway sanctions accept` accepts a file that has lost addresses, but never an empty one.',
     { required: '`SANCTIONS` is not `none`' },
   ),
   SANCTIONS: setting(oneOf('none'), '`none` runs production without a sanctions list.', {}),
@@ -148,12 +148,12 @@ const KEYS = {
 const COMPLIANCE = {
   BLOCKED_COUNTRIES: setting(
     parsers.areas,
-    'Countries and regions whose residents no offer accepts, comma-separated: ISO 3166-1 codes (`KP`) and ISO 3166-2 codes (`UA-43`). `none` blocks nobody.',
+    'Countries and regions whose residents are excluded from every offer, comma-separated: ISO 3166-1 codes (`KP`) and ISO 3166-2 codes (`UA-43`). `none` blocks nobody.',
     { default: 'CU,IR,KP,UA-43,UA-40,UA-14,UA-09' },
   ),
   COUNTRY_CHANGE_POLICY: setting(
     oneOf('flag', 'review'),
-    'What happens when a user moves from a rejected to an accepted country: `flag` logs a warning and lists the change (`causeway user country-changes`); with `review` the user also waits for `causeway user approve-country`.',
+    'What happens when a user moves from a rejected to an accepted country: `flag` logs a warning and lists the change (`causeway user country-changes`); `review` also blocks the user until an operator runs `causeway user approve-country`.',
     { default: 'flag' },
   ),
 };
@@ -162,15 +162,14 @@ const PROVIDERS = {
   SUMSUB_URL: setting(parsers.providerUrl, 'The Sumsub API. Its webhooks go to `/webhooks/identity`.', {
     default: 'https://api.sumsub.com',
   }),
-  SUMSUB_APP_TOKEN: setting(
-    parsers.text,
-    'The Sumsub app token; production needs one that starts with `prd:`.',
-    { required: true, defaultNote: 'the sandbox provider' },
-  ),
+  SUMSUB_APP_TOKEN: setting(parsers.text, 'The Sumsub app token. In production, it must start with `prd:`.', {
+    required: true,
+    defaultNote: 'the sandbox provider',
+  }),
   SUMSUB_SECRET: setting(parsers.text, 'The secret of the app token.', { required: true }),
   SUMSUB_WEBHOOK_SECRET: setting(
     parsers.list,
-    'The secrets that Sumsub signs webhooks with, comma-separated, so that one can be replaced.',
+    'The secrets that Sumsub signs webhooks with, comma-separated. During a rotation, list both the old and the new secret.',
     { required: true },
   ),
   DOCUSEAL_URL: setting(parsers.providerUrl, 'The DocuSeal API. Its webhooks go to `/webhooks/documents`.', {
@@ -212,7 +211,7 @@ const PROVIDERS = {
 const WEBHOOKS = {
   WEBHOOK_ALLOW_CIDRS: setting(
     parsers.cidrList,
-    'Private networks that webhooks may be sent to, comma-separated, such as `10.1.0.0/16`. Endpoints inside them may also use `http`. Partners can reach everything that listens there.',
+    'Private networks that webhooks may be sent to, comma-separated, such as `10.1.0.0/16`. Endpoints inside them may also use `http`. Partners can then send requests to every server in these networks.',
     { defaultNote: 'loopback' },
   ),
   WEBHOOK_PROXY: setting(
@@ -232,7 +231,7 @@ const LIMIT_SETTINGS = Object.fromEntries(
 const RATE_LIMITS = {
   RATE_LIMITS: setting(
     oneOf('memory', 'postgres', 'redis'),
-    '`memory` counts per node; `postgres` shares the counters between nodes at the cost of one statement per request; `redis` shares them in the server at `REDIS_URL`, and each node counts alone while that is down.',
+    '`memory` counts per node. `postgres` shares the counters between nodes, at the cost of one statement per request. `redis` shares them through the server at `REDIS_URL`; while that server is down, each node counts on its own.',
     { default: 'memory' },
   ),
   REDIS_URL: setting(

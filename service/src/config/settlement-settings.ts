@@ -3,7 +3,7 @@ import { integer, urlList } from './parsers.ts';
 import { setting } from './setting.ts';
 
 const chains = CHAIN_NAMES.map((chain) => {
-  const description = `RPC URLs of \`${chain}\`, comma-separated, in order of preference. Configure at least two providers in production. Without a URL the chain is not supported; a node with an operator key refuses to start while the key has open transactions there.`;
+  const description = `RPC URLs of \`${chain}\`, comma-separated, in order of preference. Configure at least two providers in production. Without a URL, the chain is not supported, and a node refuses to start while its operator key has open transactions there.`;
   const options = /sepolia|devnet/.test(chain) ? { defaultNote: 'an embedded chain' } : {};
   return [`RPC_URL_${chain.toUpperCase()}`, setting(urlList, description, options)] as const;
 });
@@ -39,12 +39,12 @@ export const SETTLEMENT = {
   ),
   OPERATOR_DAILY_LIMIT_MILLIETHER: setting(
     integer(1, 999_999_999),
-    'The maximum that the operator spends on gas per chain in 24 hours, in thousandths of an ether. Settlement pauses at the limit and raises the alert `daily_limit`.',
+    'The maximum that the operator spends on gas per chain in 24 hours, in thousandths of an ether. At the limit, settlement pauses and raises the alert `daily_limit`.',
     { default: '20000' },
   ),
   SOLANA_MAX_PRIORITY_FEE: setting(
     integer(0, 999_999_999),
-    'The maximum price per compute unit that the operator pays on Solana, in millionths of a lamport. A commit uses about 2,000 units, a refund 20,000. While the market asks for more, the operator pays this price, which may delay settlement, and raises the alert `fee_cap`.',
+    'The maximum price per compute unit that the operator pays on Solana, in millionths of a lamport. A commit uses about 2,000 units, a refund 20,000. While the market price is higher, the operator pays this maximum, which may delay settlement, and raises the alert `fee_cap`.',
     { default: '1000000' },
   ),
   SOLANA_RECEIPT_DAYS: setting(
@@ -54,22 +54,22 @@ export const SETTLEMENT = {
   ),
   PENDING_TTL_HOURS: setting(
     integer(1, 8_760),
-    'A participation that was not committed this many hours after its creation fails, because the user may no longer want it.',
+    'How many hours a participation may wait for its commit. After that it fails, because the user may no longer want it.',
     { default: '24' },
   ),
   REFUND_DAILY_LIMIT_USD: setting(
     integer(0, 999_999_999),
-    'How much one person, identified by the OS user who runs the command, may refund in 24 hours, in US dollars. For more, `participation remit` and `offer refund` store a request that another OS user must confirm with `causeway participation confirm`. Set it on the nodes: commands apply the lowest limit that nodes had in the last 24 hours, so their own environment can only lower it.',
+    "How much one person, identified by the OS user who runs the command, may refund in 24 hours, in US dollars. Above that, `participation remit` and `offer refund` store a request that another OS user must confirm with `causeway participation confirm`. Set the limit on the nodes: commands apply the lowest limit that nodes had in the last 24 hours, so a command's own environment can only lower it.",
     { defaultNote: 'no limit' },
   ),
   SETTLEMENT_QUORUM_USD: setting(
     integer(0, 999_999_999),
-    'A participation above this amount in US dollars ends only when two RPC providers agree on its outcome. URLs of one registrable domain count as one provider, unless they declare theirs: `https://node.example/#provider=NAME`. Without effect on chains with a single provider.',
+    'Participations above this amount, in US dollars, end only when two RPC providers agree on the outcome. URLs with the same last two host labels, such as `example.com`, count as one provider unless they name their own: `https://node.example/#provider=NAME`. Has no effect on chains with a single provider.',
     { default: '1000' },
   ),
   RECONCILE_INTERVAL_MINUTES: setting(
     integer(1, 1_440),
-    'How often the service compares the funds of every chain with the database. A difference pauses its offer and raises the alert `unreconciled`.',
+    'How often, in minutes, the service compares the funds on every chain with the database. A difference pauses the affected offer and raises the alert `unreconciled`.',
     { default: '15' },
   ),
   ...FEE_CAPS,

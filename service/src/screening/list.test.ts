@@ -74,7 +74,7 @@ describe('the configuration', () => {
     expect(() => loadConfig({ ...production, SANCTIONS_FILE: file })).not.toThrow('SANCTIONS');
     expect(() => loadConfig({ ...production, SANCTIONS: 'off' })).toThrow('SANCTIONS: must be one of none');
     expect(() => loadConfig({ ...production, SANCTIONS: 'none', SANCTIONS_FILE: file })).toThrow(
-      'SANCTIONS: must not be none',
+      'SANCTIONS: must not be "none"',
     );
   });
 });
