@@ -3,7 +3,7 @@ import { quoteLiteral } from './quote.ts';
 import type { Database } from './tables.ts';
 import { wrapDriver } from './wrap-driver.ts';
 
-/** The statement with which Kysely commits a transaction. Its parameters are the calls that come before the commit. */
+/** The statement that Kysely sends to commit a transaction. Its parameters are the calls to make before the commit. */
 export const COMMIT = 'commit';
 
 type CommittingConnection = DatabaseConnection & { commitCalls?: string[] };

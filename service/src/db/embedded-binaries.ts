@@ -31,7 +31,7 @@ interface BinaryOptions {
   copyTo: string[];
 }
 
-/** Returns the folder with `initdb` and `postgres`. The server's user can execute both. */
+/** Returns a folder with `initdb` and `postgres` from which the server's user can execute both. */
 export async function locateBinaries({ user, native, copyTo }: BinaryOptions): Promise<string> {
   const linked = await linkLibraries(native, native).then(
     () => true,

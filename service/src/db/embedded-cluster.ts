@@ -7,7 +7,7 @@ import type { ServerUser } from './embedded-user.ts';
 
 const run = promisify(execFile);
 
-/** The binaries, the data folder, the user and the settings of the server. */
+/** The server's binaries, data folder, user and settings. */
 export interface Cluster {
   bin: string;
   dir: string;
@@ -17,15 +17,15 @@ export interface Cluster {
 
 /**
  * Returns the path that the server uses for its data folder. If this process is root, the server runs as another user,
- * who may not be able to enter the parent folders, such as root's home. On Linux, the server then starts inside the
- * data folder, and the path is its working directory.
+ * who may not be able to enter the parent folders, such as root's home. On Linux, the server therefore starts inside
+ * the data folder and uses its working directory as the path.
  */
 export function ownFolder(cluster: Cluster): string {
   return cluster.user && process.platform === 'linux' ? '/proc/self/cwd' : cluster.dir;
 }
 
 export function serverEnvironment(): NodeJS.ProcessEnv {
-  // The caller's PGDATA, PGPORT, LC_ALL and the like must not reach the server.
+  // The server must not inherit the caller's PGDATA, PGPORT, LC_ALL and the like.
   return { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 }
 
@@ -68,7 +68,9 @@ async function isCluster(dir: string): Promise<boolean> {
   }
 }
 
-/** Changes the owner of a folder that root restored from a backup: the server accepts only files of its own user. */
+/**
+ * Changes the owner of a folder that root restored from a backup: the server accepts only files that its own user owns.
+ */
 async function adoptCluster({ dir, user }: Cluster): Promise<void> {
   if (!user || (await stat(dir)).uid === user.uid) return;
   for (const name of await readdir(dir, { recursive: true }))

@@ -7,12 +7,12 @@ import { isAnswering, SOCKET_NAME } from './embedded-socket.ts';
 
 const run = promisify(execFile);
 
-/** The process that has the pid in the lock file of a cluster. */
+/** The process whose pid is in a cluster's lock file. */
 export type Holder =
   | { kind: 'none' }
   /** The pid is free or belongs to an unrelated program. */
   | { kind: 'unrelated'; pid: number }
-  /** A server of this folder. `owner` is the Causeway process that started the server, if that process still runs. */
+  /** The server of this folder. `owner` is the Causeway process that started it, if that process is still running. */
   | { kind: 'server'; pid: number; owner: number | undefined };
 
 export async function readLock(clusterDir: string): Promise<{ pid: number; ready: boolean } | undefined> {
@@ -37,7 +37,7 @@ async function inspectLinux(pid: number, clusterDir: string) {
   if (!(await isServerProcess(pid, clusterDir))) return undefined;
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
   const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // Skips the second field of the file, the name in parentheses, which may itself contain spaces and parentheses.
+  // Skips the second field of the file. It is the name in parentheses, and may itself contain spaces and parentheses.
   const parent = Number(status.slice(status.lastIndexOf(')') + 2).split(' ')[1]);
   return command === '' ? undefined : { command, parent };
 }

@@ -41,7 +41,7 @@ const MAX_LOG_BYTES = 10_000_000;
 const FORCE_STOP_MS = 7_000;
 
 /**
- * Tries once to start the server. Returns the server when it accepts connections, or the reason why it did not start.
+ * Tries once to start the server. Returns the server once it accepts connections, or the reason why it did not start.
  */
 export async function launchServer(
   cluster: Cluster,
@@ -110,12 +110,12 @@ function guardServer(child: ChildProcess, exited: Promise<void>, cluster: Cluste
     detached: true,
     ...cluster.user,
   });
-  // Ignores a guard that cannot start. If this process dies, the server then keeps running until the next start of the
-  // service stops it.
+  // Ignores a guard that cannot start. Without a guard, if this process dies, the server keeps running until the
+  // service starts again and stops it.
   guard.on('error', () => undefined);
   guard.stdin?.on('error', () => undefined);
   guard.unref();
-  // Release the guard as soon as the server exits, so that it never signals a process that reuses the pid.
+  // Releases the guard as soon as the server exits, so that the guard never signals a process that reuses the pid.
   void exited.then(() => guard.stdin?.end('gone\n'));
   return guard;
 }

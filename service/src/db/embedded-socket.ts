@@ -10,8 +10,8 @@ export const SOCKET_NAME = '.s.PGSQL.5432';
 const MAX_PATH_BYTES = 103;
 
 /**
- * Returns the folder for the cluster's socket: the cluster's own folder or, if its path is too long for a socket, a
- * link to it with a short path.
+ * Returns the folder for the cluster's socket: the cluster's own folder, or a link to it with a short path if the
+ * folder's path is too long for a socket.
  */
 export async function socketFolder(clusterDir: string): Promise<string> {
   if (fits(clusterDir)) return clusterDir;

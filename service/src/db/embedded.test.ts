@@ -36,7 +36,7 @@ beforeEach(async () => {
   logged = [];
 });
 
-/** Copies the template, with the owners of its files, into a folder of this test. */
+/** Copies the template into a folder for this test, and keeps the owners of the files. */
 function copyCluster(name: string): string {
   const folder = join(root, name);
   execFileSync('cp', ['-a', template, folder]);
@@ -179,8 +179,8 @@ test('loses no committed row when only the postmaster is killed and its backends
   const busy = new pg.Client({ connectionString: url });
   busy.on('error', () => undefined);
   await busy.connect();
-  // A busy loop that does not notice that the postmaster is gone. It ends after a minute, so that an interrupted test does
-  // not leave it behind forever.
+  // A busy loop, which does not notice that the postmaster is gone. It ends after a minute, so that an interrupted test
+  // does not leave it behind forever.
   const loop = `do $$ declare until timestamptz := clock_timestamp() + '1 minute';
     begin while clock_timestamp() < until loop end loop; end $$`;
   const lingering = busy.query(loop).catch(() => undefined);

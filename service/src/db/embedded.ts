@@ -62,8 +62,8 @@ export async function findEmbedded(dataDir: string): Promise<string | undefined>
 }
 
 /**
- * Returns the URL of the database in `dataDir`, or undefined if there is no database yet. If no running service has
- * started the server, starts it; `stop` then stops it again.
+ * Returns the URL of the database in `dataDir`, or undefined if there is no database yet. Starts the server if no
+ * running service has started it; in that case, `stop` stops it again.
  */
 export async function openEmbedded(dataDir: string): Promise<Pick<Embedded, 'url' | 'stop'> | undefined> {
   const running = await findEmbedded(dataDir);
@@ -82,8 +82,9 @@ async function startServer(cluster: Cluster, log: (message: string) => void): Pr
     await releaseCluster(cluster.dir, log);
     const result = await launchServer(cluster, log);
     if ('server' in result) return result.server;
-    // Retries two kinds of failures. If another process is starting the server, the next call of `releaseCluster`
-    // throws an error about that process. If processes of a killed server still hold its shared memory, they exit soon.
+    // Retries after two kinds of failures. If another process is starting the server, the next call to `releaseCluster`
+    // throws an error about that process. If processes of a killed server still hold its shared memory, they will exit
+    // soon.
     const isHeld = /lock file "[^"]*" (already exists|is empty)|pre-existing shared memory/.test(
       result.failure,
     );
@@ -106,8 +107,8 @@ async function ensureDatabase(url: string): Promise<void> {
 }
 
 function embeddedServer(server: Server, url: string, dir: string): Embedded {
-  // If the path of the cluster is too long for a socket, clients use a short link among the temporary files. A cleanup
-  // may remove the link, so it is recreated regularly.
+  // If the path of the cluster is too long for a socket, clients use a short link in the folder for temporary files. A
+  // cleanup may remove the link, so it is recreated regularly.
   const keepLink = setInterval(() => void socketFolder(dir).catch(() => undefined), LINK_INTERVAL_MS);
   keepLink.unref();
   return {

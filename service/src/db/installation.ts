@@ -30,7 +30,7 @@ export async function assertProfile(pool: pg.Pool, profile: Profile): Promise<vo
 export async function claimProfile(pool: pg.Pool, profile: Profile): Promise<void> {
   await assertProfile(pool, profile);
   await pool.query('insert into installation (profile) values ($1) on conflict do nothing', [profile]);
-  // Another node may have recorded the other profile in between.
+  // Another node may have recorded the other profile in the meantime.
   await assertProfile(pool, profile);
 }
 
@@ -64,8 +64,8 @@ async function tableExists(pool: pg.Pool, table: string): Promise<boolean> {
 }
 
 /**
- * Records the newest configured secret, with which this node seals. Throws `ConfigError` if the database may hold data
- * that none of the configured secrets can open.
+ * Records the newest configured secret, which this node seals data with. Throws `ConfigError` if the database may hold
+ * data that none of the configured secrets can open.
  */
 export async function claimSecrets(db: Db, sealing: Sealing): Promise<void> {
   await db.transaction().execute(async (tx) => {
@@ -91,11 +91,11 @@ export const MISSING_SECRET =
   'lacks a secret that data in this database is still sealed with; list it again after the current one, and run `causeway keys rotate` before you remove it';
 
 /**
- * How the configured secrets relate to the recorded secrets, with which data may be sealed:
+ * How the configured secrets relate to the recorded secrets, which data may be sealed with:
  * - `in use`: all recorded secrets are configured, and the newest configured secret is recorded.
  * - `not used yet`: all recorded secrets are configured, but the newest configured secret is not recorded.
  * - `incomplete`: some recorded secrets are configured and some are not.
- * - `unknown`: none of the configured secrets is recorded, but others are.
+ * - `unknown`: other secrets are recorded, but none of the configured ones.
  */
 export type SecretStanding = 'in use' | 'incomplete' | 'unknown' | 'not used yet';
 

@@ -2,8 +2,8 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Clock } from '../clock.ts';
 
 /**
- * Returns an SQL expression for the current time, to compare with expiry times in the database. It is
- * `clock.lifetime()`, or the time of the database if `clock.lifetime()` is null.
+ * Returns an SQL expression for the current time, to compare with expiry times in the database. The time is
+ * `clock.lifetime()`, or the database's own time if `clock.lifetime()` is null.
  */
 export function lifetimeNow(clock: Pick<Clock, 'lifetime'>): RawBuilder<string> {
   return sql<string>`coalesce(${clock.lifetime()}::timestamptz, now())`;

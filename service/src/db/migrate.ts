@@ -7,7 +7,7 @@ import type pg from 'pg';
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL('./migrations', import.meta.url));
 const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
-// Matches statements that control transactions. A function body also starts with `begin`, but has no semicolon after
+// Matches statements that control transactions. A function body also starts with `begin`, but without a semicolon after
 // it.
 const TRANSACTION_STATEMENT =
   /^\s*(begin(\s+(work|transaction|isolation|read)\b[^;]{0,40})?|(start\s+transaction|commit|rollback)\b[^;]{0,40})\s*;/im;
@@ -119,8 +119,8 @@ function findPending(migrations: Migration[], applied: Map<string, string>): Mig
 }
 
 /**
- * Applies a migration. If a table stays in use, gives up its lock request and tries again later. While a migration
- * waits for the lock, all other queries on the table queue behind it, so it must not wait for long.
+ * Applies a migration. If a table that it must lock stays in use, gives up waiting and tries again later. While a
+ * migration waits for the lock, all other queries on the table queue behind it, so it must not wait for long.
  */
 async function applyWithPatience(client: pg.PoolClient, migration: Migration): Promise<void> {
   for (let attempt = 1; ; attempt++) {

@@ -1,8 +1,8 @@
 import type { Listener } from './listen.ts';
 
 /**
- * A cache of database reads that notifications invalidate. While the listening connection is down, the cache serves
- * nothing and every load reads the database.
+ * A cache of database reads. Notifications invalidate its values. While the listening connection is down, the cache
+ * serves nothing and every load reads the database.
  */
 export type NotifiedCache<V> = {
   get(key: string): V | undefined;
@@ -16,7 +16,7 @@ export type NotifiedCache<V> = {
   invalidate(matches?: (value: V) => boolean): void;
 };
 
-/** The cache holds at most `maxEntries` values. A full cache evicts its oldest value to add a new one. */
+/** The cache holds at most `maxEntries` values. When full, it evicts its oldest value to add a new one. */
 export function createNotifiedCache<V>(listener: Listener, maxEntries: number): NotifiedCache<V> {
   const values = new Map<string, V>();
   const reads = new Map<string, Promise<unknown>>();

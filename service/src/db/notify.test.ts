@@ -55,7 +55,7 @@ test('does not notify after a rollback, nor with the next transaction of the con
 test('a transaction has succeeded even if its notification fails', async () => {
   const result = await open.db.transaction().execute(async (tx) => {
     await sql`create table committed (id int)`.execute(tx);
-    // PostgreSQL refuses payloads of 8000 bytes and more.
+    // PostgreSQL refuses payloads of 8000 bytes or more.
     await notifyAfterCommit(tx, 'work', 'x'.repeat(9_000));
     return 'done';
   });

@@ -33,7 +33,7 @@ type Notifier = {
 
 /**
  * Returns a notifier. While a statement is running, the notifier collects further notifications. It then sends all of
- * them in one statement. This keeps notifications cheap on a busy node.
+ * them in one statement. This makes notifications cheap on a busy node.
  */
 export function createNotifier(pool: Pick<pg.Pool, 'query'>): Notifier {
   const waiting = new Map<string, Notification>();

@@ -53,8 +53,8 @@ export interface OpenPool {
   /** The number of callers waiting for a connection. */
   waiting(): number;
   /**
-   * Returns whether a partner, or `ANONYMOUS`, has so many statements waiting for a connection that it should not add
-   * more.
+   * Returns whether a group (a partner or `ANONYMOUS`) has so many statements waiting for a connection that it should
+   * not add more.
    */
   isBusy(group: string): boolean;
   close(): Promise<void>;
@@ -62,8 +62,9 @@ export interface OpenPool {
 
 const MAX_CACHED_LANES = 1_000;
 /**
- * The group of all lanes except those of partners and of the node itself. Anybody can add lanes to it, by naming an
- * OAuth client or by using another network, so these lanes together get the turns of one partner.
+ * The group of all lanes except those of partners and of the node itself. Anyone can add lanes to this group by naming
+ * an OAuth client or by using another network. So all lanes of the group together get only as many turns as one
+ * partner.
  */
 export const ANONYMOUS = 'anonymous';
 
@@ -82,7 +83,7 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
     keepAlive: true,
     statement_timeout: statementTimeout,
     idle_in_transaction_session_timeout: 2 * statementTimeout,
-    // For a server that has stopped responding. A working server cancels the statement earlier, after
+    // Applies if the server has stopped responding. A working server cancels the statement earlier, after
     // `statement_timeout`.
     query_timeout: statementTimeout + 5_000,
     types: columnTypes,
@@ -143,8 +144,8 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
 }
 
 /**
- * Runs a statement in a lane. The most frequent statements come through here, so it uses the callback form of
- * `pool.query`, which costs only one promise per statement.
+ * Runs a statement in a lane. The most frequent statements come through here, so this function uses the callback form
+ * of `pool.query`, which costs only one promise per statement.
  */
 function runStatement<Row extends pg.QueryResultRow>(
   pool: pg.Pool,

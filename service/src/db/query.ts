@@ -11,7 +11,7 @@ type Connection = pg.Connection & {
   _send(messages: Buffer): void;
 };
 
-/** The members of `pg.Query` that we use. Its type declaration leaves most of them out. */
+/** The members of `pg.Query` that we use. The type declaration of `pg.Query` leaves most of them out. */
 type BaseQuery = {
   name: string;
   text: string;
@@ -37,13 +37,17 @@ const rowReaders = new WeakMap<Connection, Map<string, RowReader>>();
 /**
  * Makes this connection ask the server for the columns of a named statement only once. This is safe, because the
  * columns of a prepared statement never change: if a migration would change them, the server refuses to run the
- * statement. Not for connections to a pooler: it may prepare the statement again on another server connection.
+ * statement. Do not use this for connections to a pooler, which may prepare the statement again on another server
+ * connection.
  */
 export function describeOnce(client: pg.ClientBase): void {
   rowReaders.set(connectionOf(client), new Map());
 }
 
-/** Returns whether statements can be sent together on this connection: on every one except to a pooler. */
+/**
+ * Returns whether statements can be sent together on this connection. They can, unless the connection leads to a
+ * pooler.
+ */
 export function canSendTogether(client: pg.ClientBase): boolean {
   return rowReaders.has(connectionOf(client));
 }
@@ -52,21 +56,21 @@ function connectionOf(client: pg.ClientBase): Connection {
   return (client as unknown as { connection: Connection }).connection;
 }
 
-/** Returns whether the connection has prepared the statement and knows how its rows look. */
+/** Returns whether the connection has prepared the statement and knows the columns of its rows. */
 function isKnown(connection: Connection, { name = '', text }: Statement): boolean {
   return rowReaders.get(connection)?.has(name) === true && connection.parsedStatements[name] === text;
 }
 
 /**
- * A query of a named statement. `pg` sends a separate message to ask for the columns of every query. If the columns are
- * already known, this class leaves that message out and sends the others in one write.
+ * A query that runs a named statement. `pg` sends a separate message to ask for the columns of every query. If the
+ * columns are already known, this class leaves that message out and sends the others in one write.
  */
 class NamedQuery extends BaseQuery {
   override submit(connection: Connection): Error | null {
     return isKnown(connection, this) ? send(connection, [this]) : super.submit(connection);
   }
 
-  /** Returns the messages that run the statement. It must be known to the connection. */
+  /** Returns the messages that run the statement. The connection must know the statement; see `isKnown`. */
   serialize(connection: Connection): Buffer[] {
     Object.assign(this._result, rowReaders.get(connection)?.get(this.name));
     this._accumulateRows = true;
@@ -95,9 +99,9 @@ type Batch = {
 };
 
 /**
- * Returns a query of several statements, which are sent in one piece and answered in one piece. The server runs them in
- * order. If one fails, the server skips the later ones. The server limits the time of each statement. `pg` limits the
- * time of the whole batch.
+ * Returns a query that runs several statements. They are sent together and answered together. The server runs them in
+ * order. If one fails, the server skips the later ones. The server enforces a timeout for each statement, and `pg`
+ * enforces one for the whole batch.
  */
 function newBatch(queries: readonly NamedQuery[]): Batch {
   let finished = 0;
@@ -129,7 +133,7 @@ function send(connection: Connection, queries: readonly NamedQuery[]): Error | n
 
 /**
  * Creates a query for `pg`. If the statement were passed to `pg` as an object, `pg` would copy it with all property
- * descriptors. That copy costs more than all other work to start a query.
+ * descriptors. That copy costs more than everything else needed to start a query.
  */
 export function newQuery(statement: Statement): pg.Submittable & pg.QueryConfig {
   const { name, text, values } = statement;
@@ -142,7 +146,7 @@ function newNamedQuery({ name, text, values }: Statement): NamedQuery {
 }
 
 /**
- * Runs statements in order and returns their results. Sends them in one piece if the connection knows all of them.
+ * Runs statements in order and returns their results. Sends them together if the connection knows all of them.
  * Otherwise sends them one by one. If one fails, the later ones do not run.
  */
 export async function runInOrder(

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Db } from './pool.ts';
 
 /**
- * Runs `work` in a transaction that is always rolled back. A dry run thus applies all rules of the command but changes
- * nothing. Transactions inside `work` become savepoints. Changed rows stay locked until the rollback.
+ * Runs `work` in a transaction that is always rolled back. This lets a dry run apply all rules of the command without
+ * changing anything. Transactions inside `work` become savepoints. Changed rows stay locked until the rollback.
  */
 export async function rehearse<T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> {
   const tx = await db.startTransaction().execute();

@@ -7,7 +7,10 @@ import { NODE_LOCK_CLASS } from './node.ts';
 export type ServerFacts = {
   /** As in `server_version_num`: 180004 for 18.4. */
   version: number;
-  /** The difference between the server's clock and ours, in milliseconds. Positive if the server's clock is ahead. */
+  /**
+   * The difference between the server's clock and this machine's clock, in milliseconds. Positive if the server's clock
+   * is ahead.
+   */
   clockOffsetMs: number;
   /** How many connections the server accepts from ordinary roles, and how many are open. */
   connections: { max: number; used: number };

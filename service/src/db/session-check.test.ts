@@ -79,14 +79,14 @@ describe('a database on several hosts', () => {
       server.close();
       for (const socket of open) socket.destroy();
     };
-    /** Accepts no new connections and keeps the open ones, like a server that was frozen and has resumed. */
+    /** Keeps the open connections but accepts no new ones, like a server that was frozen and has resumed. */
     const refuse = () => server.close();
     return { address, stop, refuse };
   }
 
   /**
-   * Adds a parameter to the startup message that makes the session read-only. The first four bytes of the
-   * message are its length.
+   * Makes the session read-only by adding a parameter to the startup message. The first four bytes of the message are
+   * its length.
    */
   function asReadOnly(startup: Buffer): Buffer {
     const parameter = Buffer.from('default_transaction_read_only\0on\0\0');

@@ -55,7 +55,7 @@ export async function assertSessions(databaseUrl: string, listenUrl: string): Pr
 
 /**
  * Throws `ConfigError` behind a transaction pooler. Such a pooler runs each transaction on any free server connection,
- * so a client prepares a statement on one connection and later uses it on another.
+ * so a client may prepare a statement on one connection and later use it on another.
  */
 async function assertPreparedStatements(pool: pg.Pool): Promise<void> {
   const [one, two] = await Promise.all([pool.connect(), pool.connect()]);

@@ -63,8 +63,8 @@ export interface OperatorKeys {
 }
 
 /**
- * The use of a key in one role on Solana. The key may sign from block height `first_height` on. It was last in use at
- * block height `alive_height`.
+ * The use of a key in one role on Solana. The key may sign from block height `first_height` onward. It was last in use
+ * at block height `alive_height`.
  */
 export interface OperatorKeyUses {
   chain: string;
@@ -94,7 +94,7 @@ export interface OperatorTransactions {
   block_hash: Generated<Buffer | null>;
   succeeded: Generated<boolean | null>;
   fee_paid: Generated<string | null>;
-  /** The change that an operator has requested for an unmined transaction. */
+  /** What an operator has requested for an unmined transaction. */
   requested: Generated<'bump' | 'cancel' | null>;
   /** Why the operator's last request was not carried out. */
   request_refusal: Generated<string | null>;
@@ -185,7 +185,7 @@ export interface RefundLimits {
 
 export interface ReconcilePasses {
   chain: string;
-  /** The last block that was compared; null before the first pass has ended. */
+  /** The last block that was compared; null until the first pass has finished. */
   to_block: bigint | null;
   started_at: string;
   finished_at: Generated<string | null>;

@@ -10,7 +10,7 @@ import { BEGIN, beginningOf } from './tagged-transactions.ts';
 import { TOGETHER } from './together.ts';
 
 // The maximum number of named statements. The text of some queries varies, for example with their filters. Without a
-// limit, the plans of these queries would fill the memory of the database server.
+// limit, the plans of these queries would fill the database server's memory.
 const MAX_NAMED_STATEMENTS = 1_000;
 // Statements with a longer text get no name. They are bulk statements, whose text depends on the number of rows, so
 // they are rarely repeated.
@@ -55,15 +55,15 @@ const NO_ROWS = { command: '', rowCount: null, rows: [] };
 function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient {
   let isBroken = false;
   const { generation } = statements;
-  /** The beginning of a transaction that has not been sent yet: it is sent together with the first statement. */
+  /** The statements that begin the transaction, until they are sent together with its first statement. */
   let beginning: readonly Statement[] | null = null;
   /** Why the transaction could not begin, or why its first statement failed. */
   let failure: unknown = null;
-  /** Whether the transaction has ended, but its owner has not given the connection back yet. */
+  /** Whether the transaction has ended but its owner has not released the connection yet. */
   let hasEnded = false;
   /** Settles when everything that was enqueued has run. */
   let latest: Promise<unknown> = Promise.resolve();
-  // Calls run one after the other: the statements of one call may be sent one by one, and no other call, such as a
+  // Runs calls one after the other. The statements of one call may be sent one by one, and no other call, such as a
   // rollback, may come between them.
   const enqueue = <T>(call: () => Promise<T>): Promise<T> => {
     const done = latest.then(call);
@@ -78,7 +78,7 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
       );
     } catch (error) {
       isBroken ||= breaksConnection(error);
-      // Makes the stack trace lead to the code that made the query instead of to the socket.
+      // Makes the stack trace lead to the code that made the query, not to the socket.
       if (error instanceof Error) Error.captureStackTrace(error);
       throw error;
     }
@@ -93,7 +93,7 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
   };
   /** Runs the statements of one call. Begins the transaction first if it has not begun. */
   const run = (list: readonly Statement[]) => {
-    // A statement for which the transaction's callback did not wait must not run outside a transaction.
+    // If the transaction's callback did not wait for a statement, that statement must not run outside a transaction.
     if (hasEnded) return Promise.reject(new Error('the transaction of this statement has ended'));
     const before = beginning;
     beginning = null;
@@ -104,8 +104,8 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
     });
   };
   /**
-   * Ends the transaction, after `calls`. Sends nothing if the transaction is empty, or if closing the broken connection
-   * will end it.
+   * Makes the `calls`, then ends the transaction. Sends nothing if the transaction is empty, or if closing the broken
+   * connection will end it.
    */
   const end = async (text: 'commit' | 'rollback', calls: readonly string[]) => {
     const before = beginning;

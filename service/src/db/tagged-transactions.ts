@@ -6,7 +6,7 @@ import { wrapDriver } from './wrap-driver.ts';
 /** The request and the actor that caused a transaction, for the audit log. */
 export type TransactionTags = { requestId: string; actor: { object: string; id: string } | null };
 
-/** The statement with which Kysely begins a transaction. The parameters of a tagged transaction are its tags. */
+/** The statement that Kysely sends to begin a transaction. In a tagged transaction, its parameters are the tags. */
 export const BEGIN = 'begin';
 
 const BEGINNING: Statement = { name: 'begin', text: 'begin', values: [] };
@@ -26,7 +26,7 @@ export function tagTransactions(dialect: Dialect, { requestId, actor }: Transact
 
 /**
  * Returns the statements that begin a transaction with these tags. If they cannot be sent together with the first
- * statement of the transaction, they are one text, so that the tags cost no further round trip.
+ * statement of the transaction, they are joined into one text, so that the tags cost no extra round trip.
  */
 export function beginningOf(tags: readonly string[], isSentTogether: boolean): Statement[] {
   if (!isSentTogether) {

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Returns how often the connection of the pool sends something to the server while `work` runs. */
+/** Returns how often the pool's connection writes to the server while `work` runs. */
 async function countWrites({ pool }: Pick<OpenPool, 'pool'>, work: () => Promise<unknown>): Promise<number> {
   const client = await pool.connect();
   const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
@@ -68,7 +68,7 @@ describe.each([
     expect(
       (await sql`select nullif(current_setting('causeway.request_id', true), '') as id`.execute(one.db)).rows,
     ).toEqual([{ id: null }]);
-    // The beginning with the first statement, the second statement, and the commit.
+    // The writes: the beginning with the first statement, the second statement, and the commit.
     if (writes !== null) expect(await countWrites(one, () => read('c', actor))).toBe(writes.tagged);
   });
 
@@ -169,7 +169,7 @@ describe.each([
     await one.db.transaction().execute(async (tx) => {
       await runStep(tx, count(tx));
       await callAtCommit(tx, 'append_events', []);
-      // The first is sent before the commit. The second waits for the first, so it comes after the commit.
+      // The first statement is sent before the commit. The second waits for the first, so it comes after the commit.
       for (const id of [410, 411])
         left.push(runStep(tx, insertion(tx, id)).catch((error: Error) => error.message));
     });
@@ -195,7 +195,7 @@ describe.each([
     for (let i = 0; i < 2; i++) await read();
     await one.pool.query('alter table replaced add column more text');
     const sent = await countWrites(one, () => expect(read()).rejects.toThrow('cached plan'));
-    // The transaction in one piece, and the message that closes the connection.
+    // Two writes: the whole transaction, and the message that closes the connection.
     if (writes !== null) expect(sent).toBe(2);
     expect((await read()).rows).toEqual([]);
     await one.pool.query('drop table replaced');

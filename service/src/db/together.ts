@@ -1,12 +1,12 @@
 import { CompiledQuery, type Kysely } from 'kysely';
 import type { Database } from './tables.ts';
 
-/** Stands for several statements, which are its parameters. */
+/** A stand-in for several statements to run together. They are its parameters. */
 export const TOGETHER = 'together';
 
 /**
- * A statement, and a function that makes a result of its rows or throws. The comments of functions that return a step
- * say what the step does when it runs.
+ * A statement, and a function that turns its rows into a result or throws. If a function returns a step, its comment
+ * describes what the step does when it runs.
  */
 export type Step<T> = { query: CompiledQuery; read(rows: unknown[]): T };
 
@@ -14,7 +14,7 @@ export function newStep<Row, T>(query: CompiledQuery<Row>, read: (rows: Row[]) =
   return { query, read: (rows) => read(rows as Row[]) };
 }
 
-/** Returns the step with another result. */
+/** Returns the step with its result passed through `change`. */
 export function mapStep<T, U>({ query, read }: Step<T>, change: (result: T) => U): Step<U> {
   return { query, read: (rows) => change(read(rows)) };
 }
@@ -24,9 +24,9 @@ export async function runStep<T>(db: Kysely<Database>, { query, read }: Step<T>)
 }
 
 /**
- * Runs steps of a transaction in this order, in one round trip if possible. Each statement sees what the earlier ones
- * have locked and changed. If a statement fails, the later ones do not run. The results are read after all statements
- * have run, in the same order.
+ * Runs steps in order in a transaction, in one round trip if possible. Each statement sees what the earlier ones have
+ * locked and changed. If a statement fails, the later ones do not run. The results are read after all statements have
+ * run, in the same order.
  */
 export async function runSteps<T extends Record<string, unknown>>(
   tx: Kysely<Database>,

@@ -15,13 +15,13 @@ const CONNECTION_CODES = new Set([
   'EAI_AGAIN',
 ]);
 
-/** Messages of driver errors that carry no code. */
+/** The messages of driver errors that have no code. */
 const DRIVER_MESSAGES =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error)/;
 
 /**
  * Returns whether the error is temporary (the database is unreachable or overloaded, or transactions conflicted) rather
- * than caused by a wrong query.
+ * than caused by a bad query.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

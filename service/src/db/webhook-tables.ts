@@ -38,8 +38,8 @@ export interface WebhookDeliveries {
   subject: string | null;
   sequence: bigint;
   /**
-   * Whether this delivery is the next to send. Of the pending deliveries of an endpoint about the same subject, only
-   * one is next. Has no meaning once the delivery is no longer pending.
+   * Whether this delivery is the next to send. Among an endpoint's pending deliveries about the same subject, only one
+   * is next. Meaningless once the delivery is no longer pending.
    */
   is_head: Generated<boolean>;
   state: Generated<'pending' | 'delivered' | 'failed' | 'skipped'>;

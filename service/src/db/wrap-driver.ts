@@ -1,7 +1,7 @@
 import type { Dialect, Driver } from 'kysely';
 
 /**
- * Returns the dialect with some methods of its driver replaced. `change` receives the driver and returns the
+ * Returns the dialect with some of its driver's methods replaced. `change` receives the driver and returns the
  * replacements.
  */
 export function wrapDriver(dialect: Dialect, change: (driver: Driver) => Partial<Driver>): Dialect {

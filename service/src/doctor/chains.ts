@@ -58,7 +58,7 @@ async function checkEndpoints(chain: AnyChain, count: number): Promise<Finding[]
     : [ok(name, `${heads.length} endpoints of ${providers} providers`)];
 }
 
-/** Repeats the survey if an endpoint did not answer in time, because a single slow answer is not worth reporting. */
+/** Repeats the survey if an endpoint did not answer in time, because one slow answer is not worth reporting. */
 async function surveyPatiently({ rpc }: AnyChain, count: number): Promise<EndpointHead[]> {
   for (let attempt = 1; ; attempt++) {
     const heads = await rpc.survey();
@@ -66,7 +66,7 @@ async function surveyPatiently({ rpc }: AnyChain, count: number): Promise<Endpoi
   }
 }
 
-/** Checks the roles and the gas of every key that sends transactions on this chain. */
+/** Checks the roles and the balance of every key that sends transactions on this chain. */
 async function checkOperator(config: Config, chain: AnyChain, db: Db | null): Promise<Finding[]> {
   const name = `operator ${chain.name}`;
   if (db === null) return [skipped(name, 'needs a migrated database')];

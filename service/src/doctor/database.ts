@@ -12,8 +12,8 @@ import { type Check, describeError, type Finding, failed, ok, skipped, warning }
 const MIN_VERSION = 15;
 const MAX_OFFSET_MS = 2_000;
 /**
- * A larger clock difference fails the check. Codes and leases would expire too early or too late. Providers also refuse
- * requests whose timestamp is off by a minute.
+ * A larger clock difference fails the check, because codes and leases would expire too early or too late. Also,
+ * providers refuse requests with a timestamp that is off by a minute.
  */
 const BAD_OFFSET_MS = 20_000;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -97,7 +97,7 @@ async function findPending({ pool }: OpenPool): Promise<Finding> {
   return warning('migrations', count, 'Run causeway migrate, or start a node, which applies them.');
 }
 
-/** Returns the checks that need a responding database. */
+/** Returns the checks that need a database that responds. */
 export function databaseChecks(config: Config, { url, pool, db, isMigrated }: DoctorDatabase): Check[] {
   return [
     {

@@ -20,7 +20,7 @@ export const DOCTOR_HELP: CommandHelp = {
 
 /**
  * Checks the settings and the dependencies, and prints the findings. `problems` lists the invalid settings. `config`
- * has the valid ones, which the other checks use.
+ * has the valid settings, which the other checks use.
  */
 export async function runDoctor(
   { config, problems }: { config: Config; problems: readonly string[] },

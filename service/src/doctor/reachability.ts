@@ -8,7 +8,7 @@ import { type Check, describeError, type Finding, failed, ok, skipped, warning }
 const TIMEOUT_MS = 5_000;
 const MAX_ENDPOINTS = 50;
 
-/** Returns the checks of the public URL, the mail server and the webhook endpoints of partners. */
+/** Returns the checks of the public URL, the mail server and the partners' webhook endpoints. */
 export function reachabilityChecks(config: Config, db: Db | null): Check[] {
   return [
     { name: 'public URL', run: () => checkPublicUrl(config.publicUrl) },

@@ -27,7 +27,7 @@ export type Claim = { step: 'create' | 'resend' | 'wait'; row: SubmissionRow; pr
 
 const RESEND_INTERVAL_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** How long the provider may take to respond to a request. A response that is still missing after this time is lost. */
+/** How long the provider may take to respond to a request. After this time, a missing response counts as lost. */
 const RECONCILE_AFTER = '1 minute';
 
 /**

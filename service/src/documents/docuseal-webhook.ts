@@ -58,8 +58,8 @@ export function readDocusealWebhook(
 }
 
 /**
- * If a secret is configured, requires a valid signature. Otherwise requires the configured header. If there is a
- * secret, the header is ignored, so that nobody can use the header to bypass the signature.
+ * If a secret is configured, requires a valid signature and ignores the header, so that nobody can use the header to
+ * bypass the signature. Otherwise requires the configured header.
  */
 function isAuthentic(
   { webhookSecrets, webhookHeader }: Pick<DocumentSettings, 'webhookSecrets' | 'webhookHeader'>,
@@ -92,7 +92,7 @@ export function verifySignature(
   return isSame(digest, expected);
 }
 
-/** Compares two texts in constant time. Compares their hashes, because `timingSafeEqual` requires equal lengths. */
+/** Compares two strings in constant time. Compares their hashes, because `timingSafeEqual` requires equal lengths. */
 function isSame(a: string, b: string): boolean {
   const digest = (text: string) => createHmac('sha256', 'compare').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

@@ -5,8 +5,8 @@ import type { FormValues } from './provider.ts';
 const COUNTRY_FIELDS = new Set(['country', 'country of citizenship']);
 
 /**
- * Matches values that are URLs. The provider fetches such a URL and shows the file, so a URL could make it read
- * internal addresses.
+ * Matches values that are URLs. The provider would fetch the URL and show the file, so a URL could make the provider
+ * read from internal addresses.
  */
 const URL_VALUE = /^[\s\p{C}]*(?:[a-z][a-z0-9+.-]*:\/\/|\/\/|(?:data|blob|javascript|file|mailto):|www\.)/iu;
 
@@ -21,8 +21,8 @@ export function assertNoUrls(values: FormValues): void {
 }
 
 /**
- * Returns whether a country field names the United States. Matches field names as the provider does: ignores case, and
- * treats underscores as spaces.
+ * Returns whether a country field contains the United States. Matches field names as the provider does: ignores case,
+ * and treats underscores as spaces.
  */
 export function hasUnitedStatesCountry(values: FormValues): boolean {
   return Object.entries(values).some(([name, value]) => {
