@@ -82,7 +82,7 @@ export async function releaseCluster(clusterDir: string, log: (message: string) 
   }
   if (await isAnswering(clusterDir))
     throw new Error(
-      `The data in ${clusterDir} is in use by a PostgreSQL that this process cannot see, perhaps in another container. ` +
+      `The data in ${clusterDir} is in use by a PostgreSQL server that this process cannot see, perhaps in another container. ` +
         'Stop it first, or set CAUSEWAY_DATA to another folder.',
     );
   await takeOverLocks(clusterDir, holder.pid);
@@ -102,7 +102,7 @@ async function stopServer(pid: number, clusterDir: string): Promise<void> {
     }
   }
   throw new Error(
-    `The PostgreSQL server of an earlier run (pid ${pid}) in ${clusterDir} did not stop. Stop it, then start again.`,
+    `The PostgreSQL server of an earlier run (pid ${pid}) in ${clusterDir} did not stop. Stop it, then start Causeway again.`,
   );
 }
 

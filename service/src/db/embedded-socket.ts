@@ -20,7 +20,7 @@ export async function socketFolder(clusterDir: string): Promise<string> {
   const info = await lstat(home);
   if (!info.isDirectory() || info.uid !== process.getuid?.() || (info.mode & 0o077) !== 0)
     throw new Error(
-      `${home} must be a private folder of this user. Remove it, or set CAUSEWAY_DATA to a shorter path.`,
+      `${home} must be a folder that belongs to this user and that nobody else can access. Remove it, or set CAUSEWAY_DATA to a shorter path.`,
     );
   const link = join(home, 'pg');
   if ((await readlink(link).catch(() => '')) !== clusterDir) {

@@ -88,7 +88,7 @@ export async function claimSecrets(db: Db, sealing: Sealing): Promise<void> {
 
 /** The error if data is still sealed with a secret that is no longer configured. */
 export const MISSING_SECRET =
-  'lacks a secret that data in this database is still sealed with; list it again after the current one, and run `causeway keys rotate` before you remove it';
+  'lacks a secret that data in this database is still sealed with; list that secret again after the current one, and run `causeway keys rotate` before you remove it';
 
 /**
  * How the configured secrets relate to the recorded secrets, which data may be sealed with:

@@ -89,7 +89,7 @@ async function readMigrations(folder: string): Promise<Migration[]> {
       const sql = await readFile(join(folder, name), 'utf8');
       if (TRANSACTION_STATEMENT.test(sql))
         throw new Error(
-          `${name}: a migration must not control transactions; it runs in one transaction already`,
+          `${name}: a migration must not control transactions; it already runs in a transaction`,
         );
       return { name, sql, sha256: createHash('sha256').update(sql).digest('hex') };
     }),

@@ -26,7 +26,7 @@ describe('behind a pooler in transaction mode', () => {
 
   test('refuses one that loses prepared statements', () =>
     expect(assertSessions(old.url, database.url)).rejects.toThrow(
-      /DATABASE_URL: prepared statements are lost/,
+      /DATABASE_URL: prepared statements do not persist/,
     ));
 
   test('refuses one that loses notifications, unless they have a URL of their own', async () => {

@@ -94,7 +94,8 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
   /** Runs the statements of one call. Begins the transaction first if it has not begun. */
   const run = (list: readonly Statement[]) => {
     // If the transaction's callback did not wait for a statement, that statement must not run outside a transaction.
-    if (hasEnded) return Promise.reject(new Error('the transaction of this statement has ended'));
+    if (hasEnded)
+      return Promise.reject(new Error('the transaction that this statement belongs to has ended'));
     const before = beginning;
     beginning = null;
     return enqueue(() => {

@@ -87,7 +87,9 @@ describe.each([
     expect(await run(3)).toEqual({ before: 2, first: [3], between: 3, second: [4], after: 4 });
     if (writes !== null) expect(await countWrites(one, () => run(5))).toBe(writes.together);
     expect(await one.db.transaction().execute((tx) => runStep(tx, count(tx)))).toBe(writes === null ? 4 : 6);
-    await expect(runSteps(one.db, { count: count(one.db) })).rejects.toThrow('only in a transaction');
+    await expect(runSteps(one.db, { count: count(one.db) })).rejects.toThrow(
+      'runSteps requires a transaction',
+    );
   });
 
   test('skip the steps after one that fails, and change nothing', async () => {
@@ -173,7 +175,10 @@ describe.each([
       for (const id of [410, 411])
         left.push(runStep(tx, insertion(tx, id)).catch((error: Error) => error.message));
     });
-    expect(await Promise.all(left)).toEqual([[410], 'the transaction of this statement has ended']);
+    expect(await Promise.all(left)).toEqual([
+      [410],
+      'the transaction that this statement belongs to has ended',
+    ]);
     const { rows } = await one.pool.query('delete from steps where id >= 410 returning id');
     expect(rows).toEqual([{ id: 410 }]);
   });

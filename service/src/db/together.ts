@@ -32,7 +32,7 @@ export async function runSteps<T extends Record<string, unknown>>(
   tx: Kysely<Database>,
   steps: { [K in keyof T]: Step<T[K]> },
 ): Promise<T> {
-  if (!tx.isTransaction) throw new Error('steps run together only in a transaction');
+  if (!tx.isTransaction) throw new Error('runSteps requires a transaction');
   const all = Object.entries(steps) as [string, Step<unknown>][];
   const queries = all.map(([, { query }]) => query);
   const { rows } = await tx.executeQuery(CompiledQuery.raw(TOGETHER, queries));

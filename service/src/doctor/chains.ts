@@ -43,7 +43,7 @@ async function checkEndpoints(chain: AnyChain, count: number): Promise<Finding[]
     const found = strangers
       .map(({ position }) => `endpoint ${position + 1} serves another network`)
       .join(', ');
-    return [failed(name, found, `Correct ${setting}; nodes refuse to start with it.`)];
+    return [failed(name, found, `Fix ${setting}; nodes refuse to start with its current value.`)];
   }
   const ageOf = ({ timestamp }: { timestamp: number }) => Math.round(realClock().now() / 1000 - timestamp);
   const late = heads.filter((head) => ageOf(head) > MAX_HEAD_AGE_SECONDS);
@@ -51,11 +51,17 @@ async function checkEndpoints(chain: AnyChain, count: number): Promise<Finding[]
   if (late.length === heads.length)
     return [failed(name, lagging.join(', '), `Replace the endpoints in ${setting}.`)];
   const problems = [...missing, ...lagging];
-  if (problems.length > 0) return [warning(name, problems.join(', '), `Check this endpoint in ${setting}.`)];
+  if (problems.length > 0) return [warning(name, problems.join(', '), `Check the endpoint in ${setting}.`)];
   const providers = new Set(heads.map(({ provider }) => provider)).size;
   return providers === 1
-    ? [warning(name, 'one provider', `Add a second provider to ${setting}: its outage stops settlement.`)]
-    : [ok(name, `${heads.length} endpoints of ${providers} providers`)];
+    ? [
+        warning(
+          name,
+          'one provider',
+          `Add a second provider to ${setting}: if the only provider fails, settlement stops.`,
+        ),
+      ]
+    : [ok(name, `${heads.length} endpoints from ${providers} providers`)];
 }
 
 /** Repeats the survey if an endpoint did not answer in time, because one slow answer is not worth reporting. */
@@ -82,7 +88,7 @@ async function checkOperator(config: Config, chain: AnyChain, db: Db | null): Pr
     return [
       warning(
         name,
-        'no key: nothing settles here',
+        'no key: nothing will settle on this chain',
         'Set OPERATOR_KMS_KEY, OPERATOR_KEY_FILE or OPERATOR_KEY.',
       ),
     ];
@@ -104,16 +110,17 @@ function groupRoles(addressOf: (role: SendingRole) => Hex | null): Map<Hex, Send
 
 function judgeRoles(name: string, { to, funds }: RotationPlan): Finding {
   const lacking = funds.filter(({ missing }) => missing.length > 0);
-  if (lacking.length === 0) return ok(name, `${to} has its roles on ${funds.length} funds`);
+  if (lacking.length === 0) return ok(name, `${to} has the roles it needs on ${funds.length} funds`);
   const found = lacking.map(({ fund, missing }) => `${missing.join(' and ')} on ${fund}`).join(', ');
-  return failed(name, `${to} lacks ${found}`, 'The owner of the fund must grant the roles.');
+  return failed(name, `${to} lacks ${found}`, 'The owner of the fund must grant the missing roles.');
 }
 
 function judgeGas(name: string, chain: AnyChain, { to, balance }: RotationPlan, spent: bigint): Finding {
   const days = daysLeft(BigInt(balance), spent);
   const coins = `${to} has ${coinsOf(chain, BigInt(balance))} ${chain.facts.protocol === 'solana' ? 'SOL' : 'ether'}`;
-  if (BigInt(balance) === 0n) return failed(name, coins, 'Send it gas: it cannot pay for any transaction.');
-  const lasts = `${coins}, which lasts for ${days.toFixed(1)} days`;
-  if (days < 1) return failed(name, lasts, 'Send it gas.');
-  return days < LOW_BALANCE_DAYS ? warning(name, lasts, 'Send it gas.') : ok(name, coins);
+  if (BigInt(balance) === 0n)
+    return failed(name, coins, 'Send funds to this address: it cannot pay for any transaction.');
+  const lasts = `${coins}, enough for ${days.toFixed(1)} days`;
+  if (days < 1) return failed(name, lasts, 'Send funds to this address.');
+  return days < LOW_BALANCE_DAYS ? warning(name, lasts, 'Send funds to this address.') : ok(name, coins);
 }

@@ -46,7 +46,7 @@ export async function openDatabase(
     return { database, findings: [...judgeServer(facts, config), pending], close };
   } catch (error) {
     const remedy =
-      'Check DATABASE_URL, that PostgreSQL runs, and that its pg_hba.conf and firewall admit this machine.';
+      'Check DATABASE_URL. Also check that PostgreSQL is running, and that its pg_hba.conf and firewall let this machine connect.';
     return { database: null, findings: [failed('database', describeError(error), remedy)], close };
   }
 }
@@ -56,11 +56,11 @@ export function judgeServer(facts: ServerFacts, { databasePool }: Pick<Config, '
   const { clockOffsetMs, connections, encryption, isLocal, nodes } = facts;
   const major = Math.floor(facts.version / 10_000);
   const version = `PostgreSQL ${major}.${facts.version % 10_000}`;
-  const offset = `the clocks of this machine and of the database differ by ${(Math.abs(clockOffsetMs) / 1000).toFixed(1)} s`;
+  const offset = `the clocks of this machine and the database differ by ${(Math.abs(clockOffsetMs) / 1000).toFixed(1)} s`;
   const clockRemedy = 'Run NTP (chrony or systemd-timesyncd) on both machines.';
   // Besides its pool, each node holds one connection for notifications.
   const needed = Math.max(nodes, 1) * ((databasePool ?? 10) + 1);
-  const room = `${nodes} running, up to ${needed} connections for them; ${connections.used} of ${connections.max} are in use`;
+  const room = `nodes running: ${nodes}; up to ${needed} connections needed, ${connections.used} of ${connections.max} in use`;
   return [
     major < MIN_VERSION
       ? failed('database', version, `Upgrade to PostgreSQL ${MIN_VERSION} or newer.`)
@@ -93,8 +93,8 @@ function judgeEncryption(encryption: ServerFacts['encryption'], isLocal: boolean
 async function findPending({ pool }: OpenPool): Promise<Finding> {
   const names = await pendingMigrations(pool);
   if (names.length === 0) return ok('migrations', 'up to date');
-  const count = `${names.length} pending, the first is ${names[0]}`;
-  return warning('migrations', count, 'Run causeway migrate, or start a node, which applies them.');
+  const count = `${names.length} pending, starting with ${names[0]}`;
+  return warning('migrations', count, 'Run "causeway migrate", or start a node, which applies them.');
 }
 
 /** Returns the checks that need a database that responds. */
@@ -110,7 +110,7 @@ export function databaseChecks(config: Config, { url, pool, db, isMigrated }: Do
     {
       name: 'profile',
       run: () =>
-        explain('profile', `the database is for ${config.profile}`, () =>
+        explain('profile', `the database belongs to the ${config.profile} profile`, () =>
           assertProfile(pool, config.profile),
         ),
     },
@@ -155,6 +155,6 @@ async function explain(name: string, good: string, work: () => Promise<void>): P
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const [finding = '', ...remedy] = error.message.replace(/^Invalid configuration: /, '').split('; ');
-    return [failed(name, finding, remedy.join('; ') || 'Correct the setting.')];
+    return [failed(name, finding, remedy.join('; ') || 'Fix the setting.')];
   }
 }

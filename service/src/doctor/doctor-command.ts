@@ -10,7 +10,7 @@ import { reachabilityChecks } from './reachability.ts';
 export const DOCTOR_HELP: CommandHelp = {
   usage: ['doctor [--json]'],
   description:
-    'Checks everything that a node needs, with the settings that it would start with: the settings themselves, the version, TLS, clock, connections, migrations and notifications of the database, the secret, the RPC endpoints, the roles and the gas of the operator keys, the public URL, the mail server and the webhook endpoints of partners. Every problem comes with a remedy. Changes nothing, shows no secret, works while parts are down, and exits with 1 if a check fails.',
+    'Checks everything that a node needs, using the settings that it would start with: the settings themselves; the database (version, TLS, clock, connections, migrations and notifications); the secret; the RPC endpoints; the operator keys (roles and balances); the public URL; the mail server; and the webhook endpoints of partners. Every problem comes with a remedy. The command changes nothing, shows no secrets, and works while parts are down. It exits with 1 if a check fails.',
   options: { '--json': 'Print the findings as JSON.' },
   examples: {
     doctor: 'Check a machine before its first start',

@@ -43,7 +43,9 @@ export async function runCheck({ name, run }: Check, timeoutMs = CHECK_TIMEOUT_M
   try {
     return await Promise.race([run(), timeout]);
   } catch (error) {
-    return [failed(name, describeError(error), 'Check the setting and that the other side is running.')];
+    return [
+      failed(name, describeError(error), 'Check the setting, and check that the other side is running.'),
+    ];
   } finally {
     clearTimeout(timer);
   }

@@ -31,14 +31,14 @@ async function checkPublicUrl(publicUrl: string | null): Promise<Finding[]> {
     return [
       failed(
         name,
-        `answers with ${reply.status}, but it is not Causeway`,
-        'Point the proxy of PUBLIC_URL to the nodes.',
+        `answers with status ${reply.status}, but not from Causeway`,
+        'Configure the proxy at PUBLIC_URL to forward requests to the nodes.',
       ),
     ];
   } catch (error) {
     const { cause = error } = error as { cause?: unknown };
     const remedy =
-      'Check DNS, the certificate and the proxy. Expected before the first start, or if this machine cannot reach its own public address.';
+      'Check DNS, the certificate and the proxy. This is expected before the first start, or if this machine cannot reach its own public address.';
     return [warning(name, describeError(cause), remedy)];
   }
 }

@@ -11,7 +11,7 @@ export async function eraseUser(
 ): Promise<{ kept: string[]; openSubmissions: number[] }> {
   const { openSubmissions, isSigned } = await expireSubmissions(tx, userId, now);
   const kept = isSigned
-    ? ['tax certification: that and when a form was signed; the signing provider stores the form']
+    ? ['tax certification: the fact that a form was signed, and when; the signing provider stores the form']
     : [];
   return { kept, openSubmissions };
 }
