@@ -189,7 +189,7 @@ export function inspectConfig(env: Environment = process.env): { config: Config;
 }
 
 /**
- * Reads the configuration of a command, which may lack settings that a node requires. Creates no secret: the nodes
+ * Reads a command's configuration, which may lack settings that a node requires. Creates no secret, because the nodes
  * could not unseal data that was sealed with a new secret.
  */
 export function loadCommandConfig(env: Environment = process.env): Config {

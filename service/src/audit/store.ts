@@ -6,10 +6,10 @@ import type { Db } from '../db/pool.ts';
 export type SealedEntry = { position: bigint; entry: string; leaf_hash: Buffer; chain_hash: Buffer };
 
 export type Checkpoint = { size: bigint; note: string };
-/** `tree` is true if the checkpoint has the root of the tree, and false if it has the chain hash. */
+/** `tree` is true if the checkpoint contains the root of the tree, and false if it contains the chain hash. */
 export type StoredCheckpoint = Checkpoint & { tree: boolean };
 
-/** Takes the sealing lock until the transaction ends, so that only one sealer runs at a time. */
+/** Takes the sealing lock and holds it until the transaction ends, so that only one sealer runs at a time. */
 export async function lockSealing(tx: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('audit sealing', 0))`.execute(tx);
 }

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Changes the log, as an attacker with the rights of the table owner could. */
+/** Changes the log, as an attacker with the table owner's privileges could. */
 const attack = (...statements: string[]) =>
   app.ctx.db.transaction().execute(async (tx) => {
     await sql`set local session_replication_role = replica`.execute(tx);

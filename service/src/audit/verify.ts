@@ -32,7 +32,7 @@ export async function verifyAuditLog(
   { db, sealing }: Parts,
   kept: readonly string[] = [],
 ): Promise<Verification> {
-  // Reads from one snapshot, because housekeeping may delete entries and move the start meanwhile.
+  // Reads from one snapshot, because housekeeping may delete entries and move the start in the meantime.
   return db
     .transaction()
     .setIsolationLevel('repeatable read')

@@ -29,7 +29,7 @@ export type Signatures = {
    * Throws an upstream `ApiError` if no RPC node answers.
    */
   check(signed: Signed): Promise<SignerKind | null>;
-  /** Returns a `Signatures` that uses other chain clients, such as those of a partner. */
+  /** Returns a `Signatures` that uses other chain clients, such as a partner's. */
   on(chains: Chains): Signatures;
 };
 

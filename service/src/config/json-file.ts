@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** A private key in hexadecimal digits, in base58 or as a JSON array. An EVM address is too short to match. */
+/** Matches a private key in hexadecimal, in base58 or as a JSON array. An EVM address is too short to match. */
 const KEY_LIKE = /(0x)?[0-9a-fA-F]{60,}|[1-9A-HJ-NP-Za-km-z]{42,}|\[\s*\d+\s*,[\s\d,]*\]?/g;
 
-/** Replaces everything that could be a private key, which an operator may have pasted by mistake. */
+/** Redacts everything that could be a private key, because an operator may have pasted one by mistake. */
 export function redactKeys(text: string): string {
   return text.replace(KEY_LIKE, '[redacted]');
 }

@@ -15,7 +15,7 @@ const LIMITS = ['contracts', 'daily_fee', 'daily_amounts'];
 
 /**
  * Reads `OPERATOR_POLICY_FILE`: a JSON object that maps each chain to its contracts and limits, or to a plain list of
- * contracts. If the file does not parse, the policy allows nothing.
+ * contracts. If the file is invalid, the policy allows nothing.
  */
 export function readPolicyFile({ read, problems }: Source): Policy | null {
   const file = read('OPERATOR_POLICY_FILE');

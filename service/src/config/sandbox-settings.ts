@@ -7,7 +7,7 @@ export function isLoopback(host: string): boolean {
 
 /**
  * Returns whether other machines may reach the sandbox. Adds a problem for each setting that would expose the sandbox
- * to the internet or to real users, because the credentials of the sandbox are public.
+ * to the internet or to real users, because the sandbox's credentials are public.
  */
 export function readSandboxExposure({ read, problems, isProduction }: Source): boolean {
   const isPublic = read('CAUSEWAY_SANDBOX_PUBLIC') === 'yes';

@@ -24,8 +24,7 @@ const readArray: (text: string) => (string | null)[] = pg.types.getTypeParser(TE
 
 /**
  * Splits the text form of an array. Splits at the commas if the array has one dimension, no quotes and no nulls, as
- * most arrays do. Other arrays need the parser of `pg`, which reads character by character and would slow down token
- * checks.
+ * most arrays do. Other arrays need `pg`'s parser, which reads character by character and would slow down token checks.
  */
 export function splitArray(text: string): (string | null)[] {
   if (text === '{}') return [];

@@ -9,8 +9,8 @@ export interface ServerUser {
 const CANDIDATES = ['causeway', 'postgres', '_postgres', 'nobody'];
 
 /**
- * Returns the server's user if this process is root. Otherwise returns undefined, and the server runs as the user of
- * this process.
+ * Returns the server's user if this process is root. Otherwise returns undefined, and the server runs as the same user
+ * as this process.
  */
 export async function chooseServerUser(clusterDir: string): Promise<ServerUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;

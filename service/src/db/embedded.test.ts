@@ -16,7 +16,7 @@ let template: string;
 let root: string;
 /** The folder of a stopped server. Creating a cluster takes seconds, so most tests start from a copy of one. */
 let dataDir: string;
-/** A folder that does not exist yet, for the tests of a first start. */
+/** A folder that does not exist yet, for tests of the first start. */
 let newDir: string;
 let logged: string[];
 const cleanups: (() => unknown)[] = [];

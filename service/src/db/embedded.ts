@@ -54,7 +54,9 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   }
 }
 
-/** Returns the URL of the server if another Causeway process currently runs one in this data folder. */
+/**
+ * Returns the URL of the server that another Causeway process runs in this data folder, or undefined if there is none.
+ */
 export async function findEmbedded(dataDir: string): Promise<string | undefined> {
   const dir = await clusterDir(dataDir);
   const holder = await findHolder(dir);

@@ -68,7 +68,7 @@ export async function pendingMigrations(
   return findPending(migrations, applied).map(({ name }) => name);
 }
 
-/** Returns a query that is exempt from the client-side query timeout of the pool. */
+/** Returns a query that is exempt from the pool's client-side query timeout. */
 function withoutTimeout(text: string, values?: string[]) {
   const unlimited = { text, query_timeout: 2 ** 31 - 1 };
   return values ? { ...unlimited, values } : unlimited;

@@ -164,7 +164,7 @@ function runStatement<Row extends pg.QueryResultRow>(
   return queue.tryTake() ? send(queue.release) : queue.take(lane).then(send);
 }
 
-/** Applies the settings that `column-types.ts` relies on, regardless of the defaults of the server or the role. */
+/** Applies the settings that `column-types.ts` relies on, regardless of the defaults on the server or for the role. */
 async function prepareSession(client: pg.ClientBase): Promise<void> {
   await client.query(`set timezone = 'UTC'; set datestyle = 'ISO'`);
 }

@@ -12,7 +12,7 @@ const MAX_CLOCK_SKEW_S = 300;
 const Text = Type.Optional(Type.Union([Type.String({ maxLength: 100 }), Type.Null()]));
 const Id = Type.Integer({ minimum: 1 });
 
-/** The body also contains the values of the form, which are ignored and never stored. */
+/** The body also contains the form's values, which are ignored and never stored. */
 const Event = Type.Object({
   event_type: Type.String({ maxLength: 100 }),
   timestamp: Type.String({ maxLength: 100 }),

@@ -11,9 +11,7 @@ const TIMEOUT_MS = 10_000;
 
 const Time = Type.Optional(Type.Union([Type.String(), Type.Null()]));
 
-/**
- * Lists only the fields that we use. Responses also contain the values of the form, which must not leave this adapter.
- */
+/** Lists only the fields that we use. Responses also contain the form's values, which must not leave this adapter. */
 const Submitter = Type.Object({
   id: Type.Integer({ minimum: 1 }),
   submission_id: Type.Optional(Type.Integer({ minimum: 1 })),

@@ -25,7 +25,7 @@ export type Signing = {
   submissionId: number;
   submitterId: number;
   status: SubmissionStatus;
-  /** Time of the signature, in epoch milliseconds. */
+  /** When the form was signed, in milliseconds since the epoch. */
   completedAt: number | null;
 };
 
@@ -33,7 +33,7 @@ export type Signing = {
 export type FormValues = Record<string, string>;
 
 export type NewSigning = {
-  /** Our id, used to find the submission if the response gets lost. */
+  /** Our own id. If the response gets lost, it is used to find the submission. */
   externalId: string;
   formType: FormType;
   email: string;

@@ -20,7 +20,7 @@ export const erc20Abi = [
 
 /**
  * The functions of both generations of the fund swap. `stopped()` returns a uint256 in the first generation and a bool
- * in the second; uint256 decodes both.
+ * in the second; both decode as uint256.
  */
 export const fundSwapAbi = [
   ...pickFunctions(fundSwap.abi, ['preview', 'outputToken', 'authorized', 'paused', 'status', 'SWAP_LEVEL']),

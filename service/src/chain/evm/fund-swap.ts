@@ -20,7 +20,7 @@ export async function readPreview(
   return { input, fee, output };
 }
 
-/** Reads the address of the token that the contract sells, once per contract. */
+/** Reads and caches the address of the token that the contract sells. */
 export function readOutputToken({ reader, memoize }: EvmChain, swap: Hex): Promise<Hex> {
   return memoize(`output token ${swap}`, async () =>
     toLowerHex(await reader.read(contractCall(swap, fundSwapAbi, 'outputToken', []))),

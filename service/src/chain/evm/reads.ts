@@ -16,7 +16,7 @@ export type Reader = {
   /** Bypasses the cache and does not join a read in flight. Use it for values that the caller may just have changed. */
   readNow<T>(call: Call<T>): Promise<T>;
   /**
-   * Counts the calls of `read` in all lanes. `hits`: answered by the cache or by a read in flight. `misses`: sent to
+   * Counts the calls to `read` in all lanes. `hits`: answered by the cache or by a read in flight. `misses`: sent to
    * the node.
    */
   cacheCounts: Readonly<{ hits: number; misses: number }>;
@@ -36,7 +36,7 @@ export type ReaderOptions = {
 };
 
 type Outcome = { value: unknown } | { error: ApiError };
-/** `lane` is the lane in which the read waits; null once it is sent. */
+/** `lane` is the lane in which the read waits, or null once the read has been sent. */
 type InFlightRead = { lane: string | null; outcome: Promise<Outcome> };
 type PendingRead = {
   call: Call<unknown>;
@@ -229,7 +229,7 @@ function unwrap<T>(outcome: Outcome): Promise<T> {
   return 'error' in outcome ? Promise.reject(copyError(outcome.error)) : Promise.resolve(outcome.value as T);
 }
 
-// A cached error is thrown to many requests. Each request gets a new error object with its own stack trace.
+// Many requests can get the same cached error. Each request gets a new error object with its own stack trace.
 function copyError({ code, details }: ApiError): ApiError {
   return new ApiError(code, details);
 }

@@ -212,7 +212,7 @@ type EventAbi = { name: string; inputs: readonly { name?: string; indexed?: bool
 
 /**
  * The events about rows, by their first topic. Every argument of these events is one word, so `readWords` can slice the
- * arguments from the log. viem's decoder is slower: for every log, it hashes the signature of every event of the ABI.
+ * arguments from the log. viem's decoder is slower: for every log, it hashes the signature of every event in the ABI.
  */
 const EVENTS: ReadonlyMap<Hex, EventAbi> = new Map(
   [...abi, ...abiV2].flatMap((item) =>

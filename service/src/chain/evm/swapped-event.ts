@@ -35,7 +35,7 @@ export function isSwapOf({ topics, data }: EventLog, swap: ExecutedSwap): boolea
   });
 }
 
-/** Every possible choice of indexed arguments. An event has at most three. */
+/** Every possible choice of indexed arguments. An event indexes at most three. */
 const PLACEMENTS: readonly boolean[][] = Array.from({ length: 2 ** ARGUMENT_COUNT }, (_, mask) =>
   Array.from({ length: ARGUMENT_COUNT }, (_, i) => (mask & (1 << i)) !== 0),
 ).filter((isIndexed) => isIndexed.filter(Boolean).length <= 3);

@@ -27,7 +27,8 @@ const MAX_HOLDERS = 20;
 const MAX_PROBED = 10n ** 12n;
 
 /**
- * Views that only tokens with changing balances have: staking tokens, lending tokens and tokens with an elastic supply.
+ * Views found only in tokens whose balances change without transfers: staking tokens, lending tokens and tokens with an
+ * elastic supply.
  */
 const REBASING_VIEWS = parseAbi([
   'function sharesOf(address account) view returns (uint256)',

@@ -35,8 +35,8 @@ export type Endpoint = {
   /** Prefers other endpoints for a while, because this one lags behind or has sent a bad response. */
   distrust(forMs?: number): void;
   /**
-   * Stops using the endpoint if `isExcluded` is true, because it serves another chain. Uses it again if `isExcluded` is
-   * false.
+   * If `isExcluded` is true, stops using the endpoint, because it serves another chain. If false, uses the endpoint
+   * again.
    */
   exclude(isExcluded: boolean): void;
   isExcluded(): boolean;

@@ -7,7 +7,7 @@ export type Head = { network: string; number: bigint; timestamp: number };
 /** The latest block of one endpoint. */
 export type EndpointHead = Head & {
   provider: string;
-  /** The position of the endpoint's URL in the configured list, from 0. */
+  /** The position of the endpoint's URL in the configured list, counted from 0. */
   position: number;
 };
 

@@ -4,9 +4,9 @@ import { CLOCK_SYSVAR } from './addresses.ts';
 import { parseAccount } from './wire-account.ts';
 
 /**
- * Errors of the node, not of the call: the node is behind the others (-32005), has not reached the requested slot
- * (-32016), skipped or lacks a slot (-32004, -32007, -32009), lacks or cannot reach its history (-32011, -32019), has
- * no status for a block yet (-32014), or has an internal error (-32603).
+ * Errors that are the node's fault, not the call's: the node is behind the others (-32005), has not reached the
+ * requested slot (-32016), skipped or lacks a slot (-32004, -32007, -32009), lacks or cannot reach its history (-32011,
+ * -32019), has no status for a block yet (-32014), or has an internal error (-32603).
  */
 const NODE_FAILURES = new Set([-32004, -32005, -32007, -32009, -32011, -32014, -32016, -32019, -32603]);
 const RATE_LIMITED = -32429;

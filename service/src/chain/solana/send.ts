@@ -12,7 +12,7 @@ export async function sendTransaction({ rpc }: SolanaChain, raw: Uint8Array): Pr
 }
 
 /**
- * `error` is the error with which the transaction would fail, as nodes describe it. It is null if the transaction would
+ * `error` is the error that the transaction would fail with, as nodes describe it, or null if the transaction would
  * succeed.
  */
 export type Simulation = { error: unknown; units: number };
