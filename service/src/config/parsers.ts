@@ -170,7 +170,7 @@ function decodeSolanaKey(value: string): Buffer | null {
 /** Base64 secrets of at least 32 bytes, newest first. */
 export const secrets: Parser<Buffer[]> = {
   expects:
-    '32 random bytes in base64 (openssl rand -base64 32), or a comma-separated list of them, newest first',
+    '32 random bytes in base64 (openssl rand -base64 32), or a comma-separated list of such secrets, newest first',
   parse: (value) => {
     const parsed = value.split(',').map((part) => Buffer.from(part.trim(), 'base64'));
     return parsed.every((secret) => secret.length >= 32) ? parsed : undefined;

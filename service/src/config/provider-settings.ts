@@ -35,7 +35,7 @@ export function readIdentitySettings(source: Source): IdentitySettings | null {
   const appToken = read('SUMSUB_APP_TOKEN') ?? '';
   if (appToken === '' && (!isProduction || reader === 'command')) return null;
   if (isProduction && appToken.startsWith('sbx:'))
-    problems.push('SUMSUB_APP_TOKEN: must be a production token, which starts with prd:');
+    problems.push('SUMSUB_APP_TOKEN: must be a production token, which starts with "prd:"');
   const secret = readRequired(source, 'SUMSUB_SECRET', 'SUMSUB_APP_TOKEN');
   const webhookSecrets = readRequired(source, 'SUMSUB_WEBHOOK_SECRET', 'SUMSUB_APP_TOKEN');
   return { url, appToken, secret: secret ?? '', webhookSecrets: webhookSecrets ?? [] };

@@ -39,7 +39,7 @@ export const SERVICE = {
   ),
   MAX_POOL_WAIT_MS: setting(
     integer(100, 60_000),
-    'The expected wait for a database connection, in milliseconds, above which a node answers 503 `unavailable` instead of queueing.',
+    'The expected wait for a database connection, in milliseconds, above which a node answers 503 `unavailable` instead of queueing the request.',
     { sandbox: '20000', production: '1000' },
   ),
   METRICS_HOST: setting(parsers.host, 'The address that the Prometheus metrics server listens on.', {

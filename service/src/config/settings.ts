@@ -105,7 +105,7 @@ const KEYS = {
   AWS_REGION: setting(parsers.text, 'The region of the KMS key.', { required: 'a key is in KMS' }),
   AWS_ACCESS_KEY_ID: setting(parsers.text, 'The AWS access key.', { required: 'a key is in KMS' }),
   AWS_SECRET_ACCESS_KEY: setting(parsers.text, 'The AWS secret.', { required: 'a key is in KMS' }),
-  AWS_SESSION_TOKEN: setting(parsers.text, 'The session token of temporary AWS credentials.', {}),
+  AWS_SESSION_TOKEN: setting(parsers.text, 'The session token for temporary AWS credentials.', {}),
   OPERATOR_RETIRED_KEYS: setting(
     parsers.list,
     'Replaced operator keys, comma-separated: private keys or KMS key ids. If a key had only one role, put `commit=` or `refund=` in front of it. The service tracks the transactions of these keys until the last one is final, and sends nothing new from these keys. It refuses to start while a replaced key that is not listed has transactions that are not final.',

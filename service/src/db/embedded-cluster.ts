@@ -46,7 +46,7 @@ export async function ensureCluster(cluster: Cluster, log: (message: string) => 
     await rename(draft.dir, cluster.dir).catch(async (error: unknown) => {
       // Another process created the cluster first.
       if (await isCluster(cluster.dir)) return;
-      throw new Error(`${cluster.dir} exists but contains no PostgreSQL data. Move it away.`, {
+      throw new Error(`${cluster.dir} exists but contains no PostgreSQL data. Move it somewhere else.`, {
         cause: error,
       });
     });

@@ -293,7 +293,7 @@ test('rejects a cluster of another PostgreSQL version with the error of the serv
 test('rejects a folder with other content and leaves it unchanged', async () => {
   await mkdir(join(newDir, 'postgres'), { recursive: true });
   await writeFile(join(newDir, 'postgres/notes.txt'), 'mine');
-  await expect(start(newDir)).rejects.toThrow('contains no PostgreSQL data. Move it away.');
+  await expect(start(newDir)).rejects.toThrow('contains no PostgreSQL data. Move it somewhere else.');
   expect(await readdir(join(newDir, 'postgres'))).toEqual(['notes.txt']);
 });
 

@@ -77,7 +77,7 @@ async function checkWebhooks(config: Config, db: Db | null): Promise<Finding[]> 
     );
     const broken = results.filter(({ error }) => error !== null);
     if (broken.length === 0) return [ok(name, `${results.length} endpoints reached`)];
-    const remedy = 'Tell the partner, and check that a firewall or WEBHOOK_PROXY lets requests out.';
+    const remedy = 'Tell the partner, and check that your firewall or WEBHOOK_PROXY lets requests out.';
     return broken.map(({ id, error }) => warning(name, `endpoint ${id}: ${error}`, remedy));
   } finally {
     await sender.close();
