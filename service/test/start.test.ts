@@ -183,7 +183,7 @@ describe('a start that cannot succeed', () => {
     expect({ status, text: String(stderr) }).toEqual({
       status: 2,
       text: expect.stringMatching(
-        /^causeway: the build is missing and cannot be written to .*; run npm run build .*\n$/,
+        /^causeway: the build is missing and cannot be written to .*; run "npm run build" .*\n$/,
       ),
     });
     rmSync(tree, { recursive: true });
