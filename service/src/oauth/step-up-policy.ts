@@ -3,9 +3,9 @@ import { acrFor, meetsAcr, readAcrValues } from './acr.ts';
 import type { OAuthHooks } from './hooks.ts';
 
 /**
- * Returns oidc-provider's policy with one more reason to show the sign-in page: the app asked for a stronger sign-in
- * (`acr_values`) than the one in this browser, and the user has a method for it. A user who has no such method
- * continues without the page. The app sees in `acr` and `amr` how the user signed in.
+ * Returns oidc-provider's policy with one more reason to show the sign-in page: the app asked with `acr_values` for a
+ * stronger sign-in than this browser's session, and the user has a strong enough method. A user without such a method
+ * continues without seeing the page. The app learns from `acr` and `amr` how the user signed in.
  */
 export function interactionPolicy(hooks: OAuthHooks) {
   const policy = base();

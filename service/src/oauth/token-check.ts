@@ -12,14 +12,14 @@ export type VerifiedToken = {
   iat: number;
   exp: number;
   expiresAtMs: number;
-  /** The ids of everything whose revocation also revokes the token. Notifications use the same names. */
+  /** Revoking any of these also revokes the token. Notifications use the same member names. */
   tags: { token: string; grant: string | null; client: string; partner: string; user: string | null };
 };
 
 export async function verifyToken(statements: Queryable, hash: Buffer): Promise<VerifiedToken | null> {
   const row = await findActiveToken(statements, hash);
   if (row === undefined) return null;
-  // If a scope is removed from the client, the token loses the scope permanently, even if the client gets it back.
+  // When a client loses a scope, its existing tokens lose the scope too, even if the client later regains it.
   const scopes = row.scope
     .split(' ')
     .filter((scope) => row.client_scopes.includes(scope) && !row.removed_scopes.includes(scope));

@@ -65,9 +65,10 @@ export type ActiveToken = {
 };
 
 /**
- * Reads a token with its client and its partner. For a user token, also reads the grant and the account. Finds all of
- * these rows by primary key, in one statement. `issued_at` comes from a node's clock, which may be ahead; `inserted_at`
- * of a token that is older than this column is the time of the migration. So the earlier one counts for lost scopes.
+ * Reads a token with its client and partner and, for a user token, its grant and account. Finds all these rows by
+ * primary key, in one statement. A scope counts as lost if it was removed after `issued_at` or `inserted_at`, whichever
+ * is earlier. Neither is reliable alone: `issued_at` comes from a node's clock, which may be ahead, and `inserted_at`
+ * is the time of the migration for tokens that are older than this column.
  */
 const FIND_ACTIVE_TOKEN = {
   name: 'oauth_token_check',

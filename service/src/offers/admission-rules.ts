@@ -12,10 +12,7 @@ const IDENTITY_KINDS: ReadonlySet<string> = new Set([
 
 type Option = { accreditation_days: number; requirements: readonly { type: string; details: unknown }[] };
 
-/**
- * Finds options that anyone could use without an identity check. The file can allow such options with
- * `open_to_anyone`.
- */
+/** Finds options that anyone could use without an identity check. A file can allow them with `open_to_anyone`. */
 export function findUnidentifiedOptions({ slug, open_to_anyone, options }: OfferFile): string[] {
   if (open_to_anyone) return [];
   return options
@@ -28,8 +25,8 @@ export function findUnidentifiedOptions({ slug, open_to_anyone, options }: Offer
 }
 
 /**
- * Returns a problem for each of `others` whose requirements differ from the requirements of `offer`. These offers share
- * an allow-list with `offer`, so a wallet that one offer admits could use all of them.
+ * Returns a problem for each of `others` with requirements that differ from those of `offer`. All of `others` share an
+ * allow-list with `offer`, so a wallet that one offer admits can use every one of these offers.
  */
 export function findAllowListConflicts(offer: StoredOffer, others: readonly StoredOffer[]): string[] {
   const rules = admissionRules(offer.type, offer.options);
@@ -43,8 +40,8 @@ export function findAllowListConflicts(offer: StoredOffer, others: readonly Stor
 }
 
 /**
- * Returns a key for the rules by which an offer's options admit users to an allow-list. Equal keys mean equal rules.
- * Leaves out wallet requirements and, for a tokenized swap, acknowledgements, because every order checks these again.
+ * Returns a key that is the same for two offers if they admit users to an allow-list by the same rules. Leaves out
+ * wallet requirements and, for a tokenized swap, acknowledgements: every order checks these again.
  */
 export function admissionRules(type: OfferFile['type'], options: readonly Option[]): string {
   return stableJson([...new Set(options.map((option) => rulesOf(type, option)))].sort());

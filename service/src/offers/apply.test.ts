@@ -277,7 +277,7 @@ describe('an offer in use', () => {
   });
 });
 
-/** Binds a wallet of a new user to the option. */
+/** Binds a new user's wallet to the option. */
 async function bindWallet(optionId: string | undefined): Promise<void> {
   const id = '01890000-0000-7000-8000-0000000000cc';
   await sql`insert into users (id, email, kind) values (${id}, 'bound@example.test', 'person')`.execute(

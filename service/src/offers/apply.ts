@@ -18,7 +18,7 @@ import { listAllowListSharers, readOfferBySlug } from './store.ts';
 type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'config'>;
 
 type PlanOptions = { sharedAssets?: SharedAssets };
-/** `reviewed` are the plans that the user has seen. If the current plans differ from them, nothing is applied. */
+/** `reviewed` contains the plans that the user has seen. If the current plans differ, nothing is applied. */
 type ApplyOptions = PlanOptions & { reviewed?: readonly OfferPlan[] };
 
 export type OfferPlan = {
@@ -74,8 +74,8 @@ export async function applyOffers(
     return plans;
   });
   return run.catch((error: unknown) => {
-    // Foreign key violation: the file removes a part of the offer, but after the check, another request has added a row
-    // that references this part.
+    // Foreign key violation: after the check, another request added a row that references a part of the offer that the
+    // file removes.
     if ((error as { code?: string }).code === '23503')
       throw new OfferRefusedError([
         'the file removes a part of the offer that has just come into use; run the command again for details',

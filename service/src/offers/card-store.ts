@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 
 /**
- * Sums the completed participations of each offer over all partners, in dollars. One token of a funding asset counts as
+ * Sums each offer's completed participations across all partners, in dollars. One token of a funding asset counts as
  * one dollar.
  */
 export async function sumCompleted(db: Db, offerIds: readonly string[]): Promise<Map<string, string>> {

@@ -10,7 +10,7 @@ import { findOffer, listOffers, offerState, readOffer } from './offer.ts';
 import type { OfferCard, OfferDetails, OfferList } from './schema.ts';
 
 const INCLUDES = ['summary'] as const;
-/** The number of fraction digits in scaled amounts. No price or supply has more. */
+/** The number of fractional digits in scaled amounts. No price or supply has more. */
 const DIGITS = 18;
 
 /** Lists offers, with `summary` if the query includes it. */
@@ -90,8 +90,8 @@ function lowestPrice({ options }: Offer): string | null {
 }
 
 /**
- * Returns the value of the total supply in US dollars: the sum of price times supply over all options. Returns null if
- * any option has no price or no supply cap.
+ * Returns what the total supply is worth in US dollars: price times supply, summed over all options. Returns null if
+ * any option lacks a price or a supply cap.
  */
 function targetOf({ options }: Offer): string | null {
   let target = 0n;

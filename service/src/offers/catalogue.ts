@@ -26,7 +26,7 @@ export type PartnerOffers = {
 };
 
 export type Catalogue = {
-  /** Returns the published offers of a partner, synchronously if cached. */
+  /** Returns a partner's published offers, synchronously if they are cached. */
   of(partnerId: string): PartnerOffers | Promise<PartnerOffers>;
 };
 

@@ -12,9 +12,11 @@ import type { ViewedContract } from './views.ts';
 export type CheckParts = {
   chains: Pick<Chains, 'evm' | 'solana'>;
   digits: ReadonlyMap<string, number>;
-  /** Returns the address of the key that has a role on a chain, or null if it is not known. */
+  /** Returns the address of the key that has a role on a chain, or null if the address is unknown. */
   addressOf(role: KeyRole, chain: string): Hex | null;
-  /** Returns the addresses that send our commits and refunds on a Solana cluster, or none if they are not known. */
+  /**
+   * Returns the addresses of the keys that sign our commits and refunds on a Solana cluster; empty if they are unknown.
+   */
   solanaOperatorsOf(chain: string): readonly string[];
   /** Called for likely mistakes that are not errors. */
   warn?(message: string): void;

@@ -20,8 +20,8 @@ const CHECKS_OF_TYPE = {
 } as const;
 
 /**
- * Checks the contracts of an offer file against the chains. Returns one line per problem. Each line starts with the
- * offer's slug and the path in the file.
+ * Checks an offer file's contracts on chain. Returns one line per problem. Each line starts with the offer's slug and
+ * the path in the file.
  */
 export async function checkContracts(parts: CheckParts, file: OfferFile): Promise<string[]> {
   const found = await Promise.all(
@@ -42,8 +42,8 @@ export async function checkContracts(parts: CheckParts, file: OfferFile): Promis
 }
 
 /**
- * Checks the interface of the contract first. If functions are missing, runs only the token checks, because the other
- * checks would fail for the same reason.
+ * Checks the contract's interface first. If functions are missing, runs only the token checks, because all other checks
+ * would fail for that reason.
  */
 async function checkContract(target: CheckTarget): Promise<string[]> {
   const { file, contract, chain } = target;

@@ -123,8 +123,8 @@ export function compareDefinitions(before: OfferDefinition | null, after: OfferD
 }
 
 /**
- * Returns all values as text, by path. A path names a list item by its key (such as a slug, chain or asset), not by its
- * index.
+ * Returns all values as text, keyed by path. A path identifies a list item by its key (such as a slug, chain or asset),
+ * not by its index.
  */
 function flatten({ options, contracts, partners, ...offer }: OfferDefinition): Map<string, string> {
   const values = new Map<string, string>();

@@ -9,7 +9,7 @@ import { checkJurisdictions } from './jurisdiction-rules.ts';
 
 type Report = (path: string, message: string) => void;
 
-/** Checks the rules of an offer file that its schema cannot express. */
+/** Checks an offer file against the rules that the schema cannot express. */
 export function checkOfferFile(file: OfferFile): Problem[] {
   const problems: Problem[] = [];
   const report: Report = (path, message) => void problems.push({ path, message });
@@ -80,8 +80,8 @@ function checkOptions({ type, options, contracts }: OfferFile, report: Report): 
 }
 
 /**
- * Reports a document whose details differ between options, because one acknowledgement of the document counts for all
- * options.
+ * Reports documents with details that differ between options. One acknowledgement of a document counts for all options,
+ * so the details must be the same.
  */
 function checkDocuments(options: OfferFile['options'], report: Report): void {
   const texts = new Map<string, string>();
@@ -149,7 +149,7 @@ function checkAddresses(contract: Contract, at: string, report: Report): void {
       report(`${at}.${path}`, `is not an address on ${chain}`);
 }
 
-/** Checks a contract on Solana. It can have only one funding asset, because its vault holds one token. */
+/** Checks a contract on Solana. It can have only one funding asset, because its vault holds only one token. */
 function checkSolana(type: OfferFile['type'], contract: Contract, at: string, report: Report): void {
   if (type !== 'platform::token_sale') report(`${at}.chain`, 'Solana is supported for token sales only');
   if (contract.vault === null) report(`${at}.vault`, 'is required on Solana');
@@ -164,7 +164,9 @@ function reportRepeated(values: readonly string[], pathOf: (index: number) => st
   });
 }
 
-/** Returns a key for the requirement that is unique within the option and stays the same when the details change. */
+/**
+ * Returns a key that identifies the requirement within its option. Changes to other details leave the key unchanged.
+ */
 export function requirementKey({ type, details }: FileRequirement): string {
   switch (type) {
     case 'external_wallet':

@@ -21,9 +21,7 @@ export class OfferFileError extends Error {
   }
 }
 
-/**
- * Compiles the schema of offer files in advance, so that the first file does not take longer to parse than the others.
- */
+/** Compiles the offer file schema in advance, so that the first file does not take longer to parse than later ones. */
 export function prepareOfferFiles(): void {
   findProblems(OfferFile, {});
 }

@@ -5,7 +5,7 @@ import type { FileRequirement } from './file-schema.ts';
 
 type Report = (path: string, message: string) => void;
 
-/** Codes that ISO 3166-1 does not assign to a country, and the countries that people mean by them. */
+/** Common mistakes: codes that are not ISO 3166-1 country codes, each with the code that people mean. */
 const USUAL_MISTAKES: Readonly<Record<string, string>> = { UK: 'GB', EL: 'GR' };
 
 /** Reports countries and regions that do not exist, because a rule about them would match nobody. */

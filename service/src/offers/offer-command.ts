@@ -112,8 +112,8 @@ function readArguments(args: string[]) {
 }
 
 /**
- * Requests the refunds of an offer. If the command is interrupted, run it again: it skips participations whose refund
- * is already requested.
+ * Requests the refunds for an offer. If the command is interrupted, run it again: it skips refunds that are already
+ * requested.
  */
 async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values): Promise<void> {
   const { offerId, count, blocked, held } = await planRefunds(ctx, slug).catch((error: unknown) => {

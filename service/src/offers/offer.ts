@@ -29,7 +29,7 @@ export async function findOffer(ctx: Context, caller: Caller, idOrSlug: string):
   return pick(await ctx.offers.of(caller.partnerId), idOrSlug);
 }
 
-/** Finds a published offer of a partner by id. For background work, which has no caller. */
+/** Finds a partner's published offer by id. For background work, which has no caller. */
 export async function findOfferById(
   { offers }: Pick<Context, 'offers'>,
   partnerId: string,
@@ -86,7 +86,7 @@ export function findOption(offer: Offer, optionId: string): OfferOption {
   return option;
 }
 
-/** Returns the deployment on a chain. Throws `chain_not_supported` if there is none. */
+/** Returns the offer's contract on a chain. Throws `chain_not_supported` if there is none. */
 export function contractOn(offer: Offer, chain: string): OfferContract {
   const contract = offer.contracts.find((deployment) => deployment.chain === chain);
   if (contract === undefined)
@@ -94,7 +94,7 @@ export function contractOn(offer: Offer, chain: string): OfferContract {
   return contract;
 }
 
-/** Returns the deployment on an EVM chain. Throws `chain_not_supported` if there is none. */
+/** Returns the offer's contract on an EVM chain. Throws `chain_not_supported` if there is none. */
 export function evmContractOn(offer: Offer, chain: string): EvmContract {
   const contract = contractOn(offer, chain);
   if (chainFacts(contract.chain).protocol !== 'ethereum')
@@ -154,7 +154,7 @@ export function findOptionSupply(db: Db, optionId: string) {
   return readOptionSupply(db, optionId);
 }
 
-/** Lists all published offers that have not ended, no matter which partners sell them. */
+/** Lists all published offers that have not ended, across all partners. */
 export async function listServedOffers({ db, clock }: Pick<Context, 'db' | 'clock'>): Promise<StoredOffer[]> {
   const now = clock.now();
   return (await listAllOffers(db)).filter(

@@ -88,7 +88,7 @@ test('apply --plan counts who gains and who loses by each changed rule, and appl
   const began = performance.now();
   const printed = await plan(file(['standard', [KYC, NOT_US]], ['same', []], ['open', []]));
   if (USERS > 100_000) console.error(`${USERS} users in ${Math.round(performance.now() - began)} ms`);
-  // Of 60 users, 45 have data. Of these 45, 9 are accredited, 30 live outside the US, and 6 are both.
+  // Of 60 users, 45 have data. Of these 45, 9 are accredited, 30 live outside the US, and 6 fall into both groups.
   const of = (share: number) => text((USERS / 60) * share);
   expect(printed).toContain(`Eligibility of ${text(USERS)} users:`);
   expect(printed).toContain(

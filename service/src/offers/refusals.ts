@@ -4,8 +4,8 @@ import type { DocumentText, OfferReferences } from './references-store.ts';
 import type { StoredOffer } from './stored-offer.ts';
 
 /**
- * The table of bound wallets. They stay valid when the offer's contracts change, so rows in this table do not prevent
- * such a change. Payments do.
+ * The table of bound wallets. Bindings stay valid when the offer's contracts change, so they do not block the change.
+ * Payments do.
  */
 const BINDINGS = 'option_addresses';
 
@@ -57,9 +57,8 @@ export function findRefusals(
 }
 
 /**
- * Finds out whether a document was changed without a new version. Compares the document with the known texts of the
- * same version: those in the stored offer, and those that users have acknowledged. Returns the parts that differ from
- * any of these texts.
+ * Checks whether a document was changed without a new version. Compares it with all known texts of the same version:
+ * those in the stored offer, and those that users have acknowledged. Returns the parts that differ.
  */
 function findRewritten(known: readonly DocumentText[], text: DocumentText): ('sha256' | 'url')[] {
   const same = known.filter(
@@ -79,8 +78,8 @@ function isSameAmount(a: string | null, b: string | null): boolean {
 }
 
 /**
- * Returns the paths of values that decide where payments go and what they buy, if the change replaces or removes them.
- * Leaves out additions, because they are safe.
+ * Returns the paths of changed or removed values that decide where payments go and what they buy. Leaves out additions,
+ * because they are safe.
  */
 function listPaymentChanges(before: StoredOffer, after: OfferDefinition): string[] {
   const paths: string[] = [];

@@ -18,9 +18,9 @@ type Parts = Pick<Context, 'db' | 'clock' | 'config'>;
 const NAMED = /^(?:(commit|refund|quote|supplier)=)?(0x[0-9a-fA-F]{40})$/;
 
 /**
- * Finds the address to which the contracts must have granted each role. This is the address in `named`
- * (`[ROLE=]ADDRESS`). If `named` has none, it is the address of the configured key. If no key is configured, it is the
- * operator address of the nodes that share this database. Works without any private key.
+ * Finds the address that must have each role on the contracts. The first of these that is known counts: the address in
+ * `named` (`[ROLE=]ADDRESS`), the address of the configured key, the operator address that the nodes of this database
+ * have used and, in the sandbox, the address of the sandbox key. Needs no private key.
  */
 export async function findKeyAddresses(
   ctx: Parts,
@@ -65,7 +65,8 @@ function readNamed(named: readonly string[]): Map<KeyRole, Hex> {
 
 /**
  * Returns the addresses of the configured keys. If there are none, returns the addresses that nodes use on the cluster
- * now, or else the one used most recently.
+ * now, or else the most recently used address. If no address was ever used, returns the sandbox key's address in the
+ * sandbox, and nothing in production.
  */
 async function findSolanaOperators({ db, clock, config }: Parts, chain: string): Promise<string[]> {
   const keys = new Set(SENDING_ROLES.flatMap((role) => solanaKeyFor(config, role, chain) ?? []));

@@ -42,7 +42,7 @@ export const OfferOption = Closed(
 );
 export type OfferOption = Static<typeof OfferOption>;
 
-/** The data that an offer card shows. With this data in a list, its cards need no further requests. */
+/** The data that an offer card shows. A list that includes it can show its cards without further requests. */
 export const OfferCard = Closed(
   {
     name: Type.String(),

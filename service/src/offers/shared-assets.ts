@@ -4,14 +4,14 @@ import { readAssets, type StoredAsset, upsertAsset } from './definition-store.ts
 import type { OfferFile } from './file-schema.ts';
 import { listOffersFundedBy, listOffersUsingAsset } from './references-store.ts';
 
-/** Whether applying a file may change the description of an asset that offers in other files use too. */
+/** Whether applying a file may change the description of an asset that offers in other files also use. */
 export type SharedAssets = 'keep' | 'change';
 
 type ChangedAssets = { changes: Change[]; known: ReadonlyMap<string, StoredAsset>; refusals: string[] };
 
 /**
- * Writes the new and changed assets of the file, except changes that are refused. Returns all changes and refusals.
- * `known` contains the assets that the file refers to, as if no change had been refused.
+ * Writes the file's new and changed assets, except for refused changes. Returns all changes and refusals. `known`
+ * contains the assets that the file refers to, with refused changes included.
  */
 export async function changeAssets(
   tx: Db,

@@ -14,7 +14,8 @@ import type { OfferFile } from './file-schema.ts';
 type Contract = OfferFile['contracts'][number];
 
 /**
- * `operators` are the addresses of the keys that commit and refund. If the list is empty, these keys are not checked.
+ * `operators` lists the addresses of the keys that sign commits and refunds. If it is empty, these keys are not
+ * checked.
  */
 export type SolanaCheckParts = { digits: ReadonlyMap<string, number>; operators: readonly string[] };
 

@@ -32,7 +32,7 @@ export type OfferContract = {
   unreadable: ContractProblem | null;
 };
 
-/** A deployment on an EVM chain. A database constraint checks that its addresses are EVM addresses. */
+/** A deployment on an EVM chain. A database constraint ensures that its addresses are EVM addresses. */
 export type EvmContract = Omit<OfferContract, 'chain' | 'funding_tokens'> & {
   chain: EvmChain;
   address: Hex;

@@ -6,7 +6,7 @@ import type { Check, CheckTarget } from './check-target.ts';
 
 const whitelistAbi = parseAbi(['function inputTokens(address token) view returns (bool)']);
 
-/** The amount of funding tokens, in the smallest unit, that the checks preview. */
+/** The amount that the checks preview, in the funding token's smallest unit. */
 const SAMPLE = 10n ** 12n;
 
 /**
@@ -29,7 +29,7 @@ export function swapChecks({ file, contract, chain }: CheckTarget): Check[] {
       if (bps !== BigInt(file.fee_bps))
         return `the contract takes a fee of ${bps} basis points, but fee_bps is ${file.fee_bps}`;
     }
-    // Some contracts preview any token, and reject an unsupported token only when it is swapped.
+    // Some contracts preview a swap of any token, and reject an unsupported token only in the swap itself.
     const isAccepted = await optionalView(
       chain.reader.read(contractCall(address, whitelistAbi, 'inputTokens', [token.address])),
     );

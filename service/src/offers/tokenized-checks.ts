@@ -3,7 +3,7 @@ import { readDomainName, readOperator } from '../chain/evm/tokenized-swap.ts';
 import type { Check, CheckTarget } from './check-target.ts';
 import { tokenizedAbi } from './views.ts';
 
-/** The amount of funding tokens, in the smallest unit, that the check computes the fee for. */
+/** The amount for which the check reads the fee, in the funding token's smallest unit. */
 const SAMPLE = 10n ** 12n;
 
 /** Returns the checks for a tokenized swap: its fee, EIP-712 domain and signer. */
@@ -22,8 +22,8 @@ export function tokenizedChecks({ addressOf, file, contract, chain }: CheckTarge
       ? 'is required: the contract has no eip712Domain()'
       : null;
   /**
-   * Checks that the contract accepts orders signed by our key. Some contracts do not name their signer. For those, only
-   * the simulation of an order shows whether the signer is right.
+   * Checks that the contract accepts orders signed by our key. Some contracts do not expose their signer. For those,
+   * only simulating an order shows whether the signer is right.
    */
   const operatorCheck = async () => {
     const signer = await readOperator(chain, address);
