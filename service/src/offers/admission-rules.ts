@@ -34,7 +34,7 @@ export function findAllowListConflicts(offer: StoredOffer, others: readonly Stor
     .filter(({ type, options }) => admissionRules(type, options) !== rules)
     .map(
       ({ slug }) =>
-        `${offer.slug}: contracts: ${slug} has the same allow-list but different requirements, and a wallet that one offer ` +
+        `${offer.slug}: contracts: ${slug} has the same allow-list but different requirements, so a wallet that one offer ` +
         'admits can use both; give both the same requirements, or use another contract',
     );
 }

@@ -87,11 +87,11 @@ async function checkOnChain(
     const isEvm = (chain: ChainName) => chainFacts(chain).protocol === 'ethereum';
     if (settled.some((chain) => isEvm(chain) && addresses.addressOf('commit', chain) === null))
       problems.push(
-        'operator: cannot check its roles; set OPERATOR_KEY, or pass --operator ADDRESS (the nodes log it at start)',
+        'operator: cannot check its roles; set OPERATOR_KEY, or pass --operator ADDRESS (nodes log the address when they start)',
       );
     if (settled.some((chain) => !isEvm(chain) && addresses.solanaOperatorsOf(chain).length === 0))
       problems.push(
-        'operator: cannot check whether the fund lets it sign; set SOLANA_OPERATOR_KEY or OPERATOR_KEYS_FILE, or start a node with it first',
+        'operator: cannot check whether the fund lets it sign; set SOLANA_OPERATOR_KEY or OPERATOR_KEYS_FILE, or first start a node that has the key',
       );
     if (problems.length > 0)
       throw new OfferRefusedError([

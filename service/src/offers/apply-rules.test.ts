@@ -142,7 +142,7 @@ describe('the description of an asset', () => {
   test('changes for other offers only if the operator says so, or their files agree', async () => {
     await applyOffers(one.ctx, [described('one', 'Old'), described('two', 'Old')]);
     expect(await refusal(applyOffers(one.ctx, [described('one', 'New')]))).toEqual([
-      'one: assets.described.name: also changes two; pass --change-assets to change it for them too',
+      'one: assets.described.name: would also change for two; pass --change-assets to allow this',
     ]);
     await applyOffers(one.ctx, [described('one', 'New'), described('two', 'New')]);
     await applyOffers(one.ctx, [described('one', 'Newer')], { sharedAssets: 'change' });

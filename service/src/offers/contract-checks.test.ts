@@ -188,8 +188,8 @@ test('a swap that pays out another token is reported', async () => {
 
 test('an operator without its roles is reported; without an operator the roles are not checked', async () => {
   expect(await check(sale(), stranger)).toEqual([
-    `harbour-sale: contracts.ethereum_sepolia.operator: the operator ${stranger} does not have the commit role, which the commit key needs; the owner of the fund must grant it`,
-    `harbour-sale: contracts.ethereum_sepolia.operator: the operator ${stranger} does not have the remit role, which the refund key needs; the owner of the fund must grant it`,
+    `harbour-sale: contracts.ethereum_sepolia.operator: the operator ${stranger} does not have the commit role, which the commit key needs; the fund's owner must grant it`,
+    `harbour-sale: contracts.ethereum_sepolia.operator: the operator ${stranger} does not have the remit role, which the refund key needs; the fund's owner must grant it`,
   ]);
   expect(await check(tokenized(), stranger)).toEqual([expect.stringContaining(`not by ${stranger}`)]);
   expect(await check(sale(), null)).toEqual([]);
@@ -197,7 +197,9 @@ test('an operator without its roles is reported; without an operator the roles a
 
 test('a fee that differs from the contract is reported', async () => {
   expect(await check(tokenized({}, { fee_bps: 51 }))).toEqual([
-    expect.stringContaining('contracts.ethereum_sepolia.fee_bps: the contract fee differs from fee_bps = 51'),
+    expect.stringContaining(
+      "contracts.ethereum_sepolia.fee_bps: the contract's fee does not match fee_bps = 51",
+    ),
   ]);
   expect(await check({ ...swap(), fee_bps: 50 })).toEqual([]);
   expect(await check({ ...swap(), fee_bps: 51 })).toEqual([

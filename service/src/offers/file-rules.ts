@@ -70,7 +70,7 @@ function checkOptions({ type, options, contracts }: OfferFile, report: Report): 
       if (index >= 0)
         report(
           `options.${option}.requirements.${index}`,
-          'acknowledgement needs an allow-list on every contract: users call the contract of a fund::swap themselves',
+          'acknowledgement requires an allow-list on every contract, because users call a fund::swap contract themselves',
         );
     });
   const hasAllowList = contracts.some(({ allow_list }) => allow_list !== false);
@@ -155,7 +155,7 @@ function checkSolana(type: OfferFile['type'], contract: Contract, at: string, re
   if (contract.vault === null) report(`${at}.vault`, 'is required on Solana');
   if (contract.domain_name !== null) report(`${at}.domain_name`, 'is not allowed on Solana');
   if (contract.funding_tokens.length > 1)
-    report(`${at}.funding_tokens.1`, 'a fund on Solana takes one funding asset');
+    report(`${at}.funding_tokens.1`, 'a fund on Solana can have only one funding asset');
 }
 
 function reportRepeated(values: readonly string[], pathOf: (index: number) => string, report: Report): void {

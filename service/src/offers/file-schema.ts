@@ -109,7 +109,7 @@ const FileContract = Closed({
   chain: Chain,
   address: Type.Unsafe<string>({
     ...ChainAddress,
-    description: 'The contract that users approve; on Solana the multisig account of the fund.',
+    description: "The contract that users approve; on Solana, the fund's multisig account.",
   }),
   asset_address: optional(ChainAddress, 'The token that the user receives.'),
   allow_list: Type.Unsafe<boolean | string>({
@@ -122,14 +122,14 @@ const FileContract = Closed({
   domain_name: optional(Text(100, ''), 'The EIP-712 domain name, for a contract without eip712Domain().'),
   vault: optional(
     ChainAddress,
-    'Only on Solana: the token account that commits pay into, the associated account of a cold wallet.',
+    'Only on Solana: the token account that commits pay into. It must be the associated account of a cold wallet.',
   ),
   funding_tokens: Type.Array(Closed({ asset: AssetId, address: ChainAddress }), { minItems: 1 }),
 });
 
 export const OfferFile = Closed(
   {
-    slug: Slug('Identifies the offer. Cannot change: a file with another slug is another offer.'),
+    slug: Slug('Identifies the offer. Cannot change: a file with a different slug is a different offer.'),
     type: OfferType,
     name: Text(200, 'The display name.'),
     tagline: optional(Text(300, ''), 'One sentence. Required except for tokenized swaps.'),
@@ -148,15 +148,14 @@ export const OfferFile = Closed(
       maximum: 10_000,
       default: null,
       description:
-        'The platform fee in basis points, as the contract takes it. Only for swaps; required for tokenized swaps.',
+        'The platform fee in basis points. Must match the fee that the contract takes. Only for swaps; required for tokenized swaps.',
     }),
     pending_hours: Type.Unsafe<number | null>({
       type: ['integer', 'null'],
       minimum: 1,
       maximum: 8_760,
       default: null,
-      description:
-        'Hours after which a participation that was not committed fails. Default: PENDING_TTL_HOURS.',
+      description: 'Hours after which an uncommitted participation fails. Default: PENDING_TTL_HOURS.',
     }),
     open_to_anyone: Type.Boolean({
       default: false,
@@ -164,7 +163,7 @@ export const OfferFile = Closed(
     }),
     partners: Type.Array(Text(200, ''), {
       minItems: 1,
-      description: 'The partners that sell the offer, by name, client id or id.',
+      description: 'The partners that sell the offer. Each is a name, a client id or a partner id.',
     }),
     options: Type.Array(FileOption, { minItems: 1 }),
     contracts: Type.Array(FileContract, { default: [] }),

@@ -162,7 +162,7 @@ describe('an offer file', () => {
         '      - type: whitelisted_wallet\n        details: { max_wallets: 3 }',
         '      - type: jurisdiction\n        details: { filter_type: reject, filters: [{ country_iso_2: UA, regions: [Bavaria] }] }',
       ),
-      /regions\.0: Bavaria is not a region of Ukraine; use an ISO 3166-2 code without UA-$/,
+      /regions\.0: Bavaria is not a region of Ukraine; use an ISO 3166-2 code without the prefix "UA-"$/,
     ],
     [
       'a country that does not exist',

@@ -21,7 +21,7 @@ export function fundChecks({ addressOf, contract, chain }: CheckTarget): Check[]
     const data = encodeRoleProbe(functionName, token, await readFundGeneration(chain, address));
     const revert = await simulate(chain, operator, address, data);
     return revert === 'Unauthorized()'
-      ? `the operator ${operator} does not have the ${functionName} role, which the ${role} key needs; the owner of the fund must grant it`
+      ? `the operator ${operator} does not have the ${functionName} role, which the ${role} key needs; the fund's owner must grant it`
       : null;
   };
   return [

@@ -38,7 +38,7 @@ function unknownRegion(code: string, country: string, region: string): string {
   const closest = closestRegion(code, region);
   const hint =
     closest === null
-      ? `; use an ISO 3166-2 code without ${code}-`
+      ? `; use an ISO 3166-2 code without the prefix "${code}-"`
       : `; did you mean ${closest.code.slice(3)} (${closest.name})?`;
   return `${region} is not a region of ${country}${hint}`;
 }

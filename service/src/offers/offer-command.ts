@@ -41,10 +41,10 @@ export const OFFER_HELP: CommandHelp = {
       'Change nothing: print which participations would be refunded or frozen, the sum of the refunds, and whether another person has to confirm.',
     '--plan':
       'Apply nothing: print the changes, and how many users would gain or lose eligibility through each changed rule.',
-    '--change-assets': 'Allow changes to assets that offers in other files use too.',
+    '--change-assets': 'Allow changes to assets that offers in other files also use.',
     '--no-chain-checks': 'Do not check the contracts on chain.',
     '--operator [ROLE=]ADDRESS':
-      'The address that must have the role (commit, refund, quote or supplier) on chain; without ROLE, all of them except supplier. Repeatable. Default: the addresses of the configured keys, or else the operator address that the nodes use.',
+      'The address that must have the role (commit, refund, quote or supplier) on chain. Without ROLE, the address must have every role except supplier. Repeatable. Default: the addresses of the configured keys, or else the operator address that the nodes use.',
     '--write FILE': 'Write the schema to FILE instead of standard output.',
   },
   examples: {
@@ -127,7 +127,7 @@ async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values):
   if (count + held.length === 0) return;
   if (values['dry-run'] === true) {
     const { ids, amountUsd, refusal } = await planOfferRefund(ctx, operator, offerId);
-    const outcome = refusal === null ? 'would be remit_submitted' : 'would wait for a confirmation';
+    const outcome = refusal === null ? 'would be remit_submitted' : 'would wait for confirmation';
     for (const id of ids) console.log(`${id} ${outcome}`);
     if (refusal === null) for (const id of held) console.log(`${id} would be frozen`);
     console.log(

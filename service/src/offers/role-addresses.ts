@@ -93,7 +93,7 @@ async function findCommonAddress(
   if (known.length > 1 && isNamed) return null;
   if (known.length > 1)
     throw new UsageError(
-      `nodes have used several operators (${known.join(', ')}); pass --operator ADDRESS to name the current one, or --operator ROLE=ADDRESS for each role`,
+      `nodes have used several operator addresses (${known.join(', ')}); pass the current one with --operator ADDRESS, or one per role with --operator ROLE=ADDRESS`,
     );
   return profile === 'sandbox' ? privateKeyToAddress(deriveSandboxKey(sandboxKey)) : null;
 }

@@ -10,7 +10,7 @@ export const offerRoutes = [
     path: '/v1/offers',
     operationId: 'listOffers',
     summary: 'List offers',
-    description: 'Returns the published offers of the partner, newest first.',
+    description: "Returns the partner's published offers, newest first.",
     query: OfferPageQuery,
     reply: OfferList,
     errors: ['validation_failed'],

@@ -78,7 +78,7 @@ async function refuseChange(
     if (path.endsWith('.transfers') && wanted.transfers !== 'exact' && funded.length > 0)
       return [`${at}: cannot be changed: funds ${funded.join(', ')}`];
     if (others.length === 0 || shared === 'change') return [];
-    return [`${at}: also changes ${others.join(', ')}; pass --change-assets to change it for them too`];
+    return [`${at}: would also change for ${others.join(', ')}; pass --change-assets to allow this`];
   });
 }
 

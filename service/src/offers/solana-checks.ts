@@ -60,7 +60,7 @@ function checkMint(
   const at = `funding_tokens.${asset}`;
   const mint = readMint(account);
   if (mint === null)
-    return [`${at}: is not a mint of the classic token program; tokens of Token-2022 are not supported`];
+    return [`${at}: is not a mint of the classic token program; Token-2022 tokens are not supported`];
   const expected = digits.get(asset);
   if (mint.decimals === expected) return [];
   return [`${at}: the mint has ${mint.decimals} decimals, but ${asset} has ${expected} fractional digits`];
@@ -68,7 +68,7 @@ function checkMint(
 
 function checkVault({ vault, address }: Contract, mint: string, account: TokenAccount | null): string[] {
   if (account === null)
-    return ['vault: is not a token account; create the associated account of a cold wallet'];
+    return ['vault: is not a token account; use the associated token account of a cold wallet'];
   if (account.mint !== mint) return [`vault: holds the token ${account.mint}, not ${mint}`];
   const problems: string[] = [];
   if (associatedAccount(account.owner, mint) !== vault)
@@ -82,7 +82,9 @@ function checkVault({ vault, address }: Contract, mint: string, account: TokenAc
 function checkFund({ operators }: SolanaCheckParts, account: AccountInfo | null): string[] {
   const fund = readMultisig(account);
   if (fund === null)
-    return ['address: is not a multisig account of the token program; run causeway solana fund create'];
+    return [
+      'address: is not a multisig account of the token program; create one with "causeway solana fund create"',
+    ];
   const missing = operators.filter((operator) => !fund.signers.includes(operator));
   if (missing.length > 0)
     return missing.map(
@@ -95,5 +97,5 @@ function checkFund({ operators }: SolanaCheckParts, account: AccountInfo | null)
 
 function checkRefunds({ address }: Contract, vault: TokenAccount | null): string[] {
   if (vault === null || (vault.delegate === address && vault.delegatedAmount > 0n)) return [];
-  return ['vault: has no refund allowance, so refunds wait until its owner approves the fund'];
+  return ['vault: has no refund allowance, so refunds will wait until its owner approves the fund'];
 }

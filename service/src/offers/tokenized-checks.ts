@@ -15,7 +15,7 @@ export function tokenizedChecks({ addressOf, file, contract, chain }: CheckTarge
     const expected = SAMPLE - (SAMPLE * 10_000n) / (10_000n + bps);
     return fee === expected
       ? null
-      : `the contract fee differs from fee_bps = ${bps}: it takes ${fee} of ${SAMPLE}, not ${expected}`;
+      : `the contract's fee does not match fee_bps = ${bps}: it takes ${fee} of ${SAMPLE}, not ${expected}`;
   };
   const domainCheck = async () =>
     domain_name === null && (await readDomainName(chain, address)) === null

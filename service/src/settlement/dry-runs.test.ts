@@ -89,7 +89,7 @@ test('remit, confirm and offer refund apply the limit of the nodes, whatever the
   expect(await dryRun(runParticipation, 'remit', ...ids)).toContain('may refund alone in 24 hours (1 USD)');
   const waiting = await dryRun(runOffer, 'refund', 'harbour-sale');
   expect(waiting).toContain('another person would have to confirm. Nothing was changed.');
-  for (const id of ids) expect(waiting).toContain(`${id} would wait for a confirmation`);
+  for (const id of ids) expect(waiting).toContain(`${id} would wait for confirmation`);
   await expect(runParticipation(config, ['remit', ...ids])).rejects.toThrow('(1 USD)');
   const refused = await requestRefunds(ctx, { name: 'another', limitUsd: null }, ids).catch((error) => error);
   const request = /request ([0-9a-f-]{36})/.exec(JSON.stringify(refused.details))?.[1] ?? '';
