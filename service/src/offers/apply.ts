@@ -29,7 +29,7 @@ export type OfferPlan = {
   refusals: string[];
 };
 
-/** Thrown if at least one file is refused. No offer is changed then. */
+/** Thrown if at least one file is refused. In that case, no offer is changed. */
 export class OfferRefusedError extends Error {
   readonly refusals: readonly string[];
 

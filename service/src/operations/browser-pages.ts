@@ -6,12 +6,10 @@ import { landingPage, type SandboxLanding } from '../pages/landing-page.ts';
 import { type Page, renderPage } from '../pages/layout.ts';
 import { messagePage } from '../pages/message-page.ts';
 
-/**
- * Paths that programs call. If such a path does not exist, the reply is the error object as JSON, even for a browser.
- */
+/** Paths that programs call. For an unknown path among them, the reply is a JSON error, even in a browser. */
 const API_PATH = /^\/(v1|oauth|webhooks)(\/|$)/;
 
-/** Shows browsers the landing page at `/`, and a page for addresses that do not exist. */
+/** Shows browsers the landing page at `/`, and a "not found" page at unknown addresses. */
 export function browserPages(
   { baseUrl, securityHeaders }: Context,
   sandbox: SandboxLanding | null,

@@ -1,18 +1,18 @@
 /** The help of one command: `causeway NAME --help`. */
 export type CommandHelp = {
-  /** One line per way to call the command, without the program name. */
+  /** The ways to call the command, one per line, without the program name. */
   usage: readonly string[];
   /** One paragraph. */
   description: string;
   /** The meaning of each option. A key is the option with its placeholder, such as `--write FILE`. */
   options?: Readonly<Record<string, string>>;
-  /** Example command lines without the program name. The value of each is a comment that says what it does. */
+  /** Example command lines, without the program name. Each value is a comment that says what the example does. */
   examples: Readonly<Record<string, string>>;
 };
 
 export type Command = { help: CommandHelp; run(args: string[]): Promise<void> };
 
-/** Thrown for wrong arguments. The message says what is wrong and what to do. */
+/** Thrown for invalid arguments. The message says what is wrong and what to do. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);

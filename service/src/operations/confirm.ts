@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 
-/** Asks on the terminal whether to apply the printed changes. Returns false without a terminal. */
+/** Asks on the terminal whether to apply the printed changes. Returns false if there is no terminal. */
 export async function confirm(): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   const lines = createInterface({ input: process.stdin, output: process.stderr });

@@ -58,7 +58,7 @@ function markdown(): Marked {
   });
 }
 
-/** Makes the same anchors as GitHub, because the guides link to GitHub's anchors. */
+/** Generates the same anchors as GitHub, because links in the guides use them. */
 function slugOf(text: string, used: Map<string, number>): string {
   const slug = text
     .toLowerCase()

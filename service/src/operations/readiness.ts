@@ -5,7 +5,7 @@ export type Check = () => Promise<void>;
 
 export type PartState = 'ok' | 'unavailable';
 
-/** What `/health/ready` reports: the state of each dependency, and whether this node can answer requests. */
+/** The state that `/health/ready` reports: each dependency's state, and whether this node can answer requests. */
 export type Readiness = {
   read(): Promise<{ isReady: boolean; parts: Record<string, PartState> }>;
   /** Reports this node as not ready until the process ends, so that load balancers send it no new requests. */
@@ -18,15 +18,15 @@ export type Readiness = {
 const CACHE_TTL_MS = 1_000;
 const CHECK_TIMEOUT_MS = 2_000;
 /**
- * How long the disk counts as full after a refused write. Then it counts as ok until the next refused write, because
- * only writes show whether there is space.
+ * How long the disk counts as full after a refused write. After that, it counts as ok until the next refused write,
+ * because only writes show whether there is space.
  */
 const FULL_DISK_TTL_MS = 10_000;
 
 /**
  * Creates the readiness of this node. Only the `required` checks decide whether the node is ready. The `reported`
- * checks cover dependencies such as a chain: if a chain is unavailable, it is unavailable to all nodes, and if no node
- * were ready, requests that do not need the chain would fail too.
+ * checks cover dependencies such as a chain. An outage of a chain affects all nodes. If it made all of them not ready,
+ * requests that do not need the chain would fail too.
  */
 export function createReadiness(
   required: ReadonlyMap<string, Check>,

@@ -16,8 +16,8 @@ import { UsageError } from './command.ts';
 export type CommandContext = Pick<Kernel, 'pool' | 'db' | 'clock' | 'random' | 'sealing'>;
 
 /**
- * Runs `work` on the configured database, or on the embedded database if none is configured. The service may be running
- * or not.
+ * Runs `work` on the configured database, or on the embedded database if none is configured. Works whether or not the
+ * service is running.
  */
 export async function runCommand<T>(config: Config, work: (ctx: CommandContext) => Promise<T>): Promise<T> {
   const embedded = config.databaseUrl === null ? await openEmbedded(config.dataDir) : undefined;
@@ -56,8 +56,8 @@ async function assertMigrated(pool: pg.Pool, { databaseUrl }: Config): Promise<v
 }
 
 /**
- * Compares the command's secrets with the secrets of the nodes. Throws if the nodes know none of the command's secrets.
- * In three other cases, returns a sealing that throws when it has to encrypt or decrypt something:
+ * Compares the command's secrets with those of the nodes. Throws if the nodes use only other secrets. In three other
+ * cases, returns a sealing that throws when it has to encrypt or decrypt something:
  * - The command has no secret.
  * - The command lacks a secret that is in use.
  * - No node uses the command's first secret yet.

@@ -7,10 +7,7 @@ import { VERSION } from '../version.ts';
 
 export type Queues = Record<string, (db: Db) => Promise<QueueState>>;
 
-/**
- * Registers the metrics of this node that no feature owns: build info, database connections, caches, RPC requests and
- * queues.
- */
+/** Registers this node's general metrics: build info, database connections, caches, RPC requests and queues. */
 export function registerServiceMetrics(ctx: Context, queues: Queues): void {
   registerBuildInfo(ctx);
   registerConnections(ctx);
@@ -69,7 +66,7 @@ function registerConnections({ metrics: { registry }, pool, overload, config, li
   );
 }
 
-/** Registers the counters of hot paths, which count in plain numbers. Each scrape copies these numbers. */
+/** Registers counters for hot paths. Hot paths count in plain numbers, which each scrape copies. */
 function registerCounts({ metrics: { registry }, guard, chains, venue }: Context): void {
   new Counter({
     name: 'causeway_token_cache_requests_total',
