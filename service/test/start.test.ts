@@ -192,8 +192,12 @@ describe('a start that cannot succeed', () => {
   test('a command on a database without migrations says how to apply them', async () => {
     const empty = await createEmptyDatabase();
     const env = { ...production, DATABASE_URL: empty.url };
-    await expectRefusal(['partner', 'list'], env, /the database lacks \d+ migrations; run causeway migrate/);
-    await expectRefusal(['offer', 'list'], env, /the database lacks \d+ migrations; run causeway migrate/);
+    await expectRefusal(
+      ['partner', 'list'],
+      env,
+      /the database lacks \d+ migrations; run "causeway migrate"/,
+    );
+    await expectRefusal(['offer', 'list'], env, /the database lacks \d+ migrations; run "causeway migrate"/);
     await empty.drop();
   });
 });

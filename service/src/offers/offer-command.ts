@@ -122,7 +122,7 @@ async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values):
       : error;
   });
   console.log(`${count} participations of ${slug} can be refunded`);
-  if (blocked > 0) console.log(`${blocked} more are frozen, or their user is on hold: release them first`);
+  if (blocked > 0) console.log(`${blocked} more are frozen or belong to users on hold; release them first`);
   const operator = { name: userInfo().username, limitUsd: ctx.config.refundDailyLimitUsd };
   if (count + held.length === 0) return;
   if (values['dry-run'] === true) {
@@ -138,7 +138,7 @@ async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values):
     return;
   }
   if (held.length > 0)
-    console.log(`${held.length} participations will be frozen, because their user is on hold`);
+    console.log(`${held.length} participations will be frozen, because their users are on hold`);
   if (values.yes !== true && !(await confirm()))
     throw new OfferRefusedError(['Not confirmed. Use --yes to refund without asking.']);
   const progress = showProgress(count, process.stderr);

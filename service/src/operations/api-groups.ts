@@ -12,13 +12,13 @@ export const API_GROUPS: readonly ApiGroup[] = [
     name: 'Offers',
     paths: /^\/v1\/offers(\/\{id\})?$/,
     description:
-      'What users can invest in: token sales, fund swaps and tokenized assets. Every address that a wallet needs is in the `contracts` of an offer, so your app hard-codes none.',
+      'What users can invest in: token sales, fund swaps and tokenized assets. The `contracts` of an offer list every address that a wallet needs, so your app does not have to hard-code any.',
   },
   {
     name: 'Requirements',
     paths: /^\/v1\/offers\/\{offer_id\}\/(requirements|eligibility|acknowledgements)/,
     description:
-      'What an option requires of the user, which requirements the user has met, and what to do next. Statuses come from stored facts, so polling them is cheap; `eligibility` explains every check that an investment would face.',
+      'What an option requires of the user, which requirements the user has met, and what to do next. Statuses come from stored facts, so polling them is cheap; `eligibility` explains every check that an investment has to pass.',
   },
   {
     name: 'Identity and documents',
@@ -30,13 +30,13 @@ export const API_GROUPS: readonly ApiGroup[] = [
     name: 'Wallets',
     paths: /^\/v1\/(wallet-ownership|offers\/\{offer_id\}\/(addresses|allow-wallet))/,
     description:
-      'Users prove that a wallet is theirs by signing a challenge: request it, let the wallet sign the exact `message`, then send the signature. Each challenge works once: checking a wrong signature uses it up too.',
+      'Users prove that a wallet is theirs by signing a challenge: request it, let the wallet sign the exact `message`, then send the signature. Each challenge works once: even a wrong signature uses it up.',
   },
   {
     name: 'Participations',
     paths: /^\/v1\/participations/,
     description:
-      'Investments in token sales. The wallet approves the fund on chain, you send the hash of that transaction, and we settle exactly once: follow the `status` from `prepared` to `completed`, by polling or by events.',
+      'Investments in token sales. The wallet approves the fund on chain, you send the hash of that transaction, and we settle the investment exactly once. Follow its `status` from `prepared` to `completed` by polling or through events.',
   },
   {
     name: 'Swap contracts',
@@ -76,7 +76,7 @@ export const API_GROUPS: readonly ApiGroup[] = [
     name: 'Sandbox',
     paths: /^\/sandbox/,
     description:
-      'Controls of the sandbox, without authentication and only for this machine: tokens without a browser, users, identity decisions, signatures, market hours, test money, blocks, faults, the clock and the mailbox. Production has none of them.',
+      'Sandbox controls, which need no authentication and work only from this machine: tokens without a browser, users, identity decisions, signatures, market hours, test money, blocks, faults, the clock and the mailbox. Production has none of them.',
   },
 ];
 

@@ -29,7 +29,7 @@ export function browserPages(
     if (API_PATH.test(path)) return false;
     const page = messagePage({
       title: 'Page not found',
-      text: 'There is no page at this address. Check it for typing errors.',
+      text: 'There is no page at this address. Check it for typos.',
       action: { label: 'Go to the start page', href: '/' },
     });
     return send(request, reply, page, 404);

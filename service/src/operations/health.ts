@@ -9,7 +9,7 @@ const Readiness = Closed(
   {
     object: ObjectName('readiness'),
     status: Type.Enum(['ok', 'degraded'], {
-      description: '`degraded` if the node is ready although one of its dependencies is unavailable.',
+      description: '`degraded` if the node is ready, but one of its dependencies is unavailable.',
     }),
     parts: Type.Record(Type.String(), Type.Enum(['ok', 'unavailable']), {
       examples: [{ database: 'ok', listener: 'ok' }],
@@ -33,7 +33,7 @@ export const healthRoutes = [
     operationId: 'getReadiness',
     summary: 'Check that this node can answer requests',
     description:
-      'Reports the state of every dependency. Only the database and its notification connection decide whether the node is ready. If one of them is unavailable, or while the node stops, the reply is 503 with the same `parts` in `errors`. Results are cached for a second.',
+      'Reports the state of every dependency. Only the database and its notification connection decide whether the node is ready. If either is unavailable, or if the node is shutting down, the reply is 503 with the same `parts` in `errors`. Results are cached for a second.',
     reply: Readiness,
     errors: ['unavailable'],
     handle: (ctx) => readReadiness(ctx),

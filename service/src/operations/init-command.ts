@@ -9,7 +9,7 @@ import { writeOutput } from './write-output.ts';
 export const INIT_HELP: CommandHelp = {
   usage: ['init [FILE]', 'init --example [--write FILE]'],
   description:
-    'Writes an environment file for production (default: causeway.env) that only its owner can read, with a new CAUSEWAY_SECRET and a new operator key. Replace every CHANGE_ME in it with your own values; no process starts while one is left. Never overwrites a file, because it may hold the only copy of a secret.',
+    'Writes an environment file for production (default: causeway.env) that only its owner can read, with a new CAUSEWAY_SECRET and a new operator key. Replace every CHANGE_ME in it with your own value: no process starts while one is left. Never overwrites an existing file, which may hold the only copy of a secret.',
   options: {
     '--example': 'Print the same file without secrets. deploy/env.example is generated from it.',
     '--write FILE': 'Write the example to FILE instead of standard output.',
@@ -51,7 +51,7 @@ async function createEnvironmentFile(file: string): Promise<void> {
   2. Keep a copy of CAUSEWAY_SECRET away from the database backups: without it, sealed data is lost.
   3. Fund the operator ${privateKeyToAddress(operatorKey)} with gas on every chain and grant it
      its roles, or replace OPERATOR_KEY with OPERATOR_KMS_KEY.
-  4. Run causeway doctor with these settings, then causeway serve.
+  4. Run "causeway doctor" with these settings, then "causeway serve".
 `);
 }
 
@@ -61,7 +61,8 @@ async function writeNewFile(file: string, text: string): Promise<void> {
     await writeFile(file, text, { mode: 0o600, flag: 'wx' });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') throw new UsageError(`${file} exists, and init never overwrites a file`);
+    if (code === 'EEXIST')
+      throw new UsageError(`${file} already exists, and init never overwrites a file; choose another name`);
     throw new UsageError(`${file} cannot be written (${code})`);
   }
 }

@@ -8,7 +8,7 @@ import type { CommandHelp } from './command.ts';
 export const MIGRATE_HELP: CommandHelp = {
   usage: ['migrate [--check]'],
   description:
-    'Applies pending migrations to the database in DATABASE_URL. Safe to run from several machines concurrently. The service also migrates when it starts, which is the only way to migrate the embedded database.',
+    'Applies pending migrations to the database that DATABASE_URL points to. Safe to run from several machines concurrently. The service also migrates when it starts, which is the only way to migrate the embedded database.',
   options: {
     '--check': 'Change nothing; list the pending migrations and exit with 1 if there are any.',
   },
@@ -22,7 +22,7 @@ export async function runMigrate(config: Config, args: string[]): Promise<void> 
   const { values } = parseArgs({ args, options: { check: { type: 'boolean', default: false } } });
   if (config.databaseUrl === null)
     throw new ConfigError([
-      'DATABASE_URL: is required by migrate; causeway serve migrates the embedded database',
+      'DATABASE_URL: is required by migrate; to migrate the embedded database, run "causeway serve"',
     ]);
   const url = config.databaseListenUrl ?? config.databaseUrl;
   await assertSessions(config.databaseUrl, url);

@@ -24,7 +24,7 @@ export async function runCommand<T>(config: Config, work: (ctx: CommandContext) 
   const url = config.databaseUrl ?? embedded?.url;
   if (url === undefined)
     throw new ConfigError([
-      `DATABASE_URL: is not set, and there is no database in ${config.dataDir}; start one with causeway serve, or point CAUSEWAY_DATA to its data directory`,
+      `DATABASE_URL: is not set, and there is no database in ${config.dataDir}; create one with "causeway serve", or set CAUSEWAY_DATA to the data directory of an existing one`,
     ]);
   const isPooled = config.databaseListenUrl !== null;
   const { pool, db, close } = openPool(url, { max: 2, isPooled, applicationName: 'causeway-command' });
@@ -49,7 +49,7 @@ export async function runCommand<T>(config: Config, work: (ctx: CommandContext) 
 async function assertMigrated(pool: pg.Pool, { databaseUrl }: Config): Promise<void> {
   const { length } = await pendingMigrations(pool);
   if (length === 0) return;
-  const remedy = databaseUrl === null ? 'restart the service, which applies them' : 'run causeway migrate';
+  const remedy = databaseUrl === null ? 'restart the service, which applies them' : 'run "causeway migrate"';
   throw new ConfigError([
     `DATABASE_URL: the database lacks ${length} migration${length === 1 ? '' : 's'}; ${remedy}`,
   ]);
@@ -65,11 +65,11 @@ async function assertMigrated(pool: pg.Pool, { databaseUrl }: Config): Promise<v
 async function openSealing({ secrets }: Config, db: Db): Promise<Sealing> {
   const refusal = (text: string) => new ConfigError([`CAUSEWAY_SECRET: ${text}`]);
   if (secrets.length === 0)
-    return unavailableSealing(refusal('is required by this command; set the value that the nodes use'));
+    return unavailableSealing(refusal('is required by this command; set it to the value that the nodes use'));
   const sealing = createSealing(secrets, randomBytes);
   const standing = await compareSecrets(db, sealing);
   if (standing === 'unknown')
-    throw refusal('is not the secret that the nodes of this database use; set the same value');
+    throw refusal('is not the secret that the nodes of this database use; set it to the value that they use');
   if (standing === 'in use') return sealing;
   if (standing === 'incomplete') return unavailableSealing(refusal(MISSING_SECRET));
   return unavailableSealing(

@@ -37,7 +37,7 @@ function registerConnections({ metrics: { registry }, pool, overload, config, li
     registry,
     {
       name: 'causeway_database_connections',
-      help: 'Database connections of this node: in use, idle, and the maximum.',
+      help: "This node's database connections: in use, idle, and the maximum.",
       labels: ['state'],
     },
     async () => [
@@ -70,7 +70,7 @@ function registerConnections({ metrics: { registry }, pool, overload, config, li
 function registerCounts({ metrics: { registry }, guard, chains, venue }: Context): void {
   new Counter({
     name: 'causeway_token_cache_requests_total',
-    help: 'Bearer token checks: answered from the cache (hit) or from the database (miss).',
+    help: 'Bearer token checks, answered from the cache (hit) or from the database (miss).',
     labelNames: ['outcome'],
     registers: [registry],
     collect() {
@@ -85,7 +85,7 @@ function registerCounts({ metrics: { registry }, guard, chains, venue }: Context
   ];
   new Counter({
     name: 'causeway_read_cache_requests_total',
-    help: 'Reads of chains and the venue: answered by the cache or by a call in flight (hit), or by a new call (miss).',
+    help: 'Reads from chains and the venue, answered by the cache or a call in flight (hit) or by a new call (miss).',
     labelNames: ['cache', 'outcome'],
     registers: [registry],
     collect() {

@@ -5,8 +5,7 @@ import { writeOutput } from './write-output.ts';
 
 export const SETTINGS_HELP: CommandHelp = {
   usage: ['settings [--write FILE]'],
-  description:
-    'Prints the reference of all settings as Markdown. docs/configuration.md is generated from it.',
+  description: 'Prints a reference of all settings as Markdown. docs/configuration.md is generated from it.',
   options: { '--write FILE': 'Write to FILE instead of standard output.' },
   examples: { 'settings --write docs/configuration.md': 'Regenerate the configuration reference' },
 };

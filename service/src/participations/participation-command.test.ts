@@ -116,7 +116,7 @@ test('offer refund requests every refund of the offer once', async () => {
   const { pool } = sale.app.ctx;
   const none = [
     '0 participations of harbour-sale can be refunded',
-    '1 more are frozen, or their user is on hold: release them first',
+    '1 more are frozen or belong to users on hold; release them first',
   ];
   await pool.query("update participations set frozen_reason = 'sanctions'");
   // There is nothing to change, so nothing to confirm.
@@ -139,7 +139,7 @@ test('offer refund requests every refund of the offer once', async () => {
   expect(await listUnfrozen()).toHaveLength(1);
   expect(await refund('harbour-sale', '--yes')).toEqual([
     ...none,
-    '1 participations will be frozen, because their user is on hold',
+    '1 participations will be frozen, because their users are on hold',
     '0 refunds requested',
   ]);
   // The freeze records why there was no refund.
