@@ -5,7 +5,7 @@ import type { Random } from '../http/ids.ts';
 import type { Log } from '../log.ts';
 import type { Signer } from './signer.ts';
 
-/** The address of a key on one chain. It is enough to read the key's transactions, but not to sign. */
+/** A key's address on one chain: enough to read the key's transactions, but not to sign. */
 export type ReadOnlyAccount = { db: Db; chain: EvmChain; signer: Pick<Signer, 'address'> };
 
 /** The operator's key on one chain, with everything needed to send from it. */

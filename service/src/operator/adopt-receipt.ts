@@ -4,7 +4,7 @@ import { insertLandedReceipt } from './receipt-store.ts';
 import type { ReceiptTransaction } from './receipt-transaction.ts';
 
 /**
- * Records a finalized receipt. Its transaction was sent with another key, or by a service with another database.
+ * Records a finalized receipt from a transaction that was sent with another key, or by a service with another database.
  * Returns the id of the recorded transaction.
  */
 export function adoptReceipt(

@@ -58,8 +58,8 @@ export async function readChainNonce(account: ReadOnlyAccount, comparedBlock: bi
 }
 
 /**
- * Returns open transactions whose nonce was used by a foreign transaction. The nonce of such a transaction is below the
- * chain's transaction count, but none of its attempts was mined.
+ * Returns the open transactions with a nonce that a foreign transaction has used: the nonce is below the chain's
+ * transaction count, but none of the transaction's attempts was mined.
  */
 async function listDisplaced(account: ReadOnlyAccount, count: bigint): Promise<OpenTransaction[]> {
   const displaced: OpenTransaction[] = [];

@@ -1,6 +1,6 @@
 import { UpstreamFailure, upstreamError } from '../outbound/failure.ts';
 
-/** Why the operator cannot send transactions for now. Also the `reason` label of the settlement alert. */
+/** Why the operator currently cannot send transactions. Also the `reason` label of the settlement alert. */
 export type BlockedReason =
   | 'operator_out_of_gas'
   | 'fee_cap'

@@ -5,10 +5,10 @@ import { Blocked } from './blocked.ts';
 /** EIP-1559 fees in wei per unit of gas. */
 export type Fees = { maxFee: bigint; priorityFee: bigint };
 
-/** The fee caps in wei per unit of gas: for the whole fee, and for the tip of the block producer. */
+/** The fee caps in wei per unit of gas: for the total fee, and for the tip to the block producer. */
 export type FeeCaps = { maxFee: bigint; maxTip: bigint };
 
-/** The market price of the next block, in wei per unit of gas. */
+/** The market price of gas in the next block, in wei per unit of gas. */
 export type FeeMarket = { baseFee: bigint; tip: bigint };
 
 const DEFAULT_PRIORITY_FEE = 1_000_000_000n;
@@ -70,8 +70,8 @@ export function isOutbid(
 
 /**
  * Returns fees for a replacement, or null if they would exceed a cap. Some nodes accept a replacement only if both fees
- * grow by an eighth. To make this possible for a transaction whose tip is already at the cap, the tip of a replacement
- * may exceed the cap by an eighth.
+ * rise by an eighth. So the tip of a replacement may exceed its cap by an eighth; otherwise, a transaction with a tip
+ * at the cap could not be replaced.
  */
 export function raiseFees(previous: Fees, proposed: Fees, caps: FeeCaps): Fees | null {
   const raise = (fee: bigint) => fee + fee / 8n + 1n;

@@ -19,7 +19,7 @@ import { assertNonceUnused, assertNotSeen } from './unknown-transactions.ts';
 /** Callbacks through which the code that requested a transaction learns its outcome. */
 export type OutcomeHandlers = {
   /**
-   * Called for a transaction without effect. Returns whether its work will be sent again in another transaction.
+   * Called for a transaction that had no effect. Returns whether its work will be sent again in another transaction.
    * `revert` is the revert data, or null if an empty transfer has replaced the transaction.
    */
   isReleased(transaction: OpenTransaction, revert: Hex | null): boolean;
@@ -38,13 +38,16 @@ export type OutcomeHandlers = {
 };
 
 export type FollowState = {
-  /** The head at the last check of the settled transactions. They are checked again only when the head changes. */
+  /** The head when settled transactions were last checked. They are checked again only when the head changes. */
   head: CheckedHead | null;
   confirming: Confirming;
   nonces: NonceSuspicion;
-  /** `hash` is the latest attempt of the first unmined transaction. At block `since`, it was first seen unmined. */
+  /**
+   * `hash` identifies the latest attempt of the first unmined transaction, and `since` the block at which that attempt
+   * was first seen unmined.
+   */
   unmined: { hash: Hex; since: bigint } | null;
-  /** The lease epoch in which the pending nonce on the chain was last compared with our next nonce. */
+  /** The lease epoch in which our next nonce was last compared with the chain's pending nonce. */
   checkedEpoch: bigint | null;
 };
 
@@ -59,12 +62,15 @@ export type FollowTimings = ResendTimings & {
  */
 export type CheckedHead = Block & Finality;
 
-/** Settled transactions in this many newest blocks are watched for reorganizations, even if the blocks are final. */
+/**
+ * The number of newest blocks in which settled transactions are watched for reorganizations, even if the blocks are
+ * final.
+ */
 const WATCHED_BLOCKS = 256n;
 
 /**
- * How many transactions are in progress. Excludes confirmed transactions without effect whose work will be sent again
- * once their block is `released`.
+ * How many transactions are in progress. Excludes confirmed transactions that had no effect: they only wait until their
+ * block is `released`, so that their work can be sent again.
  */
 export type Progress = { unmined: number; confirming: number };
 
@@ -85,8 +91,8 @@ export async function followTransactions(
   }
   const { head, confirming } = state;
   const open = await listOpen(account.db, lease, [...confirming.keys()]);
-  // Reads the chain's transaction count before the receipts. So if the count includes a transaction of ours, the
-  // transaction has a receipt.
+  // Reads the chain's transaction count before the receipts, so that every transaction of ours in the count has a
+  // receipt.
   const count = await readNonce(account, 'latest');
   const mined = await findMined(account, open);
   const unmined = open.filter(({ id }) => !mined.has(id));
@@ -95,7 +101,7 @@ export async function followTransactions(
   for (const transaction of open) {
     const receipt = mined.get(transaction.id);
     if (receipt === undefined) {
-      // A foreign transaction has used the nonce, so every node would refuse this one. `checkNonces` reports it below.
+      // A foreign transaction has used the nonce, so every node would reject ours. `checkNonces` below reports this.
       if (transaction.nonce < count) continue;
       const isFirst = transaction === unmined[0];
       const prerequisite = await handlers.prerequisiteState(transaction);
@@ -183,9 +189,9 @@ async function settle(
 }
 
 /**
- * Returns the revert data of a call. Replays the call on the state before its block. If this replay succeeds, something
- * else in the block caused the revert, so the call is replayed on the state after the block. Returns empty data if both
- * replays succeed, or if the node has pruned these states.
+ * Returns a call's revert data. Replays the call against the state before its block. If this replay succeeds, something
+ * else in the block caused the revert, so the call is replayed against the state after the block. Returns empty data if
+ * both replays succeed, or if the node has pruned these states.
  */
 async function readRevert(
   { chain, signer }: OperatorAccount,
@@ -207,8 +213,8 @@ async function readRevert(
 
 /**
  * Reopens settled transactions whose block is no longer on the chain. Checks the highest block first, and stops at the
- * first block that is on the chain, because all lower blocks are then on it too. Skips blocks above the head, because
- * the node may only lag behind.
+ * first block that is on the chain, because all lower blocks are then on the chain too. Skips blocks above the head,
+ * because the node may merely be lagging.
  */
 async function reopenReorganised(
   account: OperatorAccount,

@@ -12,7 +12,7 @@ export type KeyState = KeyId & {
   goodRoundAt: string | null;
   /** Seconds since the epoch. */
   goodRoundSeconds: number | null;
-  /** What the key has spent on transactions of the last 24 hours. Open transactions count at their maximum cost. */
+  /** What the key has spent on transactions in the last 24 hours. Open transactions count at their maximum cost. */
   spent: bigint;
 };
 

@@ -4,8 +4,8 @@ import type { KeyId } from './account.ts';
 import type { SendingRole } from './role.ts';
 
 /**
- * Records that a key is in use in these roles at `height`. Skips roles in which its last use was more than `grace`
- * blocks ago. Returns the roles that were recorded.
+ * Records that a key is in use in these roles at `height`. Skips roles that it last used more than `grace` blocks ago.
+ * Returns the recorded roles.
  */
 export async function extendKeyUse(
   tx: Db,
@@ -38,9 +38,9 @@ export async function startKeyUse(
 }
 
 /**
- * Returns the block height from which a key may sign in a role. Returns null if the key was never started in this role.
- * If another key was started later in the role, this key must wait: transactions of the later key can be mined until
- * `expiry` blocks after its last use.
+ * Returns the block height from which a key may sign in a role, or null if the key was never started in the role. If
+ * another key was started in the role later, this key must wait until that key's transactions have expired, `expiry`
+ * blocks after its last use.
  */
 export async function readFirstHeight(
   tx: Db,

@@ -7,8 +7,8 @@ import type { KeyRole, SendingRole } from './role.ts';
 import { localSigner, type Signer } from './signer.ts';
 
 /**
- * The key of one role on one chain. If `chain` is null, the key is for all EVM chains. If this node does not have the
- * key, `key` is null, and `address` is the address of the key that other nodes have.
+ * The key of one role on one chain. If `chain` is null, the key is for all EVM chains. If only other nodes have the
+ * key, `key` is null and `address` is the key's address.
  */
 export type RoleKey = { role: KeyRole; chain: string | null } & (
   | { key: OperatorKey }
@@ -20,17 +20,18 @@ export type RetiredKey = { key: OperatorKey; roles: readonly SendingRole[] };
 
 /** A key in this process or in a KMS. A local key is a `Buffer`, because the logger never prints buffers. */
 export type OperatorKey = ({ kind: 'local'; privateKey: Buffer } | { kind: 'kms'; key: KmsKey }) & {
-  /** What the key may sign. If absent, neither the contracts nor the amounts are limited. */
+  /** What the key may sign. If absent, any contract and any amount is allowed. */
   policy?: SignerPolicy;
   /**
-   * The folder that records what the keys have signed in the last 24 hours. If absent, the record is kept in memory.
+   * The folder that holds the record of what the keys have signed in the last 24 hours. If absent, the record is kept
+   * in memory.
    */
   spendFolder?: string | null;
 };
 
 /**
- * Opens a key. Only `openSigners` may sign with the returned signer, because the signer does not enforce the key's
- * policy.
+ * Opens a key. The returned signer does not enforce the key's policy. Only `openSigners`, which enforces it, may use
+ * the signer.
  */
 export async function openKey(key: OperatorKey, clock: Clock, registry?: Registry): Promise<Signer> {
   return key.kind === 'local' ? localSigner(key.privateKey) : openKmsSigner(key.key, clock, registry);

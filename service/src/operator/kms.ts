@@ -72,8 +72,8 @@ export async function openKmsEd25519(
 }
 
 /**
- * Converts a DER signature from KMS to r, s and v. Replaces a high s by the equivalent low s, and finds v by trial,
- * because KMS returns no recovery bit.
+ * Converts a DER signature from KMS to `r`, `s` and `v`. Replaces a high `s` with the equivalent low `s`. Finds `v` by
+ * trial, because KMS returns no recovery bit.
  */
 async function toRecoverable(hash: Hex, address: Hex, der: Buffer): Promise<Hex> {
   const { r, s } = readDerSignature(der);
@@ -108,7 +108,7 @@ function readInteger(der: Buffer, at: number): { value: bigint; end: number } {
 type KmsCall = (action: string, input: Record<string, string>) => Promise<Record<string, unknown>>;
 
 /**
- * Returns a function that calls KMS and retries failed calls. This is safe, because a second signature of the same hash
+ * Returns a function that calls KMS and retries failed calls. Retries are safe, because signing the same hash twice
  * does no harm.
  */
 function openKms(key: KmsKey, clock: Clock, registry: Registry | undefined): KmsCall {

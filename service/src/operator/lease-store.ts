@@ -59,7 +59,10 @@ export async function expireLease(db: Db, { chain, address, node, epoch }: Holde
     .execute();
 }
 
-/** Advances the next nonce from `nonce` to `nonce + 1`. Returns false if `nonce` is not the next nonce. */
+/**
+ * Sets the next nonce to `nonce + 1`. Returns false, and changes nothing, if the stored next nonce is not `nonce`. A
+ * key without a stored next nonce accepts any.
+ */
 export async function advanceNextNonce(tx: Db, { chain, address }: KeyId, nonce: bigint): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('operator_keys')
@@ -103,8 +106,8 @@ export async function revokeLease(tx: Db, { chain, address }: KeyId, nonce: bigi
 
 /**
  * Takes the lease from its holder and raises the next nonce to at least `nonce`. Forgets the highest transaction count
- * that RPC nodes have reported, unless it is above the new next nonce: then there are more transactions that we do not
- * know.
+ * that RPC nodes have reported, unless it is above the new next nonce: in that case, there are more transactions that
+ * we do not know of.
  */
 export async function advanceKey(tx: Db, { chain, address }: KeyId, nonce: bigint): Promise<void> {
   await sql`
@@ -138,7 +141,7 @@ export async function findNextNonce(db: Db, { chain, address }: KeyId): Promise<
   return row?.next_nonce ?? null;
 }
 
-/** Lists the addresses that nodes have settled with, most recent first. */
+/** Lists the addresses that nodes have used for settlement, most recently used first. */
 export async function listOperatorAddresses(db: Db): Promise<string[]> {
   const { rows } = await sql<{ address: string }>`
     select address from operator_keys group by address order by max(lease_until) desc, address`.execute(db);

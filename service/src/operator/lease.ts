@@ -2,14 +2,14 @@ import type { Db } from '../db/pool.ts';
 import type { KeyId } from './account.ts';
 import { expireLease, isLeaseHeld, recordGoodRound, upsertLease } from './lease-store.ts';
 
-/** The exclusive right of a node to use new nonces of one key on one chain. */
+/** A node's exclusive right to use new nonces of one key on one chain. */
 export type Lease = KeyId & {
   node: number;
-  /** Grows whenever the lease changes hands. */
+  /** Increases whenever the lease changes hands. */
   epoch: bigint;
   /** The next nonce to use; null before the first use of the key. */
   nextNonce: bigint | null;
-  /** Set if an RPC node has reported a transaction count above our next nonce: the highest such count. */
+  /** The highest transaction count above our next nonce that an RPC node has reported; null if none has. */
   seenNonce: bigint | null;
 };
 
@@ -27,9 +27,9 @@ export class LeaseLost extends Error {
 const LEASE_TTL_SECONDS = 15;
 
 /**
- * Takes or renews the lease. Returns null while another node holds it. A node can take the lease of a stopped node
- * immediately, and the lease of a hanging node once it has expired. If the hanging node continues later, `holdLease`
- * throws, so the node cannot write anything under its old lease.
+ * Takes or renews the lease. Returns null while another node holds it. A node can take a stopped node's lease
+ * immediately, and an unresponsive node's lease once it has expired. If the unresponsive node recovers, `holdLease`
+ * throws, so that node cannot write anything under its old lease.
  */
 export async function takeLease(db: Db, wanted: KeyId & { node: number }): Promise<Lease | null> {
   const held = await upsertLease(db, wanted, LEASE_TTL_SECONDS);

@@ -1,10 +1,13 @@
 import { NodeError } from '../chain/rpc/failures.ts';
 
-/** Why a node rejected `eth_sendRawTransaction`. If the reason remains `other`, an operator must act. */
+/**
+ * Why a node rejected `eth_sendRawTransaction`. If a transaction keeps being rejected with `other`, an operator must
+ * act.
+ */
 export type Rejection = 'already_known' | 'nonce_used' | 'fee_too_low' | 'insufficient_funds' | 'other';
 
 /**
- * The phrases with which nodes begin their error messages, by meaning. A message matches a phrase if it starts with the
+ * The phrases with which nodes' error messages begin, by meaning. A message matches a phrase if it starts with the
  * phrase and the next character is not a letter. Error codes are not enough, because most clients use -32000 for all of
  * these errors. `node-errors.test.ts` contains recorded messages.
  */

@@ -8,13 +8,13 @@ import { broadcast, emptyCall, signCall } from './sender.ts';
 import { findByNonce, insertTransaction, markDisplaced, markOpen } from './store.ts';
 import type { OpenTransaction } from './transaction.ts';
 
-/** `since` is the `performance.now()` at which the nonces first looked wrong; null while they look right. */
+/** `since` is the time (`performance.now()`) at which the nonces first looked wrong; null while they look right. */
 export type NonceSuspicion = { since: number | null };
 
 /**
- * Throws `Blocked` if the chain's transaction count is above our first unmined nonce. The key was then used elsewhere.
- * Another database may have committed the same rows, so an operator must act. One case is tolerated: the count is at
- * most our next nonce, and foreign transactions have taken only the nonces of our empty transactions.
+ * Throws `Blocked` if the chain's transaction count is above our first unmined nonce. In that case, the key was used
+ * elsewhere. Another database may have committed the same rows, so an operator must act. One case is tolerated: the
+ * count is at most our next nonce, and foreign transactions have taken only the nonces of our empty transactions.
  *
  * Also fills gaps. There is a gap if we have used higher nonces, but have no live transaction at the chain's next
  * nonce. A gap arises if a reorganization removes a foreign transaction. An empty transaction fills the gap, so that
@@ -40,7 +40,7 @@ export async function checkNonces(
   // Two nodes behind one RPC URL may briefly disagree, so wait for `graceMs`.
   suspicion.since ??= performance.now();
   if (performance.now() - suspicion.since < graceMs) return;
-  // A live transaction at the chain's next nonce can still be mined, so nothing has taken its place.
+  // A live transaction at the chain's next nonce can still be mined, so it does not count as taken.
   const taken = [...displaced, ...(atCount?.state === 'displaced' ? [atCount] : [])];
   const hasWork = taken.some(({ kind }) => kind !== 'fill');
   if (hasWork) await throwForeignNonce(account, lease, count, displaced);
@@ -53,8 +53,8 @@ export async function checkNonces(
 }
 
 /**
- * Throws `Blocked`. Before that, ends the operators' requests to replace one of the displaced transactions. Otherwise,
- * a request could be carried out much later, if a reorganization removes the foreign transaction.
+ * Ends operators' requests to replace the displaced transactions, then throws `Blocked`. If the requests stayed open,
+ * and a reorganization removed the foreign transaction, they could still be carried out much later.
  */
 async function throwForeignNonce(
   { db }: OperatorAccount,
@@ -62,8 +62,8 @@ async function throwForeignNonce(
   count: bigint,
   displaced: readonly OpenTransaction[],
 ): Promise<never> {
-  // A node that has lost the lease knows an outdated nonce. `withLease` throws on such a node, so that it does not
-  // raise the alert.
+  // A node that has lost the lease has an outdated nonce. `withLease` throws on that node, so that it does not raise
+  // the alert.
   await withLease(db, lease, async (tx) => {
     for (const { id, nonce, requested } of displaced)
       if (requested !== null) await endRequest(tx, id, requested, `the nonce ${nonce} is already used`);

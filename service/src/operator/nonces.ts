@@ -7,8 +7,8 @@ import { advanceNextNonce, setFirstNonce } from './lease-store.ts';
 
 /**
  * Nonces are allocated in three steps. First, `nextNonce` chooses a nonce. Second, the call is signed with this nonce.
- * No database transaction is open at that time, because signing may be a call to KMS. Third, `reserveNonce` claims the
- * nonce in the transaction that stores the signed bytes. Two nodes can sign with the same nonce. But only the lease
+ * No database transaction is open during signing, because signing may be a call to KMS. Third, `reserveNonce` claims
+ * the nonce in the transaction that stores the signed bytes. Two nodes can sign with the same nonce. But only the lease
  * holder can reserve the nonce, and only transactions with a reserved nonce are sent.
  */
 
@@ -18,9 +18,9 @@ export async function nextNonce(account: OperatorAccount, lease: Lease): Promise
 }
 
 /**
- * Stores the transaction count at which this database starts to use a key. Suppose that a backup from before the key's
- * first transaction is restored. The stored count then shows that a transaction is missing. Without it, the service
- * would take that transaction for one from before the database used the key.
+ * Stores the transaction count at which this database starts to use a key. If a backup from before the key's first
+ * transaction is restored, the stored count shows that a transaction is missing. Without the count, the service would
+ * assume that the transaction was sent before this database started to use the key.
  */
 export async function startNonces({ db }: OperatorAccount, lease: Lease, count: bigint): Promise<void> {
   await withLease(db, lease, (tx) => setFirstNonce(tx, lease, count));
@@ -48,7 +48,7 @@ export async function readPendingNonce({ chain, signer }: OperatorAccount): Prom
   return known.reduce((highest, count) => (count > highest ? count : highest), first);
 }
 
-/** Reads how many transactions of the key the chain contains as of `block`. */
+/** Reads how many transactions the key has sent on the chain as of `block`. */
 export function readNonce({ chain, signer }: ReadOnlyAccount, block: 'latest' | bigint): Promise<bigint> {
   const tag = block === 'latest' ? block : numberToHex(block);
   return readQuantity(chain, 'eth_getTransactionCount', [signer.address, tag]);

@@ -16,11 +16,11 @@ export type RolePolicy = SpendLimits & {
   targets: ReadonlySet<string>;
 };
 
-/** What keys may sign on one chain. A role without its own policy uses the policy of the chain. */
+/** What keys may sign on one chain. A role without its own policy uses the chain's policy. */
 export type ChainPolicy = RolePolicy & { roles?: ReadonlyMap<KeyRole, RolePolicy> };
 
 /**
- * The policy of each chain. EVM chains are listed by chain id, Solana clusters by name. Null allows any target on any
+ * The policy for each chain, keyed by chain id (EVM chains) or by name (Solana clusters). Null allows any target on any
  * chain, without limits.
  */
 export type SignerPolicy = ReadonlyMap<number | string, ChainPolicy> | null;
@@ -40,8 +40,8 @@ export function policyOf<P extends ChainPolicy | undefined>(policy: P, role: Key
 }
 
 /**
- * Returns a signer that enforces the rules of its key, whatever the rest of the service requests. It signs calls
- * without value to listed contracts, if the function belongs to a role of the key. It also signs empty transfers to the
+ * Returns a signer that enforces the key's rules, whatever the rest of the service requests. It signs calls without
+ * value to listed contracts, if the function belongs to one of the key's roles. It also signs empty transfers to the
  * key itself, and the typed data that `typed-data-policy.ts` allows. For everything else, it throws `Blocked`. Every
  * signature counts against the daily limits of its role.
  */
@@ -128,7 +128,7 @@ function assertMay(
 
 /**
  * Reserves the cost of a transaction. Of several transactions with the same nonce, at most one is mined. A replacement
- * therefore reserves only what it costs more than the transaction that it replaces.
+ * therefore reserves only its additional cost, compared with the transaction that it replaces.
  */
 function reserve(
   address: Hex,

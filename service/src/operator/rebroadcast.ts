@@ -24,8 +24,8 @@ export type ResendTimings = {
   /** Seconds after which an unmined transaction is replaced by one with higher fees. */
   bumpSeconds: number;
   /**
-   * How many blocks must be mined without the transaction before it is replaced. If the chain has stalled, higher fees
-   * do not help.
+   * How many blocks must be mined without the transaction before it is replaced. On a stalled chain, higher fees do not
+   * help.
    */
   bumpBlocks: bigint;
 };

@@ -64,8 +64,8 @@ export async function planClosing(
 }
 
 /**
- * Sorts receipts into `open` ones, which can be closed, `kept` ones, which hold tokens or belong to another key, and
- * `gone` ones, which no longer exist.
+ * Sorts receipts into `open` (can be closed), `kept` (hold tokens or belong to another key) and `gone` (no longer
+ * exist).
  */
 async function sortReceipts(
   chain: SolanaChain,

@@ -25,8 +25,8 @@ export type ReceiptHandlers = {
   /** Signs another attempt, unless the participation may no longer be settled. */
   renew(lease: Lease, transaction: ReceiptTransaction): Promise<void>;
   /**
-   * Returns whether the verdict is reliable enough to be recorded. `judge` judges the transaction again, from another
-   * view of the chain.
+   * Returns whether the verdict is reliable enough to be recorded. `judge` determines the verdict again from another
+   * view of the chain, such as another provider's.
    */
   isReliable(
     transaction: ReceiptTransaction,

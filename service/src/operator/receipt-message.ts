@@ -31,7 +31,7 @@ export type ReceiptPlan = {
 
 /**
  * What an attempt pays. `rent` is the number of lamports that makes the receipt account rent-exempt. `units` is the
- * limit of compute units. `price` is in millionths of a lamport per compute unit.
+ * compute unit limit. `price` is in millionths of a lamport per compute unit.
  */
 export type ReceiptFees = { rent: bigint; units: number; price: bigint };
 

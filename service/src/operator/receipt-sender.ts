@@ -135,8 +135,8 @@ function readReceiptRent({ chain }: SolanaAccount): Promise<bigint> {
 
 /**
  * Returns the 75th percentile of the prices that recent transactions paid to write to the vault, or the cap if the cap
- * is lower. Ignores the prices at the users' accounts, because users could raise them. Anybody can raise the price at
- * the vault too. So a price above the cap is reported, but does not block settlement.
+ * is lower. Ignores the prices of writing to users' accounts, because users could drive them up. Anybody can drive up
+ * the price of the vault too, so a price above the cap is reported but does not block settlement.
  */
 async function proposePrice(account: SolanaAccount, vault: string): Promise<bigint> {
   const { chain, maxPrice } = account;
@@ -150,8 +150,9 @@ async function proposePrice(account: SolanaAccount, vault: string): Promise<bigi
 }
 
 /**
- * Throws `Blocked` unless the key can pay for `count` settlements. Each settlement counts with its fee, the rent of a
- * receipt and the rent of a token account for a refund.
+ * Throws `Blocked` unless the key can pay for `count` settlements and stay rent-exempt. The estimate for each
+ * settlement is its fee at the price cap, the rent of a receipt, and the rent of a token account that a refund may have
+ * to create.
  */
 export async function assertReceiptsFunded(account: SolanaAccount, count: number): Promise<void> {
   const { chain, key, maxPrice } = account;

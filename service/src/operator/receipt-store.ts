@@ -7,9 +7,9 @@ import type { NewAttempt, ReceiptTransaction } from './receipt-transaction.ts';
 type NewTransaction = Pick<ReceiptTransaction, 'id' | 'kind' | 'receipt' | 'units'> & { fund: string };
 
 /**
- * Stores a transaction with its first attempt and returns its id. If there already is a transaction for this receipt
- * and all its attempts have expired, reopens that transaction and returns its id. If that transaction is open or has
- * landed, returns null; the caller must then send nothing.
+ * Stores a transaction with its first attempt and returns its id. If the receipt already has a transaction, and all
+ * attempts of that transaction have expired, reopens it and returns its id. If that transaction is open or has landed,
+ * returns null, and the caller must not send anything.
  */
 export async function openReceiptTransaction(
   tx: Db,
@@ -47,8 +47,8 @@ export async function insertReceiptAttempt(
 }
 
 /**
- * Stores a finalized transaction of which only the receipt is known. Another key, or a service with another database,
- * has sent it.
+ * Stores a finalized transaction that was sent with another key, or by a service with another database. Only its
+ * receipt is known.
  */
 export async function insertLandedReceipt(
   tx: Db,

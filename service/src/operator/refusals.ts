@@ -5,9 +5,8 @@ import { Blocked } from './blocked.ts';
 const NAME = 'causeway_signer_refusals_total';
 
 /**
- * Returns a function that passes on the result of a signing request. It counts every refusal. It logs a refusal only if
- * its message differs from that of the previous refusal, because settlement repeats a refused request every few
- * seconds.
+ * Returns a function that passes on the result of a signing request and counts every refusal. Settlement repeats a
+ * refused request every few seconds, so the function logs a refusal only if its message differs from the previous one.
  */
 export function watchRefusals(
   { log, registry }: { log: Log; registry: Registry },

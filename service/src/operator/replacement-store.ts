@@ -14,8 +14,8 @@ export async function insertRequest(db: Db, id: string, action: ReplacementActio
 }
 
 /**
- * Clears the request of a transaction and stores why it was refused, if it was. Has no effect if an operator has made a
- * different request in the meantime.
+ * Clears a transaction's replacement request. If the request was refused, stores the reason. Has no effect if an
+ * operator has made a different request in the meantime.
  */
 export async function endRequest(
   tx: Db,

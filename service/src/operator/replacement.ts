@@ -12,7 +12,7 @@ import { listOpen } from './store.ts';
 import { lastAttempt, type OpenTransaction, type ReplacementAction } from './transaction.ts';
 
 /**
- * The replacement that an operator asks for. Without `nonce`, it replaces the oldest unmined transaction of the key. If
+ * The replacement that an operator asks for. Without `nonce`, the key's oldest unmined transaction is replaced. If
  * several keys have a matching transaction, `address` is required.
  */
 export type ReplacementChoice = { action: ReplacementAction; address?: string; nonce?: bigint };
@@ -110,7 +110,7 @@ export async function requestReplacement(db: Db, { id, nonce, action }: Replacem
     throw invalidField('nonce', `${nonce} was mined in the meantime`);
 }
 
-/** The outcome of a request. `waiting`: no node has carried out the request in time. */
+/** The outcome of a request. `waiting`: no node has carried out the request before the timeout. */
 export type ReplacementResult =
   | { outcome: 'replaced'; hash: string }
   | { outcome: 'refused'; message: string }

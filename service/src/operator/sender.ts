@@ -15,9 +15,9 @@ import type { OperatorCall, SignedCall } from './transaction.ts';
 import { assertNonceUnused } from './unknown-transactions.ts';
 
 /**
- * Signs a call with the next nonce, stores it together with what `apply` writes, and only then sends it. After a crash
- * before the database commit, nothing is stored or sent. After a crash between the commit and the sending, the node
- * that holds the lease sends the stored bytes with `followTransactions`.
+ * Signs a call with the next nonce, stores it together with what `apply` writes, and only then sends it. If the process
+ * crashes before the database commit, nothing was stored or sent. If it crashes later, the node that holds the lease
+ * sends the stored bytes (`followTransactions`).
  */
 export async function sendCall(
   account: OperatorAccount,
@@ -88,7 +88,7 @@ async function assertFunded({ chain, signer }: OperatorAccount, wei: bigint): Pr
     );
 }
 
-/** The reason why no node has accepted a transaction. */
+/** Why no node has accepted a transaction. */
 export type Refusal = { rejection: Rejection; message: string };
 
 /**

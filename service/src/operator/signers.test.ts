@@ -49,10 +49,7 @@ const call = (role: 'commit' | 'refund') => ({
 });
 const soon = () => BigInt(Math.floor(Date.now() / 1000) + 60);
 
-/**
- * Lets the key of a role sign a message or transaction of that role. Returns the address that the signature
- * recovers to.
- */
+/** Signs a message or transaction of a role with the role's key. Returns the address that the signature recovers to. */
 async function recoverRole(signers: Awaited<ReturnType<typeof open>>, role: KeyRole): Promise<string> {
   const signer = signers.signerOf(role, CHAIN);
   if (signer === null) throw new Error(`no ${role} key`);

@@ -18,7 +18,7 @@ export type RetiredSigner = { signer: Signer; roles: readonly SendingRole[] };
 
 export type Signers = { signerOf: SignerOf; retired: RetiredSigner[] };
 
-/** The configured keys of EVM chains. */
+/** The keys configured for EVM chains. */
 export type SigningKeys = {
   operatorKey: OperatorKey | null;
   supplierKey: OperatorKey | null;
@@ -29,9 +29,9 @@ export type SigningKeys = {
 type Parts = { clock: Clock; log: Log; registry: Registry };
 
 /**
- * Returns the key of a role on an EVM chain: its key for this chain, else its key for all chains, else the operator
- * key. The `supplier` role falls back to `supplierKey` instead, because contracts know the supplier by a separate
- * address.
+ * Returns the key for a role on an EVM chain: the role's key for this chain, else its key for all chains, else the
+ * operator key. The `supplier` role falls back to `supplierKey` instead, because contracts know the supplier by a
+ * separate address.
  */
 export function keyFor(keys: SigningKeys, role: KeyRole, chain: string): OperatorKey | null {
   const own = findRoleKey(keys.roleKeys, role, chain);

@@ -67,7 +67,7 @@ async function open(policy: SignerPolicy, roles: readonly SendingRole[] = SENDIN
     allocateWithSeed(receiptOf(seed), address, seed, 165),
     initializeTokenAccount(receiptOf(seed), mint, address),
   ];
-  /** Creates the receipt of a commit, or of a refund. */
+  /** `create` makes the receipt of a commit, `createBack` that of a refund. */
   const create = (id: string, rent = 2_000_000n) => allocate(`${id.padEnd(22, '_')}.c`, rent);
   const createBack = (id: string) => allocate(`${id.padEnd(22, '_')}.r`, 2_000_000n);
   const transfer = { mint, authority: fund, signers: [address], amount: 5n, decimals: 6 };
@@ -268,7 +268,7 @@ describe.each([
     await expect(refunds.sign(...refunds.create('b'), refunds.commit())).rejects.toThrow(
       'it is not the commit key',
     );
-    // A receipt of the wrong direction does not help.
+    // A receipt for the wrong direction does not help.
     await expect(commits.sign(...commits.create('c'), commits.createOwn, commits.refund())).rejects.toThrow(
       'does not go to the account of a wallet',
     );

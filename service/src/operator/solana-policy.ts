@@ -45,10 +45,10 @@ type Message = {
 
 /**
  * Throws `SigningRefused` if the message does anything that settlement does not do. Settlement creates receipts and
- * funds, closes receipts, and transfers tokens of a fund. A transfer must create its own receipt, and must be in one of
- * the key's roles. The policy file, which the database cannot change, must list the fund and the vault. A commit must
- * pay into the vault. A refund must pay from the vault to the associated token account of a wallet. Throws `Blocked`
- * above a daily limit.
+ * funds, closes receipts, and transfers tokens with a fund as the authority. A transfer must create its own receipt,
+ * and must belong to one of the key's roles. The policy file, which the database cannot change, must list the fund and
+ * the vault. A commit must pay into the vault. A refund must pay from the vault to a wallet's associated token account.
+ * Throws `Blocked` if a daily limit would be exceeded.
  */
 export function assertSolanaPolicy(
   operator: string,
@@ -192,7 +192,7 @@ function assertListed(role: SendingRole, { targets }: RolePolicy, { accounts }: 
     throw new SigningRefused(`a commit does not take tokens from the vault ${from}`);
 }
 
-/** Returns the fee and the rent that a transaction can cost, in lamports. */
+/** Returns the most that a transaction can cost in fees and rent, in lamports. */
 function readCost(all: readonly WireInstruction[]): bigint {
   let [units, price, rent] = [0, 0n, 0n];
   for (const { program, data } of all) {

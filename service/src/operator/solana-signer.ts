@@ -20,8 +20,8 @@ export type SolanaSigner = {
 };
 
 /**
- * Opens a key. The returned signer does not enforce the policy of the key. Only `openSolanaSigners`, which enforces the
- * policy, may sign with it.
+ * Opens a key. The returned signer does not enforce the key's policy. Only `openSolanaSigners`, which enforces it, may
+ * use the signer.
  */
 export async function openSolanaKey(
   key: OperatorKey,

@@ -15,7 +15,7 @@ import { openSpendLedger } from './spend-ledger.ts';
 /** Returns the signer of a role on a Solana cluster, or null if this process has no key for it. */
 export type SolanaSignerOf = (role: SendingRole, chain: string) => SolanaSigner | null;
 
-/** The configured keys of Solana, and the clusters on which they are used. */
+/** The keys configured for Solana, and the clusters on which they are used. */
 type SolanaKeys = Pick<Config, 'solanaKey' | 'roleKeys' | 'rpcUrls'>;
 
 /** `registry` counts refusals and `log` records them. Commands need neither, because they print a refusal. */
@@ -26,7 +26,7 @@ type HeldKey = { key: OperatorKey; signer: SolanaSigner; clusters: Map<SolanaCha
 
 const NOTHING: ChainPolicy = { targets: new Set(), dailyFee: null, dailyAmounts: null };
 
-/** Returns the key of a role: its key for this cluster, else the Solana operator key. */
+/** Returns the key for a role: the role's key for this cluster, else the Solana operator key. */
 export function solanaKeyFor(
   { roleKeys, solanaKey }: Pick<SolanaKeys, 'solanaKey' | 'roleKeys'>,
   role: SendingRole,

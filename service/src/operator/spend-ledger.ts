@@ -20,10 +20,10 @@ import { Blocked } from './blocked.ts';
  */
 export type Spending = { key: string; id: string; fee: bigint; amounts: ReadonlyMap<string, bigint> };
 
-/** How much a role may spend in 24 hours on fees, and how much of each token. Null = no limit. */
+/** How much a role may spend in 24 hours: on fees, and of each token. Null = no limit. */
 export type SpendLimits = { dailyFee: bigint | null; dailyAmounts: ReadonlyMap<string, bigint> | null };
 
-/** Counts what keys sign. */
+/** Keeps track of what the keys' signatures can spend. */
 export type SpendLedger = {
   /**
    * Call this before signing. Records the spending, unless there are no limits. Throws `Blocked` if the spending would
@@ -49,7 +49,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
  * Opens a ledger in `folder`, with one file per day, or in memory if `folder` is null. The ledger is not in the
  * database, because somebody who can change the database must not be able to reset the limits. Nodes that share the
  * folder share the limits. Each node appends its entry and then counts the entries before it. So if two nodes sign at
- * the same time, the second one counts the entry of the first.
+ * the same time, the one that appends last counts the other's entry.
  */
 export function openSpendLedger(folder: string | null, clock: Clock): SpendLedger {
   const lines = folder === null ? keepInMemory() : openFolder(folder);

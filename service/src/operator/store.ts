@@ -79,7 +79,7 @@ export async function markSent(db: Db, hash: Hex): Promise<void> {
   await sql`update operator_attempts set sent_at = now() where hash = ${toBytes(hash)}`.execute(db);
 }
 
-/** Returns the transactions that are not settled, in nonce order, without those in `except`. */
+/** Returns the unsettled transactions in nonce order, leaving out those in `except`. */
 export async function listOpen(
   db: Db,
   { chain, address }: KeyId,
@@ -193,7 +193,7 @@ export async function markSettled(
   return numUpdatedRows === 1n;
 }
 
-/** Reopens a transaction, so that it is sent and mined again. Returns false if it is not in state `from`. */
+/** Reopens a transaction, so that it can be sent and mined again. Returns false if it is not in state `from`. */
 export async function markOpen(
   tx: Db,
   id: string,

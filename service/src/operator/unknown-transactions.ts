@@ -5,10 +5,10 @@ import { raiseSeenNonce } from './lease-store.ts';
 import { readPendingNonce } from './nonces.ts';
 
 /**
- * Throws `Blocked` if a chain node knows transactions of the key, mined or pending, that this database does not
- * contain. The database was then probably restored from an old copy or a lagging replica. Signing would reuse nonces or
- * pay for participations a second time. Stores the node's transaction count, because the node that answers next time
- * may not know the pending transactions. Only an operator can clear the stored count.
+ * Throws `Blocked` if a chain node knows of transactions by the key, mined or pending, that are missing from this
+ * database. In that case, the database was probably restored from an old copy or a lagging replica, and signing would
+ * reuse nonces or pay for participations a second time. Stores the node's transaction count, because the node that
+ * answers next time may not know about the pending transactions. Only an operator can clear the stored count.
  */
 export async function assertNonceUnused(account: OperatorAccount, lease: Lease, next: bigint): Promise<void> {
   assertNotSeen(lease, next);
@@ -19,7 +19,7 @@ export async function assertNonceUnused(account: OperatorAccount, lease: Lease, 
   assertNotSeen(lease, next);
 }
 
-/** Throws `Blocked` if an earlier check has found transactions of the key that this database does not know. */
+/** Throws `Blocked` if an earlier check found transactions by the key that are missing from this database. */
 export function assertNotSeen({ chain, address, seenNonce }: Lease, next: bigint | null): void {
   if (seenNonce === null || next === null || seenNonce <= next) return;
   throw new Blocked(

@@ -6,16 +6,13 @@ import { listOwnSignatures } from './receipt-store.ts';
 import type { SolanaAccount } from './solana-account.ts';
 import { findLastSeen, insertForeign, setLastSeen } from './watch-store.ts';
 
-/**
- * The transactions of a signer that have not been checked yet, newest first. `isWhole` is true once all of them are
- * listed.
- */
+/** A signer's unchecked transactions, newest first. `isWhole` is true once all of them are listed. */
 export type Backlog = { entries: SignatureEntry[]; isWhole: boolean; tries: number };
 
 const PAGE = 1_000;
 /** Limits how many transactions a round reads, because anybody can mention a signer in many transactions. */
 const MAX_READS = 20;
-/** After this many failed reads, a transaction that no node returns is reported as foreign. */
+/** The number of failed reads after which a transaction that no node returns is reported as foreign. */
 const MAX_TRIES = 10;
 /**
  * The instructions that take tokens from an account: transfer (3), burn (8), and their checked forms (12 and 15). The
@@ -76,8 +73,8 @@ async function listMore({ db, chain }: SolanaAccount, signer: string, backlog: B
 
 /**
  * Returns `fund` if `signer` moved tokens with a fund as the authority in the transaction, and `none` if not. Returns
- * `unread` if the node does not return the transaction. Returns `unknown` if the transaction cannot be parsed, so that
- * it may have used a fund.
+ * `unread` if the node does not return the transaction. Returns `unknown` if the transaction cannot be parsed, in which
+ * case it may have used a fund.
  */
 async function judgeUse(
   { chain }: SolanaAccount,
