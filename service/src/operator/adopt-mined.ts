@@ -18,7 +18,7 @@ export async function adoptMined(
   const own = await findByNonce(tx, key, found.nonce);
   const isOpen = own !== null && own.state !== 'displaced';
   if (isOpen && !(await markDisplaced(tx, own.id)))
-    throw new Error(`nonce ${found.nonce} of ${found.from} was used by another transaction of ours`);
+    throw new Error(`nonce ${found.nonce} of ${found.from} was already used by another of our transactions`);
   await insertMined(tx, found);
   return isOpen ? own : null;
 }

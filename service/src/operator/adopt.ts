@@ -92,6 +92,6 @@ async function assertDeepEnough(
   const shallow = nonces.find((nonce) => nonce >= deepCount);
   if (shallow !== undefined)
     throw new NotDeepEnough(
-      `the foreign transaction with nonce ${shallow} is not final yet, which takes 64 blocks on chains without finality; try again later`,
+      `the foreign transaction with nonce ${shallow} is not final yet (this takes 64 blocks on chains without finality); try again later`,
     );
 }

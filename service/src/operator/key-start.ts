@@ -63,6 +63,6 @@ export async function assertKeyStarted(
   if (height < first)
     throw new Blocked(
       'role_missing',
-      `the operator ${key.address} signs ${role}s from block height ${first} on, when all ${role}s signed by the other keys of its funds on ${chain.name} have expired; the current height is ${height}`,
+      `the operator ${key.address} will sign ${role}s on ${chain.name} from block height ${first}, when all ${role}s that other keys of its funds have signed will have expired; the current height is ${height}`,
     );
 }

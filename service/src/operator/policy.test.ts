@@ -78,7 +78,7 @@ describe('the signer', () => {
     );
     const others = functions.filter((selector) => !allowed.has(selector));
     expect(others.length).toBeGreaterThan(20);
-    for (const data of others) await expect(sign({ data })).rejects.toThrow('not a function of settlement');
+    for (const data of others) await expect(sign({ data })).rejects.toThrow('not a settlement function');
   });
 
   test('refuses contracts that the policy file does not list for the chain', async () => {
@@ -123,7 +123,7 @@ describe('the signer', () => {
       `${batch}${'00'.repeat(32)}`,
       data?.slice(0, -2),
     ])
-      await expect(sign({ data: odd })).rejects.toThrow('amounts cannot be read');
+      await expect(sign({ data: odd })).rejects.toThrow('a call with unreadable amounts');
     await expect(sign({ data: `${encodeRevoke(OTHER)}00` })).rejects.toThrow('unknown length');
   });
 
@@ -164,7 +164,7 @@ describe('a key', () => {
   test('of quotes or permissions signs no transaction at all, not even an empty one', async () => {
     for (const role of ['quote', 'supplier'] as const)
       await expect(own(role).signTransaction(transaction({ to: key.address, data: '0x' }))).rejects.toThrow(
-        'a key that sends none',
+        'the key sends no transactions there',
       );
   });
 
@@ -172,7 +172,7 @@ describe('a key', () => {
     const data = '0x';
     await expect(
       own('commit').signTransaction(transaction({ chainId: 10, to: key.address, data })),
-    ).rejects.toThrow('a key that sends none');
+    ).rejects.toThrow('the key sends no transactions there');
     await expect(own('commit').signTransaction(transaction({ chainId: 10 }))).rejects.toThrow(
       'to act as the commit key on chain 10',
     );

@@ -84,7 +84,8 @@ function judgeTransaction(
   if (target === undefined) throw refusal('to deploy a contract');
   if (data === '0x') {
     const role = (['commit', 'refund'] as const).find((each) => rules.hasRole(each, chainId));
-    if (role === undefined) throw refusal(`a transaction on chain ${chainId} by a key that sends none there`);
+    if (role === undefined)
+      throw refusal(`to sign on chain ${chainId}, because the key sends no transactions there`);
     if (target !== own) throw refusal(`an empty transfer to ${target}`);
     return role;
   }
@@ -101,9 +102,9 @@ function roleOf(data: Hex): SendingRole {
     if (data.length !== encodeRevoke(zeroAddress).length) throw refusal('a revocation of unknown length');
     return 'commit';
   }
-  if (!isFundCall(selector)) throw refusal(`a call of ${selector}, which is not a function of settlement`);
+  if (!isFundCall(selector)) throw refusal(`a call to ${selector}, which is not a settlement function`);
   const call = readFundCall(data);
-  if (call === null) throw refusal('a call whose amounts cannot be read');
+  if (call === null) throw refusal('a call with unreadable amounts');
   return call.functionName === 'commit' ? 'commit' : 'refund';
 }
 
@@ -117,7 +118,7 @@ function assertMay(
   contract: string,
 ): { limits: RolePolicy | undefined } {
   if (!hasRole(role, chainId))
-    throw refusal(`to act as the ${role} key on chain ${chainId}, because it is not that key`);
+    throw refusal(`to act as the ${role} key on chain ${chainId}, because it does not have that role`);
   const limits = policyOf(policy?.get(chainId), role);
   if (policy !== null && limits?.targets.has(contract.toLowerCase()) !== true)
     throw refusal(

@@ -65,7 +65,7 @@ export async function rebroadcast(
   if (!isFirst || last.age <= timings.bumpSeconds) return;
   if (refusal === null && (last.sentAge === null || blocks < timings.bumpBlocks)) return;
   if (refusal !== null && refusal.rejection !== 'fee_too_low')
-    throw new Blocked('refused', `the node rejects a transaction: ${refusal.message}`);
+    throw new Blocked('refused', `the node rejected a transaction: ${refusal.message}`);
   const market = await readFeeMarket(account.chain);
   if (refusal === null && !isOutbid(last, market, account)) return;
   if (prerequisite === 'gone' || !(await bump(account, lease, transaction, mayResign)))

@@ -144,7 +144,7 @@ async function proposePrice(account: SolanaAccount, vault: string): Promise<bigi
   const price = prices[Math.floor(prices.length * PRICE_PERCENTILE)] ?? 0n;
   if (price <= maxPrice) return price;
   account.reportCappedPrice(
-    `${chain.name} asks for ${price} millionths of a lamport per compute unit, above the cap of ${maxPrice}`,
+    `the market price on ${chain.name} is ${price} millionths of a lamport per compute unit, above the cap of ${maxPrice}`,
   );
   return maxPrice;
 }

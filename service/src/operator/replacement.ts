@@ -53,7 +53,7 @@ export async function planReplacement(
   const last = lastAttempt(transaction);
   const { action } = choice;
   if (action === 'cancel' && isEmpty(last.raw))
-    throw invalidField('nonce', `${transaction.nonce} is an empty transfer already; bump it instead`);
+    throw invalidField('nonce', `${transaction.nonce} is already an empty transfer; bump it instead`);
   const market = await readFeeMarket(chain);
   const fees =
     market.baseFee > caps.maxFee ? null : raiseFees(last, limitFees(chain.name, market, caps), caps);
@@ -81,13 +81,13 @@ async function chooseTransaction(db: Db, chain: EvmChain, { address, nonce }: Re
     throw invalidField(
       'nonce',
       nonce === undefined
-        ? `no transaction on ${chain.name} waits to be mined`
-        : `no transaction on ${chain.name} with the nonce ${nonce} waits to be mined`,
+        ? `no transaction on ${chain.name} is waiting to be mined`
+        : `no transaction on ${chain.name} with nonce ${nonce} is waiting to be mined`,
     );
   if (found.length > 1)
     throw invalidField(
       'address',
-      `several keys have such a transaction, choose one: ${found.map((each) => each.address).join(', ')}`,
+      `several keys have a matching transaction; choose one of ${found.map((each) => each.address).join(', ')}`,
     );
   return first;
 }

@@ -188,12 +188,12 @@ describe.each([
   ['with', policyOf()],
   ['without', null],
 ] as const)('%s a policy file', (_name, policy) => {
-  const NOT_USED = 'not used in this way by settlement';
+  const NOT_USED = 'in a way that settlement does not';
 
   test('other programs are refused', async () => {
     const { sign } = await open(policy);
     const other = { program: keyOf(newAddress()), accounts: [], data: Buffer.alloc(1) };
-    await expect(sign(other)).rejects.toThrow('is not used by settlement');
+    await expect(sign(other)).rejects.toThrow('settlement does not use the program');
   });
 
   test('SOL goes into new accounts of the operator only, and only as rent', async () => {
@@ -270,14 +270,14 @@ describe.each([
     );
     // A receipt for the wrong direction does not help.
     await expect(commits.sign(...commits.create('c'), commits.createOwn, commits.refund())).rejects.toThrow(
-      'does not go to the account of a wallet',
+      "a commit must not pay into a wallet's account",
     );
     await expect(refunds.sign(...refunds.createBack('c'), refunds.commit())).rejects.toThrow(
       'not the associated account of a wallet',
     );
     for (const seed of ['a', `${'a'.repeat(22)}.x`, `${'a'.repeat(22)}.rc`])
       await expect(commits.sign(...commits.allocate(seed, 1n), commits.commit())).rejects.toThrow(
-        'the receipt of a participation',
+        "a transfer needs a participation's receipt",
       );
   });
 

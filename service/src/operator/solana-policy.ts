@@ -129,9 +129,11 @@ const PROGRAM_RULES: Readonly<Record<string, Rule>> = {
 function assertUsual(message: Message, instruction: WireInstruction): void {
   const { program, data } = instruction;
   const rule = PROGRAM_RULES[program];
-  if (rule === undefined) throw new SigningRefused(`the program ${program} is not used by settlement`);
+  if (rule === undefined) throw new SigningRefused(`settlement does not use the program ${program}`);
   if (!rule(message, instruction))
-    throw new SigningRefused(`instruction ${data[0]} of ${program} is not used in this way by settlement`);
+    throw new SigningRefused(
+      `the message uses instruction ${data[0]} of ${program} in a way that settlement does not`,
+    );
 }
 
 function isMove({ program, data }: WireInstruction): boolean {
@@ -160,7 +162,7 @@ function seedOf(data: Buffer): string {
  */
 function roleOf(seed: string): SendingRole {
   const [, direction] = RECEIPT_SEED.exec(seed) ?? [];
-  if (direction === undefined) throw new SigningRefused('a transfer needs the receipt of a participation');
+  if (direction === undefined) throw new SigningRefused("a transfer needs a participation's receipt");
   return direction === 'c' ? 'commit' : 'refund';
 }
 
@@ -172,7 +174,7 @@ function assertDirection(role: SendingRole, move: WireInstruction, all: WireInst
   const [, mint = '', to = ''] = move.accounts;
   const creating = all.filter(({ program }) => program === ASSOCIATED_TOKEN_PROGRAM);
   if (role === 'commit' && creating.length > 0)
-    throw new SigningRefused('a commit does not go to the account of a wallet');
+    throw new SigningRefused("a commit must not pay into a wallet's account");
   const names = ({ accounts: [, account, wallet = ''] }: WireInstruction) =>
     account === to && associatedAccount(wallet, mint) === to;
   if (role === 'refund' && !creating.some(names))
@@ -189,7 +191,7 @@ function assertListed(role: SendingRole, { targets }: RolePolicy, { accounts }: 
   const vault = role === 'commit' ? to : from;
   if (!targets.has(vault)) throw new SigningRefused(`OPERATOR_POLICY_FILE does not list the vault ${vault}`);
   if (role === 'commit' && targets.has(from))
-    throw new SigningRefused(`a commit does not take tokens from the vault ${from}`);
+    throw new SigningRefused(`a commit must not take tokens from the vault ${from}`);
 }
 
 /** Returns the most that a transaction can cost in fees and rent, in lamports. */

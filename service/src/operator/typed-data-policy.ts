@@ -32,7 +32,7 @@ export function judgeRequest(
   { chainId, verifyingContract }: Domain,
   { side, inputToken, outputToken, sender, nonce, expiry, amount }: VerifyRequest,
 ): Spending {
-  if (side !== BUY) throw refusal(`a request of side ${side}`);
+  if (side !== BUY) throw refusal(`a request with side ${side}, because it signs only buys`);
   assertEndsSoon(rules, 'a request', expiry, MAX_REQUEST_SECONDS);
   return {
     key: `quote on chain ${chainId}`,

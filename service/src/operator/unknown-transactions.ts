@@ -24,6 +24,6 @@ export function assertNotSeen({ chain, address, seenNonce }: Lease, next: bigint
   if (seenNonce === null || next === null || seenNonce <= next) return;
   throw new Blocked(
     'foreign_nonce',
-    `nodes of ${chain} have seen ${seenNonce} transactions of ${address}, but our next nonce is ${next}; compare the fund with the database, then run causeway operator adopt`,
+    `${chain} nodes have seen ${seenNonce} transactions from ${address}, but our next nonce is ${next}; compare the fund with the database, then run "causeway operator adopt"`,
   );
 }

@@ -174,7 +174,7 @@ test('settlement pause and resume', async () => {
 });
 
 test('operator bump and cancel', async () => {
-  expect(await dryRun(runOperator, 'bump', 'ethereum_sepolia')).toContain('waits to be mined');
+  expect(await dryRun(runOperator, 'bump', 'ethereum_sepolia')).toContain('is waiting to be mined');
   await sale.participate(sale.buyer(2), 2n * UNIT);
   sale.pauseMining();
   await saleWorker(sale).round();

@@ -63,7 +63,7 @@ test('bump replaces the oldest transaction by one with higher fees; the dry run 
   await sale.mine(1);
   await settle();
   expect(await sale.statusOf(id)).toBe('completed');
-  await expect(run('bump', 'ethereum_sepolia', '--yes')).rejects.toThrow('waits to be mined');
+  await expect(run('bump', 'ethereum_sepolia', '--yes')).rejects.toThrow('is waiting to be mined');
 });
 
 test('a cancelled commit returns to pending only once the cancellation is deep, and is committed once', async () => {
@@ -72,7 +72,7 @@ test('a cancelled commit returns to pending only once the cancellation is deep, 
   await runBesideWorker(round, 'cancel', 'ethereum_sepolia', '--yes');
   const attempts = await commitAttempts(sale, id);
   expect(attempts.map(isEmpty)).toEqual([false, true]);
-  await expect(run('cancel', 'ethereum_sepolia', '--yes')).rejects.toThrow('empty transfer already');
+  await expect(run('cancel', 'ethereum_sepolia', '--yes')).rejects.toThrow('is already an empty transfer');
   // A cancelled transaction stays an empty transfer when its fees are raised.
   await runBesideWorker(round, 'bump', 'ethereum_sepolia', '--yes');
   expect((await commitAttempts(sale, id)).map(isEmpty)).toEqual([false, true, true]);
@@ -150,6 +150,6 @@ test('a request beyond the fee caps is refused with the reason and does not bloc
   expect(await sale.statusOf(id)).toBe('completed');
   await expect(run('bump', 'ethereum_sepolia', '--nonce', 'x')).rejects.toThrow('--nonce');
   await expect(run('bump', 'ethereum_sepolia', '--nonce', '999', '--dry-run')).rejects.toThrow(
-    'the nonce 999 waits',
+    'with nonce 999 is waiting to be mined',
   );
 });
