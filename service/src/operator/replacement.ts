@@ -110,7 +110,7 @@ export async function requestReplacement(db: Db, { id, nonce, action }: Replacem
     throw invalidField('nonce', `${nonce} was mined in the meantime`);
 }
 
-/** The outcome of a request. `waiting`: no node has carried out the request before the timeout. */
+/** The outcome of a request. `waiting`: no node carried out the request before the timeout. */
 export type ReplacementResult =
   | { outcome: 'replaced'; hash: string }
   | { outcome: 'refused'; message: string }

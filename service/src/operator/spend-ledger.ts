@@ -20,7 +20,7 @@ import { Blocked } from './blocked.ts';
  */
 export type Spending = { key: string; id: string; fee: bigint; amounts: ReadonlyMap<string, bigint> };
 
-/** How much a role may spend in 24 hours: on fees, and of each token. Null = no limit. */
+/** How much a role may spend on fees, and how much of each token, in 24 hours. Null = no limit. */
 export type SpendLimits = { dailyFee: bigint | null; dailyAmounts: ReadonlyMap<string, bigint> | null };
 
 /** Keeps track of what the keys' signatures can spend. */

@@ -3,7 +3,10 @@
  * after that is a probe. All other calls must wait until the probe settles.
  */
 export type CircuitBreaker = {
-  /** Milliseconds until a call may be made; 0 = now. A caller that gets 0 while the circuit is open makes the probe. */
+  /**
+   * Milliseconds until a call may be made; 0 = now. The call of a caller that gets 0 while the circuit is open is the
+   * probe.
+   */
   wait(): number;
   /** Returns whether the circuit is closed, that is, whether calls go through without waiting. */
   isClosed(): boolean;
@@ -15,7 +18,7 @@ export type CircuitBreaker = {
 };
 
 export type CircuitBreakerOptions = {
-  /** Consecutive failures that open the circuit. Default: 5. */
+  /** The number of consecutive failures that open the circuit. Default: 5. */
   failuresToOpen?: number;
   /** The longest time that `pause` keeps the circuit open. Default: 60,000. */
   maxPauseMs?: number;

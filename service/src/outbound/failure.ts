@@ -57,7 +57,10 @@ export function upstreamFailureOf(error: unknown): UpstreamFailure | undefined {
   return cause instanceof UpstreamFailure ? cause : undefined;
 }
 
-/** A provider that asks for a longer wait must not stop the checks of its applicants and forms for days. */
+/**
+ * The longest wait that a provider can ask for. Without this limit, it could stop checks of its applicants and forms
+ * for days.
+ */
 const MAX_RETRY_AFTER_S = 3600;
 
 const CONNECT_ERRORS = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);

@@ -129,7 +129,7 @@ async function send(
 
 /**
  * Parses the body. An empty body becomes null. A 4xx body that is not JSON also becomes null, because the status alone
- * says that the request was refused. Throws for any other body that is not JSON, because it is then unknown whether the
+ * shows that the request was refused. Throws for any other body that is not JSON, because it does not show whether the
  * request had an effect.
  */
 function parseJson(text: string, status: number): unknown {

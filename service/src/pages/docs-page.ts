@@ -12,16 +12,13 @@ type DocsPage = {
   body: Html;
 };
 
-/** Renders a guide or the list of errors, with the navigation of the documentation. */
+/** Renders a guide or the list of errors, with the documentation's navigation. */
 export function renderGuide({ title, nav, current, body }: DocsPage): string {
   const head = html`<link rel="stylesheet" href="${STYLESHEET.path}">`;
   return frame({ title, nav, current }, head, html`<main class="guide">${body}</main>`);
 }
 
-/**
- * Renders the page of the API reference. A script adds the reference to the page and, in the sandbox, prefills working
- * tokens and ids.
- */
+/** Renders the API reference page. A script adds the reference and, in the sandbox, prefills working tokens and ids. */
 export function renderReference(nav: readonly DocsLink[], documentUrl: string, isSandbox: boolean): string {
   return frame(
     { title: 'API reference', nav, current: '/docs' },

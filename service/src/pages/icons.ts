@@ -1,6 +1,6 @@
 import { type Html, html } from './html.ts';
 
-/** Line icons on a 24 × 24 grid, in the color of the text. They are decorative: text is always next to them. */
+/** Line icons on a 24 × 24 grid, in the text color. They are decorative: text is always next to them. */
 const icon = (paths: Html): Html =>
   html`<svg class="icon" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${paths}</svg>`;
 

@@ -1,7 +1,7 @@
 import { type Html, html } from './html.ts';
 import type { Page } from './layout.ts';
 
-/** What the landing page of a sandbox shows besides the links that every installation has. */
+/** What a sandbox's landing page shows, in addition to the links that every installation shows. */
 export type SandboxLanding = {
   demoUrl: string | null;
   /**
@@ -14,7 +14,7 @@ export type SandboxLanding = {
 
 type Link = { href: string; name: string; text: string };
 
-/** Renders the page at `/`, for people who open the address of the API in a browser. */
+/** Renders the page at `/`, for people who open the API's address in a browser. */
 export function landingPage(baseUrl: string, sandbox: SandboxLanding | null): Page {
   return sandbox === null ? productionPage() : sandboxPage(baseUrl, sandbox);
 }

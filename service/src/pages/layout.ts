@@ -4,7 +4,7 @@ import { type Html, html } from './html.ts';
 export type Page = {
   title: string;
   body: Html;
-  /** Uses a wider column, for lists. Forms are easier to read in a narrow column. */
+  /** Uses a wider column, which suits lists. Forms are easier to read in a narrow column. */
   wide?: true;
   /** Loads the passkey script. */
   passkeys?: boolean;

@@ -15,7 +15,7 @@ const LANGUAGES = { en: 'English', de: 'Deutsch' } as const;
 
 export type MailPreferences = { topics: readonly Topic[]; locale: keyof typeof LANGUAGES };
 
-/** The section of the account page about mails. */
+/** The email section of the account page. */
 export function mailPreferences(csrf: string, { topics, locale }: MailPreferences): Html {
   const topicBox = ([topic, label]: [string, string]) =>
     html`<label class="choice"><input type="checkbox" name="${topic}" value="yes"${topics.some((each) => each === topic) && html` checked`}>${label}</label>`;
@@ -29,7 +29,7 @@ export function mailPreferences(csrf: string, { topics, locale }: MailPreference
 <button class="quiet" type="submit">Save email settings</button></form></section>`;
 }
 
-/** Asks for confirmation before unsubscribing, because mail scanners open every link in a mail. */
+/** Asks for confirmation before unsubscribing, because mail scanners open every link in an email. */
 export function unsubscribePage(token: string, topic: Topic): Page {
   return {
     title: 'Turn off these emails',

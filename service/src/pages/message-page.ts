@@ -37,9 +37,7 @@ export function errorPage(error: ApiError, eventId: string): Page {
   return messagePage({ title, text, eventId, art: error.code === 'rate_limited' ? 'wait' : 'gone' });
 }
 
-/**
- * The page for a sign-in that cannot return to the app, because the client or the redirect URI is unknown.
- */
+/** The page for a sign-in that cannot return to the app because the client or the redirect URI is unknown. */
 export function signInFailedPage(reason: string): Page {
   return {
     title: 'We couldn’t sign you in',

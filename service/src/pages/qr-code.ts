@@ -12,7 +12,7 @@ const BLOCKS = [1, 1, 1, 2, 2, 4, 4, 4, 5, 5, 5, 8, 9, 9, 10, 10, 11, 13, 14, 16
 const FORMAT_BITS = 0b101010000010010;
 const QUIET_ZONE = 4;
 
-/** Renders the text as an inline SVG, dark on light in both themes, because scanners need that. */
+/** Renders the text as an inline SVG. The code is dark on light in both themes, as scanners require. */
 export function qrCode(text: string): Html {
   const modules = encodeQr(Buffer.from(text));
   const size = modules.length + 2 * QUIET_ZONE;
@@ -85,7 +85,7 @@ function addCheckBytes(data: readonly number[], version: number): number[] {
   return [...interleave(parts, shortLength + 1), ...interleave(checks, checkLength)];
 }
 
-/** Multiplies in the field GF(2⁸) with the polynomial 0x11d. */
+/** Multiplies in the field GF(2⁸) modulo the polynomial 0x11d. */
 function multiply(a: number, b: number): number {
   let product = 0;
   for (let bit = 7; bit >= 0; bit--) {

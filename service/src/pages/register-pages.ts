@@ -45,7 +45,7 @@ ${field({
 type MailSent = {
   email: string;
   retryPath: string;
-  /** The mailbox of a sandbox. */
+  /** The URL of the sandbox's mailbox. Only set in a sandbox. */
   mailboxUrl: string | undefined;
 };
 
@@ -74,9 +74,9 @@ export type ConfirmState = {
 };
 
 /**
- * Returns the page behind the link in the confirmation mail. In the browser that registered, the page submits itself,
- * because the cookie of that browser is proof enough. In any other browser, the page asks for the password. So link
- * scanners cannot confirm an email.
+ * Returns the page that the link in the confirmation email opens. In the browser that registered, the page submits
+ * itself, because that browser's cookie is proof enough. In any other browser, the page asks for the password, so link
+ * scanners cannot confirm an email address.
  */
 export function confirmPage({ csrf, token, email, needsPassword, problem }: ConfirmState): Page {
   return {

@@ -13,7 +13,7 @@ export type SignInState = FormState & {
   problem?: string;
   message?: string;
   passkeys: boolean;
-  /** The URL of the sign-in on localhost. Null unless passkeys work only on localhost. */
+  /** The localhost URL of the sign-in if passkeys work only on localhost, otherwise null. */
   passkeyUrl: string | null;
   /** Whether the user already has a session and is signing in again. */
   isSignedIn?: boolean;

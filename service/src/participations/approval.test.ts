@@ -98,7 +98,7 @@ describe('an approval in a multicall', () => {
 
   test('is valid', async () => {
     await mintUsdc(address, 8n * UNIT);
-    // The receipt contains approvals of other accounts before and after the right one.
+    // The receipt contains approvals by other accounts before and after the right one.
     const calls = [
       approveData(sale.fund, 1n),
       await permit(8n * UNIT, 0n),

@@ -6,8 +6,7 @@ export type RequiredApproval = RequiredFunds & { approvalHash: string };
 
 /**
  * Why the transaction does not contain the required approval. The checks `token`, `owner`, `spender` and `amount` run
- * in this order, and each check drops the approvals that do not match. The fault is the check after which no approval
- * is left.
+ * in this order, and each drops the approvals that do not match. The fault is the first check that leaves no approval.
  */
 export type ApprovalFault = 'reverted' | 'no_approval' | 'token' | 'owner' | 'spender' | 'amount';
 
@@ -22,7 +21,7 @@ export type Finding =
   /** If `isConfirmed` is false, a reorganization can still change the finding. */
   | { state: 'wrong'; reason: ApprovalFault; isConfirmed: boolean }
   | { state: 'short'; shortage: Shortage }
-  /** The token contract does not behave like a token. New requests are rejected; existing participations wait. */
+  /** The token contract does not behave like a token. New participations are rejected; existing ones wait. */
   | { state: 'unreadable'; error: ApiError }
   /**
    * `source` is the token account that was approved. It is null on EVM chains, where wallets have no token accounts.

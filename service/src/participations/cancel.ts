@@ -12,9 +12,9 @@ import { wakeSettlement } from './wake.ts';
 type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 
 /**
- * Cancels a prepared or pending participation, for which nothing has been signed yet. On EVM chains, it fails
+ * Cancels a prepared or pending participation, for which nothing has been signed yet. On EVM chains, marks it as failed
  * immediately. On Solana, settlement marks it as failed later; see `endParticipations`. Throws for every other status:
- * if money has moved, the participation can only be refunded.
+ * once money has moved, a participation can only be refunded.
  */
 export async function cancelParticipation(ctx: Parts, id: string): Promise<Participation> {
   if (!isId(id)) throw new ApiError('not_found');

@@ -133,8 +133,8 @@ function parseFields(input: NewParticipation): { wallet: string; hash: Buffer } 
 }
 
 /**
- * Throws `sold_out` if less than the amount is left. This is only an early check. `assertCapacity` decides, after the
- * approval is checked.
+ * Throws `sold_out` if the remaining supply is less than the amount. This is only an early check; `assertCapacity`
+ * makes the final decision after the approval has been checked.
  */
 function assertSupply(
   findings: readonly Finding[],

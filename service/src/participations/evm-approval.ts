@@ -74,8 +74,8 @@ function findFault(receipt: Receipt, { token, user, fund, amount }: RequiredAppr
 }
 
 /**
- * Reads allowance and balance at the block at which the receipts were read. At `latest`, a node that lags
- * behind would return the values from before the approval, and the participation would wrongly fail.
+ * Reads the allowance and balance at the block at which the receipts were read. At `latest`, a lagging node would
+ * return the values from before the approval, and the participation would wrongly fail.
  */
 async function readFunds(
   chain: EvmChain,

@@ -1,8 +1,8 @@
 import { ApiError } from '../errors.ts';
 
 /**
- * An amount that `fund` is to take from `user`. `source` is the user's token account on Solana. It is null until the
- * approval has been found, and on EVM chains.
+ * An amount that `fund` is to take from `user`. On Solana, `source` is the user's token account, or null until the
+ * approval has been found. On EVM chains, `source` is always null.
  */
 export type RequiredFunds = {
   user: string;
@@ -21,7 +21,7 @@ export type AvailableFunds = { allowance: bigint; balance: bigint };
 
 export type FundsReader = {
   /**
-   * Reads allowance and balance at the block `height` or later, for each entry of `required`. A result is null if the
+   * Reads the allowance and balance for each entry of `required`, at block `height` or later. A result is null if the
    * node could not read the values, and an error if the token contract reverts or does not exist.
    */
   readFunds(
@@ -36,7 +36,7 @@ export type FundsFinding =
   | { state: 'unreadable'; error: ApiError }
   | { state: 'good' };
 
-/** Judges whether each fund could take its amount at the block `height`. */
+/** Judges whether each fund could take its amount at block `height`. */
 export async function inspectFunds(
   reader: FundsReader,
   required: readonly RequiredFunds[],

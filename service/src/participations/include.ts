@@ -18,7 +18,7 @@ export function readParticipationInclude({ userId }: Caller, query: Query): Incl
   return readInclude(query, userId === null ? ['transactions', 'user'] : ['transactions']);
 }
 
-/** Adds the included members to participations that the caller may see. */
+/** Adds the requested `include` members to participations that the caller may see. */
 export async function addIncluded(
   ctx: Context,
   { partnerId }: Caller,

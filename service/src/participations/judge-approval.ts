@@ -5,7 +5,7 @@ import { type ApprovalReader, inspectApprovals, type RequiredApproval } from './
 import { inspectFunds } from './funds.ts';
 import { listUnsettledOfSource } from './store.ts';
 
-/** The first status of a participation, and the token account that was approved. */
+/** The initial status of a participation, and the token account that was approved. */
 type JudgedApproval = { status: 'pending' | 'prepared'; source_address: string | null };
 
 /** Judges the approval of a new participation. Throws if the approval cannot become valid. */
@@ -27,8 +27,8 @@ export async function judgeApproval(
 
 /**
  * Throws `insufficient_allowance` unless the approval covers the new participation and all unsettled participations
- * from the same token account. On Solana, a new approval replaces the previous one, so all of them are paid from the
- * new approval.
+ * from the same token account. On Solana, a new approval replaces the previous one, so all these participations are
+ * paid from the new approval.
  */
 async function assertCoversAll(
   { db }: Context,

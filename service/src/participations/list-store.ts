@@ -8,8 +8,8 @@ import { API_COLUMNS, type ParticipationRow } from './store.ts';
 const COLUMNS = API_COLUMNS.map((name) => `p.${name}`).join(', ');
 
 /**
- * The row limits that statements can have. A requested limit is rounded up to one of them, so that there are few
- * prepared statements. Callers slice the page they need.
+ * The row limits that statements can have. Requested limits are rounded up to one of these, so that only a few prepared
+ * statements are needed. Callers slice the page they need.
  */
 const STATEMENT_LIMITS = [21, 51, 101];
 
@@ -33,7 +33,7 @@ export async function listParticipations(
 
 /**
  * Builds the statement as text. This is the hottest query, and composing it with the query builder would cost as much
- * as running it. The limit is a literal, because with a parameter PostgreSQL would plan the statement anew on every
+ * as running it. The limit is a literal, because with a parameter, PostgreSQL would plan the statement again on every
  * execution.
  */
 function pageQuery(
@@ -82,7 +82,7 @@ function newDraft(partnerId: string | null): Draft {
   return { values, bind, partner, conditions: [`p.partner_id = ${partner}`], sources };
 }
 
-/** Hides the length of a list from the planner. The planner then keeps using the generic plan. */
+/** Hides the length of a list from the planner, so that it keeps using the generic plan. */
 const hideLength = (list: string) => `(select ${list})`;
 
 function narrowTo({ conditions, sources, bind }: Draft, column: Column, wanted: readonly string[]): void {
@@ -115,7 +115,7 @@ function narrowUsers(draft: Draft, { users, emails }: Selection): void {
 }
 
 /**
- * Finds users by email address. For a partner, finds only users who granted it the scope `email`, so that a filter
+ * Finds users by email address. For a partner, finds only users who granted it the `email` scope, so that a filter
  * cannot reveal an address.
  */
 function usersByEmail({ bind, partner, sources }: Draft, emails: string[]): string {
@@ -129,8 +129,7 @@ function usersByEmail({ bind, partner, sources }: Draft, emails: string[]): stri
 
 /**
  * Filters by option if options are selected, otherwise by offer. An option belongs to one offer, so one of the two
- * columns is enough. In both indexes, the next column is the status, so the statement then always names the statuses
- * too.
+ * columns is enough. In both indexes, the next column is the status, so the statement always lists the statuses too.
  */
 function narrowOffers(draft: Draft, { offers, options, statuses }: Selection): void {
   if (isRestricted(options)) narrowOptions(draft, options, offers);

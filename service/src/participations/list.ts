@@ -9,7 +9,7 @@ import { showParticipation } from './participation.ts';
 import { FILTERS, readSelection } from './selection.ts';
 
 /**
- * Lists participations with the calling partner: those of the user if the partner acts for one, otherwise those of all
+ * Lists the calling partner's participations: those of the user if the partner acts for one, otherwise those of all
  * users.
  */
 export async function readParticipations(ctx: Context, caller: Caller, query: PageQuery, raw: Query) {
