@@ -69,7 +69,7 @@ function signIn({ csrf, user, secondFactor: { isOn, recoveryCodes } }: AccountSt
 <li class="plain"><div><p class="name">Password</p><p class="soft small">Changing it signs you out of every other browser.</p></div>
 <a class="button quiet slim" href="/account/password" aria-label="Change password">Change</a></li>
 <li class="plain"><div><p class="name">Two-step sign-in <span class="badge${isOn && ' good'}">${isOn ? 'On' : 'Off'}</span></p>
-<p class="soft small">${isOn ? `Your password also takes a code from your authenticator app. ${left}.` : 'Protect your password with a code from an authenticator app.'}</p></div>
+<p class="soft small">${isOn ? `Signing in with your password also takes a code from your authenticator app. ${left}.` : 'Protect your password with a code from an authenticator app.'}</p></div>
 ${
   isOn
     ? html`<form method="post" action="/account/second-factor/remove">${hiddenField('csrf', csrf)}<button class="quiet slim" type="submit" aria-label="Turn off two-step sign-in">Turn off</button></form>`

@@ -9,11 +9,11 @@ import type { Page } from './layout.ts';
  */
 const BLOCKS = {
   open_participations:
-    'You have an investment or a refund in progress. You can delete your account once it is final. We’ll email you about the outcome.',
+    'You have an investment or a refund in progress. You can delete your account once it’s final. We’ll email you about the outcome.',
   live_orders:
     'You have an open order. You can delete your account once it has been executed or has expired.',
   allowed_wallets:
-    'Your wallet is on the allow-list of an offer. We’re removing it, which takes a few minutes. Then try again.',
+    'Your wallet is on an offer’s allow-list. We’re removing it from the list. Try again in a few minutes.',
   restricted: 'Your account can’t be deleted right now. Contact support.',
 } as const;
 

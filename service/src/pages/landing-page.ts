@@ -56,7 +56,7 @@ ${links([
   {
     href: demoUrl === null ? '/sandbox/mail' : `${demoUrl}/mail`,
     name: 'Mailbox',
-    text: 'Emails that the service and the signing provider sent.',
+    text: 'Emails sent by the service and the signing provider.',
   },
   { href: '/sandbox', name: 'Sandbox data', text: 'Credentials, chains, wallets and offers, as JSON.' },
   {

@@ -43,7 +43,7 @@ export function unsubscribePage(token: string, topic: Topic): Page {
 export function unsubscribedPage(topic: Topic): Page {
   return messagePage({
     title: 'Emails turned off',
-    text: `We no longer email you about: ${TOPIC_LABELS[topic]}. You can turn them on again in your account.`,
+    text: `We no longer email you about: ${TOPIC_LABELS[topic]}. You can turn these emails back on in your account.`,
     action: { label: 'Your account', href: '/account' },
     art: 'done',
   });

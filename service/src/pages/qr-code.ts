@@ -28,7 +28,7 @@ export function qrCode(text: string): Html {
 export function encodeQr(data: Buffer): boolean[][] {
   const version = BLOCKS.findIndex((_, i) => data.length <= capacityOf(i + 1)) + 1;
   if (version === 0)
-    throw new Error(`${data.length} bytes do not fit into a QR code of version 20, the largest supported`);
+    throw new Error(`${data.length} bytes do not fit into a version 20 QR code, the largest supported`);
   const grid = newGrid(version);
   placeData(grid, addCheckBytes(toCodewords(data, version), version));
   return grid.dark;

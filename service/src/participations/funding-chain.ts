@@ -37,7 +37,7 @@ export function openFundingChain(ctx: Context, contract: OfferContract): Funding
     reader: evmApprovalReader(chain),
     assertAcceptable: async (_wallet, amount) => {
       const minimum = await readMinCommit(chain, contract.address as Hex);
-      if (amount < minimum) throw invalidField('amount', `is below ${minimum}, the minimum of the fund`);
+      if (amount < minimum) throw invalidField('amount', `is below ${minimum}, the fund's minimum`);
     },
   };
 }

@@ -33,9 +33,9 @@ export const PARTICIPATION_HELP: CommandHelp = {
     'participation retry ID … [--dry-run]',
   ],
   description:
-    'Reports on participations and requests refunds. list prints the newest participations, one per line. show prints a participation as JSON, with its transactions and history. export prints all participations. remit requests the refund of completed participations, which the settlement worker then sends. confirm requests refunds that exceeded the limit of the person who asked for them (REFUND_DAILY_LIMIT_USD); another OS user must run it. cancel fails prepared and pending participations for which nothing has been signed; on Solana, the settlement worker fails them a minute or two later, once no commit that a restored database has forgotten can land. retry checks waiting participations immediately and requests failed refunds again.',
+    'Reports on participations and requests refunds. list prints the newest participations, one per line. show prints a participation as JSON, with its transactions and history. export prints all participations. remit requests refunds of completed participations; the settlement worker then sends them. confirm requests refunds that exceeded the limit of the person who asked for them (REFUND_DAILY_LIMIT_USD); another OS user must run it. cancel marks prepared and pending participations as failed if nothing has been signed for them. On Solana, the settlement worker does this a minute or two later, when a commit that is missing from a restored database can no longer land. retry checks waiting participations immediately and requests failed refunds again.',
   options: {
-    '--partner ID': 'Only participations of this partner.',
+    '--partner ID': 'Only participations with this partner.',
     '--offer SLUG': 'Only participations in this offer.',
     '--status STATUS': `Only participations with this status: ${STATUSES.join(', ')}.`,
     '--limit N': 'The number of participations to list, 1 to 10000. Default: 50.',
@@ -189,18 +189,18 @@ function changeEach(name: string, change: Change, operator: RefundOperator): Act
       return rehearse(ctx.db, async (db) => {
         for (const changed of await change({ ...ctx, db }, operator, ids))
           console.log(
-            `${changed.id} would be ${isEnding(changed) ? 'failed once no commit can land' : changed.status}`,
+            `${changed.id} would be ${isEnding(changed) ? 'failed once no commit can land any more' : changed.status}`,
           );
       });
     for (const changed of await change(ctx, operator, ids)) {
       const { id, status, chain } = changed;
       const isLate = status === 'remit_submitted' && chainFacts(chain).refundDepth > 1;
       const note = isEnding(changed)
-        ? ', will be failed once no commit can land'
+        ? ', will be failed once no commit can land any more'
         : isLate
           ? ', will be sent once its commit is final'
           : isStopped(changed)
-            ? ', not refunded: a hold or a sanction stops it; see participation show'
+            ? ', not refunded because of a hold or a sanction; see "causeway participation show"'
             : '';
       console.log(`${id} ${status}${note}`);
     }
