@@ -4,8 +4,8 @@
  */
 export type CircuitBreaker = {
   /**
-   * Milliseconds until a call may be made; 0 = now. The call of a caller that gets 0 while the circuit is open is the
-   * probe.
+   * Milliseconds until a call may be made; 0 = now. A caller that gets 0 while the circuit is open makes the probe
+   * call.
    */
   wait(): number;
   /** Returns whether the circuit is closed, that is, whether calls go through without waiting. */
