@@ -48,7 +48,7 @@ export function definitionFromFile(file: OfferFile, partners: NamedPartner[]): O
 
 type FileContract = OfferFile['contracts'][number];
 
-/** Lower-cases EVM addresses only, because base58 is case-sensitive. `file-rules.ts` has already checked the format. */
+/** Lower-cases only EVM addresses, because base58 is case-sensitive. `file-rules.ts` has already checked the format. */
 function normalize({ chain }: FileContract, address: string): string {
   return normalizeAddress(chain, address) ?? address;
 }

@@ -12,7 +12,7 @@ import type { OfferFile } from './file-schema.ts';
 import { runOffer } from './offer-command.ts';
 import { readOfferBySlug } from './store.ts';
 
-/** The number of users, a multiple of 60. PLAN_USERS=1000020 measures the time for a million users. */
+/** The number of users, a multiple of 60. Set `PLAN_USERS=1000020` to measure the time for a million users. */
 const USERS = Number(process.env.PLAN_USERS ?? 600);
 const BATCH = 5_000;
 const folder = mkdtempSync(join(tmpdir(), 'causeway-plan-'));

@@ -11,8 +11,8 @@ import type { SolanaAccount } from './solana-account.ts';
 import { markDisplaced } from './store.ts';
 
 /**
- * `landed`: the receipt is finalized. `expired`: no attempt has landed or can still land. `open`: an attempt can still
- * land.
+ * `landed`: the receipt is finalized. `expired`: no attempt has landed, and none can land any more. `open`: an attempt
+ * can still land.
  */
 export type ReceiptVerdict = 'landed' | 'expired' | 'open';
 

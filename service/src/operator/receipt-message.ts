@@ -21,7 +21,7 @@ export type ReceiptPlan = {
   decimals: number;
   amount: bigint;
   wallet: string;
-  /** The account that pays: for a commit, a token account of the user; for a refund, the vault. */
+  /** The account that pays: for a commit, the user's token account; for a refund, the vault. */
   source: string;
   /**
    * The account that receives: for a commit, the vault; for a refund, the wallet's associated token account.
@@ -37,8 +37,8 @@ export type ReceiptFees = { rent: bigint; units: number; price: bigint };
 
 /**
  * Builds the message that commits or refunds a participation. The message allocates the receipt account before it makes
- * the transfer. An account cannot be allocated twice, so at most one commit and one refund of a participation by this
- * key ever succeed. `CreateAccountWithSeed` would be shorter, but fails if somebody has sent lamports to the receipt's
+ * the transfer. An account cannot be allocated twice, so this key can make at most one commit and one refund per
+ * participation. `CreateAccountWithSeed` would be shorter, but fails if somebody has sent lamports to the receipt's
  * address first.
  */
 export function buildReceiptMessage(

@@ -23,7 +23,7 @@ import type { SolanaSigner } from './solana-signer.ts';
 const SIMULATED_UNITS = 200_000;
 const UNITS_MARGIN = 1.2;
 const PRICE_PERCENTILE = 0.75;
-/** A further attempt raises a price of 0 to `MIN_RAISED_PRICE`, and multiplies any other price by `PRICE_FACTOR`. */
+/** Each further attempt raises a price of 0 to `MIN_RAISED_PRICE`, and multiplies any other price by `PRICE_FACTOR`. */
 const MIN_RAISED_PRICE = 1_000n;
 const PRICE_FACTOR = 2n;
 
@@ -41,10 +41,10 @@ export class SimulationFailed extends Error {
 export type ReceiptOrder = { plan: ReceiptPlan; vault: string };
 
 /**
- * Simulates and signs the settlement, stores it in one database transaction with the changes of `apply`, and then sends
- * it. If the process crashes before the database commit, nothing was stored or sent. If it crashes later, the node that
- * holds the lease sends the stored bytes (`followReceipts`). Returns false if the receipt already has an open or landed
- * transaction. Throws `SimulationFailed` if the simulation fails.
+ * Simulates and signs the settlement, stores it in the same database transaction as the changes that `apply` makes, and
+ * then sends it. If the process crashes before the database commit, nothing was stored or sent. If it crashes later,
+ * the node that holds the lease sends the stored bytes (`followReceipts`). Returns false if the receipt already has an
+ * open or landed transaction. Throws `SimulationFailed` if the simulation fails.
  */
 export async function sendReceipt(
   account: SolanaAccount,

@@ -20,7 +20,7 @@ export type Signer = {
   address: Hex;
   /** Returns the serialized signed transaction. */
   signTransaction(transaction: TransactionSerializableEIP1559): Promise<Hex>;
-  /** Signs the operator's part of a tokenized quote (EIP-712). `domain` is the domain of the swap contract. */
+  /** Signs the operator's part of a tokenized quote (EIP-712). `domain` is the swap contract's domain. */
   signRequest(domain: Domain, request: VerifyRequest): Promise<Hex>;
   /**
    * Signs a permission to join an allow-list (EIP-712). `domain` is the domain of the contract that has the allow-list.

@@ -33,8 +33,8 @@ export type SolanaRules = {
 };
 
 /**
- * The parts of a message that the rules check. `all` contains its instructions, and `moves` those that transfer tokens.
- * `created` maps each account that the message allocates for the operator to its seed.
+ * The parts of a message that the rules check. `all` contains all its instructions, and `moves` only those that
+ * transfer tokens. `created` maps each account that the message allocates for the operator to its seed.
  */
 type Message = {
   operator: string;
@@ -167,8 +167,8 @@ function roleOf(seed: string): SendingRole {
 }
 
 /**
- * A refund must pay the associated token account of a wallet. To show which wallet this is, the refund must contain the
- * instruction that creates the account. A commit must not contain such an instruction.
+ * A refund must pay a wallet's associated token account. To show which wallet's, it must contain the instruction that
+ * creates the account. A commit must not contain that instruction.
  */
 function assertDirection(role: SendingRole, move: WireInstruction, all: WireInstruction[]): void {
   const [, mint = '', to = ''] = move.accounts;

@@ -18,7 +18,7 @@ export type SolanaSignerOf = (role: SendingRole, chain: string) => SolanaSigner 
 /** The keys configured for Solana, and the clusters on which they are used. */
 type SolanaKeys = Pick<Config, 'solanaKey' | 'roleKeys' | 'rpcUrls'>;
 
-/** `registry` counts refusals and `log` records them. Commands need neither, because they print a refusal. */
+/** `registry` counts refusals and `log` records them. Commands need neither, because they print refusals. */
 type Parts = { clock: Clock; log?: Log; registry?: Registry };
 
 /** A key, the clusters on which it signs, and the roles that it has there. */
@@ -93,8 +93,8 @@ function guard(held: HeldKey, ledger: SolanaRules['ledger'], { log, registry }: 
 /**
  * Returns the rules for a key. A signed message does not name its cluster, so a message for one cluster could be sent
  * to another. A key that is used on several clusters must therefore have the same roles on all of them. The policy file
- * may list only one of these clusters, and the policy of that cluster applies on all of them. If the policy file lists
- * none of them, the key may not transfer any tokens.
+ * may list only one of these clusters, and that cluster's policy applies to all of them. If the policy file lists none
+ * of them, the key may not transfer any tokens.
  */
 function rulesOf({ key, signer: { address }, clusters }: HeldKey): Omit<SolanaRules, 'ledger'> {
   const names = [...clusters.keys()];

@@ -73,8 +73,8 @@ export function openSpendLedger(folder: string | null, clock: Clock): SpendLedge
 }
 
 /**
- * Returns the entries of the last 24 hours, without refused entries. Returns only entries before the one with this
- * mark, or all if the mark is null.
+ * Returns the entries of the last 24 hours that were not refused. If `mark` is not null, returns only the entries
+ * before the one with this mark.
  */
 function listBefore(lines: readonly Line[], mark: string | null, now: number): Entry[] {
   const voided = new Set(lines.flatMap((line) => ('voided' in line ? [line.voided] : [])));
@@ -106,7 +106,7 @@ function openFolder(folder: string): Lines {
     const file = files.get(name) ?? { offset: 0, lines: [] };
     files.set(name, file);
     const text = readFrom(join(folder, name), file.offset);
-    // A last line without a newline is incomplete, so it is left for the next read.
+    // If the last line has no newline, it is incomplete and is left for the next read.
     const whole = text.subarray(0, text.lastIndexOf('\n') + 1);
     file.offset += whole.length;
     for (const line of whole.toString('utf8').split('\n')) file.lines.push(...parseLine(line));

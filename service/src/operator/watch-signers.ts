@@ -16,7 +16,7 @@ const MAX_READS = 20;
 const MAX_TRIES = 10;
 /**
  * The instructions that take tokens from an account: transfer (3), burn (8), and their checked forms (12 and 15). The
- * value is the position of the authority among the accounts of the instruction.
+ * value is the authority's position among the instruction's accounts.
  */
 const AUTHORITY_POSITIONS: Readonly<Record<number, number>> = { 3: 2, 8: 2, 12: 3, 15: 2 };
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;

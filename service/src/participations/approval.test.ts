@@ -37,8 +37,8 @@ const approveData = (spender: Hex, amount: bigint) =>
   encodeFunctionData({ abi: token.abi, functionName: 'approve', args: [spender, amount] });
 
 /**
- * Creates a participation for an approval whose transaction was not sent to the token contract, settles it
- * and checks the fund's totals.
+ * Creates a participation with an approval that was not sent directly to the token contract. Then settles the
+ * participation and checks the fund's totals.
  */
 async function expectCommitted(address: Hex, amount: bigint, hash: Hex): Promise<void> {
   const { to } = await sale.chain.direct.getTransaction({ hash });

@@ -40,8 +40,8 @@ export type ApprovalReader = FundsReader & {
 };
 
 /**
- * Checks the approval transactions, then the current allowances and balances, because an approval may have been spent
- * or revoked after its transaction.
+ * Checks the approval transactions. Then also checks the current allowances and balances, because an approval may have
+ * been spent or revoked since its transaction.
  */
 export async function inspectApprovals(
   reader: ApprovalReader,

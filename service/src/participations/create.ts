@@ -21,7 +21,7 @@ import { insertParticipation } from './status.ts';
 import { countPrepared, listByApproval, type NewParticipation as NewRow, REQUEST_COLUMNS } from './store.ts';
 import { lockRemainingSupply } from './supply.ts';
 
-/** How many participations of a user may wait for their approval at the same time. */
+/** How many of a user's participations may wait for their approvals at the same time. */
 const MAX_PREPARED = 5;
 
 const FIELD_FORMATS = {

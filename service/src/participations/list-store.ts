@@ -14,11 +14,11 @@ const COLUMNS = API_COLUMNS.map((name) => `p.${name}`).join(', ');
 const STATEMENT_LIMITS = [21, 51, 101];
 
 /**
- * Reads one page in one statement; may return more rows than the limit. Each combination of filter values selects a
- * range of an index. The statement reads at most one page of each range, in list order, and merges the ranges. The cost
- * of a page therefore depends neither on the length of the list nor on the position of the page. The exception is a
- * filter that excludes users: the statement also reads the rows of these users, and skips them. If `partnerId` is null,
- * lists the participations of all partners, with one index range per partner.
+ * Reads one page in one statement; may return more rows than the limit. Each combination of filter values selects an
+ * index range. The statement reads at most one page of each range, in list order, and merges the ranges. The cost of a
+ * page therefore depends neither on the length of the list nor on the position of the page. The exception is a filter
+ * that excludes users: the statement also reads these users' rows, and skips them. If `partnerId` is null, lists the
+ * participations of all partners, with one index range per partner.
  */
 export async function listParticipations(
   db: Db,
