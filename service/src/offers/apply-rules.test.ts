@@ -161,7 +161,7 @@ describe('the description of an asset', () => {
     });
     await applyOffers(one.ctx, [sells('rebasing')]);
     expect(await refusal(applyOffers(one.ctx, [funded]))).toEqual([
-      'funded: funding_assets: staked cannot fund an offer: its transfers are rebasing, not exact',
+      'funded: funding_assets: staked cannot fund an offer: its transfers are "rebasing", not "exact"',
     ]);
     await applyOffers(one.ctx, [sells('exact')]);
     await applyOffers(one.ctx, [funded]);

@@ -23,7 +23,7 @@ export function checkOfferFile(file: OfferFile): Problem[] {
     if (transfers !== 'exact')
       report(
         `funding_assets.${index}`,
-        `${asset} cannot fund an offer: its transfers are ${transfers}, not exact`,
+        `${asset} cannot fund an offer: its transfers are "${transfers}", not "exact"`,
       );
   });
   reportRepeated(file.funding_assets, (index) => `funding_assets.${index}`, report);

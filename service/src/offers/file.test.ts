@@ -186,7 +186,7 @@ describe('an offer file', () => {
     (transfers) => {
       const text = `${YAML}assets: { usd-coin: { code: USDC, name: USD Coin, fractional_digits: 6, transfers: ${transfers} } }\n`;
       expect(problems(text)).toEqual([
-        `harbour.yaml:9: funding_assets.0: usd-coin cannot fund an offer: its transfers are ${transfers}, not exact`,
+        `harbour.yaml:9: funding_assets.0: usd-coin cannot fund an offer: its transfers are "${transfers}", not "exact"`,
       ]);
     },
   );

@@ -47,7 +47,7 @@ function findUnusable(
     if (asset === undefined) return [`${slug}: assets: asset ${id} not found; define it under assets`];
     if (asset.transfers === 'exact' || !funding_assets.includes(id)) return [];
     return [
-      `${slug}: funding_assets: ${id} cannot fund an offer: its transfers are ${asset.transfers}, not exact`,
+      `${slug}: funding_assets: ${id} cannot fund an offer: its transfers are "${asset.transfers}", not "exact"`,
     ];
   });
 }

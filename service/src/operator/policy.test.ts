@@ -124,7 +124,7 @@ describe('the signer', () => {
       data?.slice(0, -2),
     ])
       await expect(sign({ data: odd })).rejects.toThrow('a call with unreadable amounts');
-    await expect(sign({ data: `${encodeRevoke(OTHER)}00` })).rejects.toThrow('unknown length');
+    await expect(sign({ data: `${encodeRevoke(OTHER)}00` })).rejects.toThrow('unexpected length');
   });
 
   test('refuses access lists and authorizations, which could hand the account to a contract', async () => {

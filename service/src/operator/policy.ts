@@ -99,7 +99,7 @@ type AnyTransaction = TransactionSerializableEIP1559 & { authorizationList?: unk
 function roleOf(data: Hex): SendingRole {
   const selector = data.slice(0, 10).toLowerCase();
   if (selector === REVOKE) {
-    if (data.length !== encodeRevoke(zeroAddress).length) throw refusal('a revocation of unknown length');
+    if (data.length !== encodeRevoke(zeroAddress).length) throw refusal('a revocation of unexpected length');
     return 'commit';
   }
   if (!isFundCall(selector)) throw refusal(`a call to ${selector}, which is not a settlement function`);

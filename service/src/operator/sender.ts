@@ -71,7 +71,7 @@ export async function assertWithinDailyLimit(account: OperatorAccount, wei: bigi
   if (spent + wei > account.dailyLimit)
     throw new Blocked(
       'daily_limit',
-      `the operator ${account.signer.address} has spent up to ${spent} wei on ${account.chain.name} in 24 hours; ${wei} wei more would exceed the limit of ${account.dailyLimit} wei`,
+      `the operator ${account.signer.address} has spent up to ${spent} wei on ${account.chain.name} in the last 24 hours; another ${wei} wei would exceed the limit of ${account.dailyLimit} wei`,
     );
 }
 
