@@ -464,7 +464,7 @@ export type Participations = {
 
 export type Readiness = {
   object: 'readiness';
-  /** `degraded` if the node is ready although one of its dependencies is unavailable. */
+  /** `degraded` if the node is ready, but one of its dependencies is unavailable. */
   status: 'ok' | 'degraded';
   parts: Record<string, 'ok' | 'unavailable'>;
 };
