@@ -8,9 +8,9 @@ export type Acknowledgement = {
   document: string;
   name: string;
   url: string;
-  /** The version of the document. After a new version, every user must acknowledge the document again. */
+  /** The version of the document. When the version changes, every user must acknowledge the document again. */
   version: string;
-  /** The SHA-256 of the file at `url`, in lower-case hexadecimal digits, as stated by the operator: the service does not fetch the file. */
+  /** The SHA-256 of the file at `url`, in lower-case hexadecimal digits. The operator supplies it; the service does not fetch the file. */
   sha256: string;
   inserted_at: string;
 };
@@ -25,9 +25,9 @@ export type AcknowledgementRequirement = {
     name: string;
     /** Where the user reads the document: an https URL, or an http URL on localhost. */
     url: string;
-    /** The version of the document. After a new version, every user must acknowledge the document again. */
+    /** The version of the document. When the version changes, every user must acknowledge the document again. */
     version: string;
-    /** The SHA-256 of the file at `url`, in lower-case hexadecimal digits, as stated by the operator: the service does not fetch the file. */
+    /** The SHA-256 of the file at `url`, in lower-case hexadecimal digits. The operator supplies it; the service does not fetch the file. */
     sha256: string;
   };
 };
@@ -256,9 +256,9 @@ export type KycToken = {
 export type NewAcknowledgement = {
   /** Identifies the document within the offer. All versions of the document share it. */
   document: string;
-  /** The version of the document. After a new version, every user must acknowledge the document again. */
+  /** The version of the document. When the version changes, every user must acknowledge the document again. */
   version: string;
-  /** The SHA-256 of the file at `url`, in lower-case hexadecimal digits, as stated by the operator: the service does not fetch the file. */
+  /** The SHA-256 of the file at `url`, in lower-case hexadecimal digits. The operator supplies it; the service does not fetch the file. */
   sha256: string;
 };
 
@@ -449,7 +449,7 @@ export type ParticipationTransactions = {
   };
 };
 
-/** Only with `include=user` and a partner token. `email` is null unless the user granted `email`. */
+/** Only with `include=user` and a partner token. `email` is null unless the user granted the scope `email`. */
 export type ParticipationUser = {
   id: string;
   email: string | null;
@@ -657,7 +657,7 @@ export type UserPii = {
     city: string | null;
     state: string | null;
     postal_code: string | null;
-    /** ISO 3166-1 alpha-2 code. `jurisdiction` has the name. */
+    /** ISO 3166-1 alpha-2 code. `jurisdiction` contains the country's name. */
     country: string | null;
   };
   tax_id: string | null;
@@ -997,7 +997,7 @@ export type Operations = {
       amount: string;
       /** One of the offer's `funding_assets`. */
       asset_id: string;
-      /** The transaction that approved the fund as spender on this chain. Each participation needs a new one. */
+      /** The transaction that approved the fund as spender on this chain. Each participation needs a new approval. */
       approval_transaction_hash: string;
     };
     reply: Participation;

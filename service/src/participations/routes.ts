@@ -20,7 +20,7 @@ export const participationRoutes = [
     operationId: 'createParticipation',
     summary: 'Participate in a token sale',
     description:
-      'Call this after the wallet has approved the fund to take the amount. Repeating the request returns the same participation.',
+      'Call this after the wallet has approved the fund to spend the amount. Repeating the request returns the same participation.',
     body: NewParticipation,
     reply: Participation,
     errors: [
@@ -51,7 +51,7 @@ export const participationRoutes = [
     operationId: 'listParticipations',
     summary: 'List participations',
     description:
-      'Returns participations of the user, or of all users of the partner. Filter by `offer_id`, `offer_option_id`, `user_id`, `status` and `user_email`.',
+      "With a user token, returns the user's participations. With a partner token, returns those of all the partner's users. Filter by `offer_id`, `offer_option_id`, `user_id`, `status` and `user_email`.",
     query: ParticipationPageQuery,
     filters: FILTERS,
     reply: ParticipationList,

@@ -36,7 +36,7 @@ const ParticipationUser = Closed(
   {
     title: 'ParticipationUser',
     description:
-      'Only with `include=user` and a partner token. `email` is null unless the user granted `email`.',
+      'Only with `include=user` and a partner token. `email` is null unless the user granted the scope `email`.',
   },
 );
 export type ParticipationUser = Static<typeof ParticipationUser>;
@@ -99,7 +99,7 @@ export const NewParticipation = Closed({
   approval_transaction_hash: Type.String({
     maxLength: 128,
     description:
-      'The transaction that approved the fund as spender on this chain. Each participation needs a new one.',
+      'The transaction that approved the fund as spender on this chain. Each participation needs a new approval.',
   }),
 });
 export type NewParticipation = Static<typeof NewParticipation>;

@@ -16,7 +16,7 @@ export const UserPii = Closed(
       state: Text,
       postal_code: Text,
       country: Nullable(
-        Type.String({ description: 'ISO 3166-1 alpha-2 code. `jurisdiction` has the name.' }),
+        Type.String({ description: "ISO 3166-1 alpha-2 code. `jurisdiction` contains the country's name." }),
       ),
     }),
     tax_id: Text,

@@ -53,13 +53,13 @@ export const AcknowledgementDetails = Closed({
   version: Type.String({
     pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$',
     description:
-      'The version of the document. After a new version, every user must acknowledge the document again.',
+      'The version of the document. When the version changes, every user must acknowledge the document again.',
     examples: ['2'],
   }),
   sha256: Type.String({
     pattern: '^[0-9a-f]{64}$',
     description:
-      'The SHA-256 of the file at `url`, in lower-case hexadecimal digits, as stated by the operator: the service does not fetch the file.',
+      'The SHA-256 of the file at `url`, in lower-case hexadecimal digits. The operator supplies it; the service does not fetch the file.',
     examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
   }),
 });
@@ -103,7 +103,7 @@ export const REQUIREMENT_TYPES: readonly RequirementType[] = [
   'acknowledgement',
 ];
 
-/** The types of the requirements that concern the user's wallet, not the person. */
+/** Requirement types that concern the user's wallet, not the person. */
 export const WALLET_KINDS: ReadonlySet<string> = new Set<RequirementType>([
   'external_wallet',
   'whitelisted_wallet',
