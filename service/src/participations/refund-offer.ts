@@ -24,8 +24,8 @@ export async function planRefunds(
 }
 
 /**
- * Requests the refund of every completed participation of an offer, and retries every failed refund. After
- * an interruption, the next run continues where this one stopped. Returns how many refunds were requested.
+ * Requests refunds for all completed participations in an offer, and retries all failed refunds. If a run is
+ * interrupted, the next run continues where it stopped. Returns how many refunds were requested.
  */
 export async function refundOffer(
   ctx: Parts,

@@ -12,7 +12,10 @@ export type RefundRequest = {
   insertedAt: string;
 };
 
-/** Locks the operator's refund requests until the transaction ends, so that no concurrent request changes their sum. */
+/**
+ * Locks the operator's refund requests until the transaction ends, so that no concurrent request can change their
+ * total.
+ */
 export async function lockOperator(tx: Db, operator: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('refunds'), hashtext(${operator}))`.execute(tx);
 }
@@ -35,8 +38,8 @@ export async function sumRefundable(
 }
 
 /**
- * Returns those of the participations `ids` that are not frozen and whose status allows a refund, each with its user.
- * The user may be on hold.
+ * Returns the participations among `ids` that are not frozen and have a refundable status, each with its user. Includes
+ * participations of users on hold.
  */
 export async function listRefundUsers(
   tx: Db,
@@ -51,8 +54,8 @@ export async function listRefundUsers(
 
 /**
  * Stores a request and returns its state. The request is `allowed` if there is no limit, or if the operator's requests
- * of the last 24 hours amount to at most `limitUsd`. This sum includes the new request, but not unconfirmed requests.
- * Otherwise the new request is `unconfirmed`. The caller must have locked the operator.
+ * in the last 24 hours total at most `limitUsd`. Otherwise it is `unconfirmed`. The total includes the new request, but
+ * no unconfirmed requests. The caller must hold the lock from `lockOperator`.
  */
 export async function insertRefundRequest(
   tx: Db,
@@ -85,8 +88,8 @@ export async function findRefundRequest(db: Db, id: string): Promise<RefundReque
 }
 
 /**
- * Confirms the request of another operator. From now on, the request counts towards that operator's limit for 24 hours.
- * Returns false if the request does not await confirmation, or if `by` made it.
+ * Confirms another operator's request. The request then counts towards that operator's limit for 24 hours. Returns
+ * false if the request is not awaiting confirmation, or if `by` is the operator who made it.
  */
 export async function confirmRequest(tx: Db, id: string, by: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
@@ -99,7 +102,7 @@ export async function confirmRequest(tx: Db, id: string, by: string): Promise<bo
   return numUpdatedRows === 1n;
 }
 
-/** Records the limit that a node is configured with, unless it equals the last recorded limit. */
+/** Records a node's configured limit, unless it equals the last recorded limit. */
 export async function insertRefundLimit(db: Db, limitUsd: number | null): Promise<void> {
   await sql`
     insert into refund_limits (limit_usd) select ${limitUsd}::numeric
@@ -108,7 +111,7 @@ export async function insertRefundLimit(db: Db, limitUsd: number | null): Promis
       where last.limit_usd is not distinct from ${limitUsd}::numeric)`.execute(db);
 }
 
-/** Returns the lowest limit that nodes have had in the last 24 hours, or null if they had none. */
+/** Returns the lowest limit in effect at any time in the last 24 hours, or null if no limit was in effect. */
 export async function findRefundLimit(tx: Db): Promise<number | null> {
   const { rows } = await sql<{ usd: string | null }>`
     select min(limit_usd)::text as usd from refund_limits

@@ -11,9 +11,9 @@ type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 const REFUNDABLE = ['completed', 'remit_failed', 'remit_submitted', 'remitted'];
 
 /**
- * Requests the refund of completed participations, or retries failed refunds. Skips participations that are frozen,
- * whose user is on hold, or whose refund is already in progress or paid. Throws, and starts no refund at all, if one of
- * the participations was never completed or if the operator's limit is exceeded.
+ * Requests refunds for completed participations, and retries failed refunds. Skips participations that are frozen, that
+ * belong to a user on hold, or that already have a refund in progress or paid. If a participation was never completed,
+ * or if the operator's limit is exceeded, throws and requests no refund at all.
  */
 export async function remitParticipations(
   ctx: Parts,
@@ -28,7 +28,7 @@ export async function remitParticipations(
 }
 
 /**
- * Requests a refund in the sandbox. The sandbox operator has no limit, so only the daily limit of the service applies.
+ * Requests a refund in the sandbox. The sandbox operator has no limit, so only the service's own daily limit applies.
  */
 export async function requestRemit(ctx: Parts, id: string): Promise<Participation> {
   const [participation] = await remitParticipations(ctx, { name: 'sandbox', limitUsd: null }, [id]);

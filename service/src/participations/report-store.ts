@@ -7,7 +7,7 @@ import { TRANSACTION_HASHES } from './include-store.ts';
 import { listParticipations } from './list-store.ts';
 import { type FilterField, readSelection } from './selection.ts';
 
-/** A participation as operators see it: with partner, user id and transaction hashes. */
+/** A participation as operators see it: with its partner, user id and transaction hashes. */
 export type ReportRow = {
   id: string;
   inserted_at: string;
@@ -44,8 +44,8 @@ const REPORT_TABLES = sql`participations p join partners r on r.id = p.partner_i
   join offer_options n on n.id = p.offer_option_id`;
 
 /**
- * Lists at most `limit` participations, newest first, continuing after `after`. Uses the API's list query, whose cost
- * does not grow with the table.
+ * Lists at most `limit` participations, newest first, continuing after `after`. Uses the same query as the API's list,
+ * so the cost does not grow with the table.
  */
 export async function listReports(
   db: Db,
@@ -86,8 +86,8 @@ export async function countReports(db: Db, { partnerId, offerId, status }: Repor
 }
 
 /**
- * How many participations can be refunded now (`count`), and how many only after their release (`blocked`), because
- * they are frozen or their user is on hold. `held` are those of the blocked participations that are not frozen yet.
+ * `count` participations can be refunded now. `blocked` participations are frozen or belong to a user on hold, and can
+ * be refunded only after their release. `held` lists the blocked participations that are not frozen yet.
  */
 export type RefundableCounts = { count: number; blocked: number; held: string[] };
 

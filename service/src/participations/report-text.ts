@@ -30,7 +30,10 @@ const COLUMNS = [
 
 export const CSV_HEADER = `${COLUMNS.join(',')}\r\n`;
 
-/** Returns a row as CSV (RFC 4180). The amount is a decimal number of whole units, such as 1000.5. */
+/**
+ * Returns a row as CSV (RFC 4180). The amount is a decimal number of tokens, such as 1000.5, not of their smallest
+ * units.
+ */
 export function toCsv(row: ReportRow): string {
   const shown = { ...row, amount: formatUnits(BigInt(row.amount), row.asset_digits) };
   return `${COLUMNS.map((column) => field(shown[column])).join(',')}\r\n`;
@@ -38,7 +41,7 @@ export function toCsv(row: ReportRow): string {
 
 function field(value: string | null): string {
   if (value === null) return '';
-  // Adds an apostrophe to a value that starts like a formula, because spreadsheets would execute it.
+  // Puts an apostrophe before a value that looks like a formula, because spreadsheets would execute the formula.
   const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

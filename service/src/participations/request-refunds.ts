@@ -23,7 +23,7 @@ type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 
 /**
  * The person who requests or confirms refunds. `limitUsd` is the amount in US dollars that this person may request in
- * 24 hours without confirmation by another person; null = no limit.
+ * 24 hours before another person has to confirm. Null means no limit.
  */
 export type RefundOperator = { name: string; limitUsd: number | null };
 
@@ -48,11 +48,10 @@ export type RefundDecision = {
 };
 
 /**
- * Requests refunds of completed participations, and retries failed refunds. This is the only way to request a refund.
- * Returns how many refunds were requested. Skips frozen participations, and freezes participations whose user is on
- * hold. Once they are released, their refunds must be requested again. If the request exceeds the operator's daily
- * limit, only stores the request and throws `validation_failed`. Another person can then confirm the request with
- * `confirmRefunds`.
+ * Requests refunds for completed participations, and retries failed refunds. This is the only way to request a refund.
+ * Returns how many refunds were requested. Skips frozen participations, and freezes participations of users on hold.
+ * After their release, their refunds must be requested again. If the request exceeds the operator's daily limit, only
+ * stores the request and throws `validation_failed`. Another person can then confirm the request with `confirmRefunds`.
  */
 export async function requestRefunds(
   ctx: Parts,
@@ -64,9 +63,8 @@ export async function requestRefunds(
   if (refusal !== null)
     throw invalidField('amount', `${refusal}; another person has to confirm request ${id}`);
   const counted = new Set(ids);
-  // The amounts of `others` were not checked against the limit, so these participations are not refunded, even if the
-  // hold of their user has just ended. If the user is on hold, the participation is frozen, which records why there was
-  // no refund.
+  // The limit check did not include `others`, so these participations are not refunded, even if their user's hold has
+  // just ended. Participations of users still on hold are frozen, which records why they were not refunded.
   const others = participationIds.filter((each) => !counted.has(each));
   if (others.length > 0) await ctx.db.transaction().execute((tx) => freezeHeld(tx, others));
   return changeAll(ctx, ids, onProgress);
@@ -83,8 +81,8 @@ export function planRefundRequest(
 
 /**
  * Stores the request and decides whether another person has to confirm it. Applies the lower of two limits: the limit
- * in the environment of the command, which the operator can change, and the limit that the nodes have recorded, which
- * the operator cannot change.
+ * in the command's environment, which the operator can change, and the limit recorded by the nodes, which the operator
+ * cannot change.
  */
 async function decide(
   { db, clock, random }: Parts,
@@ -115,7 +113,7 @@ async function readRefundRequest({ db }: Pick<Parts, 'db'>, id: string): Promise
 
 /**
  * Confirms a request and requests its refunds. Returns how many refunds were requested. Throws `validation_failed` if
- * the person who made the request tries to confirm it. After an interruption, a repeated call requests the remaining
+ * the person who made the request tries to confirm it. If a call is interrupted, the next call requests the remaining
  * refunds.
  */
 export async function confirmRefunds(
@@ -131,7 +129,7 @@ export async function confirmRefunds(
 /** A request, the participations in it that can still be refunded, and the sum of their amounts. */
 type ConfirmationPlan = { request: RefundRequest; ids: string[]; amountUsd: string };
 
-/** Makes the same checks as `confirmRefunds`, but changes nothing, and locks no participation. */
+/** Makes the same checks as `confirmRefunds`, but changes nothing and locks no participations. */
 export function planConfirmation(ctx: Parts, name: string, id: string): Promise<ConfirmationPlan> {
   return rehearse(ctx.db, async (db) => {
     const request = await acceptRequest({ ...ctx, db }, name, id);
@@ -153,8 +151,8 @@ async function acceptRequest(ctx: Parts, name: string, id: string): Promise<Refu
 }
 
 /**
- * Freezes the participations of users on hold. Returns the other refundable participations. Frozen participations must
- * not get the status of a requested refund, because no refund is sent for them.
+ * Freezes the participations of users on hold. Returns the other refundable participations. A frozen participation must
+ * not become `remit_submitted`, because its refund would not be sent.
  */
 async function freezeHeld(tx: Db, ids: readonly string[]): Promise<string[]> {
   const rows = await listRefundUsers(tx, ids);

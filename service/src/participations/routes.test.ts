@@ -284,7 +284,7 @@ describe('the order of checks', () => {
     expect((await postWith({ amount: '999999' })).errors).toHaveProperty('amount');
   });
 
-  /** Returns the file of an offer on the same fund, with one option. */
+  /** Returns an offer file for the same fund, with one option. */
   const fileWith = (slug: string, requirements: object[]) => {
     const [contract] = saleFile().contracts;
     const funding_tokens = [{ asset: 'usd-coin', address: sale.usdc }];

@@ -36,7 +36,7 @@ async function refusalOf(buyer: { address: string }, hash: string, amount = AMOU
   return { status, code: body.code, reason: (body.errors as { reason?: string } | undefined)?.reason };
 }
 
-/** Lands the instructions in one transaction and posts the participation. */
+/** Executes the instructions in one transaction and requests the participation. */
 async function judge(name: string, build: (address: string, source: string) => Instruction[]) {
   const buyer = await sale.buyer(name);
   const hash = sale.land(buyer, build(buyer.address, associatedAccount(buyer.address, MINT)));
@@ -169,8 +169,8 @@ describe('an approval is refused', () => {
     expect((await refusalOf(buyer, 'x'.repeat(88))).code).toBe('validation_failed');
     expect((await refusalOf({ address: `1${buyer.address}` }, hash)).code).toBe('validation_failed');
     expect((await refusalOf({ address: `0x${'ab'.repeat(20)}` }, hash)).code).toBe('validation_failed');
-    // Base58 is case-sensitive: if the case of a letter changes, the text is either no signature or not the
-    // signature of any transaction.
+    // Base58 is case-sensitive. With one letter's case swapped, the text is not a valid signature, or not the signature
+    // of any transaction.
     const { status, body } = await sale.post(buyer, AMOUNT, swapped);
     expect(status === 200 ? body.status : body.code).toMatch(/prepared|validation_failed/);
   });
@@ -223,7 +223,7 @@ describe('an approval that does not arrive', () => {
     sale.app.clock.set(sale.app.clock.now() + APPROVAL_TTL_MS + 1_000);
     const worker = solanaWorker(sale);
     await worker.settle();
-    // A commit that the database has forgotten can land until its blockhash expires.
+    // The database may have lost a commit, which could still land until its blockhash expires.
     expect(await sale.statusOf(id)).toBe('prepared');
     sale.mine(2 * EXPIRY_SLOTS);
     await worker.settle();

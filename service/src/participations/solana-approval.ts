@@ -9,9 +9,9 @@ import type { ApprovalFault, ApprovalReader, Finding, RequiredApproval } from '.
 import type { AvailableFunds, RequiredFunds } from './funds.ts';
 
 /**
- * Judges an approval by the instructions that its transaction executed. Also judges it by the current state of the
- * token account, because the same transaction may have revoked the approval. Reads everything at the commitment level
- * `confirmed`.
+ * Judges an approval by two things: the instructions that its transaction executed, and the current state of the token
+ * account. The second check is needed because the same transaction may also have revoked the approval. Reads everything
+ * at the commitment level `confirmed`.
  */
 export function solanaApprovalReader(chain: SolanaChain): ApprovalReader {
   return {
@@ -24,10 +24,7 @@ export function solanaApprovalReader(chain: SolanaChain): ApprovalReader {
   };
 }
 
-/**
- * A finding, and the slot of the transaction that it is about. The slot is 0 if the transaction is unknown or
- * malformed.
- */
+/** A finding and the slot of its transaction. The slot is 0 if the transaction is unknown or malformed. */
 type Judged = { finding: Finding; slot: bigint };
 
 async function inspectReceipts(
@@ -47,8 +44,8 @@ async function inspectReceipts(
 }
 
 /**
- * Judges approvals that were valid at the last check by their transaction status alone. Leaves out approvals whose
- * transaction has no status or has failed. The caller reads these transactions again.
+ * Judges approvals that were valid at the last check. Reads only the status of their transactions. Leaves out approvals
+ * whose transaction has no status or has failed; the caller reads these transactions again.
  */
 async function judgeKnown(
   chain: SolanaChain,
@@ -112,8 +109,8 @@ function findApproval(
 }
 
 /**
- * Rejects approvals of another token. Reads the token accounts for this, because an unchecked `Approve`
- * instruction does not name the token.
+ * Rejects approvals for another token. Reads the token accounts, because an unchecked `Approve` instruction does not
+ * say which token it is for.
  */
 async function judgeSources(
   chain: SolanaChain,
@@ -153,8 +150,8 @@ async function readSources(
 }
 
 /**
- * Reads allowance and balance. Both are 0 if the account is closed or frozen, or has another owner or token. The
- * allowance is also 0 if the account has another delegate.
+ * Reads the allowance and the balance. Both are 0 if the account is closed or frozen, or has another owner or token.
+ * The allowance is also 0 if the account has another delegate.
  */
 async function readFunds(
   chain: SolanaChain,

@@ -22,7 +22,7 @@ export async function insertParticipation(
   return true;
 }
 
-/** Updates the rows that have one of the statuses `from` and appends their events. Returns how many changed. */
+/** Updates the rows whose status is in `from`, and appends their events. Returns how many rows changed. */
 export async function changeStatus(parts: EventSource, tx: Db, change: StatusChange): Promise<number> {
   const rows = await updateStatus(tx, change, toTimestamp(parts.clock.micros()));
   const events = rows.map((row) => ({ ...eventOf(row), changes: { status: row.previous_status } }));
@@ -31,8 +31,8 @@ export async function changeStatus(parts: EventSource, tx: Db, change: StatusCha
 }
 
 /**
- * Returns the event for the status of a participation. Leaves out the reason for the status, because the reason can
- * reveal a hold. The API does not show the reason either.
+ * Returns the event for a participation's status. Leaves out the reason, because it can reveal a hold. The API does not
+ * show the reason either.
  */
 function eventOf(row: ChangedRow): NewEvent {
   const { id, offer_id, offer_option_id, status, amount, asset_id, chain } = row;

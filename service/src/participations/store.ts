@@ -110,13 +110,13 @@ export type StatusChange = {
   /** Assigns the rows to an operator transaction; null detaches them from their current transaction. */
   commitId?: string | null;
   /**
-   * If given, `prepared_at` becomes the current time (see `lifetimeNow`). The time limit for mining the approval then
-   * starts again.
+   * If given, `prepared_at` is set to the current time (see `lifetimeNow`). This restarts the time limit for mining the
+   * approval.
    */
   preparedBy?: Clock;
 };
 
-/** Updates the rows that have one of the statuses `from`. Returns them in the order of `ids`. */
+/** Updates the rows whose status is in `from`. Returns them in the order of `ids`. */
 export async function updateStatus(tx: Db, change: StatusChange, now: string): Promise<UpdatedRow[]> {
   const { ids, from, to, reason = null } = change;
   if (ids.length === 0) return [];
@@ -162,7 +162,7 @@ export async function hasParticipations(db: Db, userId: string): Promise<boolean
   return rows.length > 0;
 }
 
-/** Locks the participations that these users made with a partner from this wallet, and returns their ids. */
+/** Locks the participations that these users made through a partner from this wallet, and returns their ids. */
 export async function listOfWallet(
   tx: Db,
   partnerId: string,
