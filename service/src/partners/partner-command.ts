@@ -29,14 +29,14 @@ export const PARTNER_HELP: CommandHelp = {
     'partner enable CLIENT_ID',
   ],
   description:
-    'Registers partners and manages their OAuth clients. Results are printed as JSON. A client secret is shown once, when it is created or rotated. Running nodes apply changes within a second. Disabling a partner revokes all its tokens and keeps its data.',
+    'Registers partners and manages their OAuth clients. Results are printed as JSON. A client secret is shown once, when it is created or rotated. Running nodes apply changes within a second. Disabling a partner revokes all its tokens but keeps its data.',
   options: {
     '--name NAME': 'The name shown to users on the consent page.',
     '--redirect URI': 'A redirect URI: https, or http on localhost. Repeatable.',
     '--logout-redirect URI': 'Where the app may send browsers after sign-out. Repeatable.',
-    '--origin ORIGIN': 'An origin of the web app that may call the API from browsers. Repeatable.',
+    '--origin ORIGIN': 'A web app origin that may call the API from browsers. Repeatable.',
     '--scope SCOPE': 'A scope the partner may request. Repeatable. Default: all scopes.',
-    '--logo URL': 'A logo for the consent page, over https.',
+    '--logo URL': 'The https URL of a logo for the consent page.',
     '--contact EMAIL':
       'The email address to which the service reports problems, such as a failing webhook endpoint.',
     '--grace-hours HOURS': 'How long the previous secret keeps working, 0 to 8760. Default: 168.',

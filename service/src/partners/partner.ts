@@ -11,7 +11,7 @@ type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 export type NewPartner = {
   name: string;
   redirectUris: readonly string[];
-  /** URIs to which the service may return the browser after sign-out. */
+  /** URIs to which the service may redirect the browser after sign-out. */
   postLogoutRedirectUris?: readonly string[];
   /** Default: all scopes. */
   scopes?: readonly string[];
@@ -88,11 +88,14 @@ export async function setScopes(ctx: Parts, clientId: string, scopes: readonly s
 function checkScopes(scopes: readonly string[]): void {
   for (const scope of scopes)
     if (!(scope in SCOPES))
-      throw invalidField('scopes', `${scope} is not a scope; use ${Object.keys(SCOPES).join(', ')}`);
+      throw invalidField(
+        'scopes',
+        `${scope} is not a scope; the scopes are ${Object.keys(SCOPES).join(', ')}`,
+      );
 }
 
 /**
- * Makes every node reject the partner's tokens, also after the partner is enabled again. Users' consents and the
+ * Makes every node reject the partner's tokens, even after the partner is enabled again. Users' consents and the
  * partner's data are kept.
  */
 export async function disablePartner(ctx: Parts, clientId: string): Promise<void> {
@@ -126,7 +129,7 @@ function checkRedirect(uri: string): string {
   if (!isWebUrl(uri) && !isAppUri(uri))
     throw invalidField(
       'redirect',
-      `${uri} must start with https:// (or http:// on localhost) or an app's own scheme such as com.example.app: and have no user, fragment or wildcard`,
+      `${uri} must start with https:// (or http:// on localhost) or with an app's own scheme, such as "com.example.app:", and must not contain a user, fragment or wildcard`,
     );
   return uri;
 }
