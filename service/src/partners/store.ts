@@ -28,8 +28,8 @@ export async function insertPartner(
 }
 
 /**
- * Inserts a seeded partner with its client. If they exist, replaces the contact address, the secret and the scopes.
- * Adds missing origins and redirects, and keeps the existing ones.
+ * Inserts a seeded partner with its client. If they already exist, replaces the contact address, the secret and the
+ * scopes. Adds missing origins and redirects, and keeps the existing ones.
  */
 export async function upsertPartner(
   db: Db,
