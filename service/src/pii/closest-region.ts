@@ -14,7 +14,8 @@ export function closestRegion(country: string, text: string): { code: string; na
 }
 
 /**
- * Returns the Levenshtein distance: the least number of characters to insert, delete or replace to turn `a` into `b`.
+ * Returns the Levenshtein distance: the smallest number of characters to insert, delete or replace to turn `a` into
+ * `b`.
  */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);

@@ -14,7 +14,7 @@ export async function insertCountryChange(
 
 export type OpenChange = { user_id: string; email: string; changed_at: string; sealed_facts: Buffer };
 
-/** Lists the flagged changes of country that no operator has approved, oldest first. */
+/** Lists the flagged country changes that no operator has approved, oldest first. */
 export async function listOpenChanges(db: Db): Promise<OpenChange[]> {
   const { rows } = await sql<OpenChange>`
     select c.user_id, u.email, c.changed_at, p.sealed_facts from country_changes c join users u on u.id = c.user_id
@@ -23,7 +23,7 @@ export async function listOpenChanges(db: Db): Promise<OpenChange[]> {
   return rows;
 }
 
-/** Approves the open changes of the user. Returns how many there were. */
+/** Approves the user's open changes. Returns how many there were. */
 export async function approveChanges(db: Db, userId: string, now: string): Promise<number> {
   const { rows } = await sql`update country_changes set approved_at = ${now}
     where user_id = ${userId} and approved_at is null returning 1`.execute(db);

@@ -38,7 +38,7 @@ export function saveMove(tx: Db, userId: string, { from }: Move, isFlagged: bool
   return insertCountryChange(tx, { user_id: userId, changed_at: from.left_at, is_flagged: isFlagged });
 }
 
-/** Lists the changes that await an operator, with the old and new places of residence. */
+/** Lists the changes that await an operator's approval, with the old and new places of residence. */
 export async function listCountryChanges({ db, sealing }: Pick<Parts, 'db' | 'sealing'>) {
   return (await listOpenChanges(db)).map(({ user_id, email, changed_at, sealed_facts }) => {
     const { country, region, formerPlaces = [] } = openFacts(sealing, user_id, sealed_facts);
@@ -47,7 +47,7 @@ export async function listCountryChanges({ db, sealing }: Pick<Parts, 'db' | 'se
   });
 }
 
-/** Approves the user's current country. Returns the number of open changes that this approved. */
+/** Approves the user's current country. Returns how many open changes were approved. */
 export async function approveCountry(ctx: Parts, emailOrId: string): Promise<number> {
   return ctx.db.transaction().execute(async (tx) => {
     const user = await lockUser(tx, emailOrId);

@@ -14,7 +14,7 @@ export function findDeletionBlock(ctx: Context, userId: string): Promise<Erasure
 }
 
 /**
- * Deletes the account at its user's request, and confirms the deletion by mail. Returns null if the account was
+ * Deletes the account at its user's request, and confirms the deletion by email. Returns null if the account was
  * deleted. Otherwise, returns why it cannot be deleted now, for example because of open participations.
  */
 export async function deleteAccount(

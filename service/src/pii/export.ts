@@ -13,9 +13,9 @@ import { exportUser as exportWallets } from '../wallets/export.ts';
 import { readOwnData } from './pii.ts';
 
 /**
- * Returns the user's account, personal data, checks, forms, acknowledgements, wallets, investments, orders and
- * connected apps, for the user (GDPR articles 15 and 20). Leaves out secrets, logs, holds and internal decisions, and
- * everything about other users.
+ * Returns the data that users may request about themselves (GDPR articles 15 and 20): account, personal data, checks,
+ * forms, acknowledgements, wallets, investments, orders and connected apps. Leaves out secrets, logs, holds, internal
+ * decisions, and everything about other users.
  */
 export async function exportUser(ctx: Context, user: User) {
   const { db } = ctx;

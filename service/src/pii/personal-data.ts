@@ -32,13 +32,16 @@ export type PiiFacts = {
   country: string | null;
   region: string | null;
   /**
-   * Whether the data that an approved identity requires is present: the name, the country and, for a person, the date
-   * of birth.
+   * Whether all data required for an approved identity is present: the name, the country and, for a person, the date of
+   * birth.
    */
   isComplete: boolean;
   /** Whether any field makes the user a US person, who needs a W-9. */
   isUnitedStates: boolean;
-  /** Identifies the person or company: the result of `hashPerson`. Data from version 0.1 lacks it and the key. */
+  /**
+   * Identifies the person or company: the result of `hashPerson`. Data from version 0.1 has neither `person` nor
+   * `personKey`.
+   */
   person?: string;
   /** The key of the hash in `person`, in base64. */
   personKey?: string;

@@ -70,8 +70,8 @@ export async function readOwnData(ctx: Context, userId: string): Promise<Persona
 }
 
 /**
- * Hashes that identify a person. `current` is the person in the new data, and `former` the person in the data stored
- * before. Version 0.1 stored approvals without a person; they belong to `former`.
+ * Hashes that identify a person. `current` is the person in the new data, and `former` is the person in the previously
+ * stored data. Version 0.1 stored approvals without a person; these approvals belong to `former`.
  */
 export type Persons = { current: string; former: string };
 
@@ -84,7 +84,7 @@ const MAX_FORMER_PLACES = 20;
  * provider no longer has becomes null. Returns null in three cases:
  * - The user is unknown or erased.
  * - No data is stored, and `data` is empty.
- * - Newer data is stored, by version 0.1.
+ * - Newer data was stored by version 0.1.
  */
 export async function savePersonalData(
   ctx: Context,
@@ -123,7 +123,8 @@ export async function savePersonalData(
 }
 
 /**
- * Adds the place that the user has left. A place that is already listed is replaced, so that it has the latest time.
+ * Adds the place that the user has left. If the place is already listed, replaces its entry, so that the entry has the
+ * latest time.
  */
 function withPlace(places: readonly FormerPlace[], move: Move | null): FormerPlace[] {
   if (move === null) return [...places];

@@ -1,5 +1,5 @@
 /**
- * Names of regions in addition to those in ISO 3166-2: English names, former names, abbreviations and transliterations.
+ * Region names in addition to those in ISO 3166-2: English names, former names, abbreviations and transliterations.
  * Each name follows the code of its region. A code with a country prefix, such as `UA-43`, belongs to another country:
  * the occupied regions of Ukraine are also listed under Russia.
  */

@@ -91,7 +91,7 @@ function indexOf(country: string): Index {
 function buildIndex(entries: readonly Entry[], spellings: readonly Entry[]): Index {
   const exact = new Map<string, string>();
   const stripped = new Map<string, string | null>();
-  // The first entry with a key wins: codes win over names, and ISO names win over spellings.
+  // If entries have the same key, the first one wins: codes win over names, and ISO names win over spellings.
   const addExact = (key: string, code: string) => exact.has(key) || exact.set(key, code);
   for (const { code } of entries) addExact(foldKey(code.slice(3)), code);
   for (const { code, name } of [...entries, ...spellings])
