@@ -30,7 +30,7 @@ export type Erasure = {
   erased: string[];
   kept: string[];
   keep_until: string | null;
-  /** The id of the user's applicant, which the identity provider still stores. */
+  /** The id of the applicant that the identity provider still stores for the user. */
   applicantId: string | null;
   /** The signing provider's ids for signing links that can still be used. */
   openSubmissions: number[];
@@ -38,9 +38,9 @@ export type Erasure = {
 
 /** The error messages that say why a user cannot be erased yet. */
 const BLOCKS = {
-  open_participations: 'has open participations; erase the user when they are settled',
-  live_orders: 'has live orders; erase the user when they have expired',
-  allowed_wallets: 'has wallets on allow-lists; the wallets are being revoked, so erase the user later',
+  open_participations: 'has open participations; wait until they are settled, then erase the user',
+  live_orders: 'has live orders; wait until they have expired, then erase the user',
+  allowed_wallets: 'has wallets on allow-lists; their revocation has started, so erase the user later',
 } as const;
 
 /** Why a user cannot be erased now. `restricted`: the account is on hold, for a reason that the user never learns. */
@@ -50,7 +50,9 @@ export type ErasureResult = { block: ErasureBlock } | { block: null; erasure: Er
 
 type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'sealing'>;
 
-/** Erases a user for an operator. Throws `account_restricted` or `validation_failed` if it is not possible now. */
+/**
+ * Erases a user for an operator. Throws `account_restricted` or `validation_failed` if the user cannot be erased now.
+ */
 export async function eraseUser(ctx: Parts, emailOrId: string): Promise<Erasure> {
   const result = await tryErasure(ctx, emailOrId, 'operator');
   if (result.block === null) return result.erasure;
@@ -103,7 +105,7 @@ export async function tryErasure(
   });
 }
 
-/** Returns the reason why money may still move for the user, or null if no money can move. */
+/** Returns why money may still move for the user, or null if no money can move. */
 export async function findBlock(
   { clock }: Pick<Parts, 'clock'>,
   db: Db,
@@ -126,7 +128,7 @@ function listErased(keepUntil: string | null): string[] {
     'open signing links',
     keepUntil === null
       ? 'personal data'
-      : `personal data: no longer readable, deleted on ${keepUntil.slice(0, 10)}`,
+      : `personal data: no longer readable, will be deleted on ${keepUntil.slice(0, 10)}`,
   ];
 }
 

@@ -23,11 +23,11 @@ export const USER_HELP: CommandHelp = {
     'user approve-country EMAIL|ID',
   ],
   description:
-    'Erases a user, or puts one on hold. A held user can sign in and read but do nothing else; commits and refunds wait, and the account cannot be erased. Only operators see the reason. Erasing closes the account immediately. Records that the law requires are kept, unreadable, until their retention period ends; everything else is deleted. The command lists what was erased, what is kept and why, and what to request from external providers. `explain` prints every check that decides whether the user can invest in an offer (its slug or id), as the app shows it, with what the user can do. `reset-second-factor` turns off two-step sign-in for a user who lost the authenticator app and the recovery codes, signs the user out everywhere and sends a mail; check first who is asking. `country-changes` lists users who moved from a rejected to an accepted country, and `approve-country` accepts the new country.',
+    'Erases a user, or puts one on hold. A held user can sign in and read but do nothing else; commits and refunds wait, and the account cannot be erased. Only operators see the reason. Erasing closes the account immediately. Records that the law requires are kept, unreadable, until their retention period ends; everything else is deleted. The command lists what was erased, what is kept and why, and what to request from external providers. `explain` prints every check that decides whether the user can invest in an offer (its slug or id), as the app shows it, and what the user can do about it. `reset-second-factor` turns off two-step sign-in for a user who lost the authenticator app and the recovery codes, signs the user out everywhere and sends the user an email; first verify who is asking. `country-changes` lists users who moved from a rejected to an accepted country, and `approve-country` accepts the new country.',
   options: { '--reason TEXT': 'Reason, recorded for operators' },
   examples: {
     'user erase ada@example.com': 'Handle an erasure request',
-    'user hold ada@example.com --reason "alert 4711"': 'Stop everything that a user does',
+    'user hold ada@example.com --reason "alert 4711"': "Stop all of a user's activity",
     'user show ada@example.com': 'Show whether a user is on hold, and why',
     'user explain ada@example.com harbour-sale': 'Find out why a user cannot invest',
   },
@@ -128,7 +128,9 @@ function describe({ user_id, erased, kept, keep_until, applicantId, pending }: R
   const requests = [
     ...(applicantId === null
       ? []
-      : [`identity provider: delete applicant ${applicantId}, as far as its own obligations allow`]),
+      : [
+          `identity provider: delete applicant ${applicantId}, as far as the provider's own obligations allow`,
+        ]),
     ...pending,
   ];
   return [
