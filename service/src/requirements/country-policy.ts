@@ -5,7 +5,7 @@ import type { UserFacts } from './status.ts';
 export type CountryPolicy = { blockedCountries: readonly Area[] };
 
 /**
- * Checks the country of residence against the blocked countries of the installation, which apply to every offer.
+ * Checks the country of residence against the installation's blocked countries, which apply to every offer.
  * - `passed`: the country is not blocked, or the user has no address. The offer's requirements decide whether an
  *   address is needed.
  * - `action_needed`: the answer depends on a region that is missing or not recognized. The user must correct the

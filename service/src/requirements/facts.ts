@@ -19,7 +19,7 @@ export async function readFacts(
   return row === undefined ? null : toFacts(ctx, userId, row);
 }
 
-/** Like `readFacts`, but as a step of a transaction, so it sees what the transaction has changed. */
+/** Like `readFacts`, but runs as a step of a transaction, so it sees the transaction's changes. */
 export function factsStep(
   ctx: FactsContext,
   userId: string,
@@ -71,7 +71,7 @@ export function toFacts(ctx: FactsContext, userId: string, row: FactsRow): UserF
   return { kind, isActive, isBeingRead, reviews, documents, wallets, acknowledgements, pii };
 }
 
-/** Removes former places of residence from the facts, unless operators must review changes of country. */
+/** Removes former places of residence from the facts, unless operators must review country changes. */
 function withPolicy({ config }: Pick<Context, 'config'>, facts: PiiFacts): PiiFacts {
   return config.countryChangePolicy === 'review' ? facts : { ...facts, formerPlaces: [] };
 }

@@ -29,11 +29,11 @@ export async function reportDueStatuses(ctx: Context): Promise<void> {
 }
 
 /**
- * Reports the user's changed statuses. Returns false if the offers are not cached, for example while the
- * connection for notifications is down. The check then stays due.
+ * Reports the user's changed statuses. Returns false if the offers are not cached, for example while the notification
+ * connection is down. The check then stays due.
  */
 async function checkUser(ctx: Context, userId: string): Promise<boolean> {
-  // Fills the cache of offers, which the report reads inside its transaction.
+  // Fills the offer cache, which the report reads inside its transaction.
   for (const partnerId of await listEventReaders(ctx.db, userId, STATUS_CHANGED))
     await ctx.offers.of(partnerId);
   return ctx.db.transaction().execute(async (tx) => {
@@ -49,8 +49,8 @@ async function checkUser(ctx: Context, userId: string): Promise<boolean> {
 }
 
 /**
- * Returns the next time at which a status may change on its own, because an accreditation, a form or the link to a form
- * expires. The time is in epoch milliseconds, or `Infinity` if there is none.
+ * Returns when a status may next change on its own, because an accreditation, a form or the link to a form expires. The
+ * time is in epoch milliseconds, or `Infinity` if nothing expires.
  */
 function nextLapse({ facts, options }: NonNullable<Report>, now: number): number {
   if (facts === null) return Infinity;

@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(async () => {
   user = await world.newUser();
-  // Fills the cache of offers, as requests do in practice.
+  // Fills the offer cache, as requests do in practice.
   await get(`/v1/offers/${offer.id}/requirements/statuses`, user.token);
   last = (await get('/v1/events?limit=1')).data[0].id;
 });

@@ -16,8 +16,8 @@ export const STATUS_CHANGED = 'requirement.status_changed';
 export type ReportedOption = { partnerId: string; offer: Offer; option: OfferOption };
 
 /**
- * The facts and options that a report about a user covered. Null if an offer was not cached, so that no report was
- * made.
+ * The facts and options that a report about a user covered. Null if no report was made, because an offer was not
+ * cached.
  */
 export type Report = { facts: UserFacts | null; options: ReportedOption[] } | null;
 
@@ -103,7 +103,9 @@ async function reportChanges(
 
 type StatusParts = Pick<ReportedStatuses, 'status' | 'action'>;
 
-/** Returns the status of a requirement for a user about whom nothing is known. This status needs no report. */
+/**
+ * Returns the status that a requirement has as long as nothing is known about the user. This status needs no report.
+ */
 function initialStatus({ type }: Requirement): StatusParts {
   if (type === 'jurisdiction') return { status: 'action_needed', action: 'kyc_not_verified' };
   return { status: 'not_started', action: null };

@@ -32,10 +32,7 @@ function format(status: ReturnType<typeof requirementStatus>): string {
 const requirement = (type: string, details: object | null = null) =>
   ({ object: 'requirement', id: 'r', type, details }) as Requirement;
 
-/**
- * Parses a text table: the first line contains the names of the columns, the first cell of each other line
- * the name of the row.
- */
+/** Parses a text table. The first line contains the column names. Every later line starts with its row name. */
 function readTable(text: string): [row: string, column: string, expected: string][] {
   const [head = [], ...lines] = text
     .trim()

@@ -77,12 +77,12 @@ export function requirementStatus(
     case 'acknowledgement':
       return acknowledgementStatus(requirement.details, facts.acknowledgements[option.id] ?? []);
     default:
-      // During an upgrade, the database may have a type that only the newer release knows.
+      // During an upgrade, the database may contain a type that only the newer release knows.
       return 'action_needed';
   }
 }
 
-/** Returns whether the identity provider has deactivated the applicant, or permanently rejected it on any level. */
+/** Returns whether the identity provider has deactivated the applicant, or permanently rejected it at any level. */
 export function isFinallyRejected({ isActive, reviews }: UserFacts): boolean {
   if (!isActive) return true;
   for (const level in reviews) if (reviews[level as Level]?.rejectType === 'FINAL') return true;

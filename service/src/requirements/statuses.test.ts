@@ -190,7 +190,7 @@ test('a final rejection on one level rejects every identity requirement and the 
     jurisdiction: 'rejected',
   };
   expect(await statuses(token)).toMatchObject(rejected);
-  // A review on another level, approved or not, does not lift the rejection.
+  // A review at another level, approved or not, does not lift the rejection.
   await world.advance(1);
   await world.review(userId, { level_name: 'BasicKYCLevel', ...GREEN });
   expect(await statuses(token)).toMatchObject(rejected);

@@ -14,8 +14,7 @@ export type FactsRow = {
   version: number | null;
   is_stale: boolean | null;
   /**
-   * The entries here and in the fields below are arrays, because the member names of objects would make up most of the
-   * bytes.
+   * The entries here and in the fields below are arrays. In objects, the member names would make up most of the bytes.
    */
   reviews:
     | [Level, ReviewStatus, 'GREEN' | 'RED' | null, 'RETRY' | 'FINAL' | null, number | null, string | null][]
@@ -56,8 +55,8 @@ export const factsText = (user: string) => `select ${USER_COLUMNS},
 
 /**
  * Reads the next $2 users after user $1, for reports on all users. The statements below read the other facts of these
- * users by range of ids, which is far cheaper than user by user. The conditions on the joined tables look redundant.
- * Without them, a merge join would read each of these tables from its start for every batch.
+ * users by id range, which is far cheaper than reading one user at a time. The conditions on the joined tables look
+ * redundant, but without them a merge join would read each of these tables from its start for every batch.
  */
 const NEXT_USERS_TEXT = `select u.id, u.held_at is not null as is_held, ${USER_COLUMNS}
     from users u left join identity_applicants a on a.user_id = u.id and a.user_id > $1
@@ -88,7 +87,7 @@ export async function readFactsRow(
   return rows[0];
 }
 
-/** Like `readFactsRow`, but as a step of a transaction, so it sees what the transaction has changed. */
+/** Like `readFactsRow`, but runs as a step of a transaction, so it sees the transaction's changes. */
 export function factsRow(userId: string, optionIds: readonly string[]): Step<FactsRow | undefined> {
   return newStep(
     CompiledQuery.raw(READ_FACTS.text, [userId, optionIds]),
@@ -96,7 +95,7 @@ export function factsRow(userId: string, optionIds: readonly string[]): Step<Fac
   );
 }
 
-/** Like `readFactsRowIn`, but for many users. The result is keyed by user id. */
+/** Like `factsRow`, but for many users. The result is keyed by user id. */
 export async function readFactsRowsIn(
   tx: Db,
   userIds: readonly string[],
