@@ -11,7 +11,7 @@ type Parts = Pick<Context, 'clock' | 'random' | 'log'>;
 
 /**
  * Records the findings of a screening as hits, in the transaction that freezes the affected participations. Skips
- * findings that already have an open hit. Returns the others.
+ * findings that already have an open hit. Returns the recorded findings.
  */
 export async function recordHits(
   { clock, random }: Parts,
@@ -29,9 +29,9 @@ export function logHits({ log }: Parts, hits: readonly Finding[]): void {
 }
 
 /**
- * Clears the open hits of an address and unfreezes their participations, after an operator has decided to do so.
- * Returns how many hits were open. Throws `validation_failed` while the address is on the sanctions list, because the
- * next screening would find the address again.
+ * Clears an address's open hits and unfreezes their participations, at an operator's request. Returns how many hits
+ * were open. Throws `validation_failed` while the address is on the sanctions list, because the next screening would
+ * find the address again.
  */
 export async function clearAddress(
   ctx: Pick<Context, 'db' | 'clock' | 'random'>,

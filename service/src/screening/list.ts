@@ -130,7 +130,7 @@ async function readChecked(parts: Parts, file: string, current: AddressList): Pr
 
 /**
  * Saves the list as the accepted list and returns it. Throws `ListRefused` if the list is empty. Also throws
- * `ListRefused` if the list lacks too many entries of `previous`, unless an operator has accepted the list.
+ * `ListRefused` if the list lacks too many of the entries in `previous`, unless an operator has accepted the list.
  */
 async function checkAndSave(
   { db, clock }: Parts,

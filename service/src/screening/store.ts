@@ -100,7 +100,7 @@ export async function listOpenHits(db: Db): Promise<Omit<SanctionsHits, 'clear_r
     .execute();
 }
 
-/** Clears the open hits of an address. Returns them. */
+/** Clears and returns an address's open hits. */
 export async function clearHits(tx: Db, address: string, reason: string, now: string): Promise<Finding[]> {
   const { rows } = await sql<Finding>`
     update sanctions_hits set cleared_at = ${now}, clear_reason = ${reason}
