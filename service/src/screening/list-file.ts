@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { decodeBase58 } from '../chain/address.ts';
 
-/** A new list is refused if it lacks more than one in five of the previous entries. */
+/** A new list is refused if more than one in five of the previous entries are missing. */
 const MAX_LOSS_DIVISOR = 5;
 
 export type AddressList = ReadonlySet<string>;
@@ -40,7 +40,7 @@ export function findListProblem(previous: AddressList, next: AddressList): strin
   let lost = 0;
   for (const address of previous) if (!next.has(address)) lost++;
   return lost * MAX_LOSS_DIVISOR > previous.size
-    ? `the file has lost ${lost} of the ${previous.size} addresses of the accepted list`
+    ? `the file lacks ${lost} of the ${previous.size} addresses in the accepted list`
     : null;
 }
 

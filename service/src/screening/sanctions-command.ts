@@ -11,11 +11,11 @@ import { listOpenHits, notifyNodes, readListStatus, saveAcceptedList } from './s
 export const SANCTIONS_HELP: CommandHelp = {
   usage: ['sanctions status', 'sanctions hits', 'sanctions accept', 'sanctions clear ADDRESS --reason TEXT'],
   description:
-    'status prints the accepted list, the last refused file and the last screening. hits lists what was found: listed wallets, and the participations and orders made from them; nothing is sent for them. accept makes the nodes use a SANCTIONS_FILE that they refused because it has lost more than a fifth of its addresses. clear ends the hits of an address that is no longer listed and resumes its participations.',
+    '`status` prints the accepted list, the last refused file and the last screening. `hits` lists what was found: listed wallets, and the participations and orders made from them. Nothing is sent for these. `accept` makes the nodes use a SANCTIONS_FILE that they refused because more than a fifth of the previous addresses are missing. `clear` ends the hits of an address that is no longer listed and resumes its participations.',
   options: { '--reason TEXT': 'Why the hits are cleared; stored with the hits' },
   examples: {
     'sanctions status': 'Check that the list is current',
-    'sanctions hits': 'See what the list has stopped',
+    'sanctions hits': 'See what the list has blocked',
     'sanctions accept': 'Use a list that has become much shorter',
   },
 };
@@ -31,7 +31,7 @@ export async function runSanctions(config: Config, args: string[]): Promise<void
     const { reason = '' } = values;
     if (reason.trim() === '') throw new UsageError('sanctions clear requires --reason TEXT');
     const count = await runCommand(config, (ctx) => clearAddress(ctx, address, reason.trim()));
-    console.log(`Cleared ${count} ${count === 1 ? 'hit' : 'hits'} of ${address}.`);
+    console.log(`Cleared ${count} ${count === 1 ? 'hit' : 'hits'} for ${address}.`);
     return;
   }
   const run = address === undefined ? COMMANDS[command ?? ''] : undefined;
@@ -51,7 +51,8 @@ const COMMANDS: Record<string, (ctx: CommandContext, config: Config) => Promise<
 };
 
 async function acceptFile({ db, clock }: CommandContext, { sanctionsFile }: Config): Promise<void> {
-  if (sanctionsFile === null) throw new ConfigError(['SANCTIONS_FILE: is required by sanctions accept']);
+  if (sanctionsFile === null)
+    throw new ConfigError(['SANCTIONS_FILE: is required by "causeway sanctions accept"']);
   const list = parseSanctions(await readFile(sanctionsFile, 'utf8'));
   if (list.size === 0) throw new UsageError(`${sanctionsFile} has no addresses and cannot be accepted`);
   await saveAcceptedList(db, { hash: hashList(list), addresses: [...list] }, toTimestamp(clock.micros()));
