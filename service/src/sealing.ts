@@ -10,27 +10,27 @@ import {
 import type { Random } from './http/ids.ts';
 
 /**
- * Encrypts data (AES-256-GCM) and makes tags (HMAC-SHA-256). Each purpose has its own keys, which are derived from the
- * configured secrets. New data is sealed with the newest secret. Data that was sealed with an older configured secret
- * can still be opened.
+ * Encrypts data (AES-256-GCM) and computes tags (HMAC-SHA-256). Each purpose has its own keys, which are derived from
+ * the configured secrets. New data is sealed with the newest secret. Data that was sealed with an older configured
+ * secret can still be opened.
  */
 export type Sealing = {
   /** Identifies the newest secret. Everything sealed with it starts with these bytes. */
   newestKeyId: Buffer;
-  /** Identifies each secret without revealing it, newest first. */
+  /** A fingerprint of each secret, newest first. Fingerprints do not reveal the secrets. */
   fingerprints: Buffer[];
   seal(purpose: string, plain: Buffer, context: string): Buffer;
   /** Decrypts sealed bytes. Throws if they were not sealed for this purpose and context. */
   open(purpose: string, sealed: Buffer, context: string): Buffer;
   tag(purpose: string, data: string): Buffer;
   /**
-   * Returns one tag of `data` per configured secret, newest first. Used to find tags that were made with an older
+   * Returns one tag of `data` per configured secret, newest first. Used to find tags that were computed with an older
    * secret.
    */
   tags(purpose: string, data: string): Buffer[];
   /**
-   * Returns the keys that `tags` uses, in the same order. Callers store these keys if they must find tags even after
-   * the secret of a tag was removed.
+   * Returns the keys that `tags` uses, in the same order. Callers store these keys if they must find a tag even after
+   * its secret has been removed.
    */
   tagKeys(purpose: string): Buffer[];
   verifyTag(purpose: string, data: string, tag: Buffer): boolean;

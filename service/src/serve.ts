@@ -197,8 +197,8 @@ async function startSandbox(config: Config, clock: Clock, print: (text: string) 
 }
 
 /**
- * Like `Promise.all`, but does not throw before all promises have settled. So nothing is still starting when the caller
- * stops the parts that have started.
+ * Like `Promise.all`, but does not throw before all promises have settled. This ensures that nothing is still starting
+ * when the caller stops the parts that have started.
  */
 async function settleAll<A, B>(parts: [Promise<A>, Promise<B> | null]): Promise<[A, B | null]> {
   const results = await Promise.allSettled(parts);
