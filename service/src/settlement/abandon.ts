@@ -16,7 +16,7 @@ const COMMIT_DISPLACED = 'commit_displaced';
 
 /**
  * Abandons a transaction that can no longer be mined, because another transaction has used its nonce. A new transaction
- * can then do its work.
+ * can then settle its rows.
  */
 export async function abandonTransaction(
   parts: Parts,
@@ -30,8 +30,8 @@ export async function abandonTransaction(
 }
 
 /**
- * Moves submitted rows back to `pending`, so that they are committed again. Marks rows whose refund was already
- * requested as failed instead.
+ * Moves submitted rows back to `pending`, so that they are committed again. If a row's refund was already requested,
+ * the row becomes `failed` instead.
  */
 async function abandonCommit(parts: Parts, tx: Db, rows: readonly SettlementRow[]): Promise<void> {
   const ids = rows.map(({ id }) => id);
@@ -41,8 +41,8 @@ async function abandonCommit(parts: Parts, tx: Db, rows: readonly SettlementRow[
 }
 
 /**
- * Detaches rows from their refund transaction, so that the refunds are sent again. Marks rows that were never committed
- * as failed, because there is nothing to refund.
+ * Detaches rows from their refund transaction, so that the refunds are sent again. A row that was never committed
+ * becomes `failed`, because there is nothing to refund.
  */
 async function abandonRefund(parts: Parts, tx: Db, rows: readonly SettlementRow[]): Promise<void> {
   const refunds = await unassignRefund(

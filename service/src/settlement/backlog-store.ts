@@ -12,7 +12,7 @@ export type Backlog = {
 
 /**
  * Counts the rows that settlement has yet to finish, per chain and status, for one offer or for all offers.
- * `oldest_seconds` is the longest time that one of these rows has gone without a change. Each status has its own index,
+ * `oldest_seconds` is the longest time that any of these rows has gone without a change. Each status has its own index,
  * so one subquery per status makes the cost grow with the backlog and not with the table.
  */
 export async function listBacklog(db: Db, offerId: string | null = null): Promise<Backlog[]> {

@@ -12,7 +12,7 @@ const UNREADABLE_DELAY_SECONDS = 60;
 
 /**
  * Returns the rows whose allowance and balance are sufficient. Called just before a commit is signed, because a failed
- * transfer costs gas (with some tokens, all of it). The other rows:
+ * transfer costs gas (with some tokens, the entire gas limit). The other rows:
  * - A row with an insufficient allowance or balance becomes `failed`. If it cannot safely fail yet, it is postponed.
  * - A row whose allowance or balance could not be read is postponed.
  * - A row is postponed if other commits from the same wallet and token leave too little for it.

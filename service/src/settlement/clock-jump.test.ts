@@ -6,14 +6,12 @@ import { useSale } from '../../test/support/settlement.ts';
 const sale = useSale();
 const DAY_SECONDS = 24 * 3600;
 
-/**
- * Makes participations expire by the clock of the database, as in production, instead of the test's clock.
- */
+/** Makes participations expire by the database's clock, as in production, instead of the test's clock. */
 const useDatabaseClock = () => Object.assign(sale.app.clock, { lifetime: () => null });
 
 test('a node whose clock jumps ahead or back ends no participation', async () => {
   useDatabaseClock();
-  // The node and the chain start with the time of the database, so that the jump takes them past the deadline.
+  // The node and the chain start at the database's time, so that the jump takes them past the deadline.
   sale.app.clock.advance((Date.now() - sale.app.clock.now()) / 1000);
   const { settle } = saleWorker(sale);
   const unmined = sale.request(sale.buyer(0), 5n * UNIT, `0x${'ab'.repeat(32)}`);

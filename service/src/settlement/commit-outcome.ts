@@ -6,8 +6,8 @@ import { listWithoutOpenRefund, markCommitted, postponeRows, type SettlementRow 
 type Parts = Pick<Context, 'clock' | 'random'>;
 
 /**
- * The ids of the rows of a transaction that succeeded and of those that failed. `reason` is null unless the whole
- * transaction failed.
+ * The ids of the rows in a transaction, split into those that succeeded and those that failed. `reason` is null unless
+ * the whole transaction failed.
  */
 export type RowOutcome = { succeeded: string[]; failed: string[]; reason: string | null };
 
@@ -24,7 +24,7 @@ export async function settleCommit(parts: Parts, tx: Db, outcome: RowOutcome): P
 
 /**
  * Fails rows that were not committed, even if their refund was requested. Does not change a row whose refund is in an
- * open transaction: the outcome of that transaction decides the status of the row.
+ * open transaction: the outcome of that transaction decides the row's status.
  */
 export async function failUncommitted(parts: Parts, tx: Db, ids: string[], reason: string): Promise<void> {
   await markCommitted(tx, ids, false);
@@ -34,8 +34,8 @@ export async function failUncommitted(parts: Parts, tx: Db, ids: string[], reaso
 }
 
 /**
- * Moves rows back to `pending`, because their transaction reverted or was cancelled. Called only when the block of the
- * transaction is so deep that a reorganization can no longer change this outcome.
+ * Moves rows back to `pending`, because their transaction reverted or was cancelled. Called only once the transaction's
+ * block is so deep that a reorganization can no longer change this outcome.
  */
 export async function releaseCommit(parts: Parts, tx: Db, rows: readonly SettlementRow[]): Promise<void> {
   const ids = rows.map(({ id }) => id);

@@ -13,7 +13,7 @@ import type { SettlementWorker, WorkerParts } from './worker.ts';
 
 const MAX_EXPIRED_ROWS = 100;
 
-/** Rows per transaction. This keeps a batch well below the gas limits of simulations and blocks. */
+/** Maximum number of rows per transaction. Keeps a batch well below the gas limits of simulations and blocks. */
 export const MAX_COMMIT_ROWS = 36;
 
 /** Commits the oldest pending rows of one fund. Returns how many rows changed, or 0 if there is nothing to do. */

@@ -22,7 +22,7 @@ function recordingWorker() {
   return { ...created, timesRead: (hash: string) => read.filter((each) => each === hash).length };
 }
 
-/** Creates a row whose commit is mined and not confirmed yet. */
+/** Creates a row whose commit is mined but not confirmed yet. */
 async function mineCommit({ round }: ReturnType<typeof recordingWorker>) {
   const { id } = await sale.participate(sale.buyer(0), 2n * UNIT);
   await sale.mine(CONFIRMATIONS);

@@ -6,12 +6,10 @@ import type { Signer } from '../operator/signer.ts';
 
 const sale = useSale();
 
-/**
- * The next node number. No process holds the advisory locks of these numbers, as if the processes had died.
- */
+/** The next node number. No process holds the advisory locks for these numbers, as if the processes had died. */
 let deadNode = 1_000;
 
-/** Creates a worker of a node whose process will die. It takes over the lease immediately. */
+/** Creates a worker on a node whose process will die. The worker takes over the lease immediately. */
 async function dyingWorker(signer?: Signer) {
   await sale.app.ctx.db.updateTable('operator_keys').set({ lease_until: '2000-01-01T00:00:00Z' }).execute();
   return saleWorker(sale, { node: deadNode++, ...(signer && { signer }) });
@@ -31,7 +29,7 @@ function hookedSigner(afterSigning: (raw: Hex) => Promise<void> | void): Signer 
   };
 }
 
-/** Runs rounds until the circuit breaker of the RPC node closes again. */
+/** Runs rounds until the RPC node's circuit breaker closes again. */
 async function settleAfterOutage(id: string): Promise<void> {
   const { settle } = saleWorker(sale);
   const status = async () => {

@@ -24,11 +24,11 @@ export type SettlementDriver = {
   maxUnmined: number;
   /** Maximum number of transactions that one step (`sendCommits` or `sendRefunds`) sends. */
   transactionsPerStep: number;
-  /** Returns a reader of approvals and funds that uses any node. */
+  /** Returns a reader for approvals and funds. It may use any node. */
   reader(): ApprovalReader;
   /** Returns one reader per independent provider. */
   readers(): ApprovalReader[];
-  /** Returns an identifier of the newest block that `follow` has seen, or null if `follow` has seen none. */
+  /** Returns the id of the newest block that `follow` has seen, or null if it has seen none. */
   head(): string | null;
   /** Discards the cached state of the chain. Called when another node holds the lease. */
   reset(): void;
@@ -39,8 +39,8 @@ export type SettlementDriver = {
    */
   revokeNext(): Promise<number>;
   /**
-   * Returns the rows that the chain has not committed. If the chain has committed a row, it did so in a transaction
-   * that this database does not know. On Solana, such a row is completed. On EVM chains, its offer is paused.
+   * Returns the rows that are not committed on the chain. The other rows were committed by transactions that this
+   * database does not know. On Solana, these rows are completed. On EVM chains, their offers are paused.
    */
   skipCommitted(rows: SettlementRow[]): Promise<SettlementRow[]>;
   /**

@@ -18,15 +18,13 @@ import { createWorker, type SettlementWorker } from './worker.ts';
 export type EvmWorker = SettlementWorker & EvmParts;
 
 /**
- * The maximum number of unmined transactions. By default, nodes keep at least this many pending transactions per
- * account, so they drop none of ours.
+ * The maximum number of unmined transactions. By default, nodes keep at least 16 pending transactions per account, so
+ * they drop none of ours.
  */
 const MAX_UNMINED_TRANSACTIONS = 16;
 const WATCH_INTERVAL_MS = 250;
 
-/**
- * Creates the worker that settles on an EVM chain with the key of `signer`. It sends only the transactions of `roles`.
- */
+/** Creates the worker that settles on an EVM chain with the key of `signer`. It sends only transactions for `roles`. */
 export function createEvmWorker(
   ctx: Context,
   chain: EvmChain,
@@ -58,7 +56,7 @@ export function createEvmWorker(
 
 function createEvmDriver(parts: EvmParts, roles: readonly SendingRole[]): SettlementDriver {
   const { account, state, handlers } = parts;
-  /** Whether `follow` succeeded in this round. It throws if a foreign transaction has used the key. */
+  /** Whether `follow` succeeded in this round. `follow` throws if a foreign transaction has used the key. */
   let isKeyOurs = false;
   return {
     key: keyId(account),
@@ -83,10 +81,10 @@ function createEvmDriver(parts: EvmParts, roles: readonly SendingRole[]): Settle
     },
     revokeNext: () => revokeNext(parts),
     // A fund that does not store participation ids cannot tell which rows are committed. If this database lacks a
-    // commit of such a fund, `follow` notices the used nonce, and the key is blocked.
+    // commit to that fund, `follow` notices the used nonce, and the key is blocked.
     skipCommitted: (rows) => keepUncommitted(parts, toEvmRows(rows)),
-    // If `follow` succeeded, this database lacks no commit: the nonce of a missing commit would be used on the chain,
-    // and `follow` would have thrown.
+    // If `follow` succeeded, this database has every commit: a missing commit would have used a nonce on the chain, and
+    // `follow` would have thrown.
     keepExcluded: async (rows) => (isKeyOurs ? rows : []),
     sendCommits: (rows) => sendCommit(parts, rows),
     // Uses the head that this round has checked. The newest head would be wrong, because a reorganization may have

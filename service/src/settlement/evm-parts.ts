@@ -13,7 +13,7 @@ export type EvmParts = WorkerParts & {
   timings: FollowTimings;
 };
 
-/** A row of a participation on an EVM chain. The database guarantees that the addresses are valid. */
+/** A participation row on an EVM chain. The database guarantees that the addresses are valid. */
 export type EvmRow = SettlementRow & FundRow & { fund: Hex; approvalHash: Hex };
 
 export function toEvmRows(rows: readonly SettlementRow[]): EvmRow[] {

@@ -10,7 +10,7 @@ import type { SettlementRow } from './store.ts';
 
 /**
  * Sends all refunds in one transaction. If this transaction would revert, sends only the first refund. If the first
- * refund would revert on its own too, only this refund fails.
+ * refund would also revert on its own, only that refund fails.
  */
 export async function sendBatchOrFirst(worker: EvmParts, listed: readonly SettlementRow[]): Promise<number> {
   const rows = await keepOnChain(worker, toEvmRows(listed));
@@ -23,7 +23,9 @@ export async function sendBatchOrFirst(worker: EvmParts, listed: readonly Settle
   return 1;
 }
 
-/** Sends the refunds in one transaction. Returns null if it was sent; otherwise, the reason why it would revert. */
+/**
+ * Sends the refunds in one transaction. Returns null if the transaction was sent, or the reason why it would revert.
+ */
 async function sendRemit({ ctx, account, lease }: EvmParts, rows: EvmRow[]): Promise<string | null> {
   const [first] = rows;
   if (first === undefined) return null;

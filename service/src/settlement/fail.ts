@@ -6,7 +6,7 @@ import type { SettlementWorker } from './worker.ts';
 const UNEXCLUDED_ROW_DELAY_SECONDS = 5;
 
 /**
- * Returns the rows that can safely be marked as failed. No transaction has committed them or can still commit them, not
+ * Returns the rows that can safely be marked as failed: rows that no transaction has committed or can still commit, not
  * even a transaction that this database lost in a failover. Postpones the other rows.
  */
 export async function keepFailing(worker: SettlementWorker, rows: SettlementRow[]): Promise<SettlementRow[]> {

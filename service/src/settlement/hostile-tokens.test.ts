@@ -23,8 +23,8 @@ const write = (functionName: 'mint' | 'treat', args: readonly [Hex, bigint]) =>
   } as never);
 
 /**
- * Makes a token the funding token of the offer. It writes to the database, because `offer apply` would refuse
- * the token.
+ * Makes a token the offer's funding token. Writes directly to the database, because `offer apply` would refuse the
+ * token.
  */
 async function fundBy(address: Hex): Promise<void> {
   token = address;

@@ -84,7 +84,7 @@ describe('a nonce gap left by a reorganised foreign transaction', () => {
     const { round } = saleWorker(sale, { timings: { nonceGraceMs: 0 } });
     await round();
     expect(await sale.statusOf(id)).toBe('submitted');
-    // The node forgets the commit, so that only the foreign transaction is mined.
+    // The node drops the commit, so that only the foreign transaction is mined.
     await dropFromPool(sale, (await firstAttempt(sale, id)).hash);
     await sale.mine(1);
     await round();
@@ -117,7 +117,7 @@ describe('a transaction whose nonce was used elsewhere', () => {
   test('is mined without intervention if the foreign transaction is undone', async () => {
     const id = await displaceCommit();
     const attempts = await commitAttempts(sale, id);
-    // A cancellation that an operator requests now ends, so that it is not carried out much later.
+    // If an operator requests a cancellation now, the request is refused, so that it is not carried out much later.
     const { db } = sale.app.ctx;
     const [commit] = await listOpen(db, keyId(saleWorker(sale).worker.account));
     if (commit === undefined) throw new Error('the commit is not open');

@@ -23,7 +23,7 @@ import { noteDifferences } from './transfer-check.ts';
 
 const SUCCESS = { commit: 'Committed', remit: 'Remitted' } as const;
 
-/** Translates the outcome of an operator transaction into status changes of its participations. */
+/** Translates the outcome of an operator transaction into status changes for its participations. */
 export function createOutcomeHandlers(
   ctx: Context,
   account: OperatorAccount,

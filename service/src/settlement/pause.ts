@@ -10,8 +10,8 @@ const EVERYTHING = '*';
 
 /**
  * Stops sending commits and refunds for a chain or for an offer. If `chainOrSlug` is null, stops sending them for all
- * chains. Transactions that are already signed are still followed and resent. Returns false if the subject is paused
- * already. Throws `not_found` for an unknown name.
+ * chains. Transactions that are already signed are still followed and resent. Returns false if the subject is already
+ * paused. Throws `not_found` for an unknown name.
  */
 export async function pauseSettlement(
   { db }: Pick<Context, 'db'>,

@@ -5,8 +5,8 @@ import type { SkippedFunds, WorkerParts } from './worker.ts';
 
 const BLOCKED_FUND_DELAY_SECONDS = 5;
 /**
- * How much longer an alert stays raised than its rows are postponed or its fund is skipped. Without this overlap, the
- * alert would end before the next attempt can raise it again.
+ * How long an alert stays raised after its rows are due again or its fund is no longer skipped. Without this overlap,
+ * the alert would end before the next attempt could raise it again.
  */
 const ALERT_OVERLAP_SECONDS = 5;
 const FUND_REASONS: ReadonlySet<BlockedReason> = new Set([

@@ -23,7 +23,7 @@ const HEADLESS_INTERVAL_SECONDS = 0.5;
 
 /**
  * Checks the approvals of due prepared rows. A row is due when it is new, after each new head, and at the latest one
- * block time after its last check. Returns how many rows changed (`moved`), and whether prepared rows may be left
+ * block time after its last check. Returns how many rows changed (`moved`), and whether prepared rows may remain
  * (`waiting`).
  */
 export async function checkPrepared(worker: SettlementWorker): Promise<{ waiting: boolean; moved: number }> {
@@ -105,8 +105,8 @@ async function fail(ctx: Context, { id }: SettlementRow, reason: string): Promis
 }
 
 /**
- * Moves the row to `pending`, which reserves its amount from the supply of the option. If too little supply is left,
- * the row fails.
+ * Moves the row to `pending`, which reserves its amount from the option's supply. If too little supply is left, the row
+ * fails.
  */
 async function reserve(
   worker: SettlementWorker,

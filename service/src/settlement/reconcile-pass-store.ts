@@ -9,7 +9,7 @@ export type StoredDifference = {
   message: string;
 };
 
-/** What the last pass over a chain has stored. */
+/** The stored state of a chain's last reconciliation pass. */
 export type LastPass = {
   /** The last compared block. */
   toBlock: bigint | null;
@@ -18,7 +18,7 @@ export type LastPass = {
   cursor: string | null;
 };
 
-/** Claims the next pass of a chain. Returns null if the last pass, on any node, started less than `seconds` ago. */
+/** Claims the next pass for a chain. Returns null if the last pass, on any node, started less than `seconds` ago. */
 export async function claimPass(db: Db, chain: string, seconds: number): Promise<LastPass | null> {
   const { rows } = await sql<LastPass>`
     insert into reconcile_passes as p (chain, started_at) values (${chain}, now())
