@@ -8,13 +8,13 @@ import { planReconcile } from './reconcile-plan.ts';
 type Parts = Pick<Context, 'clock' | 'random'>;
 
 /**
- * Thrown if the events of the funds differ from the participations in the database. The message tells the operator
- * which command to run first.
+ * Thrown if the funds' events differ from the participations in the database. The message tells the operator which
+ * command to run first.
  */
 export class NotReconciled extends Error {
   constructor(chain: string) {
     super(
-      `the funds on ${chain} have commits or refunds that this database does not know; run causeway operator reconcile ${chain} first`,
+      `the funds on ${chain} have commits or refunds that this database does not know; run "causeway operator reconcile ${chain}" first`,
     );
     this.name = 'NotReconciled';
   }
@@ -22,9 +22,9 @@ export class NotReconciled extends Error {
 
 /**
  * Resumes settlement after the operator's key was used elsewhere. Returns the next nonce. Signs nothing, so it needs no
- * private key. Throws `NotReconciled` while the chain and the database differ, because settlement could settle a
- * participation a second time. Throws `NotDeepEnough` while a foreign transaction is not final, because only final
- * transactions have been compared with the database.
+ * private key. Throws `NotReconciled` while the chain and the database differ, because a participation could be settled
+ * twice. Throws `NotDeepEnough` while a foreign transaction is not final, because only final transactions have been
+ * compared with the database.
  */
 export async function adoptNonce(parts: Parts, account: ReadOnlyAccount): Promise<bigint> {
   const { db, chain } = account;

@@ -33,8 +33,8 @@ type CommitPlan = { call: OperatorCall; rows: EvmRow[] };
 /**
  * Plans one commit for as many of these rows as possible. If the simulation fails, for example because the batch
  * exceeds its gas limit, tries the first half of the rows, and so on down to a single row. If the simulation of a
- * single row fails, returns null. Before that, sets the row to `failed` if its token refuses the transfer, or else
- * postpones the row. One failing row is rarely the reason to split: normally, it does not revert its batch.
+ * single row fails too, the row becomes `failed` if its token refuses the transfer, and is postponed otherwise. In both
+ * cases, returns null. A single failing row rarely causes a split, because it normally does not revert its batch.
  */
 async function planCommit(worker: EvmParts, rows: EvmRow[]): Promise<CommitPlan | null> {
   const [first] = rows;
@@ -71,6 +71,6 @@ async function simulateCommit(
 ): Promise<{ call: OperatorCall } | { failure: string }> {
   const estimate = await estimateGas(account, target, data, 'commit');
   if ('revert' in estimate) return { failure: describeRevert(estimate.revert) };
-  if (gasLimit !== null && estimate.gas > gasLimit) return { failure: 'it exceeds the gas limit of a batch' };
+  if (gasLimit !== null && estimate.gas > gasLimit) return { failure: 'it exceeds the batch gas limit' };
   return { call: { kind: 'commit', target, data, gas: gasLimit ?? withGasMargin(estimate.gas) } };
 }

@@ -11,15 +11,15 @@ type Parts = { ctx: Pick<Context, 'db' | 'log'>; account: Pick<OperatorAccount, 
 const ALERT_SECONDS = 30;
 
 /**
- * Returns the rows without those that the fund has already committed. If the fund has committed a pending row, this
- * database has lost the transaction, for example in a restore. The row's offer is then paused until an operator adopts
- * the transaction with `causeway operator reconcile` and resumes the offer.
+ * Returns the rows that the fund has not committed yet. If the fund has committed a pending row, this database has lost
+ * the transaction, for example in a restore. The row's offer is then paused until an operator adopts the transaction
+ * with `causeway operator reconcile` and resumes the offer.
  */
 export function keepUncommitted(parts: Parts, rows: EvmRow[]): Promise<EvmRow[]> {
   return keepUnknown(parts, 'isCommitted', rows);
 }
 
-/** Returns the rows without those that the fund has already refunded; see `keepUncommitted`. */
+/** Returns the rows that the fund has not refunded yet; see `keepUncommitted`. */
 export function keepUnrefunded(parts: Parts, rows: EvmRow[]): Promise<EvmRow[]> {
   return keepUnknown(parts, 'isRemitted', rows);
 }
@@ -43,7 +43,7 @@ async function keepUnknown(
   if (first === undefined || (await readFundGeneration(chain, first.fund)) === 1) return rows;
   const known = await readIdState(chain, first.fund, state, rows);
   if (known.length === 0) return rows;
-  const message = `the fund ${first.fund} on ${chain.name} has ${state === 'isCommitted' ? 'committed' : 'refunded'} ${known.length} participations in transactions that this database does not know; run causeway operator reconcile`;
+  const message = `the fund ${first.fund} on ${chain.name} has ${state === 'isCommitted' ? 'committed' : 'refunded'} ${known.length} participations in transactions that this database does not know; run "causeway operator reconcile ${chain.name}"`;
   alerts.raise('unreconciled', message, ALERT_SECONDS);
   await pauseOffers(ctx, [...new Set(known.map(({ offerId }) => offerId))], message);
   return rows.filter((row) => !known.includes(row));

@@ -36,10 +36,10 @@ export async function reportMissingRoles({ db, log, chains, signerOf }: Context)
           const fields = { chain: chain.name, fund, role, address: signer.address };
           log.error(
             fields,
-            `the ${role} key lacks the ${FUND_ROLE[role]} role on a fund; the owner of the fund must grant it`,
+            `the ${role} key lacks the fund role "${FUND_ROLE[role]}"; the fund's owner must grant it`,
           );
         }
     } catch (err) {
-      log.warn({ err, chain: chain.name }, 'the roles of the keys could not be checked');
+      log.warn({ err, chain: chain.name }, 'could not check the fund roles of the keys');
     }
 }

@@ -44,7 +44,7 @@ export function registerSettlementGauges(
     registry,
     {
       name: 'causeway_settlement_oldest_seconds',
-      help: 'Seconds since the last change of the unfinished participation that has waited longest.',
+      help: 'Seconds since the longest-waiting unfinished participation last changed.',
       labels: ['chain', 'status'],
     },
     async () =>
@@ -67,7 +67,7 @@ export function registerSettlementGauges(
     registry,
     {
       name: 'causeway_settlement_last_round_timestamp_seconds',
-      help: 'When a settlement round of this operator key last completed.',
+      help: 'When this operator key last completed a settlement round.',
       labels: ['chain', 'address'],
     },
     async () =>
@@ -91,7 +91,7 @@ export function registerSettlementGauges(
     registry,
     {
       name: 'causeway_operator_value_spent',
-      help: 'Amount of a token, in its smallest unit, in the commits or refunds (see role) that an operator key has signed in the last 24 hours.',
+      help: 'Total amount of a token, in its smallest unit, in commits or refunds (see role) that an operator key has signed in the last 24 hours.',
       labels: ['chain', 'address', 'role', 'token'],
     },
     async () =>

@@ -44,7 +44,7 @@ export function registerKeyGauges({ db, metrics: { registry }, chains, clock, co
     registry,
     {
       name: 'causeway_operator_balance_days',
-      help: 'How many days the balance of a key lasts if the key keeps spending as much as in the last 24 hours.',
+      help: 'How many days the balance of a key will last if the key keeps spending as much as in the last 24 hours.',
       labels: ['chain', 'address'],
     },
     async () =>

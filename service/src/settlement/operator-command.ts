@@ -32,25 +32,26 @@ export const OPERATOR_HELP: CommandHelp = {
     'operator rotate CHAIN --to ADDRESS [--role commit|refund]',
   ],
   description:
-    "status prints, for every configured chain and every key that has signed on it, its balance, its nonce on chain, the next nonce the service will use, and the number of open transactions. nonces prints every key that has signed on a chain, with its nonces, its lease and its open transactions. bump has the oldest unmined transaction replaced by one with higher fees, within the caps; cancel has it replaced by an empty transfer with the same nonce. Both are carried out by the node that holds the key's lease and need no private key here. Either version may be mined: the participations of a cancelled commit return to pending once the cancellation is final, and are committed again unless the offer is paused or they are cancelled. reconcile compares the commits and refunds in the final blocks of a chain with the database, prints a plan and writes it after confirmation: it adopts transactions of the operator's keys that the database has lost, for example in a restore, and pauses the offers with any other difference. With --report it compares everything on one or all chains, EVM and Solana, prints a signed JSON document with the totals of every fund and the differences of every offer, exits with 1 on any difference and changes nothing. verify checks the signature of such a document offline. rotate prints the plan for a new operator key and changes nothing: the roles and the gas that it lacks, what to configure, and what the old keys have to finish; it exits with 1 until the new key can take over. adopt resumes settlement after another program has used the key: it continues every key of this process, or without keys every key that has signed on the chain, from the chain's nonce once the foreign transactions are final and reconciled. No command needs a private key.",
+    "`status` prints every key that has signed on a configured chain, with its balance, its nonce on chain, the next nonce that the service will use, and the number of its open transactions. `nonces` prints every key that has signed on a chain, with its nonces, its lease and its open transactions. `bump` requests that the oldest unmined transaction be replaced by one with higher fees, within the caps; `cancel` requests that it be replaced by an empty transfer with the same nonce. The node that holds the key's lease carries out both requests. Either the original or the replacement may be mined. Once a cancellation is final, the participations of a cancelled commit return to pending. They are then committed again, unless they are cancelled or their offer is paused. `reconcile` compares the commits and refunds in a chain's final blocks with the database, prints a plan and applies it after confirmation. The plan adopts transactions from the operator's keys that the database has lost, for example in a restore, and pauses every offer with any other difference. With --report, it compares everything on one or all chains, EVM and Solana, and prints a signed JSON report with the totals of every fund and the differences of every offer. It then changes nothing, and exits with 1 if there is any difference. `verify` checks the signature of a report offline. `rotate` prints the plan for a new operator key and changes nothing. The plan lists the roles and the gas that the new key lacks, what to configure, and what the old keys have to finish. It exits with 1 until the new key can take over. `adopt` resumes settlement after another program has used a key. Once the foreign transactions are final and reconciled, it continues from the chain's nonce. It does so for every key of this process or, if the process has no keys, for every key that has signed on the chain. No command needs a private key.",
   options: {
     '--from-block N': 'The first block to compare. Default: shortly before the last known transaction.',
-    '--nonce N': 'The nonce of the transaction to replace. Default: the oldest unmined one.',
-    '--address ADDRESS': 'Whose transaction to replace, if several keys have unmined ones.',
+    '--nonce N': 'The nonce of the transaction to replace. Default: the oldest unmined transaction.',
+    '--address ADDRESS': 'The key whose transaction to replace, if several keys have unmined transactions.',
     '--dry-run': 'Only print the plan.',
-    '--report': 'Print a report instead of a plan, from the first block on by default.',
+    '--report': 'Print a report instead of a plan. By default, it starts at the first block.',
     '--write FILE': 'Write the report to FILE instead of standard output.',
     '--to ADDRESS': 'The address of the new operator key.',
     '--role ROLE': 'The role that the new key takes over, commit or refund. Default: both.',
     '--key KEY':
-      'The public key of this installation, which reconcile --report prints. Keep a copy outside the installation.',
+      'The public key of this installation, as printed by `reconcile --report`. Keep a copy outside the installation.',
     '--yes': 'Do not ask for confirmation.',
   },
   examples: {
     'operator status': 'Check the balance and the nonces',
     'operator reconcile ethereum_mainnet --dry-run': 'Compare the funds with the database',
-    'operator bump ethereum_mainnet --dry-run': 'Show what a replacement of the oldest transaction would pay',
-    'operator cancel ethereum_mainnet --nonce 42': 'Use up a nonce without its transaction',
+    'operator bump ethereum_mainnet --dry-run':
+      'Show the fees that replacing the oldest transaction would cost',
+    'operator cancel ethereum_mainnet --nonce 42': 'Replace a transaction with an empty transfer',
     'operator reconcile --report --write report.json': 'Compare all chains with the database',
     'operator rotate ethereum_mainnet --to 0x70997970c51812dc3a010c7d01b50e0d17dc79c8': 'Prepare a new key',
     'operator adopt ethereum_mainnet': 'Continue after a transaction was sent by hand',
@@ -219,7 +220,7 @@ async function adopt(config: Config, chains: Chains, name: string, values: Value
 }
 
 /**
- * Returns the current keys of this process on a chain, and its retired keys that have signed there. If it has no
+ * Returns this process's current keys on a chain, and its retired keys that have signed there. If the process has no
  * current key, returns every key that has signed there.
  */
 async function listAdoptable(config: Config, db: Db, chain: string): Promise<Hex[]> {

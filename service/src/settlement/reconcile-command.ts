@@ -39,7 +39,7 @@ export async function runReconcile(config: Config, chain: EvmChain, values: Reco
     if (plan.lost.length === 0 && plan.differences.length === 0) return;
     const isDryRun = values['dry-run'] === true;
     if (!isDryRun && values.yes !== true && !(await confirm()))
-      throw new UsageError('Not confirmed, and nothing was changed. Use --yes to write without asking.');
+      throw new UsageError('Not confirmed, so nothing was changed. Use --yes to skip the confirmation.');
     const apply = (db: Db) =>
       applyReconcile({ ...ctx, db, log: createLog({ level: 'silent', pretty: false }) }, plan);
     try {
@@ -71,7 +71,7 @@ export async function writeReport(
     const head = { object: 'reconcile_report', created_at: toTimestamp(clock.micros()), agrees };
     const report = signReport(sealing, { ...head, chains: reports });
     if (!agrees) process.exitCode = 1;
-    console.error(`The key that verifies it: ${report.public_key}`);
+    console.error(`Verify the report with this public key: ${report.public_key}`);
     await writeOutput(values.write, `${JSON.stringify(report, null, 2)}\n`);
   });
 }

@@ -116,7 +116,7 @@ export function matchEvents(books: Books): Match {
         problem: 'the database does not know the transaction, and',
       });
     else if (candidates.some(({ userId }) => userId !== row.userId))
-      report('participations of several users fit');
+      report('the event fits participations of several users');
     else {
       taken[kind].add(row.id);
       if (kind === 'commit') adoptedCommits.add(row.id);
@@ -141,7 +141,7 @@ function listRecorded(rows: readonly BookedRow[]): { id: string; row: BookedRow 
 }
 
 /**
- * An event of a transaction from one of our keys that no row records. `transactionId` is null if the database does not
+ * An event that no row records, in a transaction from one of our keys. `transactionId` is null if the database does not
  * know the transaction.
  */
 type Orphan = { event: MinedFundEvent; kind: Kind; transactionId: string | null; problem: string };
@@ -247,13 +247,13 @@ function keyOf({ fund, user, option, token, amount }: FundEventKey): string {
 function findProblem({ signers }: Books, event: MinedFundEvent, found?: MinedTransaction): string | null {
   if (found === undefined) return 'the transaction cannot be read';
   if (!signers.includes(found.from)) return `sent by ${found.from}, which is not an operator key`;
-  return found.to === event.fund ? null : 'not a direct call of the fund';
+  return found.to === event.fund ? null : 'not a direct call to the fund';
 }
 
 /**
  * Returns whether the transaction, which our key sent but the database does not know, may have committed or refunded
- * the row. If the row has an open transaction, returns true only if both have the same nonce: then only one of them can
- * be mined.
+ * the row. If the row has an open transaction, returns true only if both transactions have the same nonce, because then
+ * only one of them can be mined.
  */
 function isCandidate(row: BookedRow, kind: Kind, { nonce }: MinedTransaction, adopted: Set<string>): boolean {
   if (kind === 'commit')

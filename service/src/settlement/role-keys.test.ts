@@ -179,7 +179,7 @@ test('a start and a rotation name the role that a fund has not granted', async (
   await reportMissingRoles({ ...ctx, log });
   expect(found).toEqual([
     { chain: CHAIN, fund: sale.fund, role: 'refund', address: refundAddress },
-    'the refund key lacks the remit role on a fund; the owner of the fund must grant it',
+    `the refund key lacks the fund role "remit"; the fund's owner must grant it`,
   ]);
   const chain = ctx.chains.evm(CHAIN);
   const plan = (to: Hex, ...wanted: ('commit' | 'refund')[]) => planEvmRotation(ctx.db, chain, to, wanted);
