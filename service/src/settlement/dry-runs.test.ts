@@ -167,7 +167,7 @@ test('settlement pause and resume', async () => {
   expect(await dryRun(runSettlement, 'resume', 'harbour-sale')).toBe('harbour-sale is not paused');
   vi.spyOn(console, 'log').mockImplementation(() => undefined);
   await runSettlement(config, ['pause', 'harbour-sale']);
-  expect(await dryRun(runSettlement, 'pause', 'harbour-sale')).toBe('harbour-sale is paused already');
+  expect(await dryRun(runSettlement, 'pause', 'harbour-sale')).toBe('harbour-sale is already paused');
   expect(await dryRun(runSettlement, 'resume', 'harbour-sale')).toBe('harbour-sale would be resumed');
   expect(await dryRun(runSettlement, 'pause', 'nonsense')).toContain('neither a chain nor the slug');
   await runSettlement(config, ['resume', 'harbour-sale']);

@@ -24,7 +24,7 @@ import { chooseRows } from './reconcile-solana-store.ts';
 type Look = {
   toBlock: bigint;
   differences: StoredDifference[];
-  /** The participations that were compared; null = all. */
+  /** The participations that were compared; null means all. */
   looked: string[] | null;
   /** The position from which the next pass rechecks older participations. */
   cursor: string | null;
@@ -102,8 +102,8 @@ type LookAt<Chain> = (db: Db, chain: Chain, last: LastPass) => Promise<Look>;
 
 /**
  * Compares a chain with the database. If there are differences, compares a second time and keeps only the differences
- * that both comparisons found. Pauses the offers of these differences, unless an operator has accepted the difference.
- * If the chain cannot be read, throws and pauses nothing.
+ * that both comparisons found. Pauses the affected offers, unless an operator has accepted the difference. If the chain
+ * cannot be read, throws and pauses nothing.
  */
 async function compare(
   { db, log }: Parts,
@@ -130,8 +130,8 @@ async function compare(
 }
 
 /**
- * Compares the database with the counters of the funds, and with the events in the final blocks since the last pass. If
- * a counter differs, compares all events since our first transaction, to find out which rows are wrong.
+ * Compares the database with the funds' counters, and with the events in the final blocks since the last pass. If a
+ * counter differs, compares all events since our first transaction, to find out which rows are wrong.
  */
 async function lookAtFunds(db: Db, chain: EvmChain, { toBlock: after }: LastPass): Promise<Look> {
   const from = after === null || after < OVERLAP_BLOCKS ? 'first' : after - OVERLAP_BLOCKS;
@@ -148,7 +148,7 @@ function toLook(plan: ReconcilePlan, totals: readonly StoredDifference[]): Look 
   );
   const lost = plan.lost.map(({ hash, to, kind, rowIds }) => {
     const offerIds = plan.funds.find(({ fund }) => fund === to)?.offerIds ?? [];
-    const message = `the ${kind} ${hash} is not in the database; run causeway operator reconcile ${plan.chain}`;
+    const message = `the ${kind} ${hash} is not in the database; run "causeway operator reconcile ${plan.chain}"`;
     return withKey({ offerIds, participationIds: rowIds, hashes: [hash], message });
   });
   const named = [...matched, ...lost];
@@ -157,8 +157,8 @@ function toLook(plan: ReconcilePlan, totals: readonly StoredDifference[]): Look 
 }
 
 /**
- * Compares the counters of the funds with the database. Skips funds with open transactions: the counters may already
- * include such a transaction, but the database does not.
+ * Compares the funds' counters with the database. Skips funds with open transactions, because their counters may
+ * already include transactions that the database does not count yet.
  */
 async function findWrongTotals(db: Db, chain: EvmChain, plan: ReconcilePlan): Promise<StoredDifference[]> {
   const busy = await listOpenTargets(db, chain.name);
@@ -167,7 +167,7 @@ async function findWrongTotals(db: Db, chain: EvmChain, plan: ReconcilePlan): Pr
     if (busy.has(booked.fund)) continue;
     const { agrees, chain: onChain, database } = await compareTotals(chain, plan, booked);
     if (agrees) continue;
-    const message = `the fund ${booked.fund} counts ${JSON.stringify(onChain)} of ${booked.token}, the database ${JSON.stringify(database)}`;
+    const message = `the fund ${booked.fund} counts ${JSON.stringify(onChain)} of ${booked.token}, but the database counts ${JSON.stringify(database)}`;
     const offerIds = plan.funds.find(({ fund }) => fund === booked.fund)?.offerIds ?? [];
     found.push(withKey({ offerIds, participationIds: [], hashes: [], message }));
   }
@@ -176,8 +176,8 @@ async function findWrongTotals(db: Db, chain: EvmChain, plan: ReconcilePlan): Pr
 
 /**
  * Compares the participations that have changed since the last pass. A row that someone has tampered with is not marked
- * as changed, so each pass also compares the next `LOOK_BACK_ROWS` participations and thus goes through all of them in
- * turn. The first pass compares all participations.
+ * as changed, so each pass also compares the next `LOOK_BACK_ROWS` participations. Over time, the passes compare all of
+ * them. The first pass compares all participations.
  */
 async function lookAtReceipts(db: Db, chain: SolanaChain, { finishedAt, cursor }: LastPass): Promise<Look> {
   const chosen =

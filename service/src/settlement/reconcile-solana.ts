@@ -72,7 +72,7 @@ export async function compareReceipts(
   return { rows, slot, differences };
 }
 
-/** Returns a difference for every transaction that succeeded and whose row is missing. */
+/** Returns a difference for every successful transaction whose row is missing. */
 async function findMissingRows(db: Db, chain: string): Promise<ReceiptDifference[]> {
   const unrecorded = await listUnrecorded(db, chain);
   const slugs = await listSlugs(
@@ -95,7 +95,7 @@ async function findForeign(db: Db, chain: string): Promise<ReportedDifference[]>
   return (await listForeignTransactions(db, chain)).map(({ signature, address, participationId }) => ({
     ...{ offers: [], fund: address, transaction_hashes: [signature] },
     participation_ids: participationId === null ? [] : [participationId],
-    message: `the transaction ${signature} of ${address} was not sent by this service`,
+    message: `the transaction ${signature} from ${address} was not sent by this service`,
   }));
 }
 
@@ -222,8 +222,8 @@ async function isSigned(
 }
 
 /**
- * Returns whether the transaction that created the receipt made a different transfer than the row records. Returns
- * false if no node has the transaction any more, because nodes delete old transactions.
+ * Returns whether the transaction that created the receipt made a transfer that differs from the row. Returns false if
+ * no node has the transaction any more: nodes delete old transactions.
  */
 async function isMovedOtherwise(
   chain: SolanaChain,

@@ -38,17 +38,17 @@ export async function runReplace(
       throw new UsageError('the replacement would exceed the fee caps; raise OPERATOR_MAX_FEE_GWEI or wait');
     if (options['dry-run'] === true) return rehearse(db, (tx) => requestReplacement(tx, plan));
     if (options.yes !== true && !(await confirm()))
-      throw new UsageError('Not confirmed, and nothing was requested. Use --yes to replace without asking.');
+      throw new UsageError('Not confirmed, so nothing was requested. Use --yes to skip the confirmation.');
     await requestReplacement(db, plan);
     await wakeSettlement(db, chain.name);
     const result = await awaitReplacement(db, plan, plan.is_attended ? WAIT_MS : 0);
     if (result.outcome === 'refused') throw new UsageError(`not replaced: ${result.message}`);
     console.log(
       {
-        replaced: 'Replaced. Either version may still be mined; settlement follows whichever is.',
+        replaced: 'Replaced. Either the original or the replacement may be mined; settlement follows both.',
         mined: 'The transaction was mined first, so nothing was replaced.',
         waiting:
-          'Requested. No node has carried it out yet; the next node that holds the lease of the key will.',
+          "Requested. No node has carried out the request yet; the next node that holds the key's lease will.",
       }[result.outcome] + (result.outcome === 'replaced' ? ` New transaction: ${result.hash}` : ''),
     );
   });

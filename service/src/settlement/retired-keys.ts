@@ -13,10 +13,10 @@ import { createSolanaWorker } from './solana-driver.ts';
 import type { SettlementWorker } from './worker.ts';
 
 /**
- * Throws `ConfigError` if this node has a key for a chain without RPC URL on which transactions are open. No worker would
- * resend them or notice their outcome. Only logs a warning if a reorganization could still undo settled transactions
- * there, which become final only while the chain is followed, or if participations wait there. Skips keys that
- * `OPERATOR_KEYS_FILE` assigns to other nodes.
+ * Throws `ConfigError` if a key has open transactions on a chain without an RPC URL and this node has a key for the
+ * chain. No worker would resend the transactions or notice their outcome. Only logs a warning if participations wait on
+ * the chain, or if a reorganization could still undo settled transactions there: they become final only while the chain
+ * is followed. Skips keys that `OPERATOR_KEYS_FILE` assigns to other nodes.
  */
 export async function assertChainsFollowed(ctx: Context): Promise<void> {
   const { chains, config, signerOf, log } = ctx;
@@ -35,7 +35,7 @@ export async function assertChainsFollowed(ctx: Context): Promise<void> {
     const sending = keys.find(({ open }) => open > 0);
     if (sending !== undefined)
       throw new ConfigError([
-        `RPC_URL_${chain.toUpperCase()}: must stay set while ${sending.address} has open transactions on ${chain} (${sending.open}); remove it once none is open, or name the address in OPERATOR_KEYS_FILE if only other nodes have the key`,
+        `RPC_URL_${chain.toUpperCase()}: must stay set while ${sending.address} has open transactions on ${chain} (${sending.open}); remove it once none is open, or list the address in OPERATOR_KEYS_FILE if only other nodes have the key`,
       ]);
     for (const { address, count } of keys)
       log.warn(
@@ -53,7 +53,7 @@ export async function assertChainsFollowed(ctx: Context): Promise<void> {
  * - A replaced key is not configured here. Then no node would resend the key's transactions or notice their outcome. A
  *   node without any current EVM key only logs a warning, because one of the nodes that settle may have the key.
  * - A key has lost a role in which it sent unfinished transactions. Without the role, the key may not sign replacements
- *   of these transactions.
+ *   for these transactions.
  */
 export async function listRetiredWorkers(
   ctx: Context,
@@ -78,7 +78,7 @@ export async function listRetiredWorkers(
     }
     if (key === undefined || !used.every(isHeld))
       throw new ConfigError([
-        `OPERATOR_RETIRED_KEYS: must list the replaced operator key ${address}, which has ${count} unfinished transaction${count === 1 ? '' : 's'} (${kinds.join(', ')}) on ${chain}; add its private key or KMS key id, restore its roles, or name its address in OPERATOR_KEYS_FILE if only other nodes have it`,
+        `OPERATOR_RETIRED_KEYS: must list the replaced operator key ${address}, which has ${count} unfinished transaction${count === 1 ? '' : 's'} (${kinds.join(', ')}) on ${chain}; add its private key or KMS key id, restore its roles, or list its address in OPERATOR_KEYS_FILE if only other nodes have it`,
       ]);
     // A current key already has a worker, which follows all of the key's transactions.
     if (current === undefined) workers.push(createEvmWorker(ctx, evm, key.signer, gauges, timings));

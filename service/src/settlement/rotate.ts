@@ -43,10 +43,10 @@ export async function planEvmRotation(
   const [role] = roles;
   const place =
     roles.length === 1
-      ? `Name the key of ${to} as "${role}" in OPERATOR_KEYS_FILE`
+      ? `Configure the key of ${to} as "${role}" in OPERATOR_KEYS_FILE`
       : `Set OPERATOR_KEY, OPERATOR_KEY_FILE or OPERATOR_KMS_KEY to the key of ${to}`;
   const former = (await listSendersOf(db, chain.name, roles)).filter((address) => address !== to);
-  const prefix = roles.length === 1 ? `, each with ${role}= in front,` : '';
+  const prefix = roles.length === 1 ? `, each prefixed with "${role}=",` : '';
   const retire = (others: readonly string[]) =>
     others.length === 0 ? '' : `, add the keys of ${others.join(', ')}${prefix} to OPERATOR_RETIRED_KEYS`;
   return finishPlan(db, chain.name, { to, balance, funds, grant, former }, (others) => [
@@ -72,16 +72,16 @@ export async function planSolanaRotation(
     return { fund, missing: maySign ? [] : ['sign'] };
   });
   const grant = ({ fund }: RotationPlan['funds'][number]) =>
-    `${to} cannot sign for the fund ${fund}, whose signers never change: rotate to its standby key, or create a new fund for its offers.`;
+    `${to} cannot sign for the fund ${fund}, and a fund's signers never change. Rotate to the fund's standby key, or create a new fund for its offers.`;
   const balance = await readBalance(chain, to);
   const isOneRole = roles.length === 1;
   const known = isOneRole ? await listSendersOf(db, chain.name, roles) : await listSigners(db, chain.name);
   const former = known.filter((address) => address !== to);
   const place = isOneRole
-    ? `Name the key of ${to} as "${roles[0]}" of "${chain.name}" in OPERATOR_KEYS_FILE`
+    ? `Configure the key of ${to} as "${roles[0]}" for "${chain.name}" in OPERATOR_KEYS_FILE`
     : `Set SOLANA_OPERATOR_KEY, SOLANA_OPERATOR_KEY_FILE or SOLANA_OPERATOR_KMS_KEY to the key of ${to}`;
   return finishPlan(db, chain.name, { to, balance, funds, grant, former }, () => [
-    `${place} on every node, and restart the nodes. Transactions of the old key are followed without that key: a participation stays with the old key until its transactions have landed or expired, and the receipts of all signers are checked before the new key signs.`,
+    `${place} on every node, and restart the nodes. The service follows the old key's transactions without that key. A participation stays with the old key until its transactions have landed or expired, and the receipts of all signers are checked before the new key signs.`,
   ]);
 }
 

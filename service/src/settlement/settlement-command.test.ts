@@ -39,7 +39,7 @@ describe('settlement', () => {
     expect(await run(runSettlement, 'pause', ...args, '--dry-run')).toContain('would be paused');
     expect(JSON.parse(await run(runSettlement, 'status')).paused).toEqual([]);
     expect(await run(runSettlement, 'pause', ...args, '--message', 'audit')).toContain('paused');
-    expect(await run(runSettlement, 'pause', ...args)).toContain('is paused already');
+    expect(await run(runSettlement, 'pause', ...args)).toContain('is already paused');
     const { id } = await sale.participate(sale.buyer(0), 2n * UNIT);
     await saleWorker(sale).settle();
     expect(await sale.statusOf(id)).toBe('pending');

@@ -15,9 +15,9 @@ export const SETTLEMENT_HELP: CommandHelp = {
     'settlement resume [CHAIN|OFFER] [--dry-run]',
   ],
   description:
-    'Shows and controls settlement. status prints a JSON document about everything, one chain or one offer: the pauses; how many participations wait per chain and status, with the age of the oldest; for every key its lease, last good round, balance, open and stuck transactions; and per chain the differences that the last reconciliation found. It needs no private key. pause stops new commits and refunds for a chain, for an offer (by its slug) or for everything; signed transactions are still followed to their end. resume ends a pause. If the service began the pause because the chain and the database differ, run causeway operator reconcile first.',
+    'Shows and controls settlement. `status` prints a JSON document about everything, one chain or one offer. It contains the pauses; how many participations wait per chain and status, with the age of the oldest; for every key its lease, last good round, balance, open and stuck transactions; and per chain the differences that the last reconciliation found. It needs no private key. `pause` stops new commits and refunds for a chain, for an offer (by its slug) or for everything; signed transactions are still followed to their end. `resume` ends a pause. If the service itself paused settlement because the chain and the database differ, run `causeway operator reconcile` before you resume.',
   options: {
-    '--message TEXT': 'Reason for the pause, shown by status.',
+    '--message TEXT': 'Reason for the pause, shown by `status`.',
     '--dry-run': 'Only print what would change.',
   },
   examples: {
@@ -72,6 +72,6 @@ async function change(
   const isChanged = await (name === 'pause'
     ? pauseSettlement(ctx, subject, message)
     : resumeSettlement(ctx, subject));
-  const unchanged = name === 'pause' ? 'is paused already' : 'is not paused';
+  const unchanged = name === 'pause' ? 'is already paused' : 'is not paused';
   console.log(`${subject ?? 'settlement'} ${isChanged ? `${mood} ${name}d` : unchanged}`);
 }

@@ -99,7 +99,10 @@ async function reportMissingKeys(
     for (const [chain, each] of alerts) {
       const count = await countUnsettled(ctx.db, chain);
       if (count > 0)
-        each.raise('operator_key_missing', `${count} participations wait, and ${chain} has no operator key`);
+        each.raise(
+          'operator_key_missing',
+          `${count} participations wait, because ${chain} has no operator key`,
+        );
       await each.report(async () => count);
     }
   };

@@ -32,19 +32,19 @@ export const SOLANA_HELP: CommandHelp = {
     'solana vaults CHAIN',
   ],
   description:
-    "fund create creates the fund account of an offer on Solana and prints its address, the `address` in the offer file: a multisig account of which the operator's keys or a standby key alone can sign. Its signers never change, so choose the keys of both roles first, and keep the standby key offline and safe. The commit key pays the rent. Running the command again prints the same address. adopt lets settlement continue after transactions at the funds that this service did not send (the alert foreign_transaction): find out first who signed them. close closes the receipts of participations that were settled more than SOLANA_RECEIPT_DAYS days ago and returns their rent to the keys that created them; restore no backup older than that afterwards. vaults compares the balance of every vault with what participations have paid, and prints what its owner moved besides.",
+    "`fund create` creates an offer's fund account on Solana and prints its address, which is the `address` in the offer file. The account is a multisig for which each of the operator's keys and the standby key can sign alone. Its signers never change, so choose the keys of both roles first, and keep the standby key offline and safe. The commit key pays the rent. Running the command again prints the same address. `adopt` lets settlement continue after the alert foreign_transaction, which reports transactions from a fund's keys that this service did not send. Find out first who signed them. `close` closes the receipts of participations that were settled more than SOLANA_RECEIPT_DAYS days ago and returns their rent to the keys that created them. Afterwards, do not restore a backup that is older than SOLANA_RECEIPT_DAYS days. `vaults` compares the balance of every vault with what participations have paid, and prints what others, such as its owner, have moved.",
   options: {
-    '--standby ADDRESS': 'The key that can sign for the fund if a key of the operator is lost.',
+    '--standby ADDRESS': "The key that can sign for the fund if one of the operator's keys is lost.",
     '--commit ADDRESS': 'The commit key, if this process does not have it. Then only --dry-run works.',
     '--refund ADDRESS': 'The refund key, if this process does not have it.',
-    '--chain CHAIN': 'The cluster of the fund, solana_mainnet or solana_devnet. Default: solana_mainnet.',
+    '--chain CHAIN': 'The cluster for the fund, solana_mainnet or solana_devnet. Default: solana_mainnet.',
     '--dry-run': 'Only print what would happen: sign, send and change nothing.',
   },
   examples: {
     'solana fund create harbour-quarter --standby 9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin':
-      'Create the fund of an offer on mainnet',
+      'Create the fund for an offer on mainnet',
     'solana adopt solana_mainnet': 'Continue after the standby key was used by hand',
-    'solana close solana_mainnet': 'Get the rent of old receipts back',
+    'solana close solana_mainnet': 'Reclaim the rent of old receipts',
   },
 };
 
@@ -138,7 +138,7 @@ const ON_CHAIN: Readonly<Record<string, { run: Run; plan: Run | null }>> = {
       runCommand(config, async ({ db }) => {
         for (const { signature, address, participationId } of await listForeignTransactions(db, chain))
           console.log(
-            `${signature} of ${address} would be adopted${participationId === null ? '' : `, which unblocks ${participationId}`}`,
+            `${signature} from ${address} would be adopted${participationId === null ? '' : `, which unblocks ${participationId}`}`,
           );
         const count = await rehearse(db, (tx) => adoptForeignTransactions(tx, chain));
         console.log(`${count} transaction${count === 1 ? '' : 's'} would be adopted.`);
@@ -204,7 +204,7 @@ async function sumClosings<K>(keys: readonly K[], close: (key: K) => Promise<Clo
 
 function keyMissing(role: string, chain: string): ConfigError {
   return new ConfigError([
-    `SOLANA_OPERATOR_KEY: is required by solana; set SOLANA_OPERATOR_KEY, SOLANA_OPERATOR_KEY_FILE or SOLANA_OPERATOR_KMS_KEY, or name a ${role} key of ${chain} in OPERATOR_KEYS_FILE`,
+    `SOLANA_OPERATOR_KEY: is required by "causeway solana"; set SOLANA_OPERATOR_KEY, SOLANA_OPERATOR_KEY_FILE or SOLANA_OPERATOR_KMS_KEY, or add a ${role} key for ${chain} to OPERATOR_KEYS_FILE`,
   ]);
 }
 
@@ -225,7 +225,7 @@ async function withChain(
 }
 
 /**
- * Returns the address of an offer's fund, and whether the fund exists. The address derives from the first signer and
+ * Returns the address of an offer's fund, and whether the fund exists. The address is derived from the first signer and
  * the slug. Throws `UsageError` if the fund exists, unless each of `signers` can sign for it alone.
  */
 async function findFund(
@@ -245,8 +245,8 @@ async function findFund(
 }
 
 /**
- * Creates the fund account, unless it exists. `signer` and each address in `others` can sign for the fund. Returns the
- * fund's address once the account is final.
+ * Creates the fund account, unless it already exists. `signer` and each address in `others` can sign for the fund.
+ * Returns the fund's address once the account is final.
  */
 export async function createFund(
   chain: SolanaChain,

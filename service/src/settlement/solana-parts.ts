@@ -12,11 +12,11 @@ import type { WorkerParts } from './worker.ts';
 export type SolanaParts = WorkerParts & {
   account: SolanaAccount;
   timings: ReceiptTimings;
-  /** Returns whether a foreign transaction, which this service did not send, names the participation in its memo. */
+  /** Returns whether a foreign transaction (one that this service did not send) names the participation in its memo. */
   isForeign(id: string): boolean;
   /**
-   * The block height, by participation id, after which every transaction already signed for the participation has
-   * expired. Contains only participations that may have to be marked as failed.
+   * Maps each participation id to the block height after which every transaction already signed for it has expired.
+   * Contains only participations that may have to be marked as failed.
    */
   expiries: Map<string, bigint>;
 };
@@ -68,6 +68,9 @@ export async function readFund(parts: SolanaParts, fund: string): Promise<Multis
   const { key } = parts.account;
   const multisig = await readMultisigOf(parts, fund);
   if (multisig.required !== 1 || !multisig.signers.includes(key.address))
-    throw new Blocked('role_missing', `the operator ${key.address} cannot sign alone for the fund ${fund}`);
+    throw new Blocked(
+      'role_missing',
+      `the operator key ${key.address} cannot sign for the fund ${fund} on its own`,
+    );
   return multisig;
 }

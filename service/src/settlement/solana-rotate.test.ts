@@ -61,7 +61,7 @@ const signersOf = async (id: string) => {
   return rows.map(({ signer }) => signer);
 };
 
-/** Lets the old key sign a commit of the row as soon as the key may sign. The nodes lose the commit. */
+/** Lets the old key sign a commit for the row as soon as the key may sign. The nodes lose the commit. */
 async function signAndLose(id: string): Promise<void> {
   sale.setFaults({ sending: 'lost' });
   for (let i = 0; i < 6 && (await sale.statusOf(id)) === 'pending'; i++) {
@@ -89,7 +89,7 @@ async function complete(): Promise<void> {
 test('rotate accepts the standby key of the funds, and names the funds that another key cannot sign for', async () => {
   const stranger = await rotate(solanaKey('stranger').address);
   expect(stranger).toMatchObject({ is_ready: false, funds: [{ missing: ['sign'] }] });
-  expect(stranger.steps.join()).toContain('whose signers never change');
+  expect(stranger.steps.join()).toContain("a fund's signers never change");
   expect(process.exitCode).toBe(1);
   expect((await rotate(standby.address)).steps.join()).toContain(`Send ${standby.address} the currency`);
   expect(process.exitCode).toBe(1);

@@ -24,8 +24,8 @@ export function createWatchState(): WatchState {
 }
 
 /**
- * Looks once a minute for foreign transactions: those that were signed with a key of a fund, but not sent by this
- * service. Raises an alert if there are any. A failed search is only logged, and settlement continues.
+ * Looks once a minute for foreign transactions: those that were signed with a fund's key, but not sent by this service.
+ * Raises an alert if there are any. A failed search is only logged, and settlement continues.
  */
 export async function watchFunds(parts: SolanaParts, state: WatchState): Promise<void> {
   const { ctx, account, alerts } = parts;
@@ -41,7 +41,7 @@ export async function watchFunds(parts: SolanaParts, state: WatchState): Promise
   state.foreignIds = new Set(foreign.flatMap(({ participationId }) => participationId ?? []));
   const [first] = foreign;
   if (first === undefined) return;
-  const message = `${foreign.length} transactions of the funds' keys on ${chain.name} were not sent by this service, such as ${first.signature} of ${first.address}; find out who signed them, then run causeway solana adopt ${chain.name}`;
+  const message = `${foreign.length} transactions from the funds' keys on ${chain.name} were not sent by this service, such as ${first.signature} from ${first.address}; find out who signed them, then run "causeway solana adopt ${chain.name}"`;
   alerts.raise('foreign_transaction', message, ALERT_SECONDS);
 }
 
@@ -61,7 +61,7 @@ async function watchSigners({ ctx, account }: SolanaParts, { backlogs }: WatchSt
 }
 
 /**
- * Logs once a day how much other transactions than commits and refunds have moved into or out of each vault. Operators
+ * Logs once a day how much transactions other than commits and refunds have moved into or out of each vault. Operators
  * should be able to explain these amounts.
  */
 async function reportVaults({ ctx, account: { chain } }: SolanaParts, state: WatchState): Promise<void> {
