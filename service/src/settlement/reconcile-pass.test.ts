@@ -82,7 +82,7 @@ test('a row that was changed pauses its offer and is named, until an operator ac
   const { rows } = await pool.query("select id from participations where status = 'completed' limit 1");
   const add = (units: number) =>
     sql`update participations set amount = amount + ${units} where id = ${rows[0].id}`.execute(db);
-  // The row was committed before the compared blocks, so only the counters of the fund reveal the change.
+  // The row was committed before the compared blocks, so only the fund's counters reveal the change.
   await sale.mine(600);
   await setLastBlock(Number(await sale.chain.direct.getBlockNumber()) - 10);
   await add(1);

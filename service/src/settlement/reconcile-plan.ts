@@ -21,7 +21,7 @@ import {
   listSigners,
 } from './reconcile-store.ts';
 
-/** A transaction of ours that the database does not know, and the participations that it settled. */
+/** One of our transactions that the database does not know, and the participations that it settled. */
 export type LostTransaction = MinedTransaction & {
   to: Hex;
   kind: 'commit' | 'remit';
@@ -45,9 +45,9 @@ export type ReconcilePlan = {
   funds: FundOffers[];
 };
 
-/** The comparison starts this many blocks before our last known transaction or, with `first`, before our first. */
+/** How many blocks before our last known transaction, or with `first` before our first, the comparison starts. */
 const OVERLAP_BLOCKS = 256n;
-/** How many blocks are compared if the database has no mined transaction of ours. */
+/** How many blocks are compared if the database has no mined transactions. */
 const DEFAULT_BLOCKS = 50_000n;
 
 /**
@@ -128,8 +128,8 @@ function toLost({ adopted }: Match): LostTransaction[] {
 }
 
 /**
- * Reads the events from two independent providers, if two are configured. `disputed` are the funds for which
- * the two report different events.
+ * Reads the events from two independent providers, if two are configured. `disputed` lists the funds for which the two
+ * providers report different events.
  */
 async function readAgreedEvents(
   chain: EvmChain,
@@ -140,8 +140,8 @@ async function readAgreedEvents(
   const views = chain.rpc.providers().map((rpc) => ({ ...chain, rpc }));
   const [events = [], second] = await Promise.all(
     views.slice(0, 2).map(async (view) => {
-      // Throws if the provider does not have the last block. A lagging provider would return fewer events
-      // without an error.
+      // Throws if the provider does not have the last block. A lagging provider would return too few events without an
+      // error.
       if (to >= 0n) await readBlocks(view, [to]);
       return readFundEvents(view, funds, from, to);
     }),

@@ -10,7 +10,7 @@ import { hashOption } from '../chain/evm/sale-fund.ts';
 import { openChains } from '../chain/open-chains.ts';
 import { buildReport } from './reconcile-report.ts';
 
-/** The full proof has 100,000 rows: REPORT_ROWS=100000. */
+/** Set `REPORT_ROWS=100000` for the full test. */
 const ROWS = Number(process.env.REPORT_ROWS ?? 400);
 const ROWS_PER_TRANSACTION = 36;
 /** How many blocks have events, and how many events a node returns at once. */

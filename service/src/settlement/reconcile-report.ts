@@ -6,7 +6,7 @@ import { stableJson } from '../stable-json.ts';
 import { planReconcile, type ReconcilePlan } from './reconcile-plan.ts';
 import { type BookedTotals, listSlugs } from './reconcile-store.ts';
 
-/** A difference, with the participations, transactions and offers concerned. */
+/** A difference, with the participations, transactions and offers that it affects. */
 export type ReportedDifference = {
   offers: string[];
   fund: string;

@@ -29,7 +29,7 @@ type StoredReceipt = {
   raws: string[] | null;
 };
 
-/** Returns rows of a cluster with their transactions, oldest first. If `ids` is given, only those rows. */
+/** Returns a cluster's rows with their transactions, oldest first. If `ids` is given, returns only those rows. */
 export async function listSolanaRows(
   db: Db,
   chain: string,

@@ -37,7 +37,7 @@ export async function listFunds(db: Db, chain: string): Promise<FundOffers[]> {
   return rows;
 }
 
-/** Returns the slugs of offers by their ids. */
+/** Returns the slugs of these offers, keyed by offer id. */
 export async function listSlugs(db: Db, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await db
     .selectFrom('offers')
@@ -137,7 +137,7 @@ export async function listSendersOf(db: Db, chain: string, roles: readonly Sendi
   return rows.map(({ signer }) => signer);
 }
 
-/** Returns the first and the last block in which one of our transactions was mined, or null. */
+/** Returns the first and the last block in which one of our transactions was mined, or null if none was mined. */
 export async function findBlocks(db: Db, chain: string): Promise<{ first: bigint; last: bigint } | null> {
   const { rows } = await sql<{ first: bigint | null; last: bigint | null }>`
     select min(block_number) as first, max(block_number) as last from operator_transactions

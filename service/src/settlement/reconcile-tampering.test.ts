@@ -69,8 +69,8 @@ test('the report agrees with settled and refunded participations', async () => {
 });
 
 /**
- * Changes to one participation: a name, the index of the participation in `ids`, and the columns that are
- * set. For each change, the report must name the participation and its transaction.
+ * Changes to one participation: a name, the index of the participation in `ids`, and the columns to set. For each
+ * change, the report must list the participation and its transaction.
  */
 const ROW_CHANGES: [string, number, string][] = [
   ['another amount', 0, 'amount = amount + 1'],
@@ -154,7 +154,7 @@ describe('exactly the changed transaction is named:', () => {
       delete from operator_transactions where id = ${of(id)}`;
     const named = [{ rows: [id], transactions: [hashes[id]] }];
     expect(await tamper(remove)).toEqual(named);
-    // The row as a restored backup leaves it. The report then names the transaction as lost.
+    // Resets the row to its state in a restored backup. The report then lists the transaction as lost.
     const reset = `update participations set status = 'pending', committed = null, commit_id = null, commit_row = null
       where id = '${id}'`;
     expect(await tamper(`${remove}; ${reset}`)).toEqual(named);

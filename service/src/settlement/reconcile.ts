@@ -21,7 +21,8 @@ export class PlanOutdated extends Error {
 }
 
 /**
- * Applies a plan. Pauses the offers for which chain and database differ. Then adopts all lost transactions, or none.
+ * Applies a plan. Pauses the offers for which the chain and the database differ. Then adopts all lost transactions, or
+ * none.
  */
 export async function applyReconcile(parts: Parts, plan: ReconcilePlan): Promise<void> {
   for (const { offerIds, message } of plan.differences) await pauseOffers(parts, offerIds, message);

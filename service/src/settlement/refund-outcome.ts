@@ -18,7 +18,7 @@ export async function readRefundPrerequisite(db: Db, transactionId: string): Pro
 /**
  * Settles the refunds of a cancelled transaction if one of their commits is no longer on the chain. Otherwise, a hold,
  * a sanction or an operator caused the cancellation. The refunds then keep their status, and become due again once the
- * cancellation can no longer be undone and nothing else stops them.
+ * cancellation can no longer be undone and nothing else blocks them.
  */
 export async function settleCancelledRefund(
   parts: Pick<Context, 'clock' | 'random' | 'log'>,

@@ -113,8 +113,8 @@ test('a refund is rejected unless the participation is completed', async () => {
   await saleWorker(sale).settle();
 });
 
-// A fund pays a refund from everything that the user has committed, so it could pay the refund of a commit
-// that was undone.
+// A fund pays a refund from everything that the user has committed, so it could pay a refund even though the commit was
+// undone.
 describe('a refund whose commit is undone by a reorganisation', () => {
   test.each([
     ['not sent', 1],
@@ -164,8 +164,8 @@ describe('a refund whose commit is undone by a reorganisation', () => {
     await requestRemit(sale.app.ctx, ids[1]);
     await settleOver(4);
     expect(await sale.statusOf(ids[1])).toBe('remit_submitted');
-    // Until now, the first refund transaction, whose bytes are public, could still have been mined and paid
-    // the refund.
+    // Until now, the first refund transaction could still have been mined and paid the refund, because its bytes are
+    // public.
     await sale.mine(64);
     await settleOver(1);
     expect(await sale.statusOf(ids[1])).toBe('remitted');
@@ -221,8 +221,8 @@ test('a refund waits until its commit has the refund depth of the chain', async 
   await expectDatabaseToMatchFund(sale);
 });
 
-// Must be the last test, because it leaves a refund that was wrongly paid: a node has kept the signed bytes,
-// and this chain does not delay refunds.
+// Must be the last test, because it leaves behind a wrongly paid refund: a node has kept the signed bytes, and this
+// chain does not delay refunds.
 test('a refund paid from another participation is logged as an error', async () => {
   await completeParticipation(sale.buyer(5), 40n * UNIT);
   const id = await completeParticipation(sale.buyer(5), 9n * UNIT);

@@ -10,11 +10,11 @@ const REASON = 'transfer_refused';
 
 /**
  * Marks a row as failed if its token refuses to transfer the amount to the fund. Returns whether it did so. Call this
- * after allowance and balance have been found sufficient.
+ * only once the allowance and the balance are known to be sufficient.
  *
  * Simulates the transfer with the gas limit of a real commit. A token that burns all of this gas counts as refusing,
  * because a fund without a gas cap per row can never commit the row. The simulation calls the token directly, from the
- * address of the fund. So a fault in the fund itself does not fail the row.
+ * fund's address, so that a fault in the fund itself does not fail the row.
  */
 export async function failRefused(worker: EvmParts, row: EvmRow, gas: bigint): Promise<boolean> {
   const { ctx, account } = worker;

@@ -4,14 +4,14 @@ import type { Sealing } from '../sealing.ts';
 import { stableJson } from '../stable-json.ts';
 
 /**
- * A report with an Ed25519 signature over its canonical JSON without `signature`. `public_key` and `signature` are in
- * base64.
+ * A report with an Ed25519 signature over its canonical JSON, excluding the member `signature`. `public_key` and
+ * `signature` are in base64.
  */
 export type SignedReport = { public_key: string; signature: string } & Record<string, unknown>;
 
 /**
- * Signs a report. The key derives from `CAUSEWAY_SECRET`, so signing needs no operator key, and no operator
- * key can forge a report.
+ * Signs a report. The key is derived from `CAUSEWAY_SECRET`, so signing needs no operator key, and no operator key can
+ * forge a report.
  */
 export function signReport(sealing: Pick<Sealing, 'tags'>, report: object): SignedReport {
   const [seed] = sealing.tags('reconcile report', 'ed25519');

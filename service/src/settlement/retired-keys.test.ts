@@ -38,7 +38,7 @@ beforeAll(async () => {
   ({ id: open } = await sale.participate(sale.buyer(0), 5n * UNIT));
   sale.pauseMining();
   await saleWorker(sale).round();
-  // The node forgets the transaction, so that it stays open while others are mined.
+  // The node drops the transaction, so that it stays open while other transactions are mined.
   await dropFromPool(sale, (await firstAttempt(sale, open)).hash);
   sale.resumeMining();
 });
@@ -65,7 +65,7 @@ test('a start refuses while an unlisted replaced key has unfinished transactions
   await expect(startSettlement(rotated([]))).rejects.toThrow(
     /OPERATOR_RETIRED_KEYS: must list the replaced operator key 0x[0-9a-f]{40}, which has 1 unfinished transaction \(commit\) on ethereum_sepolia/,
   );
-  // A node without any EVM key settles nothing, and the key may be the current one of another node.
+  // A node without any EVM key settles nothing, and the key may be another node's current key.
   const keyless = { ...rotated([]), signerOf: () => null };
   await (await startSettlement(keyless)).stop();
   expect(sale.app.logged()).toContain('another node must finish the transactions of an operator key');
@@ -85,7 +85,7 @@ test('a start refuses while a chain without an RPC URL has open transactions of 
   );
   // A node without the key settles nothing on the chain.
   await (await startSettlement({ ...removed, signerOf: () => null })).stop();
-  // Another node follows the transactions of the old key, but participations wait for the new one.
+  // Another node follows the transactions of the old key, but participations wait for the new key.
   const remote = { role: 'commit', chain: 'ethereum_sepolia', key: null, address: oldKey.address } as const;
   const config = { ...ctx.config, roleKeys: [remote] };
   const message = 'participations wait on a chain without an RPC URL';
@@ -115,7 +115,7 @@ test('the new key takes over while a transaction of the old key is open, which t
   const choice = { action: 'bump', address: oldKey.address } as const;
   await requestReplacement(db, await planReplacement(db, chains.evm('ethereum_sepolia'), fees, choice));
   sale.pauseMining();
-  // A node without a current key follows the retired ones, too.
+  // A node without a current key also follows the retired keys.
   const roles = ['commit', 'refund'] as const;
   const retired = rotated([oldKey, newKey].map((signer) => ({ signer, roles })));
   const withoutKey = { ...retired, signerOf: () => null };

@@ -14,8 +14,8 @@ import type { EvmParts } from './evm-parts.ts';
 
 const BLOCKED_DELAY_SECONDS = 30;
 /**
- * How much longer the alert for a blocked revocation lasts than the wait for the next attempt. Without this overlap,
- * the alert would end shortly before each attempt.
+ * How long the alert for a blocked revocation stays raised after the next attempt is due. Without this overlap, the
+ * alert would end shortly before each attempt.
  */
 const ALERT_OVERLAP_SECONDS = 5;
 

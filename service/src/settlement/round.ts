@@ -49,7 +49,7 @@ export async function runRound(worker: SettlementWorker): Promise<Round> {
   return open > 0 || isWaiting ? 'watching' : 'idle';
 }
 
-/** Advances the transactions of a replaced key by one step, and sends nothing new from it. */
+/** Advances the transactions of a replaced key by one step. Sends nothing new with that key. */
 export async function followRetired(worker: SettlementWorker): Promise<Round> {
   let open = 0;
   const isHolder = await withAlerts(worker, async (lease) => {
@@ -61,8 +61,8 @@ export async function followRetired(worker: SettlementWorker): Promise<Round> {
 }
 
 /**
- * Like `followRetired`, but for a key with which this process cannot sign. Then releases the lease, because another
- * node may have the key, and only that node can settle with it.
+ * Like `followRetired`, but for a key that this process cannot sign with. Then releases the lease, because another node
+ * may have the key, and only that node can settle with it.
  */
 export async function followWithoutKey(worker: SettlementWorker): Promise<Round> {
   const round = await followRetired(worker);

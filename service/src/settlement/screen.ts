@@ -53,8 +53,8 @@ export async function assertNotStopped(tx: Db, rows: readonly SettlementRow[]): 
 }
 
 /**
- * Runs `send`. If `send` throws `EligibilityChanged`, nothing was sent. Then returns `count`, and the next step checks
- * the rows again.
+ * Runs `send`. If `send` throws `EligibilityChanged`, nothing was sent. In that case, returns `count`, and the next
+ * step checks the rows again.
  */
 export async function unlessEligibilityChanged(count: number, send: () => Promise<number>): Promise<number> {
   try {

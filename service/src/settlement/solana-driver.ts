@@ -33,8 +33,8 @@ const WATCH_INTERVAL_MS = 1_000;
 const CAPPED_PRICE_ALERT_SECONDS = 60;
 
 /**
- * Creates the worker that settles on a Solana cluster with one key. It sends only the transactions of `roles`. Without
- * a signer, it only follows the transactions that `address` has already sent.
+ * Creates the worker that settles on a Solana cluster with one key. It sends only transactions for `roles`. Without a
+ * signer, it only follows the transactions that `address` has already sent.
  */
 export function createSolanaWorker(
   ctx: Context,

@@ -4,14 +4,14 @@ import type { SolanaParts } from './solana-parts.ts';
 import type { SettlementRow } from './store.ts';
 
 /**
- * How many blocks an entry of `expiries` is kept. A row that is about to fail is checked again within seconds, so an
- * older entry belongs to a row that has already settled or failed. If an entry is deleted too early, its row only waits
- * longer.
+ * For how many blocks an entry in `expiries` is kept. A row that is about to fail is checked again within seconds, so
+ * an older entry belongs to a row that has already settled or failed. If an entry is deleted too early, its row only
+ * waits longer.
  */
 const KEPT_BLOCKS = 3_000n;
 /**
- * How many blocks are added to an expiry. The expiry is calculated from a blockhash, which may come from a node that
- * lags behind by up to this many blocks.
+ * The largest expected lag of a node, in blocks. It is added to each expiry, because the expiry is calculated from a
+ * blockhash that may come from a lagging node.
  */
 const MAX_LAG_BLOCKS = 50n;
 

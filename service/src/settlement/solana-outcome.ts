@@ -27,8 +27,8 @@ export function createReceiptHandlers(parts: SolanaParts): ReceiptHandlers {
     // is frozen, and otherwise signs it again. A refund is detached from the transaction and sent again.
     release: async (tx, { id, kind, attempts }) => {
       const ids = (await listRowsOf(tx, kind, id)).map((row) => row.id);
-      // A restored database may lack transactions of the row. They were signed before the last attempt, so they expire
-      // no later than the last attempt.
+      // A restored database may lack some of the row's transactions. They were signed before the last attempt, so they
+      // expire no later than the last attempt.
       for (const each of ids) rememberExpiry(parts.expiries, each, attempts.at(-1)?.lastValidHeight ?? 0n);
       if (kind === 'remit') await unassignRefund(tx, ids);
       else await changeStatus(ctx, tx, { ids, from: ['submitted'], to: 'pending', commitId: null });

@@ -63,7 +63,7 @@ test('a restored row that is short does not fail while a forgotten commit can st
   const worker = solanaWorker(sale);
   await worker.settle();
   expect(await sale.statusOf(id)).toBe('pending');
-  // The user approves again, for something else, and the forgotten commit lands.
+  // The user approves again, for something else, and the lost commit lands.
   sale.approve(buyer, 500n * UNIT);
   sale.mine(60 + FINALITY_SLOTS);
   await worker.settle();
@@ -140,7 +140,7 @@ async function expectRefundable(id: string): Promise<void> {
   expect(await sale.statusOf(id)).toBe('remitted');
 }
 
-/** Freezes the row, lets its supply be taken, and ends the freeze. */
+/** Freezes the row, makes the supply too small for it, and unfreezes it. */
 async function thawSoldOut(id: string): Promise<void> {
   const { ctx } = sale.app;
   await freezeRows(ctx.db, [id], 'sanctions');
@@ -148,7 +148,7 @@ async function thawSoldOut(id: string): Promise<void> {
   await ctx.db.transaction().execute((tx) => unfreezeParticipations(ctx, tx, [id]));
 }
 
-/** Ends the participations of the buyer's wallet, as happens when another user proves the wallet. */
+/** Ends the participations of the buyer's wallet, as happens when another user proves ownership of the wallet. */
 async function loseWallet({ address }: SolanaKey): Promise<void> {
   const { ctx } = sale.app;
   const owner = ctx.db.selectFrom('participations').select(['partner_id', 'user_id']);

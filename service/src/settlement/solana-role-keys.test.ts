@@ -28,7 +28,7 @@ import { createSolanaWorker } from './solana-driver.ts';
 
 const CHAIN = 'solana_devnet';
 const { operator, standby } = solanaRoles;
-// The operator key commits. The second signer of the fund, which is in KMS, refunds.
+// The operator key commits. The fund's second key, which is in KMS, refunds.
 const kms = await startKms({ 'alias/refund': toHex(Buffer.alloc(32, 1)) });
 kms.state.ed25519 = Buffer.from(standby.seed);
 const sale = useSolanaSale({
@@ -53,7 +53,7 @@ const worker = (role: SendingRole, change: Parameters<typeof solanaWorker>[1] = 
 /** The worker of an installation with one key: the operator key has both roles, and no policy. */
 const single = () => solanaWorker(sale, { signer: localSolanaSigner(operator.seed) });
 
-/** Runs rounds of these workers until all waits for other keys are over. */
+/** Runs rounds of these workers until none of them has to wait for another key. */
 async function run(...workers: (() => ReturnType<typeof solanaWorker>)[]): Promise<void> {
   for (let i = 0; i < 6; i++) {
     for (const create of workers) await create().settle();

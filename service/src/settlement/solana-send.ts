@@ -16,23 +16,23 @@ import { listReceiptSigners, orderOf, readFund, type SolanaParts } from './solan
 import { postponeRows, type SettlementRow } from './store.ts';
 
 /**
- * How many rows are sent at a time. Limited, because every send briefly needs a database connection, and
- * nodes limit the rate of calls.
+ * How many rows are sent at a time. Limited, because every send briefly needs a database connection, and nodes have
+ * rate limits.
  */
 const MAX_CONCURRENT_SENDS = 4;
 const FAILING_ROW_DELAY_SECONDS = 15;
 const BLOCKED_REFUND_DELAY_SECONDS = 15;
 const FOREIGN_ROW_DELAY_SECONDS = 30;
 /**
- * If at least this many rows are tried and none can be sent, their fund is skipped for some seconds. Otherwise
- * thousands of such rows would be tried again and again, and newer rows of other funds would have to wait.
+ * If a step tries at least 8 rows and can send none of them, it skips their fund for some seconds. Otherwise, thousands
+ * of failing rows would be tried again and again while newer rows of other funds wait.
  */
 const FAILING_BATCH_ROWS = 8;
 
 /**
  * Commits each row in its own transaction, because a batch would fail as a whole. Sends the rows of several wallets at
- * a time, because each row waits for six calls to nodes. Returns the number of rows, each of which was sent or
- * postponed. If a row causes an error, throws it after the rows of the other wallets have been tried.
+ * a time, because each row waits for six calls to nodes. Returns the number of rows; each was either sent or postponed.
+ * If a row causes an error, throws the error after trying the rows of the other wallets.
  */
 export async function sendCommits(parts: SolanaParts, rows: readonly SettlementRow[]): Promise<number> {
   const { ctx } = parts;
@@ -81,7 +81,7 @@ async function assertVaultsUsable(parts: SolanaParts, rows: readonly SettlementR
 }
 
 /**
- * Sends refunds. Marks a refund as failed if the receiving account cannot take it. Postpones a refund that the vault
+ * Sends refunds. Marks a refund as failed if the receiving account cannot receive it. Postpones a refund that the vault
  * cannot pay now.
  */
 export async function sendRefunds(parts: SolanaParts, listed: SettlementRow[]): Promise<number> {

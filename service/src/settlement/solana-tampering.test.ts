@@ -28,8 +28,8 @@ const folder = mkdtempSync(join(tmpdir(), 'causeway-solana-report-'));
 let committed: string;
 let refunded: string;
 /**
- * A row whose transaction was lost in a restore and adopted from the chain, so that the database has no
- * signed bytes of the transaction.
+ * A row whose transaction was lost in a restore and adopted from the chain, so that the database does not have the
+ * transaction's signed bytes.
  */
 let adopted: string;
 

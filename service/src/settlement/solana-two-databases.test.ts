@@ -48,7 +48,7 @@ function crashingSigner() {
   return { ...signer, signTransaction };
 }
 
-/** Runs a round of one installation, with random faults of the chain and its nodes. */
+/** Runs a round of one installation, with random faults in the chain and its nodes. */
 async function disturb(
   sales: readonly SolanaSale[],
   solana: TestSolana,
