@@ -58,7 +58,7 @@ describe('a sanctions file', () => {
     const previous = new Set(many);
     expect(findListProblem(previous, new Set(many.slice(2)))).toBeNull();
     expect(findListProblem(previous, new Set([...many.slice(3), bad.address, badSolana.address]))).toContain(
-      'lost 3 of the 10',
+      'lacks 3 of the 10',
     );
     expect(findListProblem(previous, new Set())).toContain('no addresses');
     expect(findListProblem(new Set(), new Set())).toContain('no addresses');

@@ -65,9 +65,9 @@ test('clear ends the hits of an address that is no longer listed', async () => {
     'is on the sanctions list',
   );
   expect(await run('clear', first.toUpperCase().replace('0X', '0x'), '--reason', 'delisted')).toBe(
-    `Cleared 1 hit of ${first.toUpperCase().replace('0X', '0x')}.`,
+    `Cleared 1 hit for ${first.toUpperCase().replace('0X', '0x')}.`,
   );
-  expect(await run('clear', first, '--reason', 'again')).toBe(`Cleared 0 hits of ${first}.`);
+  expect(await run('clear', first, '--reason', 'again')).toBe(`Cleared 0 hits for ${first}.`);
   expect(JSON.parse(await run('hits'))).toEqual([]);
 });
 
