@@ -15,9 +15,9 @@ export const SETTLEMENT_HELP: CommandHelp = {
     'settlement resume [CHAIN|OFFER] [--dry-run]',
   ],
   description:
-    'Shows and controls settlement. `status` prints a JSON document about everything, one chain or one offer. It contains the pauses; how many participations wait per chain and status, with the age of the oldest; for every key its lease, last good round, balance, open and stuck transactions; and per chain the differences that the last reconciliation found. It needs no private key. `pause` stops new commits and refunds for a chain, for an offer (by its slug) or for everything; signed transactions are still followed to their end. `resume` ends a pause. If the service itself paused settlement because the chain and the database differ, run `causeway operator reconcile` before you resume.',
+    'Shows and controls settlement. "status" prints a JSON document about everything, one chain or one offer. It contains the pauses; how many participations wait per chain and status, with the age of the oldest; for every key its lease, last good round, balance, open and stuck transactions; and per chain the differences that the last reconciliation found. It needs no private key. "pause" stops new commits and refunds for a chain, for an offer (by its slug) or for everything; signed transactions are still followed to their end. "resume" ends a pause. If the service itself paused settlement because the chain and the database differ, run "causeway operator reconcile" before you resume.',
   options: {
-    '--message TEXT': 'Reason for the pause, shown by `status`.',
+    '--message TEXT': 'Reason for the pause, shown by "status".',
     '--dry-run': 'Only print what would change.',
   },
   examples: {

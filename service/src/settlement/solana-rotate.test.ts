@@ -99,7 +99,7 @@ test('rotate accepts the standby key of the funds, and names the funds that anot
   expect(process.exitCode).toBeUndefined();
   const refund = await rotate(standby.address, '--role', 'refund');
   expect(refund).toMatchObject({ is_ready: true, funds: [{ missing: [] }] });
-  expect(refund.steps.join()).toContain(`as "refund" of "${CHAIN}" in OPERATOR_KEYS_FILE`);
+  expect(refund.steps.join()).toContain(`as "refund" for "${CHAIN}" in OPERATOR_KEYS_FILE`);
   await expect(rotate('0x00')).rejects.toThrow('--to');
 });
 
