@@ -43,7 +43,9 @@ const BLOCKS = {
   allowed_wallets: 'has wallets on allow-lists; their revocation has started, so erase the user later',
 } as const;
 
-/** Why a user cannot be erased now. `restricted`: the account is on hold, for a reason that the user never learns. */
+/**
+ * Why a user cannot be erased now. `restricted`: the account is on hold, for a reason that is never shown to the user.
+ */
 export type ErasureBlock = keyof typeof BLOCKS | 'restricted';
 
 export type ErasureResult = { block: ErasureBlock } | { block: null; erasure: Erasure };
