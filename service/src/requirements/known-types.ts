@@ -10,8 +10,8 @@ export function isKnownType({ type }: Pick<Requirement, 'type'>): boolean {
 }
 
 /**
- * Throws `unavailable` if this release does not know the type. When the client retries, a node of the newer release can
- * answer.
+ * Throws `unavailable` if this release does not know the type. When the client retries, a node that runs the newer
+ * release can answer.
  */
 export function assertKnownType(requirement: Pick<Requirement, 'type'>): void {
   if (isKnownType(requirement)) return;

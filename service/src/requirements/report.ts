@@ -76,7 +76,8 @@ async function reportChanges(
   const now = ctx.clock.now();
   const rows: ReportedStatuses[] = [];
   const events: NewEvent[] = [];
-  // Skips requirement types that this node does not know. During an upgrade, nodes of the newer release report on them.
+  // Skips requirement types that this node does not know. During an upgrade, nodes that run the newer release report on
+  // these types.
   for (const { partnerId, offer, option } of options)
     for (const requirement of option.requirements.filter(isKnownType)) {
       const current = partsOf(requirementStatus(requirement, option, facts, now));
