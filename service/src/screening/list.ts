@@ -8,8 +8,8 @@ import { readAcceptedList, recordRefusal, SANCTIONS_CHANNEL, saveAcceptedList } 
 
 const POLL_INTERVAL_MS = 2_000;
 /**
- * How often the file is reread even if it has not changed. An operator may have accepted it, and the notification about
- * that may have been lost.
+ * How often the file is reread even if it has not changed. Without this, a node would miss that an operator has
+ * accepted the file if the notification is lost.
  */
 const RELOAD_INTERVAL_MS = 60_000;
 
