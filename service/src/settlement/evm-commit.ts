@@ -13,7 +13,7 @@ import type { SettlementRow } from './store.ts';
 /**
  * The gas limit of a batch is `BATCH_BASE_GAS` plus `GAS_PER_ROW` for each row. A row that writes only new storage
  * slots costs about 90,000 gas. Some funds revert the batch if less than about 430,000 gas is left at the start of a
- * row. The base covers these 430,000 gas.
+ * row. `BATCH_BASE_GAS` covers this amount.
  */
 const GAS_PER_ROW = 200_000n;
 const BATCH_BASE_GAS = 500_000n;

@@ -12,7 +12,7 @@ type Parts = Pick<Context, 'db' | 'metrics' | 'chains' | 'clock' | 'config'>;
 type AnyChain = EvmChain | SolanaChain;
 
 /**
- * Registers metrics of the operator's keys and of the RPC endpoints. Each scrape reads balances, nonces and heads from
+ * Registers metrics for the operator's keys and the RPC endpoints. Each scrape reads balances, nonces and heads from
  * the chains. If a chain does not answer, the scrape lacks the balances and nonces of its keys. If an endpoint does not
  * answer, the age of its head is infinite.
  */

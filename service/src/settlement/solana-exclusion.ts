@@ -18,8 +18,8 @@ const MAX_LAG_BLOCKS = 50n;
 /**
  * Returns the rows that are not committed and that no signed transaction can still commit. Only these rows may fail.
  * Otherwise a later commit would take money for a failed row. A restored database may lack transactions that were
- * signed earlier, so each row waits until every transaction signed so far has expired. The wait begins at the first
- * call with the row.
+ * signed earlier, so each row waits until every transaction signed so far has expired. The wait begins when the row is
+ * first passed in.
  */
 export async function keepExcluded(parts: SolanaParts, rows: SettlementRow[]): Promise<SettlementRow[]> {
   const { account, expiries } = parts;
