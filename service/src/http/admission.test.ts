@@ -56,15 +56,15 @@ test('requests of another lane start before those that a flooding lane sent earl
   expect(state.started.indexOf('b 2')).toBeLessThan(50);
 });
 
-test('callers without a known partner have half the share of a partner, and all of it if nobody else waits', async () => {
+test("callers without a known partner have a third of a partner's share, and all of it if nobody else waits", async () => {
   const { state, send } = testAdmission();
   state.hasRoom = false;
   for (let n = 0; n < 40; n++) for (const lane of ['-', 'a', 'b']) send(`${lane} ${n}`);
   state.hasRoom = true;
   await expect.poll(() => state.started.length, { interval: 1 }).toBe(120);
-  const first = state.started.slice(0, 50);
+  const first = state.started.slice(0, 70);
   expect(['-', 'a', 'b'].map((lane) => first.filter((name) => name.startsWith(lane)).length)).toEqual([
-    10, 20, 20,
+    10, 30, 30,
   ]);
   expect(state.started.at(-1)).toBe('- 39');
 });

@@ -13,6 +13,11 @@ const MAX_START_MS_PER_TURN = 1;
  * wait in the operating system, where this service can neither measure their wait nor refuse them.
  */
 const MAX_ACCEPT_TURNS = 64;
+/**
+ * How many requests a partner starts in each rotation of the lanes. Callers without a known partner start one. Their
+ * requests cost about three times as much on average, because token refreshes are among them.
+ */
+const PARTNER_STARTS = 3;
 const SAMPLE_INTERVAL_MS = 250;
 /**
  * The longest time that is counted for a turn. Without this maximum, a pause of the process would lower the measured
@@ -42,9 +47,8 @@ type Options = {
   maxWaitMs: number;
   /**
    * Returns the lane of a request: the id of its partner, or null if the partner is not known. Lanes are served in
-   * rotation, so a partner that floods the node delays only itself. In each rotation, a partner starts two requests.
-   * All callers without a known partner share one lane, which starts only one request: anybody can be such a caller,
-   * and some of these requests (token refreshes) are expensive.
+   * rotation, so a partner that floods the node delays only itself. All callers without a known partner share one lane
+   * with a smaller share, because anybody can be such a caller.
    */
   laneOf(request: IncomingMessage): string | null;
   /** Returns whether the database has room for another request of this lane. */
@@ -81,8 +85,9 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
   let isScheduled = false;
   let hasNewConnection = false;
   let acceptTurns = 0;
-  /** The partner that has started the first of its two requests in this rotation. */
-  let laneOfFirstTurn: string | null = null;
+  /** The partner at the front of the rotation, and how many requests it has started. */
+  let frontLane: string | null = null;
+  let frontStarts = 0;
   /**
    * The current sample: `startedCount` requests have started in `sampledMs` milliseconds. `sampledAt` is the time of
    * the last turn in the sample.
@@ -118,19 +123,20 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
   const moveBehind = (lane: string | null, queue: Waiting[]) => {
     lanes.delete(lane);
     lanes.set(lane, queue);
-    laneOfFirstTurn = null;
+    frontLane = null;
   };
   /** Starts the oldest request of the first lane that may start a request. Returns false if no lane may start one. */
   const startNext = (now: number): boolean => {
     for (const [lane, queue] of lanes) {
       if (!mayStart(lane)) {
-        // A partner that cannot start its second request moves behind the others. Otherwise it would stay first.
-        if (lane !== null && lane === laneOfFirstTurn) moveBehind(lane, queue);
+        // A partner that cannot start its next request moves behind the others. Otherwise it would stay first.
+        if (lane !== null && lane === frontLane) moveBehind(lane, queue);
         continue;
       }
       const next = queue.shift();
-      if (lane === null || lane === laneOfFirstTurn) moveBehind(lane, queue);
-      else laneOfFirstTurn = lane;
+      frontStarts = lane === frontLane ? frontStarts + 1 : 1;
+      if (lane === null || frontStarts === PARTNER_STARTS) moveBehind(lane, queue);
+      else frontLane = lane;
       remove(lane, queue);
       if (next !== undefined && !next.response.destroyed) startNow(next.request, next.response, now);
       return true;
@@ -182,7 +188,8 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
   };
   /** Returns the lane's share of the requests in a rotation. The lane has the same share of `maxWaiting`. */
   const shareOf = (lane: string | null): number =>
-    (lane === null ? 1 : 2) / (2 * lanes.size - (lanes.has(null) ? 1 : 0));
+    (lane === null ? 1 : PARTNER_STARTS) /
+    (PARTNER_STARTS * lanes.size - (lanes.has(null) ? PARTNER_STARTS - 1 : 0));
   const isFull = (lane: string | null): boolean => {
     const queue = lanes.get(lane) ?? [];
     const [first] = queue;
