@@ -57,6 +57,16 @@ test('show prints a participation with its transactions and its history', async 
   await expect(run('show', 'nonsense')).rejects.toThrow('participation nonsense does not exist');
 });
 
+test('an id that does not exist is named, and nothing is changed', async () => {
+  for (const name of ['remit', 'cancel', 'retry'])
+    await expect(run(name, id, 'nonsense')).rejects.toThrow('participation nonsense does not exist');
+  expect(JSON.parse(await run('show', id)).status).toBe('completed');
+  for (const more of [[], ['--dry-run']])
+    await expect(run('confirm', 'nonsense', ...more)).rejects.toThrow(
+      'there is no request nonsense from the last 24 hours',
+    );
+});
+
 test('export writes every row once, as CSV', async () => {
   const file = join(folder, 'all.csv');
   await run('export', '--csv', '--write', file);

@@ -4,7 +4,9 @@ import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import { chainFacts } from '../chain/chains.ts';
 import type { Config } from '../config.ts';
+import type { Db } from '../db/pool.ts';
 import { rehearse } from '../db/rehearse.ts';
+import { ApiError } from '../errors.ts';
 import { isId } from '../http/ids.ts';
 import { type CommandHelp, UsageError, unknownCommand } from '../operations/command.ts';
 import { type CommandContext, runCommand } from '../operations/run-command.ts';
@@ -125,11 +127,14 @@ async function list(ctx: CommandContext, _ids: string[], values: Values): Promis
 }
 
 async function show({ db }: CommandContext, ids: string[]): Promise<void> {
-  for (const id of ids) {
-    const report = isId(id) ? await readReport(db, id) : null;
-    if (report === null) throw new UsageError(`participation ${id} does not exist`);
+  for (const report of await inOrder(ids, (id) => readExisting(db, id)))
     console.log(JSON.stringify(report, null, 2));
-  }
+}
+
+async function readExisting(db: Db, id: string) {
+  const report = isId(id) ? await readReport(db, id) : null;
+  if (report === null) throw new UsageError(`participation ${id} does not exist`);
+  return report;
 }
 
 /** Writes page by page, so that memory use does not depend on the number of rows. */
@@ -162,8 +167,13 @@ async function exportAll(ctx: CommandContext, _ids: string[], values: Values): P
 
 /** Confirms refunds that another person has requested. */
 async function confirm(ctx: CommandContext, [id = '']: string[], values: Values): Promise<void> {
+  const nameMissing = (error: unknown): never => {
+    if (!(error instanceof ApiError && error.code === 'not_found')) throw error;
+    throw new UsageError(`there is no request ${id} from the last 24 hours`);
+  };
   if (values['dry-run'] === true) {
-    const { request, ids, amountUsd } = await planConfirmation(ctx, userInfo().username, id);
+    const plan = await planConfirmation(ctx, userInfo().username, id).catch(nameMissing);
+    const { request, ids, amountUsd } = plan;
     const { operator, participationIds, insertedAt } = request;
     const refundable = new Set(ids);
     console.log(
@@ -176,7 +186,7 @@ async function confirm(ctx: CommandContext, [id = '']: string[], values: Values)
     console.log(`${ids.length} refunds totalling ${amountUsd} USD would be requested. Nothing was changed.`);
     return;
   }
-  const done = await confirmRefunds(ctx, userInfo().username, id);
+  const done = await confirmRefunds(ctx, userInfo().username, id).catch(nameMissing);
   console.log(`${done} refunds requested`);
 }
 
@@ -185,6 +195,8 @@ function changeEach(name: string, change: Change, operator: RefundOperator): Act
   const isStopped = ({ status }: Participation) =>
     name === 'remit' && (status === 'completed' || status === 'remit_failed');
   return async (ctx, ids, values) => {
+    // Checks all ids first, so that a mistyped id leaves the other participations unchanged.
+    await inOrder(ids, (id) => readExisting(ctx.db, id));
     if (values['dry-run'] === true)
       return rehearse(ctx.db, async (db) => {
         for (const changed of await change({ ...ctx, db }, operator, ids))
