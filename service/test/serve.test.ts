@@ -188,6 +188,7 @@ describe('the command line', () => {
     [['migrate'], 'DATABASE_URL: is required by migrate'],
     [['participation', 'export'], 'participation export requires --csv, the only supported format'],
     [['audit', 'verify', '--checkpoint', '/nowhere'], '/nowhere cannot be read: ENOENT'],
+    [['audit', 'verify', '--checkpoint', 'package.json'], 'package.json is not a checkpoint of an audit log'],
     [['solana', 'vaults', 'solana_mainnet'], 'solana_mainnet has no RPC URL; set RPC_URL_SOLANA_MAINNET'],
   ])('%j exits with 2 and says what to do', async (args, message) => {
     const { code, text } = await run(args);

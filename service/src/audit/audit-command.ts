@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import type { Config } from '../config.ts';
 import { type CommandHelp, UsageError, unknownCommand } from '../operations/command.ts';
 import { runCommand } from '../operations/run-command.ts';
-import { createCheckpointKeys, originOf, verifierKey } from './checkpoint.ts';
+import { createCheckpointKeys, isCheckpoint, originOf, verifierKey } from './checkpoint.ts';
 import { findTreeCheckpoint, listSealedEntries } from './store.ts';
 import { findBlindingKey } from './tile-store.ts';
 import { saltOf } from './tree.ts';
@@ -53,11 +53,13 @@ async function verify(config: Config, files: readonly string[]): Promise<void> {
   }
 }
 
-/** A missing file must not lead to exit status 1, which means that the log is not intact. */
-function readCheckpoint(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((error: Error) => {
+/** An unusable file must not lead to exit status 1, which means that the log is not intact. */
+async function readCheckpoint(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch((error: Error) => {
     throw new UsageError(`${file} cannot be read: ${error.message}`);
   });
+  if (!isCheckpoint(text)) throw new UsageError(`${file} is not a checkpoint of an audit log`);
+  return text;
 }
 
 async function exportEntries(config: Config): Promise<void> {

@@ -118,10 +118,16 @@ export function signCheckpoint({ origin, listed }: CheckpointKeys, { size, hash 
   return `${text}\n${lines.join('')}`;
 }
 
+const NOTE = /^([^\n]+\n(\d{1,18})\n([A-Za-z0-9+/=]{44})\n)\n((?:— \S+ \S+\n)+)$/;
+
+/** Returns whether the text is a checkpoint, whoever signed it. */
+export function isCheckpoint(text: string): boolean {
+  return NOTE.test(text);
+}
+
 /** Returns the checkpoint in a note, or null if none of the keys signed it. */
 export function openCheckpoint({ origin, all }: CheckpointKeys, note: string): Checkpoint | null {
-  const [, text = '', size = '', hash = '', line = ''] =
-    /^([^\n]+\n(\d{1,18})\n([A-Za-z0-9+/=]{44})\n)\n((?:— \S+ \S+\n)+)$/.exec(note) ?? [];
+  const [, text = '', size = '', hash = '', line = ''] = NOTE.exec(note) ?? [];
   const signatures = [...line.matchAll(/^— (\S+) (\S+)$/gm)].filter(([, name]) => name === origin);
   const isSigned = signatures.some(([, , encoded = '']) => {
     const bytes = Buffer.from(encoded, 'base64');
