@@ -90,8 +90,9 @@ function putClientDirectiveFirst(text) {
 }
 
 /**
- * Makes all modules in a folder import each package through one shared module. Bundlers may repeat every import of an
- * external or CommonJS package such as React. A hundred modules would then add a hundred imports to the page.
+ * Makes all modules in a folder import each package through one shared module. Otherwise a hundred modules could add a
+ * hundred imports to the page, because bundlers may repeat every import of an external or CommonJS package such as
+ * React.
  */
 async function shareImports(folder, packages) {
   const modules = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.js'));

@@ -2,15 +2,15 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * The maximum number of streams to open at the same time. A stream counts as a request until its headers are sent, so
- * this number must be below the default `PARTNER_CONCURRENCY` (100).
+ * How many streams to open at a time. While a stream is opening, it counts as one of the partner's concurrent requests,
+ * so this number must be below the default `PARTNER_CONCURRENCY` (100).
  */
 const OPENING = 50;
 
 /**
- * Opens `count` event streams, ten per token. Once every stream has received data, this process sends a URL to its
- * parent. A request to the URL returns the delays of the events that arrived since the previous request. The delay of
- * an event is the time in milliseconds from its creation to its arrival at a stream.
+ * This process opens `count` event streams, ten per token. Once every stream has received data, it sends a URL to its
+ * parent. Each request to that URL returns the delays of the events that have arrived since the previous request. A
+ * delay is the time in milliseconds from an event's creation to its arrival at a stream.
  */
 const [url = '', count = '0', ...tokens] = process.argv.slice(2);
 let opened = 0;

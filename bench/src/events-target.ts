@@ -18,8 +18,8 @@ import { median } from './statistics.ts';
 import { startTarget } from './target.ts';
 
 /**
- * The figures for each part of this benchmark. This process measures one part and sends the figures to its parent,
- * which then stops it.
+ * The figures for each part of this benchmark. This process measures one part and sends its figures to the parent
+ * process, which then stops this process.
  */
 export type EventFigures = {
   /** `cpuMsPerEvent` counts only this process, not the database or the receiver. */
@@ -137,9 +137,9 @@ async function measureDeliveries(context: Context, size: number): Promise<EventF
 }
 
 /**
- * Measures how much a hanging endpoint delays deliveries to the other endpoints. The hanging endpoint is enabled in
- * every other round, with `size` deliveries queued. Each round appends `size / 5` events for the healthy endpoints and
- * measures the time until their first delivery attempt.
+ * Measures how much a hanging endpoint delays deliveries to the other endpoints. Rounds alternate: in one, the hanging
+ * endpoint is enabled and has `size` deliveries queued; in the next, it is disabled. Each round appends `size / 5`
+ * events for the healthy endpoints and measures the time until their first delivery attempts.
  */
 async function measureHanging(context: Context, size: number): Promise<EventFigures['hanging']> {
   const { url, stop } = await startDelivering(context);
@@ -207,7 +207,7 @@ async function appendSteadily(count: number, append: (n: number) => Promise<unkn
 }
 
 /**
- * Appends events at a steady rate. Returns the actual rate, and the 99th percentile of the time from an event's append
+ * Appends events at a steady rate. Returns the actual rate, and the 99th percentile of the time from appending an event
  * to its first delivery attempt.
  */
 async function measureFirstAttempts(
@@ -233,8 +233,8 @@ async function measureFirstAttempts(
 }
 
 /**
- * Opens `count` streams, ten per user. Then appends 2,000 events at a steady rate, for one user after another. Returns
- * the memory that the streams add to this process and the 99th percentile of the time from an event's append to its
+ * Opens `count` streams, ten per user. Then appends 2,000 events at a steady rate, for the users in turn. Returns the
+ * memory that the streams add to this process, and the 99th percentile of the time from appending an event to its
  * arrival at a stream.
  */
 async function measureStreams(context: Context, count: number): Promise<EventFigures['streams']> {

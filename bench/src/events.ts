@@ -3,8 +3,8 @@ import { type Bar, barOf, type Options, type Result } from './result.ts';
 import { startTarget } from './target.ts';
 
 /**
- * The default size of each part. With `--part`, `--rows` sets the size of that part. Without `--part`, `--rows` sets
- * the size of `pages`.
+ * The default size of each part. `--rows` overrides the size of the part chosen with `--part`, or of `pages` if no part
+ * is chosen.
  */
 const SIZES: Record<EventPart, number> = {
   ...{

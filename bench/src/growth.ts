@@ -62,10 +62,10 @@ const PARTS: Record<string, Part> = {
 };
 
 /**
- * Measures how the CPU time per operation grows with a size: the number of rows, users, streams, offers or options.
- * Each part measures several sizes in turn. Each size has its own process and database. The result is an exponent: the
- * slope of cost against size on logarithmic scales, at the largest sizes. `--rows` replaces the sizes with 1%, 10% and
- * 100% of its value.
+ * Measures how the CPU time per operation grows with a size, such as the number of rows, users or streams. Each part
+ * measures several sizes in turn, each in its own process with its own database. The result is an exponent: the slope
+ * of cost against size on logarithmic scales, at the largest sizes. `--rows` replaces the sizes with 1%, 10% and 100%
+ * of its value.
  */
 export async function run({ part: only, large = false, rows }: Options): Promise<Result> {
   if (only !== undefined && PARTS[only] === undefined)
@@ -91,9 +91,10 @@ export async function run({ part: only, large = false, rows }: Options): Promise
 }
 
 /**
- * Returns one exponent per round. It describes how the cost grows at the largest sizes. For `flat`, compares the costs
- * of the two largest sizes. For `linear`, compares the two increases in cost between the three largest sizes. This
- * leaves out any fixed cost, which would hide how the rest grows. Each size must be ten times the previous size.
+ * Returns the exponent of each round. It describes how the cost grows at the largest sizes. For `flat`, compares the
+ * costs at the two largest sizes. For `linear`, takes the three largest sizes and compares the increase in cost from
+ * the first to the second with the increase from the second to the third. A fixed cost, which would hide how the rest
+ * grows, cancels out this way. Each size must be ten times the previous size.
  */
 export function exponents(
   sizes: readonly number[],

@@ -29,8 +29,8 @@ export type MixUser = {
 
 const PARTNERS = ['Harbour', 'Meadow', 'Quarry', 'Orchard'];
 /**
- * Some requests work only once per user. There are enough users to send such requests in every round, so that all
- * rounds have the same mix.
+ * Enough users for all rounds. Some requests work only once per user, and every round must be able to send the same
+ * mix.
  */
 const USERS_PER_PARTNER = 96;
 const SEED_BATCH_SIZE = 16;

@@ -12,8 +12,8 @@ export type MeasuredLoad = TimedLoad & { cpuMicros: number; databaseCpuMicros: n
 type Load = Parameters<typeof timedLoad>[2];
 
 /**
- * Starts the service and its providers. `measure` sends the mix of requests to the service. If `collectorUrl` is given,
- * the service traces 1% of the requests and sends the traces to that URL.
+ * Starts the service and its providers. The returned `measure` sends the mix of requests to the service. If
+ * `collectorUrl` is given, the service traces 1% of the requests and sends the traces to that URL.
  */
 export async function startMix({ core, collectorUrl }: { core?: number; collectorUrl?: string } = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-simulators-'));
@@ -34,8 +34,8 @@ export async function startMix({ core, collectorUrl }: { core?: number; collecto
   return {
     /**
      * Applies the load. Returns the measurements and the CPU time that the service and its database used. Throws if the
-     * single-use requests run out, because the cheaper requests that replace them would make the load lighter than in
-     * earlier rounds.
+     * single-use requests run out: cheaper requests would replace them, and the load would be lighter than in earlier
+     * rounds.
      */
     measure: async (load: Load): Promise<MeasuredLoad> => {
       const before = await readCpu();

@@ -44,9 +44,11 @@ type Measured = Record<
 
 /**
  * Compares the throughput of two nodes behind HAProxy with the throughput of one node, for several kinds of requests.
- * All processes share the cores of the machine. The load generator has the lowest priority. `ceiling` is the highest
- * possible ratio for any number of nodes. One node uses one core, so it serves at most one request per `nodeCpuMs`. The
- * machine serves at most `cores` requests per `machineCpuMs`.
+ * All processes share the machine's cores. The load generator has the lowest priority.
+ *
+ * `ceiling` is the highest ratio that any number of nodes could reach. One node uses one core, so it serves at most one
+ * request per `nodeCpuMs`. The whole machine serves at most one request per core in each `machineCpuMs`. The ceiling is
+ * the machine's highest rate divided by the node's.
  */
 export async function run(): Promise<Result> {
   const problem = installDebianPackages(['haproxy', 'wrk']);

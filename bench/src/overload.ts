@@ -14,10 +14,11 @@ const OVERLOAD_SECONDS = 12;
 
 /**
  * Measures throughput and latency at four times the load that saturates the node. The throughput is relative to the
- * peak throughput, which is measured before and after each overload. The service and its database share one core. The
- * load generator and the simulated providers run on another core, so that they do not take CPU time from the service.
- * The load comes from several partners and stays within their rate limits. A request is therefore refused only because
- * the node is saturated.
+ * peak throughput, which is measured before and after each overload.
+ *
+ * If the machine has several cores and `taskset`, the service and its database share one core. The load generator and
+ * the simulated providers run on another core, so that they do not take CPU time from the service. The load comes from
+ * several partners and stays within their rate limits, so requests are refused only because the node is saturated.
  */
 export async function run(): Promise<Result> {
   const isPinned = availableParallelism() > 1 && existsSync(TASKSET);

@@ -47,8 +47,8 @@ export async function seedParticipations(ctx: Context, clientId: string, rows: n
     'status !=': filter('status', '!=', 'completed'),
     'user_email ==': filter('user_email', '==', 'user291@bench.test'),
   };
-  // The second-to-last page of the list: the 40th to the 21st row from the end. The 20th row from the end is added so
-  // that `readPage` returns a cursor. The last page starts at that cursor.
+  // Returns the second-to-last page of the list (the 40th to the 21st row from the end) and the row after it. Because
+  // of the extra row, `readPage` returns a cursor. The last page starts at that cursor.
   return { partnerId, queries, deepest: deepest.slice(19, 40).reverse() };
 }
 

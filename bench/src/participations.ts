@@ -13,9 +13,10 @@ type Ready = {
 const SETTLED_COUNT = 1_000;
 
 /**
- * Makes three comparisons: the list of participations (1,000,000 rows, or `--rows`) against a bare route that runs the
- * same statements, the last page of the list against the first page, and batched settlement against single commits, by
- * gas.
+ * Makes three comparisons:
+ * - The list of participations (1,000,000 rows, or `--rows`) against a bare route that runs the same statements.
+ * - The last page of the list against the first page.
+ * - The gas of batched settlement against the gas of single commits.
  */
 export async function run({ rows = 1_000_000 }: Options): Promise<Result> {
   const { target, pid, stop } = await startTarget<Ready>('./participations-target.ts', [String(rows)]);

@@ -14,8 +14,8 @@ import {
 import { type Bar, describeValue, judge, type Result } from './result.ts';
 
 /**
- * A file in `bench/results`. A file without a date comes from an earlier version of the benchmark, which had one round
- * and other limits. The report shows its values, but does not compare them with the limits.
+ * A file in `bench/results`. A file without a date comes from an earlier version of the benchmark, which ran only one
+ * round and had different limits. The report shows its values, but does not compare them with the limits.
  */
 type Stored = Result & {
   file: string;
@@ -128,9 +128,9 @@ function limitOf(bar: Bar): string {
 }
 
 /**
- * Returns one plot row per bar. A higher value is better in every row: for a bar where lower is better, each value is
- * replaced with `limit² / value`. Skips growth exponents, results without a date, and bars with a limit or a round that
- * is not positive.
+ * Returns one plot row per bar. In every row, higher is better: for a bar where lower is better, `limit² / value`
+ * replaces each value. Skips growth exponents and results without a date. Also skips bars with a limit or a round that
+ * is not positive, which a logarithmic scale cannot show.
  */
 function ratioRows(results: readonly Stored[]): RatioRow[] {
   return results

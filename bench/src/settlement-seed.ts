@@ -10,8 +10,8 @@ const uuid = (expression: string) =>
   `('00000000-0000-7000-8000-' || lpad(to_hex(${expression}), 12, '0'))::uuid`;
 
 /**
- * Inserts `history` settled rows and `backlog` rows to commit. Also inserts one user with a proven wallet for each
- * approval.
+ * Inserts `history` settled participations and `backlog` participations waiting to be committed. Also inserts one user
+ * with a proven wallet for each approval.
  */
 export async function seedSettlement(
   { pool }: Pick<Context, 'pool'>,
@@ -78,8 +78,8 @@ export async function seedSettlement(
     ['checkpoint', []],
     ['reset statement_timeout', []],
   ];
-  // Keeps the connection open. If it were closed, its server process would end during the benchmark. The CPU time that
-  // the server process used for seeding would then count towards the benchmark.
+  // Keeps the connection open after seeding. If it were closed, its database process would end during the benchmark,
+  // and the CPU time that the database process spent on seeding would count towards the benchmark.
   const client = await pool.connect();
   try {
     for (const [text, values] of statements)

@@ -31,8 +31,8 @@ function bundleTarget(file: string): Promise<string> {
   const known = bundled.get(file);
   if (known !== undefined) return known;
   const bundle = async () => {
-    // The import specifier is computed. With a literal specifier, a target that starts other targets would include the
-    // bundler in its own bundle.
+    // Computes the import specifier. If it were a literal, a target that starts other targets would include the bundler
+    // in its own bundle.
     const bundler = new URL('../../service/bin/bundle.mjs', import.meta.url).href;
     const { bundleFile } = (await import(bundler)) as typeof import('../../service/bin/bundle.mjs');
     const path = await bundleFile(fileURLToPath(new URL(file, import.meta.url)));
@@ -45,8 +45,8 @@ function bundleTarget(file: string): Promise<string> {
 }
 
 /**
- * Starts `file` as a child process, on one core if `core` is given, and waits until the child sends its
- * target.
+ * Starts `file` as a child process and waits until the child sends its target. If `core` is given, the child runs only
+ * on that core.
  */
 export async function startTarget<T = Target>(
   file: string,

@@ -4,8 +4,8 @@ import { groupBy } from '@causeway/service/group-by.ts';
 import { percentile } from './statistics.ts';
 
 /**
- * One kind of request in the mix. `requests` holds complete HTTP requests as text. Without `substitute`, they are
- * reused, and `{n}` in a text is replaced by a unique number.
+ * One kind of request in the mix. `requests` holds complete HTTP requests as text. A kind without `substitute` reuses
+ * them, and replaces `{n}` in the text with a unique number each time.
  */
 export type Kind = {
   weight: number;
@@ -31,8 +31,8 @@ export type TimedLoad = {
   /** Connections that the operating system refused or reset because too many were waiting. */
   resets: number;
   /**
-   * Requests that got no reply before their connection was closed, or within two seconds after the load ended. Their
-   * waiting time counts in the percentiles of accepted requests.
+   * Requests that had no reply when their connection closed, or two seconds after the load ended. The percentiles of
+   * accepted requests include the time that these requests waited.
    */
   unanswered: number;
   /** Requests that replaced planned single-use requests, because the planned kind was used up. */
@@ -76,7 +76,7 @@ export function pickFrom(mix: Mix): () => Planned {
     const left = unused.get(kind) as string[];
     const { status = 200, substitute } = mix[kind] as Kind;
     if (substitute === undefined) {
-      // Shifts the index by one per round. Otherwise a kind of request could always come from users of the same
+      // Shifts the index by one per round. Otherwise all requests of one kind could come from the users of a single
       // partner.
       const round = Math.floor(count / turns.length);
       const text = left[(count + round) % left.length] as string;
@@ -93,10 +93,10 @@ export function pickFrom(mix: Mix): () => Planned {
  * Sends requests over raw sockets, which use little CPU time, so that the generator is not the bottleneck. Counts
  * accepted requests and refused requests (429 and 503) separately.
  *
- * With `rate`, the load is an open loop of independent users. Request `k` is sent after `k / rate` seconds, even if
- * earlier replies are late. It uses an idle connection, or a new connection if none is idle. Its latency counts from
- * the time when it was due. `MAX_CONNECTIONS` must be high: with a low limit, requests would wait in the generator and
- * the node would never be overloaded.
+ * With `rate`, requests arrive as if from many independent users (an open loop). Request `k` is due after `k / rate`
+ * seconds and is sent then, even if earlier replies are late. It uses an idle connection, or a new one if none is idle.
+ * Its latency counts from the time when it was due. `MAX_CONNECTIONS` must be high: with a low limit, requests would
+ * wait in the generator and never overload the node.
  *
  * With `connections`, each connection sends its next request as soon as a reply arrives. This measures the node's
  * highest throughput.

@@ -2,9 +2,10 @@ import { fastify } from 'fastify';
 import { Pool } from 'undici';
 
 /**
- * A plain route for quotes. The argument `mode` selects how the route gets its quotes. `fetch`: calls the venue with
- * the global `fetch` for every request. `pool`: calls the venue through a pool of keep-alive connections for every
- * request. `constant`: calls the venue once and repeats the reply. This mode shows the upper bound.
+ * A plain route for quotes. The argument `mode` selects how the route gets them:
+ * - `fetch` calls the venue for every request, with the global `fetch`.
+ * - `pool` calls the venue for every request, through a pool of keep-alive connections.
+ * - `constant` calls the venue once and repeats the reply. This mode shows the upper bound.
  */
 const [, , mode = '', venueUrl = '', apiKey = ''] = process.argv;
 const PATH = '/v1/attestations/soft';

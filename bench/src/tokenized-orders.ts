@@ -18,7 +18,7 @@ export type TransactionCost = {
   p50: number;
   /** The 95th percentile of the cost of transactions sent one at a time, minus `idle`. */
   p95: number;
-  /** The CPU time that an idle process uses in the time that a transaction takes on average when sent alone. */
+  /** The CPU time that the process uses even when idle, over the average duration of a transaction sent alone. */
   idle: number;
 };
 
@@ -29,8 +29,8 @@ const WALLETS = 20;
  */
 const WARM_UP_ROUNDS = 280;
 /**
- * The number of parts of the measurement, after the warm-up. Each part first sends `ROUNDS_PER_PART` rounds with all
- * transactions at once. It then sends `ROUNDS_PER_PART` rounds with one transaction at a time.
+ * How many parts the measurement has, not counting the warm-up. Each part sends `ROUNDS_PER_PART` rounds with all
+ * transactions at once, and then as many rounds with one transaction at a time.
  */
 const PARTS = 5;
 const ROUNDS_PER_PART = 4;

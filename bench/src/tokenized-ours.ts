@@ -45,8 +45,8 @@ app.addHook('onResponse', (request, _reply, done) => {
 });
 const url = await app.listen({ host: '127.0.0.1', port: 0 });
 
-// Every path returns the CPU time, the number of quotes served and the number of calls to the venue. Before that,
-// `/prove/{wallet}` proves a wallet, and `/reset/{now}` sets the clock and deletes the orders.
+// Every path returns the statistics (see `Stats`). Two paths also do something first: `/prove/{wallet}` proves a
+// wallet, and `/reset/{now}` sets the clock and deletes the orders.
 const stats = createServer(async (request, response) => {
   const [, wallet] = /^\/prove\/(0x[0-9a-f]{40})$/.exec(request.url ?? '') ?? [];
   if (wallet !== undefined) await proveWallet(wallet);

@@ -9,7 +9,8 @@ export type Pages = {
 const BUILD_WAIT_MS = 10_000;
 
 /**
- * Serves the built page. During the build, requests wait a moment and then get a placeholder page that reloads itself.
+ * Serves the built page. While the page is being built, a request waits up to ten seconds and then gets a placeholder
+ * page that reloads itself.
  */
 export function createPages(build: () => Promise<string>): Pages {
   let files: Promise<Map<string, BuiltFile>> | undefined;

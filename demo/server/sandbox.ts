@@ -83,8 +83,8 @@ function moveClock(url: string, text: string): Promise<Response> {
       now?: string;
     };
     const { advance_seconds } = JSON.parse(text) as { advance_seconds: number };
-    // `now` is missing if the call above failed. The call below then normally fails too, and its error goes to the
-    // visitor.
+    // If the call above failed, there is no `now`. The call below then normally fails too, and the visitor gets its
+    // error.
     if (
       now === undefined ||
       Date.parse(now) + advance_seconds * 1000 <= Date.now() + MAX_ADVANCE_SECONDS * 1000

@@ -94,9 +94,9 @@ export const DESKTOP = { width: 1280, height: 860 };
 export const PHONE = { width: 390, height: 844 };
 
 /**
- * Checks that a screen fits a phone and a desktop, and saves screenshots of a phone in light mode and a desktop in dark
- * mode. Checks accessibility on the phone. If `SCREENSHOTS` is set, checks and saves both devices in both modes. Use
- * `fullPage: false` if a dialog is open.
+ * Checks that a screen fits a phone and a desktop, and checks its accessibility on the phone. Saves screenshots of the
+ * phone in light mode and the desktop in dark mode. If `SCREENSHOTS` is set, saves screenshots and checks accessibility
+ * on both devices in both modes. Use `fullPage: false` if a dialog is open.
  */
 export async function shoot(page: Page, name: string, { fullPage = true } = {}): Promise<void> {
   const isComplete = process.env.SCREENSHOTS !== undefined;
@@ -121,7 +121,10 @@ function isTooWide(page: Page): Promise<boolean> {
   return page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
 }
 
-/** Counts the user's clicks in every page and frame of a context, and the seconds since the first page opened. */
+/**
+ * Starts a stopwatch. Returns a function that returns the seconds since the start and the number of clicks that the
+ * user has made in all pages and frames of the context.
+ */
 export async function startStopwatch(context: BrowserContext) {
   let clicks = 0;
   const startedAt = Date.now();

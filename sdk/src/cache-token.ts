@@ -6,9 +6,9 @@ type IssuedToken = { token: string; expiresInS: number };
 const EXPIRY_MARGIN_S = 30;
 
 /**
- * Caches a token until shortly before it expires. Concurrent callers share one request. Callers pass `refresh` if the
- * service rejected the current token. A call with `refresh` bypasses the cache and shares only a request that was also
- * made with `refresh`. Any other request may return the rejected token.
+ * Caches a token until shortly before it expires. Concurrent callers share one request. Pass `refresh` if the service
+ * rejected the current token. This bypasses the cache, and shares a request only if that request was also made with
+ * `refresh`, because any other request may return the rejected token.
  */
 export function cacheToken(
   requestToken: (refresh: boolean) => Promise<IssuedToken>,

@@ -87,8 +87,8 @@ export function isCausewayError(error: unknown, code?: CausewayErrorCode): boole
 }
 
 /**
- * Builds the error for an HTTP response from the API's error object. If the body contains none, the code is
- * `unexpected_reply`.
+ * Converts a failed HTTP response to an error. Copies the fields of the API's error object in the body. If the body
+ * contains no such object, the code is `unexpected_reply`.
  */
 export function errorOfReply(
   status: number,

@@ -12,7 +12,7 @@ type Listener = (event: Event) => void;
 export type EventHub = {
   /**
    * Calls `listener` for each event while the page is visible. When a hidden page becomes visible again, `listener`
-   * gets the missed events, but only if the stream had already delivered at least one event.
+   * gets the events that it missed, but only if the stream delivered at least one event before the page was hidden.
    */
   subscribe(listener: Listener): () => void;
   /** Whether events arrive as they happen. */
@@ -45,7 +45,7 @@ export function createEventHub(client: Causeway): EventHub {
       if (signal.aborted) return;
       stop();
       // After `events_expired`, the stream restarts with new events only. After any other error, such as a missing
-      // sign-in or scope, there is no stream and the hooks only poll.
+      // sign-in or scope, the hooks only poll, until page activity or a new subscriber restarts the stream.
       if (!isCausewayError(error, 'events_expired') || last === undefined) return;
       last = undefined;
       start();
@@ -75,7 +75,7 @@ export function createEventHub(client: Causeway): EventHub {
       start();
       return () => {
         listeners.delete(listener);
-        // Stops the stream only after a timeout, because hooks may resubscribe immediately: in React's strict mode, or
+        // Does not stop the stream immediately, because hooks may resubscribe right away: in React's strict mode, or
         // when components move.
         setTimeout(() => {
           if (listeners.size > 0) return;

@@ -4,10 +4,7 @@ import { sleep } from './sleep.ts';
 import type { Event } from './wire.ts';
 
 export type EventStreamOptions = {
-  /**
-   * The id of an event; the stream starts with the event after it. Default: only events that happen from now
-   * on.
-   */
+  /** The id of an event. The stream starts after this event. Default: only events that happen from now on. */
   after?: string | undefined;
   /** Ends the stream. */
   signal?: AbortSignal | undefined;
@@ -20,8 +17,8 @@ type Frame = { id?: string; event?: string; data?: string };
 /** The service sends a heartbeat every 15 s, so a connection that stays silent for three times that long is dead. */
 const SILENCE_TIMEOUT_MS = 45_000;
 /**
- * The maximum number of past events to read after connecting without an event id. There is no event id if the log was
- * empty when the stream was opened.
+ * If the log was empty when the stream was opened, there is no event id to resume from. After connecting, the stream
+ * then reads up to this many of the newest events, so that it does not miss events from before the connection.
  */
 const MAX_FIRST_EVENTS = 100;
 const RECONNECT_MS = 250;

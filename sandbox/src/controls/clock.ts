@@ -13,8 +13,8 @@ const MoveClock = Closed({
 });
 
 /**
- * The latest time that the clock can be set to. It leaves room for later timestamps, because years have four digits in
- * the API.
+ * The latest time that the clock can be set to. Years have four digits in the API, so this leaves room for timestamps
+ * that are ahead of the clock.
  */
 const MAX_TIME_MS = Date.parse('9000-01-01T00:00:00Z');
 

@@ -19,8 +19,9 @@ export function localOnly(ctx: Context, route: Route): Route {
 }
 
 /**
- * Refuses requests with another host in the `Host` header, and requests that have passed through a proxy. Otherwise a
- * web page could reach loopback through its own host name (DNS rebinding), and a proxy could expose the controls.
+ * Refuses requests that are not addressed to this machine (according to the `Host` header), and requests that have
+ * passed through a proxy. Otherwise a web page could reach loopback through its own host name (DNS rebinding), and a
+ * proxy could expose the controls.
  */
 export function assertLocal({ config, baseUrl }: Context, headers: Headers): void {
   if (config.sandboxPublic) return;

@@ -62,8 +62,8 @@ export function mailControls(ctx: Context, mailServer: MailServer, simulators: S
 }
 
 /**
- * Waits up to three seconds until no mail is queued. The service sends mail after it replies, so a script could
- * otherwise miss mail that it has just triggered.
+ * Waits until no mail is queued, but at most three seconds. The service sends mail after it replies, so without this
+ * wait a script could miss mail that it has just triggered.
  */
 async function waitForDelivery({ db }: Context): Promise<void> {
   for (const deadline = Date.now() + DELIVERY_TIMEOUT_MS; Date.now() < deadline; await sleep(20))

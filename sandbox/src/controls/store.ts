@@ -1,8 +1,9 @@
 import type { Db } from '@causeway/service/db/pool.ts';
 
 /**
- * Returns whether more mail may be sent soon: either a notice is not handled yet, or the first attempt to send a mail
- * may still be running. Attempts are counted when they start, so the count is 1 during the first attempt.
+ * Checks whether more mail may be sent soon. This is the case if a notice is not handled yet, or if the first attempt
+ * to send a mail has not started or may still be running. Attempts are counted when they start, so the count is 1
+ * during the first attempt.
  */
 export async function hasQueuedMail(db: Db): Promise<boolean> {
   const notices = db.selectFrom('notices').select('id').where('handled_at', 'is', null).limit(1);

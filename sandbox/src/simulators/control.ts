@@ -30,10 +30,7 @@ export type Control = {
     schema: Schema,
     handle: (input: Static<Schema>) => Promise<unknown>,
   ): void;
-  /**
-   * Runs the control `name`, so that one simulator can use another simulator's control. Throws if no control has this
-   * name.
-   */
+  /** Runs the control `name`. Simulators use this to call each other's controls. Throws if no control has this name. */
   call(name: string, input: unknown): Promise<unknown>;
   server: Server;
   /** Identifies this process. `GET /instance` returns it without authentication. */

@@ -9,11 +9,12 @@ const POLL_INTERVAL_MS = 50;
 const PROBE_TIMEOUT_MS = 2_000;
 
 /**
- * Locks the data folder against other processes. Returns a function that releases the lock. Call it while the control
- * server still responds. If a live process holds the lock, waits up to ten seconds for it to exit, because a holder
- * needs time to notice that its parent was killed. Throws if the holder is still alive after that. A holder is alive if
- * its control server responds. A running process with its process id proves nothing, because ids are reused after a
- * reboot.
+ * Locks the data folder against other processes. Returns a function that releases the lock. Call that function while
+ * the control server still responds.
+ *
+ * If another live process holds the lock, waits up to ten seconds for it to exit, because a process needs time to
+ * notice that its parent was killed. Throws if it is still alive after that. A process is alive if its control server
+ * responds. A process id proves nothing, because ids are reused after a reboot.
  */
 export async function takeLock(path: string, self: LockHolder): Promise<() => Promise<void>> {
   const deadline = performance.now() + LOCK_TIMEOUT_MS;
@@ -31,8 +32,8 @@ export async function takeLock(path: string, self: LockHolder): Promise<() => Pr
 }
 
 /**
- * Removes a dead holder's lock, unless another process has replaced the lock. A second lock, named after the dead
- * holder, ensures that only one process at a time compares and removes.
+ * Removes a dead holder's lock, unless another process has already replaced it with its own. A second lock, named after
+ * the dead holder, ensures that only one process at a time checks the first lock and removes it.
  */
 async function breakLock(path: string, dead: LockHolder | 'unreadable', self: LockHolder): Promise<void> {
   const nameOf = (holder: LockHolder | 'unreadable' | 'none') =>

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 /** Starts a server on loopback and returns its base URL. */
 export type Listen = (name: string, server: Server) => Promise<string>;
 
-/** Each name keeps the port from its last start if the port is still free, so that URLs survive restarts. */
+/**
+ * Returns a `Listen` function. It gives each name the port of its last start if that port is still free, so that URLs
+ * survive restarts.
+ */
 export async function createListen(folder: string): Promise<Listen> {
   const path = join(folder, 'ports.json');
   const ports: Record<string, number> = JSON.parse(await readFile(path, 'utf8').catch(() => '{}'));

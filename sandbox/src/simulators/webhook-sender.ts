@@ -8,8 +8,8 @@ export type WebhookSender = {
   setUrl(url: string): void;
   setMode(mode: DeliveryMode): void;
   /**
-   * Returns whether the first attempt was accepted. A webhook that was not accepted is retried in the background. If
-   * the mode drops the webhook or holds it back, returns true.
+   * Sends a webhook. Resolves to whether the first attempt was accepted. If it was not, retries in the background. If
+   * the mode drops the webhook or holds it back, resolves to true.
    */
   send(body: string): Promise<boolean>;
   /** Delivers the webhooks that `reorder` has held back, newest first, and returns to `normal`. */

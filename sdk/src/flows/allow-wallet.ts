@@ -110,9 +110,9 @@ async function waitUntilAllowed(session: Session, swap: Hex, transactionHash: He
 }
 
 /**
- * Throws `calldata_refused` if the call could move money. Accepts only two kinds of calls:
- * - Calls that add this wallet to the allow-list that the offer publishes.
- * - Calls to supplier contracts that the host trusts, if they move no tokens.
+ * Makes sure that the call cannot move money. Throws `calldata_refused` unless it is one of these:
+ * - A call that adds this wallet to the allow-list that the offer publishes.
+ * - A call to a supplier contract that the host trusts, if the call moves no tokens.
  */
 function checkPermission(
   { to, data }: AllowWalletTransaction,

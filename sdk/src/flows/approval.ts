@@ -71,8 +71,8 @@ export async function sendApproval(
 }
 
 /**
- * Returns the call that approves exactly the amount. If the token requires it, also returns `reset`, the call that must
- * first set the allowance to zero.
+ * Returns the call that approves exactly the amount. If an earlier allowance must first be reset to zero, also returns
+ * the call that does so, as `reset`.
  */
 export async function planApproval(
   session: Session,
@@ -91,8 +91,8 @@ export function approveCall({ token, spender }: Omit<Allowance, 'amount'>, amoun
 }
 
 /**
- * Returns false if the token rejects the call and an earlier allowance may be the reason. Rethrows any other
- * failure.
+ * Checks whether the token accepts the call. Returns false if it rejects the call and an earlier allowance may be the
+ * reason. Rethrows any other failure.
  */
 async function canApprove(session: Session, call: Call, wanted: Allowance): Promise<boolean> {
   try {

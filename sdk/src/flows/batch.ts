@@ -17,8 +17,8 @@ type Capabilities = Partial<Record<string, { atomic?: { status?: unknown } }>>;
 type CallsStatus = { status?: unknown; receipts?: readonly { transactionHash?: unknown }[] };
 
 /**
- * Returns whether the wallet executes batches atomically on the session's chain (EIP-5792). Returns false if the wallet
- * would first have to upgrade the account (`ready`): its owner has not agreed to an upgrade.
+ * Checks whether the wallet executes batches atomically on the session's chain (EIP-5792). Returns false for a wallet
+ * that would first have to upgrade the account (`ready`), because the owner has not agreed to an upgrade.
  */
 export async function canBatch(session: Session): Promise<boolean> {
   if (session.batching === 'off') return false;

@@ -4,8 +4,8 @@ import { useApp } from '../app-context.tsx';
 import { loadPortfolio, type Portfolio } from './load.ts';
 
 /**
- * The polling interval with an event stream. Prices and fund balances are polled, because only orders and sales cause
- * events.
+ * The polling interval with an event stream. Only orders and sales cause events, so prices and fund balances must still
+ * be polled.
  */
 const LIVE_INTERVAL_MS = 60_000;
 /** The polling interval without an event stream. */

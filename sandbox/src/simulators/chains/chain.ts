@@ -91,8 +91,8 @@ export async function openChain(options: ChainOptions, protectedBlocks = () => 0
     return nextBlock;
   }
 
-  // Must run in the queue: while the node accepts or rejects the transaction, the chain must not mine a block or switch
-  // to another branch.
+  // Uses the queue, so that the chain cannot mine a block or switch to another branch while the node accepts or rejects
+  // the transaction.
   async function sendTransaction(args: RpcRequest): Promise<unknown> {
     let outcome: PromiseSettledResult<unknown> | undefined;
     await runExclusively(async () => {
@@ -204,8 +204,8 @@ async function mineWhileExecutable(state: State): Promise<void> {
   }
 }
 
-// Returns whether a pending transaction can be mined now. A transaction with a future nonce stays pending until the
-// transactions before it are mined. Drops a pending transaction if the node no longer knows it, because it was
+// Checks whether any pending transaction can be mined now. A transaction with a future nonce cannot: the transactions
+// before it must be mined first. Also removes pending transactions that the node no longer knows because they were
 // replaced.
 async function hasExecutable({ evm, pending }: State): Promise<boolean> {
   for (const hash of [...pending.keys()]) {

@@ -50,8 +50,8 @@ const UNIT = 10n ** 6n;
 const MIN_COMMIT = UNIT;
 
 /**
- * Plans the deployment for the first start of a chain. The addresses depend only on the plan, so they are known in
- * advance.
+ * Plans the transactions that deploy the contracts when a chain first starts. The contracts' addresses depend only on
+ * the plan, so they are known in advance.
  */
 export function planDeployment({ tokenized }: EmbeddedChain): DeploymentPlan {
   const planner = createPlanner();

@@ -28,7 +28,7 @@ type Edr = {
 };
 
 /**
- * Loads EDR's native package for this platform. The packages in `sandbox/edr`, one per supported platform, install it.
+ * Loads EDR's native package for this platform. One of the packages in `sandbox/edr` installs it.
  * `@nomicfoundation/edr` itself would install the binaries for all platforms (200 MB).
  */
 export function loadEdr(platform: string = process.platform, arch: string = process.arch): Edr {

@@ -14,8 +14,8 @@ import { createSubmissions } from './submissions.ts';
 export type { DocumentControls } from './controls.ts';
 
 /**
- * The values that the service needs to call the provider and verify its webhooks. `page_url` is not for the service:
- * people can read the provider's mail on that page.
+ * The values that the service needs to call the provider and verify its webhooks. Only `page_url` is for people: they
+ * can read the provider's mail there.
  */
 export type ReadyDocuments = {
   url: string;
@@ -63,8 +63,8 @@ export const startDocuments: StartSimulator<ReadyDocuments> = async ({ folder, c
   };
   addDocumentControls(control, parts);
   const server = createDocumentsServer(parts);
-  // Do not change this name. The port is stored under this name, and links in mail that was already sent contain the
-  // port.
+  // Do not change the name `signing`. The port is stored under this name, and links in mail that was already sent
+  // contain the port.
   url = await listen('signing', server);
   const templates = { w8_ben: 1, w8_ben_e: 2 };
   return {

@@ -11,8 +11,8 @@ import {
 } from './submission.ts';
 
 /**
- * Changes submissions, and sends the resulting mail and webhooks. A `Promise<boolean>` resolves to true if the receiver
- * accepted the webhooks.
+ * Changes submissions, and sends the resulting mail and webhooks. Each `Promise<boolean>` resolves to true if every
+ * webhook was accepted at the first attempt (see `WebhookSender.send`).
  */
 export type Submissions = {
   state: DocumentsState;

@@ -16,8 +16,8 @@ export type SolanaControls = {
   'solana/interval': { input: { milliseconds: number }; output: Height };
   'solana/fault': { input: { mode: FaultMode; for_seconds?: number }; output: Record<string, never> };
   /**
-   * Sets faults of the node that the service uses. In contrast, `solana/fault` sets faults of the network between that
-   * node and its callers.
+   * Sets faults of the node that the service uses. For faults of the network between that node and its callers, use
+   * `solana/fault`.
    */
   'solana/node': { input: Partial<NodeFaults>; output: Record<string, never> };
 };

@@ -77,7 +77,10 @@ export function createLedger(svm: Svm, timeline: Timeline): Ledger {
   /** For each owner, the token accounts that belong or used to belong to it. */
   const tokenAccounts = new Map<string, Set<string>>();
 
-  /** Returns the account as it was at the end of `slot`, or undefined if no later block has changed it. */
+  /**
+   * If a block after `slot` has changed the account, returns the account as it was at the end of `slot`. Otherwise
+   * returns undefined.
+   */
   function replacedAfter(key: Uint8Array, slot: number): AccountState | null | undefined {
     const id = toHex(key);
     for (const [at, versions] of replaced) {

@@ -69,7 +69,7 @@ export function isTradingDay(day: Day): boolean {
 }
 
 /**
- * Returns whether the exchange closes early, at 13:00. These days are the day after Thanksgiving, and July 3 and
+ * Checks whether the exchange closes early, at 13:00. It does so on the day after Thanksgiving, and on July 3 and
  * December 24 if they are trading days.
  */
 export function closesEarly(day: Day): boolean {
