@@ -1,7 +1,6 @@
 /**
- * Calls a callback of the host app. An error in the callback does not affect the purchase or request that the callback
- * reports on. In a page, the error is reported as uncaught, so that the app's error monitoring sees it. Elsewhere, the
- * error is logged.
+ * Calls a callback of the host app. If the callback throws, the purchase or request that it reports on continues. In a
+ * page, the error is reported as uncaught, so that the app's error monitoring sees it. Elsewhere, it is logged.
  */
 export function notify<Value>(callback: ((value: Value) => unknown) | undefined, value: Value): void {
   new Promise((resolve) => resolve(callback?.(value))).catch(

@@ -19,8 +19,7 @@ export type Offers = {
   /** Returns an offer by id or slug. */
   get(id: string, options?: RequestOptions & OfferInclude): Promise<OfferDetails>;
   /**
-   * Explains for each option whether the user could invest now. Lists the checks that passed, and says what to do about
-   * the checks that did not pass.
+   * Explains for each option whether the user could invest now: which checks passed, and what to do about the others.
    */
   eligibility(offerId: string, query?: EligibilityQuery, options?: RequestOptions): Promise<Eligibility>;
 };

@@ -24,10 +24,10 @@ export function participationBody(
 }
 
 /**
- * Creates a participation. The idempotency key is derived from the request, so every resume sends the same key. For a
- * key that it has seen before, the service replays its first response. That response may be an outdated rejection, for
- * example if the user has completed a requirement since then. So if a resumed request is rejected, it is sent once more
- * with a new key. This is safe, because the service accepts each approval only once.
+ * Creates a participation. The idempotency key is derived from the request, so a resumed purchase sends the same key,
+ * and the service replays its first response. That response may be an outdated rejection: the user may have met a
+ * requirement since then. A resumed request that is rejected is therefore sent once more, with a new key. This is safe,
+ * because the service accepts each approval only once.
  */
 export async function createParticipation(
   { causeway, signal }: WalletSession,

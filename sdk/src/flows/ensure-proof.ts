@@ -15,9 +15,8 @@ export function ensureProven(
 }
 
 /**
- * Asks the owner to prove ownership of the wallet, which every investment requires. Does nothing if the service already
- * knows that the wallet belongs to the user. Calls `onProving` before the wallet is asked to sign. Sends no
- * transaction.
+ * Makes sure that the user has proven ownership of the wallet, as every investment requires. If the service still needs
+ * a proof, calls `onProving` and asks the owner to sign a message. Sends no transaction.
  */
 export async function ensureWalletProven(
   session: WalletSession,
@@ -32,8 +31,8 @@ export async function ensureWalletProven(
   const signature = await sign(message);
   const proof = { chain, offer_option_id: optionId, signature, wallet_address: address };
   await causeway.wallets.bind(offerId, proof, { signal }).catch((error: unknown) => {
-    // The service checks the proof before the option's wallet limit, so ownership is proven even if the option accepts
-    // no more wallets.
+    // The service checks the proof before the option's wallet limit, so this error means that ownership is already
+    // proven.
     if (!isCausewayError(error, 'max_wallets_reached')) throw error;
   });
 }

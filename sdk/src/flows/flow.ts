@@ -94,8 +94,8 @@ export type TrustedContracts = Partial<
     Chain,
     {
       /**
-       * The funds and swap contracts. If set, flows approve and call no other contracts on this chain. If `contracts`
-       * is set for any chain, flows refuse every real-money network that has no `contracts`.
+       * The fund and swap contracts. If set, flows approve and call only these contracts on this chain. Once you set
+       * `contracts` for any chain, flows refuse every real-money network for which you have not set it.
        */
       contracts?: readonly string[] | undefined;
       /**
@@ -138,8 +138,8 @@ export type FlowOptions<Phase extends string> = {
   /** Called for every transaction as soon as the wallet has sent it. */
   onTransaction?: ((sent: SentTransaction<Phase>) => void) | undefined;
   /**
-   * Called for each request to send a transaction, with a promise of the wallet's answer. A wallet prompt cannot be
-   * withdrawn, so the answer may arrive after the flow was aborted.
+   * Called whenever the flow asks the wallet to send a transaction, with a promise of the wallet's answer. The answer
+   * may arrive after the flow was aborted, because a wallet prompt cannot be withdrawn.
    */
   onSend?: ((answer: Promise<unknown>) => void) | undefined;
   /**
@@ -154,9 +154,9 @@ export type FlowOptions<Phase extends string> = {
   /** @deprecated Use `pollIntervalMs`. */
   pollEvery?: number | undefined;
   /**
-   * RPC URLs per chain. If a wallet does not know an EVM chain, the flow asks the wallet to add the chain with these
-   * URLs. Without URLs, the flow fails with `wrong_chain`. On Solana, the flow reads the chain through these URLs,
-   * because Solana wallets cannot read the chain.
+   * RPC URLs per chain. If an EVM wallet does not know the chain, the flow asks it to add the chain with these URLs.
+   * Without URLs, the flow fails with `wrong_chain`. On Solana, the flow reads the chain through these URLs, because
+   * Solana wallets cannot.
    */
   rpcUrls?: Partial<Record<Chain, readonly string[]>> | undefined;
   /** The contracts to trust, if you do not want to rely on the service alone. */

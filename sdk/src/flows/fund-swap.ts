@@ -102,9 +102,9 @@ export async function swapFund(
 }
 
 /**
- * Sends the approval and the swap as one atomic batch, so that no allowance remains if the swap fails. Does not
- * simulate the swap, because a simulation would fail without the approval. Returns null if the wallet cannot send
- * atomic batches, or if the allowance already covers the amount.
+ * Sends the approval and the swap as one atomic batch, so that no allowance remains if the swap fails. Sends nothing
+ * and returns null if the wallet cannot send atomic batches, or if the allowance already covers the amount. Does not
+ * simulate the swap: without the approval, a simulation would fail.
  */
 async function sendTogether(
   session: Session,
@@ -173,9 +173,9 @@ async function preview(
 }
 
 /**
- * Reads from the chain how much the fund's contract would pay out. Before anything is approved, the flow compares this
- * amount with the service's preview. The minimum to receive is based on the higher of the two amounts, and the lower
- * amount must still reach this minimum.
+ * Reads from the chain how much the fund's contract would pay out, so that the flow does not rely on the service's
+ * preview alone. The flow bases the minimum to receive on the higher of the two amounts. If the lower one is below this
+ * minimum, the flow fails before anything is approved.
  */
 async function previewOnChain(
   session: Session,

@@ -73,9 +73,9 @@ export async function revokeApproval(
 const SEARCHED_BLOCKS = 9_000;
 
 /**
- * Finds the newest approval that this wallet gave to the offer's contract. Returns the hash of its transaction, or null
- * if the node finds no approval. `buyTokenSale` can resume a purchase with this hash. Throws `insufficient_allowance`
- * if the allowance does not cover the amount. Reads the chain, not the service.
+ * Finds the newest approval that this wallet gave to the offer's contract. Reads the chain, not the service. Returns
+ * the hash of the approval's transaction, or null if the node finds none in recent blocks. To resume a purchase, pass
+ * the hash to `buyTokenSale`. Throws `insufficient_allowance` if the allowance does not cover the amount.
  *
  * @example
  * ```ts

@@ -40,9 +40,9 @@ export async function requestChallenge(
 }
 
 /**
- * Returns whether a message is plain text that contains this wallet's address and does not sign the user in to another
- * site. On EVM chains, a sign-in message (ERC-4361) passes only if `siwe` requested it, with the same domain and URI.
- * On Solana, every challenge is a sign-in message. Its domain is not checked here, because the wallet compares it with
+ * Returns whether a message is safe to sign: it is plain text, contains this wallet's address, and does not sign the
+ * user in to another site. On EVM chains, a sign-in message (ERC-4361) is safe only if `siwe` requested it, with the
+ * same domain and URI. On Solana, every challenge is a sign-in message, and the wallet itself compares its domain with
  * the page.
  */
 function isProofOf(message: string, { address, chain, siwe }: ChallengeRequest): boolean {

@@ -47,8 +47,8 @@ export async function waitForReceipt(
 type Watched = { hash: Hex; transaction: RpcTransaction | null; isOnChain: boolean };
 
 /**
- * Returns null if the transaction is not mined yet. Also returns null if the chain can be read only through the wallet,
- * and the wallet is on another chain.
+ * Looks for the receipt once. Returns null if the transaction is not mined yet. Also returns null if the chain can be
+ * read only through the wallet, and the wallet is on another chain.
  */
 async function poll(session: Session, watched: Watched): Promise<Receipt | null> {
   watched.isOnChain = session.reader !== undefined || (await isOnChain(session));
@@ -90,8 +90,8 @@ async function checkReceipt(
 }
 
 /**
- * Finds the reason by repeating the call against the state before the transaction's block, and then against the state
- * after it. Because of other transactions in the block, the call may revert against only one of these states.
+ * Finds out why a transaction reverted, by repeating its call against the state before its block and then against the
+ * state after it. Because of other transactions in the block, the call may revert against only one of these states.
  */
 async function findRevertReason(
   session: Session,

@@ -7,9 +7,9 @@ import { readNode, type Session } from './session.ts';
 const MAX_BLOCKS = 100;
 
 /**
- * Returns the hash of the mined transaction that replaced a pending one, with the same call and a different fee.
- * Returns null if there is none yet. Throws `transaction_replaced` if the replacement makes a different call, which is
- * how owners cancel transactions.
+ * Finds the mined transaction that replaced a pending one. Returns its hash if it makes the same call, as when the
+ * owner raised the fee. Returns null if there is no replacement yet. Throws `transaction_replaced` if the replacement
+ * makes a different call, which is how owners cancel transactions.
  */
 export async function findReplacement(session: Session, pending: RpcTransaction): Promise<Hex | null> {
   const mined = await findMined(session, pending);
@@ -24,7 +24,7 @@ export async function findReplacement(session: Session, pending: RpcTransaction)
 
 /**
  * Like `findReplacement`, but for a transaction that was replaced before the node saw it. The nonce in `guess` is an
- * estimate, so a transaction with a different call is ignored.
+ * estimate, so a mined transaction with a different call may be unrelated and is ignored.
  */
 export async function findSameCall(session: Session, guess: RpcTransaction): Promise<Hex | null> {
   const mined = await findMined(session, guess);

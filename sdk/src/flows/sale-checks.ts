@@ -71,9 +71,9 @@ async function assertBound(
 }
 
 /**
- * Waits until the wallet's earlier participations in this offer with this asset are settled. They still need their
- * allowance, and a new approval would replace it. Calls `onWaiting` if it has to wait. Throws
- * `participation_outstanding` if the participations are not settled in time.
+ * Waits until the wallet's earlier participations in this offer with this asset are settled. Until then, they need the
+ * allowance, which a new approval would replace. Calls `onWaiting` if it has to wait. Throws
+ * `participation_outstanding` if the wait times out.
  */
 export async function waitForEarlierParticipations(
   session: WalletSession,

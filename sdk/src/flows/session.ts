@@ -42,8 +42,8 @@ export type Session = WalletSession & {
   reader: Eip1193Provider | undefined;
   batching: 'auto' | 'off';
   /**
-   * The transactions that this session has sent, by hash. Used until the node returns a transaction. The nonces are
-   * estimates.
+   * The transactions that this session has sent, by hash. Each one is used until the node returns the transaction.
+   * Their nonces are estimates.
    */
   sent: Map<Hex, RpcTransaction>;
 };
@@ -130,8 +130,8 @@ export async function connectWallet(session: Session): Promise<void> {
 }
 
 /**
- * Checks that the wallet is on the right account and chain, and then prompts its owner. An aborted flow cannot withdraw
- * the prompt. If the owner approves after the abort, calls `onLate`. Throws `outcome_unknown` if it is not clear
+ * Checks that the wallet is on the right account and chain, and then prompts its owner. If the flow is aborted, the
+ * prompt stays open, and `onLate` is called if the owner approves later. Throws `outcome_unknown` if it is not clear
  * whether the wallet has sent a transaction.
  */
 export async function promptOwner(

@@ -27,13 +27,13 @@ const SIGNATURE_BYTES = 64;
 const FEE_LAMPORTS = 5_000;
 /**
  * The lifetime of a blockhash, in blocks. Wallets may replace the blockhash when they sign, so a transaction may stay
- * valid longer than planned, by up to this number of blocks.
+ * valid for up to this many blocks longer than planned.
  */
 const BLOCKHASH_LIFE_BLOCKS = 150;
 
 /**
- * Throws `token_mismatch` unless the mint has the decimals that the offer states. Otherwise, the amount that the user
- * sees would not be the amount that the wallet signs.
+ * Throws `token_mismatch` unless the mint has the decimals that the offer states. With different decimals, the user
+ * would see one amount and sign another.
  */
 export async function assertMint(session: SolanaSession, { mint, decimals }: SolanaAllowance): Promise<void> {
   const actual = await readMintDecimals(session, mint);
@@ -123,9 +123,9 @@ async function signAndSend(session: SolanaSession, transaction: Uint8Array): Pro
     encoded,
     { encoding: 'base64', preflightCommitment: 'confirmed' },
   ]).catch((error: unknown) => {
-    // Ignores a failure if the transaction may still have been sent; the flow then looks for it on the chain. This
-    // applies to a missing response, an abort, a node that already has the transaction, and a refusal after another
-    // node has failed.
+    // Throws only if the transaction was certainly not sent. It may have been sent if no response arrived, the flow was
+    // aborted, a node already has it, or another node failed before this one refused. In these cases, the flow looks
+    // for it on the chain.
     const isRefused =
       error instanceof FlowFailure && error.info.cause === undefined && !/already/.test(error.message);
     if (isRefused) throw error;

@@ -18,10 +18,11 @@ export type SolanaTokenAccount = {
 };
 
 /**
- * Calls the chain's nodes in turn until one returns a result or a JSON-RPC error. Throws a JSON-RPC error as
- * `FlowFailure`. Throws `TurnedAway` if every node rejects the call without processing it. A node that fails in any
- * other way, for example with a timeout, may have processed the call. Its error becomes the `info.cause` of a later
- * `FlowFailure`, or is thrown after the last node.
+ * Calls the chain's nodes in turn until one returns a result or a JSON-RPC error. Throws:
+ * - `FlowFailure` if a node returns a JSON-RPC error.
+ * - `TurnedAway` if every node rejects the call without processing it.
+ * - Any other error, such as a timeout, once all nodes were tried. The node that failed may have processed the call. If
+ *   a later node throws a `FlowFailure`, this error becomes its `info.cause`.
  */
 export async function callSolana(
   { rpcUrls, signal }: Pick<WalletSession, 'rpcUrls' | 'signal'>,
@@ -69,11 +70,11 @@ async function request(
   );
   const { ok, status } = response;
   const message = `The Solana node responded with ${status}.`;
-  // After a status outside 4xx, or after a timeout (408), the node may have processed the call: a proxy may have
-  // forwarded it.
+  // With a status outside 4xx, or with 408 (timeout), a proxy may have forwarded the call, so the node may have
+  // processed it.
   if (!ok && (status < 400 || status > 499 || status === 408)) throw new Error(message);
-  // A JSON-RPC error has a numeric code. Some nodes send it with status 400. Gateways also use status 400, but without
-  // a JSON-RPC error.
+  // Some nodes send JSON-RPC errors with status 400. Gateways use status 400 too, but without the numeric code of a
+  // JSON-RPC error.
   const reply: Reply = ok || status === 400 ? await readReply(response) : {};
   const { error } = reply;
   if (error && (ok || typeof error.code === 'number'))

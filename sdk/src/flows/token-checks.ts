@@ -10,8 +10,8 @@ type DescribedToken = { address: Hex; decimals: number; symbol?: string };
 
 /**
  * Throws `token_mismatch` if the token's decimals or symbol on chain differ from those in the offer. With wrong
- * decimals, the amount that the user sees would not be the amount that the wallet signs. Skips any value that the token
- * does not report in the standard format.
+ * decimals, the user would see one amount and sign another. Skips any value that the token does not report in the
+ * standard format.
  */
 export async function assertDescribed(session: Session, token: DescribedToken): Promise<void> {
   const { address, decimals, symbol } = token;

@@ -10,9 +10,9 @@ import { pinsOf } from './trusted.ts';
 import { verifyCalldata } from './verify-calldata.ts';
 
 /**
- * Throws `token_mismatch` if the offer lists no asset address for its contract, or if the asset's decimals or symbol
- * differ from the expected ones. Skips any value that the asset does not report. `assertMatchesOrder` checks later that
- * the order is for this asset.
+ * Throws `token_mismatch` if the offer's contract has no asset address, or if the asset's decimals or symbol on chain
+ * differ from the expected ones. Skips any value that the asset does not report. Whether the order is for this asset is
+ * checked later, by `assertMatchesOrder`.
  */
 export async function assertAsset(
   session: Session,
@@ -95,8 +95,8 @@ export async function assertMatchesOrder(
 
 /**
  * Throws `quote_expired` if the order has expired, so that nobody pays for a transaction that would revert. Checks the
- * block time and this machine's clock. Ignores the clock if, by that clock, the order had already expired on arrival:
- * the clock must be wrong.
+ * block time and this machine's clock. If the clock was past the expiry even when the order arrived, the clock is wrong
+ * and is ignored.
  */
 export async function assertNotExpired(
   session: Session,

@@ -54,8 +54,8 @@ async function readQuote(
 }
 
 /**
- * Returns the minimum amount of tokens to accept. The quote is for the whole payment, so it is scaled down to the share
- * of the payment that is left after the fee.
+ * Returns the minimum amount of tokens to accept. The quote is for the whole payment, but the fee is deducted first.
+ * The quote is therefore scaled down to what remains after the fee.
  */
 export function minReceivedForOrder(
   { notional_value, pay_input_amount }: Pick<TokenizedSwapTransaction, 'notional_value' | 'pay_input_amount'>,

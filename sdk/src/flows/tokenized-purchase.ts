@@ -59,9 +59,9 @@ export type TokenizedInput = {
    */
   quoted?: string | bigint | undefined;
   /**
-   * Identifies one confirmation by the user. Until the order expires, calls with the same id return the same order, for
-   * example after a crash or a rejected signature. Calls with a new id fail with `order_outstanding` until the order
-   * expires or is executed. If the service rejected the order, use a new id to retry.
+   * Identifies one confirmation by the user. To retry, for example after a crash or a rejected signature, pass the same
+   * id: you get the same order until it expires. With a new id, the flow fails with `order_outstanding` until the order
+   * expires or is executed. If the service rejected the order, retry with a new id.
    */
   confirmationId?: string | undefined;
   /** Whether to verify the calldata against the order and the chain before it is sent. Default: true. */

@@ -11,7 +11,7 @@ const VENUE_MANAGERS: TrustedContracts = {
 type Published = { address: string; token?: { asset_id: string; address: string } };
 
 /**
- * Throws `contract_not_trusted` if the host does not trust the contract or the token that the service has published:
+ * Throws `contract_not_trusted` unless the host trusts the contract and the token that the service has published:
  * - If the host lists contracts for this chain, `address` must be one of them.
  * - If the host lists contracts only for other chains, this chain must be a test network. Otherwise, the service could
  *   move the offer to a chain that the host does not use.
@@ -59,9 +59,9 @@ function notTrusted(chain: Chain, address: string | null): FlowFailure {
 }
 
 /**
- * Returns the contracts that an order may use, for the calldata verifier. On real-money networks, only contracts that
- * the host or this package lists are allowed. On test networks, a missing list stays undefined, so the verifier uses
- * its default.
+ * Returns the contracts that the calldata verifier accepts in an order. On real-money networks, these are only
+ * contracts that the host or this package lists. On test networks, a list that is not set stays undefined, so the
+ * verifier uses its default.
  */
 export function pinsOf(trusted: TrustedContracts | undefined, chain: EvmChain) {
   const { contracts, venueManagers } = trusted?.[chain] ?? {};

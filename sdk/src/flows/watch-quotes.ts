@@ -30,9 +30,9 @@ const PERMANENT_ERRORS = new Set([
 ]);
 
 /**
- * Polls quotes at a fixed interval; polls never overlap. If the market is closed or the service is unavailable, yields
- * the error and continues. Throws only permanent errors, such as an unknown symbol. The iteration ends when the signal
- * is aborted or you leave the loop.
+ * Polls quotes at an interval, or more slowly if the service sends `Retry-After`; polls never overlap. If the market is
+ * closed or the service is unavailable, yields the error and continues. Throws only permanent errors, such as an
+ * unknown symbol. The iteration ends when the signal is aborted or you leave the loop.
  *
  * @example
  * ```ts

@@ -35,8 +35,8 @@ export type CausewayNext = {
 const SHARED_SESSIONS = Symbol.for('@causeway/sdk/next sessions');
 
 /**
- * Connects an app that uses Next's app router: serves the sign-in routes, and gives server components the user of a
- * request. `configure` runs on the first request, so that a build needs no secrets.
+ * Connects an app that uses Next's app router: serves the sign-in routes, and tells server components who is signed in.
+ * `configure` runs on the first request, so that a build needs no secrets.
  *
  * @example
  * ```ts no-run
@@ -70,8 +70,8 @@ export function createCausewayNext(configure: () => CausewayNextOptions): Causew
     const request = { headers: await headers() };
     const { options, signIn } = setUp();
     const found = await userClient(signIn, request, { baseUrl: options.baseUrl });
-    // Does not set the cookies of a renewed session, because server components cannot set cookies. Only
-    // `cookieSessions` needs these cookies, and `proxy` renews its sessions before the page is rendered.
+    // Server components cannot set cookies, so the cookies of a renewed session are dropped. Only `cookieSessions`
+    // needs them, and `proxy` renews its sessions before the page is rendered.
     return found && { user: found.session.user, scope: found.session.scope, causeway: found.causeway };
   };
   const proxy = async (request: Request): Promise<Response> => {

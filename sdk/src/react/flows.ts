@@ -1,5 +1,5 @@
-// Only the flows that the components run. The components import this file dynamically, and bundlers keep every export
-// of a dynamically imported module. `@causeway/sdk/flows` also has exports that the components do not need.
+// Exports only the flows that the components run, unlike `@causeway/sdk/flows`. The components import this file
+// dynamically, and bundlers keep every export of a dynamically imported module.
 export { allowWallet } from '../flows/allow-wallet.ts';
 export { proveAndBindWallet } from '../flows/bind-wallet.ts';
 export { swapFund } from '../flows/fund-swap.ts';

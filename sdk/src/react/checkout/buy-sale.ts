@@ -41,8 +41,8 @@ type Sale = {
   /** Called if the service has already used the purchase's approval. */
   onApprovalUsed(purchase: UnfinishedSale): void;
   /**
-   * Resets the flow to `idle`. Called if the user starts a new purchase while another one is approved but not finished.
-   * In `idle`, the checkout shows the approved purchase, so that the user can finish or discard it.
+   * Resets the flow to `idle`. Called if the user starts a new purchase before finishing an approved one. In `idle`,
+   * the checkout shows the approved purchase, so that the user can finish or discard it.
    */
   reset(): void;
 };
@@ -54,8 +54,8 @@ const UNUSABLE_APPROVAL_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Runs a purchase, and keeps a record of it until the service has its participation. Only one of the user's pages can
- * run a purchase of an offer at a time.
+ * Runs a purchase, and keeps a record of it in the browser until the service has created its participation. Only one
+ * page at a time can run a purchase of an offer.
  */
 export function buySale(
   flows: Flows,
@@ -163,9 +163,9 @@ function startFlow(
 }
 
 /**
- * Runs `work`, if given, and removes the record of the purchase. `work` may revoke the approval. If the service already
- * has a participation for the purchase, returns it and does not run `work`, because the participation needs the
- * approval.
+ * Discards a purchase: runs `work`, if given, for example to revoke the approval, and then removes the record. If the
+ * service already has a participation for the purchase, returns it and skips `work`, because the participation needs
+ * the approval.
  */
 export function discardSale(
   causeway: Causeway,
@@ -184,7 +184,7 @@ export function discardSale(
 }
 
 /**
- * Runs `work`, which revokes an approval. Throws `purchase_elsewhere` instead if the approval may still be needed:
+ * Runs `work`, which revokes an approval, unless the approval may still be needed. Throws `purchase_elsewhere` if
  * another page is running a purchase, an approved purchase is recorded, or a participation uses the approval.
  */
 export function revokeUnused(

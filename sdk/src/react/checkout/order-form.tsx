@@ -7,8 +7,7 @@ import type { Limits } from './use-amount.ts';
 
 /**
  * Returns whether the review sheet is open, and the facts that it shows. While the flow is idle, these are the current
- * facts (`live`). Once the user has confirmed, the sheet keeps showing the facts that the user confirmed. The sheet
- * closes when the flow returns to idle.
+ * facts (`live`); after that, the facts that the user confirmed. The sheet closes when the flow returns to idle.
  */
 export function useReview(step: 'idle' | 'running' | 'failed' | 'done', live: readonly Fact[]) {
   const [isOpen, setIsOpen] = useState(false);

@@ -12,8 +12,8 @@ export type OpenApproval = {
 };
 
 /**
- * Reads the open allowances of the offer's contracts. Leaves out an allowance if an unsettled participation needs even
- * a part of it, because a revocation or a new approval would overwrite the whole allowance.
+ * Reads the allowances that the wallet has given to the offer's contracts. Leaves out every allowance that an unsettled
+ * participation needs, even in part, because a revocation or a new approval would overwrite all of it.
  */
 export async function readOpenApprovals(
   client: Causeway,

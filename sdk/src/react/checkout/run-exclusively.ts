@@ -13,8 +13,8 @@ type Work<Result> = (onSend: (answer: Promise<unknown>) => void) => Promise<Resu
 
 /**
  * Runs `start` while holding the lock `name`. Throws `purchase_elsewhere` if another page in this browser, or another
- * component on this page, holds the lock. A wallet prompt can still be open when `start` ends, so the lock is released
- * only after the owner has answered the prompt.
+ * component on this page, holds the lock. If a wallet prompt is still open when `start` ends, keeps the lock until the
+ * owner has answered.
  */
 export async function runExclusively<Result>(name: string, start: Work<Result>): Promise<Result> {
   const work = async () => {
@@ -41,8 +41,8 @@ export async function runExclusively<Result>(name: string, start: Work<Result>):
 }
 
 /**
- * Runs the work under a lease in local storage, for browsers and pages in which `navigator.locks` is not available. If
- * the page is closed, the lease expires within `LEASE_MS`. If local storage is blocked, the work runs without a lease.
+ * Runs the work under a lease in local storage, for pages without `navigator.locks`. If the page is closed, the lease
+ * expires within `LEASE_MS`. If local storage is blocked, the work runs without a lease.
  */
 async function runWithLease<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
   const owner = crypto.randomUUID();

@@ -27,19 +27,19 @@ const APPROVAL_HASH = /^(0x[0-9a-f]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/i;
 const CHANGED = 'causeway.sale';
 
 /**
- * Returns the purchases that this user recorded in this browser, and functions that record or remove a purchase. Record
- * a purchase before the wallet opens, because the user may leave the page and approve the purchase afterwards. Each
- * purchase is a separate item in the storage, so that pages never overwrite each other's purchases.
+ * Returns the purchases that this user recorded in this browser, and functions to record or remove one. Record a
+ * purchase before the wallet opens, because the user may leave the page and approve the purchase afterwards. Each
+ * purchase is a separate item in local storage, so that pages never overwrite each other's purchases.
  *
- * `lock` is the name of the lock that lets only one page at a time run a purchase of this offer. It is undefined until
- * the session is known.
+ * Hold the lock named `lock` while you run a purchase, so that only one page at a time buys from this offer. The name
+ * is undefined until the session is known.
  */
 export function useUnfinishedSales(offerId: string) {
   const { status, user } = useSession();
   const { connected } = useCausewayContext();
   const prefixOf = (userId: string) => `causeway.sale.${userId}.${offerId}.`;
-  // If the user's id is not known, for example because the app's server did not respond, the purchase is stored under a
-  // prefix that all unknown users share. A purchase under this prefix is read only if its wallet is connected.
+  // If the user's id is unknown, for example because the app's server did not respond, purchases are stored under a
+  // prefix that all such users share. They are read only while their wallet is connected.
   const shared = prefixOf('');
   const own = status === 'loading' ? undefined : prefixOf(user?.id ?? '');
   const isConnected = ({ wallet }: UnfinishedSale) =>
@@ -65,8 +65,8 @@ export function useUnfinishedSales(offerId: string) {
     dispatchEvent(new Event(CHANGED));
   };
   const record = (sale: UnfinishedSale) => {
-    // A new approval replaces the allowance. Earlier purchases that relied on the old allowance cannot be resumed if
-    // their approval is unknown, so their records are removed.
+    // The new approval replaces the allowance. Earlier purchases from the same allowance that have no approval hash can
+    // no longer be resumed, so their records are removed.
     if (sale.approvalHash !== null)
       for (const one of read())
         if (one.approvalHash === null && isSameAccount(one, sale)) write(one.id, null);
@@ -85,9 +85,9 @@ export function isSameAccount(a: UnfinishedSale, b: UnfinishedSale): boolean {
 }
 
 /**
- * Returns a recorded purchase that can be finished. Either its approval is known, or the connected wallet started the
- * purchase and has an open approval that covers it. Ignores approvals without a recorded purchase, because this browser
- * does not know what they are for.
+ * Returns a recorded purchase that can be finished, preferably one whose approval is known. Otherwise, the connected
+ * wallet must have started the purchase and have an open approval that covers it. Ignores approvals without a recorded
+ * purchase, because this browser does not know what they are for.
  */
 export function findUnfinishedSale(
   recorded: readonly UnfinishedSale[],
@@ -109,8 +109,8 @@ export function findApproved(recorded: readonly UnfinishedSale[]): UnfinishedSal
 }
 
 /**
- * Returns the stored record of a purchase. If only the page's own copy has the approval, returns the copy. Returns
- * undefined if there is no record and the copy has no approval.
+ * Returns the stored record of a purchase or, if only the page's own copy (`known`) has the approval, that copy.
+ * Returns undefined if there is no record and the copy has no approval.
  */
 export function findLatest(
   recorded: readonly UnfinishedSale[],

@@ -137,8 +137,8 @@ export function useFundSwap({ offer, onDone }: UseFundSwapOptions): FundSwapStat
     run.start(async (flows, options) => {
       const { runExclusively, swapLock } = await loadParts();
       const order = { offer, chain, wallet, assetId, ...terms };
-      // Runs one swap at a time. Otherwise, the user could confirm this swap and also a prompt that is still open from
-      // another page or an earlier visit, and pay twice.
+      // Runs one swap at a time. Otherwise, the user could pay twice, by confirming this swap and also a prompt that is
+      // still open from another page or an earlier visit.
       const result = await runExclusively(swapLock(wallet), (onSend) =>
         flows.swapFund(causeway, order, { ...options, onSend }),
       );

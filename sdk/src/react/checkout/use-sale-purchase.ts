@@ -64,8 +64,8 @@ export function useSalePurchase(input: Input) {
   // The record of the last purchase. It exists only while the purchase can be resumed.
   const failed = attempt && findLatest(recorded.sales, attempt.purchase);
   const { state } = run;
-  // True if another tab was running the purchase and the record of the purchase is now gone. The other tab has then
-  // finished or discarded the purchase.
+  // True if another tab was running the purchase and its record is now gone: the other tab has finished or discarded
+  // it.
   const isClosed =
     state.step === 'failed' &&
     codeOf(state.error) === 'purchase_elsewhere' &&

@@ -79,7 +79,7 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
    */
   resume(): void;
   /**
-   * Forgets `unfinished`. Its approval stays on chain unless `work` revokes it. `work`, if given, runs first. If the
+   * Runs `work`, if given, and then forgets `unfinished`. Its approval stays on chain unless `work` revokes it. If the
    * service already has the purchase, skips `work` and sets `participation`. Rejects if another tab is running the
    * purchase.
    */

@@ -67,15 +67,15 @@ export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) 
         notify(onDone, result);
         return result;
       } catch (error) {
-        // In the `confirming` phase, the order was already sent, so the next attempt needs a new one. In earlier
-        // phases, the next attempt reuses the order, because the service rejects a second order until the first one
-        // expires.
+        // If the flow failed while `confirming`, the order was already sent, so the next attempt needs a new one. After
+        // an earlier failure, the next attempt reuses the order, because the service rejects a second order until the
+        // first one expires.
         if ((error as { phase?: unknown }).phase === 'confirming') openOrder.current = null;
         throw error;
       }
     });
   };
-  // Repeats the purchase with the terms that the user has confirmed. After a failure, the screen shows no newer quote.
+  // Repeats the purchase on the terms that the user confirmed, because the page has shown no newer quote since.
   const retry = () => last.current && buy(last.current);
   return { run, order, buy, retry };
 }

@@ -1,5 +1,6 @@
 /**
- * Returns null if the item does not exist, or if the browser blocks local storage. Callers must work without the item.
+ * Reads an item from local storage. Returns null if it does not exist or if the browser blocks local storage, so
+ * callers must work without it.
  */
 export function readItem(key: string): string | null {
   try {

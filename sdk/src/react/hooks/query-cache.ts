@@ -30,10 +30,7 @@ export type QueryCache = {
   /** Loads missing or stale data, and then polls at the interval. Stops when the last subscriber leaves. */
   subscribe(query: Query<unknown>, pollIntervalMs: number | undefined, notify: () => void): () => void;
   refresh(query: Query<unknown>): Promise<void>;
-  /**
-   * Reloads the matching queries. A query with subscribers is reloaded immediately. Any other query is reloaded on its
-   * next use.
-   */
+  /** Reloads the matching queries: immediately if they have subscribers, otherwise on their next use. */
   invalidate(matches: (key: string) => boolean): void;
   /**
    * Sets whether the event stream is live. While it is live, a query is polled less often if events report all its
@@ -93,8 +90,8 @@ export function createQueryCache(client: Causeway, preloaded: Preloaded = {}): Q
       if (entry === undefined || entry.state.data !== undefined) continue;
       entry.settledAt = Date.now();
       entry.state = state;
-      // Notifies subscribers later. Components call `seed` while they render, and React does not allow updates to other
-      // components during a render.
+      // Notifies subscribers after the render. Components call `seed` while they render, and React does not allow
+      // updates to other components at that time.
       queueMicrotask(() => setState(entry, entry.state));
     }
   };
@@ -200,8 +197,8 @@ function isStale({ settledAt }: Entry): boolean {
 }
 
 /**
- * Returns the poll interval to use while the event stream is live. It may be longer if events report every change to
- * the query's result.
+ * Returns the poll interval to use while the event stream is live. If events report every change to the query's result,
+ * it is at least `LIVE_POLL_INTERVAL_MS`.
  */
 export function liveIntervalMs(key: string, wantedMs: number): number {
   return isCovered(key) ? Math.max(wantedMs, LIVE_POLL_INTERVAL_MS) : wantedMs;

@@ -7,9 +7,9 @@ import type { Check, Eligibility } from '../../wire.ts';
 const RESOLVED_BY_CHECKOUT: ReadonlySet<Check['code']> = new Set(['wallet_proof', 'allow_list']);
 
 /**
- * Returns an option's failed checks that the user cannot resolve in the checklist: first rejections, then checks that
- * belong to no requirement, such as the check of the user's country. Omits the check of the offer's dates, because
- * users can meet the requirements before the offer opens.
+ * Returns an option's failed checks that the user cannot resolve in the checklist. Rejections come first, then checks
+ * that belong to no requirement, such as the check of the user's country. Leaves out that the offer is not open yet,
+ * because users can meet the requirements before it opens.
  */
 export function blockersOf(eligibility: Eligibility | undefined, optionId: string): Check[] {
   const option = eligibility?.options.find(({ offer_option_id }) => offer_option_id === optionId);

@@ -63,7 +63,7 @@ export function RequirementsChecklist(props: RequirementsChecklistProps) {
     rows?.some(({ requirement }) => requirement.type === 'whitelisted_wallet') ?? false;
   const isBlocked = isFinal(blockers);
   // The notice shows only the blockers that belong to no requirement, because each rejected requirement shows its own
-  // reason. If every blocker belongs to a requirement, the notice shows the first one.
+  // reason. If there are no such blockers, the notice shows the first blocker.
   const general = blockers.filter(({ requirement_id }) => requirement_id === null);
   const shown = general.length > 0 ? general : blockers.slice(0, 1);
   const groups = groupsOf(rows ?? []);
@@ -189,8 +189,7 @@ function Row(props: RowProps) {
   const isUnknownCountry = requirement.type === 'jurisdiction' && status.kyc_reset === false;
   const [tone, label] = STATUS_LABELS[isUnknownCountry ? 'not_started' : status.status];
   const reason = REQUIREMENT_LABELS[requirement.type][1];
-  // A step that is in progress or rejected is shown even if its row is not open, so that the user can read why they
-  // must wait or why it was rejected.
+  // A step that is in progress or rejected is shown even if its row is closed, so that the user can read why.
   const isShown = isOpen || status.status === 'in_progress' || status.status === 'rejected';
   const canOpen = !isShown && !isBlocked && isOpenable(props.row);
   const stepId = useId();
