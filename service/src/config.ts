@@ -81,7 +81,10 @@ export type Config = {
   webhookAllowCidrs: string[] | null;
   /** The URL of the proxy that webhooks pass through. Null = none. */
   webhookProxy: string | null;
-  /** The command line for the audit log. `…` replaces every argument other than the first two, option names and ids. */
+  /**
+   * The command line for the audit log. Shows the first two arguments, option names and ids, and `…` in place of all
+   * others.
+   */
   commandName?: string;
   rateLimits: 'memory' | 'postgres' | 'redis';
   redisUrl: string | null;
@@ -106,11 +109,11 @@ export type Config = {
   /** The key of the `supplier` role on chains for which `roleKeys` has no `supplier` key. Null = none. */
   supplierKey: OperatorKey | null;
   /**
-   * The key of every EVM role that has no key in `roleKeys`, except the `supplier` role. Null = this process does not
-   * act in these roles.
+   * The default key of EVM roles without a key in `roleKeys`, except `supplier`. Null = this process does not act in
+   * these roles.
    */
   operatorKey: OperatorKey | null;
-  /** The key of every Solana role that has no key in `roleKeys`. Null = this process does not act in these roles. */
+  /** The default key of Solana roles without a key in `roleKeys`. Null = this process does not act in these roles. */
   solanaKey: OperatorKey | null;
   /** Keys for single roles, each on one chain or on all EVM chains. */
   roleKeys: RoleKey[];
@@ -190,7 +193,7 @@ export function inspectConfig(env: Environment = process.env): { config: Config;
 
 /**
  * Reads a command's configuration, which may lack settings that a node requires. Creates no secret, because the nodes
- * could not unseal data that was sealed with a new secret.
+ * could not unseal what the command sealed with it.
  */
 export function loadCommandConfig(env: Environment = process.env): Config {
   const source = openSource(env, env.CAUSEWAY_PROFILE === 'production', 'command');

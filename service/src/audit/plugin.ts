@@ -9,17 +9,16 @@ import { HASH_BYTES, TILE_WIDTH } from './tree.ts';
 
 const FULL_TILE_CACHE = 'public, max-age=31536000, immutable';
 /**
- * Partial tiles may be cached only briefly. A restored backup may lack the newest entries, and new entries then reuse
- * their positions. A partial tile from before the restore would contradict the new checkpoint.
+ * Partial tiles are cached only briefly, because restoring a backup can change them. The backup may lack the newest
+ * entries, and new entries then take their positions. An older copy of the tile would contradict the new checkpoint.
  */
 const PARTIAL_TILE_CACHE = 'public, max-age=60';
 
 type Parts = Pick<Context, 'db' | 'securityHeaders' | 'limiter' | 'config'>;
 
 /**
- * Serves the newest checkpoint and the hashes of the tree to everyone (C2SP tlog-tiles). Anyone can keep copies. We
- * cannot change those copies, so they reveal whether the log was rewritten. Entries are not public, so there are no
- * entry bundles.
+ * Publishes the newest checkpoint and the tree's hashes (C2SP tlog-tiles). Anyone can keep copies, which reveal whether
+ * the log is rewritten later. Serves no entry bundles, because entries are not public.
  */
 export function auditPlugin(ctx: Parts) {
   const config = { access: { who: 'public' as const } };

@@ -13,17 +13,18 @@ import { findProblem } from './verify.ts';
 const DAY_MS = 86_400_000;
 const BATCH_SIZE = 2_000;
 /**
- * The maximum number of entries that a step deletes, if there are enough checkpoints. Each step holds the sealing lock.
+ * A step deletes at most this many entries, unless the next checkpoint is further away. Each step holds the sealing
+ * lock, so it must not take long.
  */
 const MAX_STEP_ENTRIES = 100_000;
 
 type Parts = Pick<Context, 'db' | 'clock' | 'config' | 'sealing'>;
 
 /**
- * Deletes entries older than `AUDIT_RETENTION_DAYS`, in steps that each end at a signed checkpoint. Verifies the
- * entries of a step first. Throws if someone has changed an entry, because changed entries are evidence. Also throws if
- * a checkpoint is old enough, but an entry before it is not: the chain proves the times of entries, but nothing proves
- * the time of a checkpoint.
+ * Deletes entries older than `AUDIT_RETENTION_DAYS` in steps. Each step ends at a signed checkpoint and verifies its
+ * entries before it deletes them. Throws if an entry was changed, because changed entries are evidence. Also throws if
+ * a checkpoint is old enough but an entry before it is not: the chain protects the times of entries, but nothing
+ * protects the time of a checkpoint.
  */
 export async function deleteOldAuditEntries(ctx: Parts, maxStepEntries = MAX_STEP_ENTRIES): Promise<void> {
   const { clock, config, sealing } = ctx;

@@ -89,9 +89,9 @@ export async function findTreeCheckpoint(db: Db): Promise<Checkpoint | undefined
 }
 
 /**
- * Finds the checkpoint up to which entries can be deleted. A candidate is after `start`, is older than `before`, and
- * does not cover the whole log. Returns the newest candidate that covers at most `max` entries after `start`. If every
- * candidate covers more entries, returns the oldest candidate.
+ * Finds the checkpoint up to which entries can be deleted. Considers checkpoints after `start` that are older than
+ * `before` and do not cover the whole log. Returns the newest one that covers at most `max` entries after `start`, or
+ * the oldest one if all cover more.
  */
 export async function findCheckpointBefore(
   db: Db,
@@ -130,7 +130,7 @@ export async function deleteBeforeStart(db: Db, size: bigint): Promise<void> {
 
 /**
  * Returns the first `limit` checkpoints that cover more than `after` entries. Two checkpoints can have the same size.
- * If `limit` would separate them, returns both, one more than `limit`.
+ * If the last one and the next one do, returns the next one too, so that they are not separated.
  */
 export async function listCheckpoints(db: Db, after: bigint, limit: number): Promise<StoredCheckpoint[]> {
   const { rows } = await sql<StoredCheckpoint>`select size, note, tree from audit_checkpoints

@@ -81,8 +81,8 @@ export async function extendTree(
 }
 
 /**
- * Appends new hashes to the stored tiles. For each level, `parts` has the hashes that follow those of a tree with
- * `size` leaves. Skips hashes that are already stored. Throws an error if a stored hash differs.
+ * Appends hashes to the stored tiles. `parts` has the hashes to add to a tree with `size` leaves, grouped by tile.
+ * Skips hashes that are already stored. Throws an error if a stored hash differs from the one in `parts`.
  */
 async function addToTiles(tx: Db, size: number, parts: readonly Tile[]): Promise<void> {
   const stored = await readTiles(tx, parts);

@@ -75,8 +75,8 @@ export function splitHashes(hashes: Buffer): Buffer[] {
 }
 
 /**
- * Collects the hashes that are added to a tree of `size` leaves, grouped by tile. If some hashes of a tile are already
- * stored, `take` returns only the new hashes of that tile.
+ * Collects the hashes added to a tree that starts with `size` leaves. `take` returns those added since its last call,
+ * grouped by tile. A tile that already had hashes contains only the new ones.
  */
 export function collectTiles(size: number): { onTileHash: OnTileHash; take(): Tile[] } {
   let tiles: (TileId & { parts: Buffer[] })[] = [];
@@ -100,14 +100,14 @@ export function collectTiles(size: number): { onTileHash: OnTileHash; take(): Ti
 
 const LEAF_PREFIX = Buffer.from([0]);
 /**
- * The length of the key plus the eight bytes of a position. Every input has this length, so a plain hash of the key and
- * the position is a pseudorandom function.
+ * The length of the input of the salt's hash: the key, then eight bytes for the position. All inputs have the same
+ * length, so a plain hash is a pseudorandom function.
  */
 const SALT_INPUT_BYTES = HASH_BYTES + 8;
 
 /**
- * Returns the salt of an entry. Without a salt, the hash of an entry would confirm a guess about the entry, for example
- * that a user was put on hold. The salt of one entry reveals nothing about other salts.
+ * Returns the salt of an entry. Without it, anyone could use the entry's public hash to confirm a guess about the
+ * entry, for example that a user was put on hold. Knowing one entry's salt reveals nothing about the others.
  */
 export function saltOf(key: Buffer, position: bigint): Buffer {
   const bytes = Buffer.allocUnsafe(SALT_INPUT_BYTES);

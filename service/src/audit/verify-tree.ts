@@ -16,8 +16,8 @@ import {
 const TILE_BATCH_SIZE = 64;
 
 /**
- * Recomputes the tree of the log and compares its hashes with the stored tiles. Entries up to `start` have been
- * deleted, so their leaves come from the tiles. A forged leaf would still be found: it would change the root, which
+ * Returns a verifier that recomputes the tree of the log and compares it with the stored tiles. Entries up to `start`
+ * have been deleted, so their leaves are read from the tiles. A forged leaf is still found: it changes the root, which
  * must match the signed checkpoints.
  */
 export async function createTreeVerifier(db: Db, start: number) {
@@ -52,8 +52,7 @@ export async function createTreeVerifier(db: Db, start: number) {
       if (tree.size < known) appendLeaf(tree, leaf, onTileHash);
     problem ??= await compareTiles();
   }
-  // If entries were deleted but no tile is stored, the leaves of these entries are unknown and there is no tree to
-  // verify.
+  // If entries were deleted but no tile is stored, their leaves are unknown, so there is no tree to verify.
   const hasTree = stored > 0 || start === 0;
   if (hasTree && tree.size < start)
     problem ??= `the tiles lack ${start - tree.size} entries that were deleted`;
@@ -63,8 +62,8 @@ export async function createTreeVerifier(db: Db, start: number) {
       if (hasTree) appendLeaf(tree, hashTreeLeaf(key, position, leafHash), onTileHash);
     },
     /**
-     * Returns whether `hash` is the root of the tree so far. If so, `end` will require tiles for at least these
-     * entries.
+     * Returns whether `hash` is the root of the tree so far. If it is, `end` later requires the stored tiles to cover
+     * at least these entries.
      */
     matches: (hash: Buffer): boolean => {
       if (tree.size === 0 || !rootOf(tree).equals(hash)) return false;

@@ -22,11 +22,13 @@ export type Verification = { start: bigint; entries: bigint; checkpoints: number
 type Parts = Pick<Context, 'db' | 'sealing'>;
 
 /**
- * Recomputes the chain and the tree from the start of the log. Compares them with the tiles, with every checkpoint in
- * the database, and with the `kept` checkpoints, which were stored elsewhere. Reports the first entry that was changed,
- * removed or inserted. Skips checkpoints from before the start, because they prove nothing about the remaining entries.
- * Only a kept checkpoint reveals that the database was rolled back, or that the log was rewritten and its checkpoints
- * removed.
+ * Recomputes the chain and the tree from the start of the log. Compares them with the tiles, the checkpoints in the
+ * database and the `kept` checkpoints, which were stored elsewhere. Reports the first problem, such as a changed,
+ * removed or inserted entry. Skips checkpoints from before the start, because they prove nothing about the remaining
+ * entries.
+ *
+ * Without kept checkpoints, it cannot tell that the database was rolled back, or that the log was rewritten and its
+ * checkpoints removed.
  */
 export async function verifyAuditLog(
   { db, sealing }: Parts,
@@ -99,7 +101,7 @@ type Claim = Checkpoint & { isCheckpoint: boolean; isTree: boolean };
 
 /**
  * Yields the proven states of the log, ordered by size: the checkpoints in the database, the kept checkpoints, and the
- * state at the time each older key was replaced. Yields null for a checkpoint without a valid signature.
+ * state when each older key was replaced. Yields null in place of a checkpoint without a valid signature.
  */
 async function* readClaims(
   db: Db,
@@ -130,7 +132,8 @@ async function* readClaims(
 }
 
 /**
- * Returns what is wrong with `entry`, which should follow the entry at position `before`, or null if nothing is wrong.
+ * Checks whether `entry` is unchanged and follows the entry at position `before`, whose chain hash is `chain`. Returns
+ * the problem, or null if there is none.
  */
 export function findProblem(entry: SealedEntry, before: bigint, chain: Buffer): string | null {
   const { position, leaf_hash, chain_hash } = entry;

@@ -9,15 +9,15 @@ export type ChainFacts = {
   /** The number of blocks, including its own, after which a transaction is settled. */
   confirmations: number;
   /**
-   * The number of blocks after which a commit can be refunded. If a commit were refunded earlier, a reorganization
-   * could still undo the commit. A first-generation fund would then pay the refund from the user's other commits. Test
-   * chains use 1, because embedded chains mine only on demand.
+   * A commit can be refunded only after this many blocks. Before that, a reorganization could undo the commit, and a
+   * first-generation fund would pay the refund from the user's other commits. Test chains use 1, because embedded
+   * chains mine only on demand.
    */
   refundDepth: number;
   /**
-   * Whether to use the node's `safe` and `finalized` tags instead of `confirmations` and `refundDepth`. Those numbers
-   * then apply only to nodes without the tags. Test chains do not use the tags, because embedded chains mine only on
-   * demand.
+   * Whether to use the node's `safe` and `finalized` tags instead of `confirmations` and `refundDepth`. If true, those
+   * numbers apply only to nodes that do not support the tags. Test chains do not use the tags, because embedded chains
+   * mine only on demand.
    */
   finalityTags: boolean;
   explorer: string;

@@ -28,8 +28,8 @@ export type ChainsOptions = {
    */
   freshnessMs?: number | null;
   /**
-   * Returns the current time in milliseconds since the epoch, which the timestamps of head blocks are compared with.
-   * Default: real time.
+   * Returns the current time in milliseconds since the epoch, for judging the timestamps of head blocks. Default: real
+   * time.
    */
   now?: () => number;
 };

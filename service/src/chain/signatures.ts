@@ -25,8 +25,8 @@ export type SignerKind = 'key' | 'contract';
 
 export type Signatures = {
   /**
-   * Returns what kind of signer signed the text for the address, or null if the owner of the address did not sign it.
-   * Throws an upstream `ApiError` if no RPC node answers.
+   * Checks whether the owner of the address signed the text. Returns the kind of signer, or null if the owner did not
+   * sign. Throws an upstream `ApiError` if no RPC node answers.
    */
   check(signed: Signed): Promise<SignerKind | null>;
   /** Returns a `Signatures` that uses other chain clients, such as a partner's. */

@@ -5,8 +5,8 @@ const PREFIX = 'CAUSEWAY_';
 const OWN_NAMES = Object.keys(SETTINGS).filter((name) => name.startsWith(PREFIX));
 
 /**
- * Finds variables that look like settings but are unknown. A name close to that of a known `CAUSEWAY_` setting is a
- * problem, because the misspelled setting would silently keep its default. Other unknown `CAUSEWAY_` names get only a
+ * Finds environment variables that look like settings but are not. A name close to that of a `CAUSEWAY_` setting is a
+ * problem: it is probably a typo, and the setting would silently keep its default. Other `CAUSEWAY_` names get only a
  * warning, because orchestrators inject variables with this prefix.
  */
 export function checkNames(env: Environment): { problems: string[]; warnings: string[] } {

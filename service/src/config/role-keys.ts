@@ -9,9 +9,10 @@ import type { Source } from './read.ts';
 const SETTING = 'OPERATOR_KEYS_FILE';
 
 /**
- * Reads `OPERATOR_KEYS_FILE`, a JSON object. Each member is either a role, for all EVM chains, or a chain that contains
- * roles. Each role specifies a key file or a KMS key. If only other nodes have the key, the role specifies the key's
- * address instead. The JSON file itself holds no secrets. If the file is invalid, the process does not start.
+ * Reads `OPERATOR_KEYS_FILE`, a JSON object that assigns keys to roles. A role at the top level applies to all EVM
+ * chains. A role inside a chain applies to that chain. Each role specifies a key file or a KMS key, or just the key's
+ * address if only other nodes have the key. The JSON file itself holds no secrets. If the file is invalid, the process
+ * does not start.
  */
 export function readRoleKeys(source: Source): RoleKey[] {
   const file = source.read(SETTING);

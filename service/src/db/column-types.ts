@@ -23,8 +23,9 @@ function keepText(text: string): string {
 const readArray: (text: string) => (string | null)[] = pg.types.getTypeParser(TEXT_ARRAY, 'text');
 
 /**
- * Splits the text form of an array. Splits at the commas if the array has one dimension, no quotes and no nulls, as
- * most arrays do. Other arrays need `pg`'s parser, which reads character by character and would slow down token checks.
+ * Splits the text form of an array. Most arrays have one dimension, no quotes and no nulls, so splitting at the commas
+ * is enough. Other arrays need `pg`'s parser. It reads character by character and would slow down token checks if it
+ * were used for all arrays.
  */
 export function splitArray(text: string): (string | null)[] {
   if (text === '{}') return [];

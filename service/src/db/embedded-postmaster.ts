@@ -28,7 +28,8 @@ export async function findHolder(clusterDir: string): Promise<Holder> {
   const found =
     process.platform === 'linux' ? await inspectLinux(pid, clusterDir) : await inspectPs(pid, clusterDir);
   if (!found) return { kind: 'unrelated', pid };
-  // A process whose parent has died gets a new parent. So if the starter is still the parent, the starter is alive.
+  // If the process that started the server is still its parent, that process is alive: when a parent dies, its children
+  // get a new parent.
   const starter = Number(/causeway\.owner=(\d+)/.exec(found.command)?.[1]);
   return { kind: 'server', pid, owner: starter === found.parent ? starter : undefined };
 }
@@ -107,9 +108,9 @@ async function stopServer(pid: number, clusterDir: string): Promise<void> {
 }
 
 /**
- * Replaces the unrelated pid in the lock files with our pid. PostgreSQL refuses to start while any process with the pid
- * in the lock file is alive. The only exception is its own parent process, which is this process. The rest of each file
- * is kept: it tells the new server in which shared memory to look for surviving processes.
+ * Replaces the pid of an unrelated process in the lock files with our own. PostgreSQL refuses to start while a process
+ * with the pid in its lock file is alive. It makes an exception for its parent process, which is this process. Keeps
+ * the rest of each file, which tells the new server in which shared memory to look for surviving processes.
  */
 async function takeOverLocks(clusterDir: string, unrelatedPid: number): Promise<void> {
   for (const name of ['postmaster.pid', `${SOCKET_NAME}.lock`]) {

@@ -110,8 +110,8 @@ function guardServer(child: ChildProcess, exited: Promise<void>, cluster: Cluste
     detached: true,
     ...cluster.user,
   });
-  // Ignores a guard that cannot start. Without a guard, if this process dies, the server keeps running until the
-  // service starts again and stops it.
+  // Runs without a guard if it cannot start. If this process then dies, the server keeps running until the service
+  // starts again and stops it.
   guard.on('error', () => undefined);
   guard.stdin?.on('error', () => undefined);
   guard.unref();

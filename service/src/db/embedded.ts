@@ -84,9 +84,9 @@ async function startServer(cluster: Cluster, log: (message: string) => void): Pr
     await releaseCluster(cluster.dir, log);
     const result = await launchServer(cluster, log);
     if ('server' in result) return result.server;
-    // Retries after two kinds of failures. If another process is starting the server, the next call to `releaseCluster`
-    // throws an error about that process. If processes of a killed server still hold its shared memory, they will exit
-    // soon.
+    // Retries if something still holds the folder. If another process is starting the server, the next call to
+    // `releaseCluster` throws an error about that process. If processes of a killed server still hold its shared
+    // memory, they will exit soon.
     const isHeld = /lock file "[^"]*" (already exists|is empty)|pre-existing shared memory/.test(
       result.failure,
     );

@@ -27,8 +27,8 @@ export function openHosts(url: string): Hosts {
     },
     confirm: (client, connectedUrl) => {
       urlOf.set(client, connectedUrl);
-      // If `advance` moved on to another host while this client was connecting, this client's host must not become the
-      // primary.
+      // If `advance` moved on to another host while this client was connecting, this client's host must not replace the
+      // known primary.
       if (primary === undefined || at(current) === connectedUrl) primary = connectedUrl;
     },
     isCurrent: (client) => urlOf.get(client) === primary,

@@ -91,11 +91,11 @@ export const MISSING_SECRET =
   'lacks a secret that data in this database is still sealed with; list that secret again after the current one, and run `causeway keys rotate` before you remove it';
 
 /**
- * How the configured secrets relate to the recorded secrets, which data may be sealed with:
+ * How the configured secrets relate to the recorded ones. Data may be sealed with any recorded secret.
  * - `in use`: all recorded secrets are configured, and the newest configured secret is recorded.
  * - `not used yet`: all recorded secrets are configured, but the newest configured secret is not recorded.
  * - `incomplete`: some recorded secrets are configured and some are not.
- * - `unknown`: other secrets are recorded, but none of the configured ones.
+ * - `unknown`: secrets are recorded, but none of them is configured.
  */
 export type SecretStanding = 'in use' | 'incomplete' | 'unknown' | 'not used yet';
 

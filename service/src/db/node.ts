@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /**
- * A running node holds the shared advisory lock (NODE_LOCK_CLASS, node id) on its listening connection. PostgreSQL
- * releases the lock as soon as the node is gone.
+ * The class of the locks that show which nodes are running. Each node holds the shared advisory lock (NODE_LOCK_CLASS,
+ * node id) on its listening connection. PostgreSQL releases the lock as soon as the node is gone.
  */
 export const NODE_LOCK_CLASS = 0x6361;
 

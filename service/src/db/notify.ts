@@ -11,9 +11,9 @@ type NotifyingConnection = DatabaseConnection & { notifications?: Map<string, No
 
 /**
  * Notifies the listeners of a channel once the transaction has committed. Outside a transaction, notifies them
- * immediately. The transaction itself does not contain NOTIFY: PostgreSQL would then hold a global lock until the
- * commit is on disk, so transactions would commit one at a time. A crash right after the commit loses the notification,
- * so every listener must also poll.
+ * immediately. NOTIFY is not part of the transaction: PostgreSQL would hold a global lock until the commit is on disk,
+ * so transactions would commit one at a time. A crash right after the commit loses the notification, so every listener
+ * must also poll.
  */
 export async function notifyAfterCommit(db: Kysely<Database>, channel: string, payload = ''): Promise<void> {
   await db.getExecutor().provideConnection(async (connection: NotifyingConnection) => {
@@ -32,8 +32,8 @@ type Notifier = {
 };
 
 /**
- * Returns a notifier. While a statement is running, the notifier collects further notifications. It then sends all of
- * them in one statement. This makes notifications cheap on a busy node.
+ * Returns a notifier. While one statement is running, the notifier collects further notifications, and then sends all
+ * of them in the next statement. This makes notifications cheap on a busy node.
  */
 export function createNotifier(pool: Pick<pg.Pool, 'query'>): Notifier {
   const waiting = new Map<string, Notification>();

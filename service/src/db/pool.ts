@@ -53,8 +53,8 @@ export interface OpenPool {
   /** The number of callers waiting for a connection. */
   waiting(): number;
   /**
-   * Returns whether a group (a partner or `ANONYMOUS`) has so many statements waiting for a connection that it should
-   * not add more.
+   * Returns whether a group (a partner or `ANONYMOUS`) should add no more statements, because too many of its
+   * statements are waiting for a connection.
    */
   isBusy(group: string): boolean;
   close(): Promise<void>;

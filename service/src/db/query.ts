@@ -99,9 +99,9 @@ type Batch = {
 };
 
 /**
- * Returns a query that runs several statements. They are sent together and answered together. The server runs them in
- * order. If one fails, the server skips the later ones. The server enforces a timeout for each statement, and `pg`
- * enforces one for the whole batch.
+ * Returns a query that runs several statements in order. They are sent together and answered together. If one fails,
+ * the server skips the later ones. The server enforces a timeout for each statement, and `pg` enforces one for the
+ * whole batch.
  */
 function newBatch(queries: readonly NamedQuery[]): Batch {
   let finished = 0;

@@ -16,7 +16,8 @@ export interface ReportedStatuses {
 export interface StatusChecks {
   user_id: string;
   /**
-   * When the next check is due. `-infinity` after a fact about the user has changed: the check is then due immediately.
+   * When the next check is due. Set to `-infinity` when a fact about the user changes, so that the check is due
+   * immediately.
    */
   due_at: string;
 }

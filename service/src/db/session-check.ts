@@ -9,7 +9,7 @@ const PREPARED = { name: 'causeway_session_check', text: 'select 1' };
 
 /**
  * Returns a check that throws if a notification sent through the pool does not reach the listener, or if a prepared
- * statement is lost. Both happen behind a transaction pooler, such as PgBouncer in transaction mode.
+ * statement does not work. Both can happen behind a transaction pooler, such as PgBouncer in transaction mode.
  */
 export async function createSessionCheck(pool: pg.Pool, listener: Listener): Promise<() => Promise<void>> {
   const channel = `session_check_${randomBytes(8).toString('hex')}`;
@@ -34,8 +34,8 @@ export async function createSessionCheck(pool: pg.Pool, listener: Listener): Pro
 
 /**
  * Throws `ConfigError` if prepared statements or notifications do not work through these URLs, as behind a transaction
- * pooler. Runs before anything else uses the database, because a session lock taken through such a pooler would never
- * be released.
+ * pooler. Call it before anything else uses the database: a session lock taken through such a pooler would never be
+ * released.
  */
 export async function assertSessions(databaseUrl: string, listenUrl: string): Promise<void> {
   const { pool, close } = openPool(databaseUrl, { max: 2 });

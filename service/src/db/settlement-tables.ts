@@ -63,8 +63,8 @@ export interface OperatorKeys {
 }
 
 /**
- * The use of a key in one role on Solana. The key may sign from block height `first_height` onward. It was last in use
- * at block height `alive_height`.
+ * The use of a Solana key in one role. The key may sign from block height `first_height` on, or later if another key
+ * was started after it (see `readFirstHeight`). It was last in use at block height `alive_height`.
  */
 export interface OperatorKeyUses {
   chain: string;

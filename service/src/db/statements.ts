@@ -105,8 +105,8 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
     });
   };
   /**
-   * Makes the `calls`, then ends the transaction. Sends nothing if the transaction is empty, or if closing the broken
-   * connection will end it.
+   * Makes the `calls`, then ends the transaction. Sends nothing if the transaction is empty. Also sends no rollback on
+   * a broken connection, because closing the connection rolls the transaction back.
    */
   const end = async (text: 'commit' | 'rollback', calls: readonly string[]) => {
     const before = beginning;

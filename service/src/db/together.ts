@@ -5,8 +5,8 @@ import type { Database } from './tables.ts';
 export const TOGETHER = 'together';
 
 /**
- * A statement, and a function that turns its rows into a result or throws. If a function returns a step, its comment
- * describes what the step does when it runs.
+ * A statement, and a function that turns its rows into a result or throws. The comment of a function that returns a
+ * step describes what the step does when it runs.
  */
 export type Step<T> = { query: CompiledQuery; read(rows: unknown[]): T };
 

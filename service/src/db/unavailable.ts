@@ -1,8 +1,13 @@
 /**
- * SQLSTATE codes after which the same request may succeed later. 08: connection exceptions. 53: insufficient disk,
- * memory or connections. 57P01 to 57P05: the server ended or refused the session, for example at shutdown. 57014:
- * cancellation. 3D000: missing database. 25006: read-only standby after a failover. 40001: serialization failure.
- * 40P01: deadlock.
+ * SQLSTATE codes after which the same request may succeed later:
+ * - 08: connection exceptions.
+ * - 53: insufficient disk, memory or connections.
+ * - 57P01 to 57P05: the server ended or refused the session, for example at shutdown.
+ * - 57014: cancellation.
+ * - 3D000: missing database.
+ * - 25006: read-only standby after a failover.
+ * - 40001: serialization failure.
+ * - 40P01: deadlock.
  */
 const RETRYABLE_STATE = /^(08...|53...|57P0[1-5]|57014|3D000|25006|40001|40P01)$/;
 

@@ -20,14 +20,18 @@ export type SubmissionRequest = {
 };
 
 /**
- * The step that a caller takes next. The first caller gets `create` or `resend`, and sends an email. For a minute, the
- * other callers get `wait`, and send no email. If the first caller releases its claim, the minute ends early.
+ * What a caller does next about a form. The first caller gets `create` or `resend`, and makes the provider send an
+ * email. For a minute, all other callers get `wait`, and cause no email. If the first caller releases its claim, the
+ * minute ends early.
  */
 export type Claim = { step: 'create' | 'resend' | 'wait'; row: SubmissionRow; previousClaim: string };
 
 const RESEND_INTERVAL_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** How long the provider may take to respond to a request. After this time, a missing response counts as lost. */
+/**
+ * How long the reconciler ignores a new submission. If the provider has not responded by then, its response counts as
+ * lost.
+ */
 const RECONCILE_AFTER = '1 minute';
 
 /**

@@ -58,8 +58,8 @@ export function readDocusealWebhook(
 }
 
 /**
- * If a secret is configured, requires a valid signature and ignores the header, so that nobody can use the header to
- * bypass the signature. Otherwise requires the configured header.
+ * Checks whether a webhook is authentic. If a secret is configured, requires a valid signature and ignores the header,
+ * so that nobody can use the header to bypass the signature. Otherwise requires the configured header.
  */
 function isAuthentic(
   { webhookSecrets, webhookHeader }: Pick<DocumentSettings, 'webhookSecrets' | 'webhookHeader'>,

@@ -1,9 +1,7 @@
 import type { Db } from '../db/pool.ts';
 import { expireSubmissions } from './store.ts';
 
-/**
- * Expires the user's open forms. The law requires us to keep the record of signed forms, so `kept` lists that record.
- */
+/** Expires the user's open forms. `kept` describes the record of signed forms, which the law requires us to keep. */
 export async function eraseUser(
   tx: Db,
   userId: string,

@@ -31,8 +31,8 @@ export type Permission = { wallet: Hex; offer: Hex; nonce: bigint; deadline: big
 type PermissionDomain = { name: string; version: string; chainId: number; verifyingContract: Hex };
 
 /**
- * Returns whether the contract accepts permissions. Some contracts do not: they check a list kept by the issuer, such
- * as the token's own list, which permissions do not change.
+ * Checks whether a wallet can join the contract's list with a permission. Some contracts instead check a list kept by
+ * the issuer, such as the token's own list, which permissions do not change.
  */
 export function acceptsPermissions({ reader, memoize }: EvmChain, contract: Hex): Promise<boolean> {
   return memoize(`permissions ${contract}`, async () => {

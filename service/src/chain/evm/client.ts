@@ -19,10 +19,7 @@ export type EvmChain = {
 };
 
 const MAX_FRESHNESS_MS = 500;
-/**
- * How many blocks an endpoint may lag behind before other endpoints are preferred. `MIN_LAG_SECONDS` applies instead if
- * it allows a longer lag.
- */
+/** How many blocks an endpoint may lag behind before others are preferred. It may always lag by `MIN_LAG_SECONDS`. */
 const MAX_LAG_BLOCKS = 5;
 const MIN_LAG_SECONDS = 20;
 

@@ -5,8 +5,8 @@ import { callNode } from './node-call.ts';
 const DELEGATION_PREFIX = '0xef0100';
 
 /**
- * Returns `contract` if a contract is deployed at the address. Returns `none` for an EOA, even for one with a
- * delegation.
+ * Returns `contract` if a contract is deployed at the address. Returns `none` for an EOA, even if it delegates to a
+ * contract.
  */
 export async function readCode(chain: EvmChain, address: string): Promise<'none' | 'contract'> {
   const code = await callNode(chain, 'eth_getCode', [address, 'latest']);

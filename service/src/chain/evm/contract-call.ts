@@ -15,8 +15,8 @@ type View = 'view' | 'pure';
 type PreparedFunction = { abi: Abi; functionName: Hex; name: string };
 
 /**
- * Caches functions with their selectors, because hashing a function signature costs more than encoding the call.
- * Assumes that no view is overloaded.
+ * Caches each function with its selector, because computing the selector costs more than encoding the call. Assumes
+ * that no view is overloaded.
  */
 const preparedByAbi = new WeakMap<Abi, Map<string, PreparedFunction>>();
 

@@ -3,9 +3,10 @@ import type { Block } from './blocks.ts';
 import type { EvmChain } from './client.ts';
 
 /**
- * Three block numbers. A reorganization is unlikely to undo blocks up to `confirmed`, and cannot undo blocks up to
- * `final`. `released` is `final` or an older block. Code that must be certain that a transaction can no longer be mined
- * uses `released`.
+ * Three block numbers:
+ * - `confirmed`: a reorganization is unlikely to undo blocks up to this one.
+ * - `final`: blocks up to this one count as irreversible.
+ * - `released`: `final` or an older block. Use it, not `final`, to decide that a transaction can no longer be mined.
  */
 export type Finality = { confirmed: bigint; final: bigint; released: bigint };
 
@@ -16,9 +17,9 @@ export type Finality = { confirmed: bigint; final: bigint; released: bigint };
 const RELEASE_BLOCKS = 64;
 
 /**
- * Reads the `Finality` of the chain at `head`. On chains with finality tags, uses the node's `safe` and `finalized`
- * blocks. Counting blocks would not work for a rollup, because its parent chain settles its blocks. On other chains,
- * and if a node does not report these blocks, uses the depths in `chains.ts`.
+ * Reads the `Finality` of the chain at `head`. If the chain has finality tags, uses the node's `safe` and `finalized`
+ * blocks: counting blocks would not work for a rollup, because its parent chain settles its blocks. If the chain has no
+ * tags or the node does not report these blocks, counts blocks, using the depths in `chains.ts`.
  */
 export async function readFinality(
   { rpc, facts: { confirmations, refundDepth, finalityTags } }: EvmChain,

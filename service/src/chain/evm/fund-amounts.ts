@@ -18,8 +18,7 @@ const FUNCTIONS: ReadonlyMap<string, AbiFunction> = new Map(
 
 /**
  * Decodes a commit or a refund. Returns null for any other call, or if an amount cannot be determined. Also returns
- * null if the data is not in canonical ABI encoding, because another decoder could read other amounts from the same
- * data.
+ * null if the data is not in canonical ABI encoding, because another decoder could read different amounts from it.
  */
 export function readFundCall(data: Hex): FundCall | null {
   const item = FUNCTIONS.get(data.slice(0, 10).toLowerCase());
@@ -50,10 +49,10 @@ function decode(item: AbiFunction, data: Hex): readonly unknown[] | null {
 }
 
 /**
- * Reads the token and the amount of each row from the arguments of a call. In the first generation, the tokens are the
- * third argument and the amounts are the fourth, each a single value or a list. In the second generation, the first
- * argument is a row or a list of rows. A second-generation refund also has a second argument: the amounts to pay
- * instead of those in the rows.
+ * Reads the token and the amount of each row from the arguments of a call.
+ * - First generation: the third argument has the tokens and the fourth the amounts, each a single value or a list.
+ * - Second generation: the first argument is a row or a list of rows. A refund also has a second argument: the amounts
+ *   to pay instead of those in the rows.
  */
 function listRows([first, second, tokens, amounts]: readonly unknown[]): Identified[] {
   if (typeof first === 'object' && first !== null && !Array.isArray(first)) {

@@ -33,9 +33,11 @@ export function readAuthorized({ reader }: EvmChain, swap: Hex, wallet: Hex): Pr
 
 /**
  * Reads the stop mask of a contract of either generation. In the first generation, `stopped()` returns the mask. In the
- * second, `stopped()` returns a bool and `paused()` returns the mask. `status()` also reports whether the market behind
- * the contract is closed. Deployments order its words differently, so any nonzero word counts as closed. The words also
- * repeat the contract's own flags, so they count only if `stopped()` and `paused()` are both zero.
+ * second, `stopped()` returns a bool and `paused()` returns the mask.
+ *
+ * `status()` also reports whether the market behind the contract is closed. Deployments order its words differently, so
+ * any nonzero word counts as closed. The words also repeat the contract's own flags, so they count only if `stopped()`
+ * and `paused()` are both zero.
  */
 export async function readSwapStatus({ reader }: EvmChain, swap: Hex): Promise<SwapStatus> {
   const [stopped, swapLevel, paused, words] = await Promise.all([

@@ -28,8 +28,8 @@ export function createHead(maxAgeMs: number): Head {
     isFresh: (now) => now - observedAt <= maxAgeMs,
     id: () => id,
     observe: (block, sentAt) => {
-      // Ignores an outdated block: either a newer answer arrived first, or the node lags slightly. The answer for this
-      // block may be returned, but not cached.
+      // Ignores an outdated block: either a newer answer arrived first, or the node lags slightly. Answers for such a
+      // block are returned, but not cached.
       const isOlder = block.number < number && isRemembered(sentAt);
       if (isOlder || (block.number === number && sentAt < observedAt && block.id !== id)) return;
       number = block.number;

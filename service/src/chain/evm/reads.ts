@@ -13,7 +13,10 @@ import { createTurns } from './turns.ts';
 /** Reads contracts at the latest block. Throws `contract_not_found`, `contract_reverted` or an upstream error. */
 export type Reader = {
   read<T>(call: Call<T>): Promise<T>;
-  /** Bypasses the cache and does not join a read in flight. Use it for values that the caller may just have changed. */
+  /**
+   * Always reads anew: uses neither the cache nor a read in flight. Use it for values that the caller may just have
+   * changed.
+   */
   readNow<T>(call: Call<T>): Promise<T>;
   /**
    * Counts the calls to `read` in all lanes. `hits`: answered by the cache or by a read in flight. `misses`: sent to
@@ -63,10 +66,13 @@ const MAX_CACHED = 50_000;
 const UNCACHED_BURST = 40;
 
 /**
- * Creates a reader that saves calls to the node. Identical reads in flight share one answer, reads that arrive together
- * share one call, and answers are cached until the head block changes. While reads are rare, they bypass the cache, so
- * that a client that has just seen its transaction mined also sees the transaction's effect. Under load, a cached
- * answer is at most twice `freshnessMs` old.
+ * Creates a reader that makes as few calls to the node as possible:
+ * - Identical reads in flight share one answer.
+ * - Reads that arrive together share one call.
+ * - Answers are cached until the head block changes. Under load, a cached answer is at most twice `freshnessMs` old.
+ *
+ * While reads are rare, they bypass the cache, so that a client that has just seen its transaction mined also sees the
+ * transaction's effect.
  */
 export function createReader({ chain, rpc, multicall, freshnessMs }: ReaderOptions): Reader {
   const callAll = createCallAll(rpc, multicall);
@@ -229,7 +235,7 @@ function unwrap<T>(outcome: Outcome): Promise<T> {
   return 'error' in outcome ? Promise.reject(copyError(outcome.error)) : Promise.resolve(outcome.value as T);
 }
 
-// Many requests can get the same cached error. Each request gets a new error object with its own stack trace.
+// Gives each request its own error object and stack trace, because many requests can get the same cached error.
 function copyError({ code, details }: ApiError): ApiError {
   return new ApiError(code, details);
 }

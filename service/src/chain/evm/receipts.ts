@@ -14,7 +14,10 @@ export type Receipt = {
   logs: EventLog[];
 };
 
-/** Returns the same string for two receipts if they agree on the transaction, its block, its status and its events. */
+/**
+ * Returns a digest of the receipt. Two receipts have the same digest if they agree on the transaction, its block, its
+ * status and its events.
+ */
 export function digestReceipt({ transactionHash, blockHash, status, logs }: Receipt): string {
   const events = logs.map(({ address, topics, data }) => [address, ...topics, data]);
   return `${transactionHash} ${JSON.stringify([blockHash, status, events]).toLowerCase()}`;

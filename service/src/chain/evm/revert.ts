@@ -11,8 +11,8 @@ export function revertData(error: unknown): Hex | undefined {
       ? (error.data as { data?: unknown }).data
       : error.data;
   if (isHex(data)) return data;
-  // If there is no data, the message decides. Some nodes omit empty revert data, or report running out of gas under a
-  // different code.
+  // Without data, only the message shows whether the call reverted. Some nodes omit empty revert data, or report
+  // running out of gas under a different code than a revert.
   return /revert|invalid opcode|out of gas|stack|invalid jump/i.test(error.message) ? '0x' : undefined;
 }
 
@@ -28,9 +28,7 @@ export function describeRevert(data: Hex): string {
   }
 }
 
-/**
- * Returns the name of the error, for reasons that are stored. Omits the arguments, which may contain a wallet address.
- */
+/** Returns the name of the error, to be stored as a reason. Omits the arguments, which may contain a wallet address. */
 export function nameRevert(data: Hex): string {
   return describeRevert(data)
     .replace(/[(:].*| 0x.*/s, '')

@@ -166,7 +166,10 @@ export function encodeRoleProbe(role: 'commit' | 'remit', token: Hex, generation
 const IS_STOPPED = encodeErrorResult({ abi, errorName: 'IsStopped' });
 const UNAUTHORIZED = encodeErrorResult({ abi, errorName: 'Unauthorized' });
 
-/** Returns why the fund rejects every commit and remit, or null if the revert concerns only the rows of this call. */
+/**
+ * Checks whether the revert means that the fund rejects all calls like this one. Returns the reason, or null if the
+ * revert concerns only the rows of this call.
+ */
 export function fundBlockedReason(revert: Hex): 'fund_stopped' | 'role_missing' | null {
   if (revert.startsWith(IS_STOPPED)) return 'fund_stopped';
   return revert.startsWith(UNAUTHORIZED) ? 'role_missing' : null;

@@ -9,8 +9,8 @@ const ORDER = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25
 /** Half the order of secp256k1. EIP-2, and contracts that verify signatures, reject any `s` above it. */
 const HALF_ORDER = Buffer.from('7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0', 'hex');
 /**
- * libsecp256k1, called directly. The `recover` function of `tiny-secp256k1` does extra work: it decompresses the curve
- * point of r, and libsecp256k1 then decompresses the point again.
+ * libsecp256k1, called directly for speed. The `recover` function of `tiny-secp256k1` first decompresses the curve
+ * point of r, which libsecp256k1 then does again.
  */
 const secp256k1 = await loadSecp256k1();
 const MESSAGE_PREFIX = '\x19Ethereum Signed Message:\n';
@@ -23,8 +23,8 @@ export function hashText(text: string): Uint8Array {
 
 /**
  * Returns whether the key of `address` (lower case) signed `hash`. Accepts 65 bytes (r, s and v) or the compact 64
- * bytes of EIP-2098. Here v is 27 or 28, or 0 or 1 from some hardware wallets. Rejects malleable signatures with a high
- * s.
+ * bytes of EIP-2098. In the 65-byte form, v is 27 or 28; some hardware wallets use 0 or 1. Rejects signatures with a
+ * high s, which are malleable.
  */
 export function isSignedByKey(address: string, hash: Uint8Array, signature: Uint8Array): boolean {
   if (signature.length === 64) return isSignedByKey(address, hash, expandCompact(signature));

@@ -14,8 +14,8 @@ const ARGUMENT_COUNT = 8;
 
 /**
  * Returns whether a `Swapped` event reports this swap. The first four arguments are user, input, output and
- * attestation; each is one word. Deployments index different arguments, so the function tries every choice of indexed
- * arguments.
+ * attestation; each is one word. Deployments differ in which arguments they index, so this function tries every
+ * combination.
  */
 export function isSwapOf({ topics, data }: EventLog, swap: ExecutedSwap): boolean {
   const [topic, ...indexed] = topics.map((word) => word.toLowerCase());

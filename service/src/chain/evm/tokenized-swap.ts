@@ -18,9 +18,10 @@ const PAUSE_BUY = 4n;
 const PAUSE_SELL = 8n;
 
 /**
- * Reads which sides (buy, sell) can be traded now. The contract's status includes the venue's own pauses. If the status
- * has two words, they are a state for both sides and flags that pause one side or both. If it has three words, they are
- * flags for both sides, the state of the buy side and the state of the sell side.
+ * Reads which sides (buy, sell) can be traded now. The contract's status includes the venue's own pauses. It has one of
+ * two forms:
+ * - Two words: the state of both sides, then flags that pause one side or both.
+ * - Three words: flags for both sides, the state of the buy side, then the state of the sell side.
  */
 export async function readTokenizedStatus(
   { reader }: EvmChain,
@@ -82,8 +83,8 @@ export type SwapLog = EventLog & { transactionHash: Hex };
 
 /**
  * Reads the swaps in a range of blocks, and the timestamp of the last block in seconds since the epoch. Filters by
- * address and first topic only, because deployments index different arguments. One node answers both queries. That node
- * must have the last block, because a node that lags behind would leave out the latest swaps.
+ * address and first topic only, because deployments index different arguments. Sends both queries to one node, which
+ * must have the last block: a node that lags behind would leave out the latest swaps.
  */
 export async function readSwaps(
   { rpc, name }: EvmChain,

@@ -19,8 +19,8 @@ import type { EventLog } from './receipts.ts';
 const { abi, deployedBytecode: code } = transferProbe;
 const TRANSFER_TOPIC = keccak256(toHex('Transfer(address,address,uint256)'));
 /**
- * How many recent blocks to search for holders. If a node rejects the first range because the token is busy, the second
- * range is used.
+ * How many recent blocks to search for holders. If the node rejects the first range, as it may for a busy token, the
+ * second range is used.
  */
 const HOLDER_RANGES = [2_000n, 20n];
 const MAX_HOLDERS = 20;
@@ -38,8 +38,8 @@ const REBASING_VIEWS = parseAbi([
 const FEE_VIEWS = parseAbi(['function basisPointsRate() view returns (uint256)']);
 
 /**
- * Returns why transfers of the token do not move exact amounts. Returns null if transfers are exact, or if the probe
- * cannot tell.
+ * Checks whether transfers of the token move exact amounts. If they do not, returns why. Returns null if they do, or if
+ * the probe cannot tell.
  */
 export async function findInexactTransfers(chain: EvmChain, token: Hex, to: Hex): Promise<string | null> {
   const { reader } = chain;

@@ -6,9 +6,9 @@ import type { EventLog } from './receipts.ts';
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
 /**
- * Returns one amount per row: how much of the row's token the row's user has sent to `to`, according to the token's
- * `Transfer` events. If several rows have the same user and token, the first row gets the first event, and so on. A row
- * without an event gets null.
+ * Returns for each row how much of its token its user sent to `to`, according to the token's `Transfer` events. If
+ * several rows have the same user and token, the first row gets the first event, and so on. A row without an event gets
+ * null.
  */
 export function readTransfers(
   to: Hex,

@@ -22,7 +22,7 @@ export type Endpoint = {
   provider: string;
   /**
    * Returns whether a call may be sent now. If it returns true while the circuit is open, the caller must send its
-   * call, which is the probe.
+   * call. That call is the probe that decides whether the circuit closes.
    */
   isAvailable(): boolean;
   /** Returns true if the circuit is closed and `distrust` has not been called recently. */
@@ -80,8 +80,8 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
   };
 
   /**
-   * Records a failed call. An invalid response does not open the circuit, because it costs no long wait. It only makes
-   * calls prefer the other endpoints for a while.
+   * Records a failed call. An invalid response does not open the circuit, because calls do not wait long for it. It
+   * only makes calls prefer the other endpoints for a while.
    */
   function recordFailure({ kind, retryAfterSeconds }: UpstreamFailure): void {
     if (kind === 'rate_limited') circuit.pause(retryAfterSeconds * 1000);
@@ -94,8 +94,8 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
   async function post(calls: RpcCall[], timeoutMs: number, lane: string): Promise<RpcReply[]> {
     const deadline = performance.now() + timeoutMs;
     const leave = await connections.take(lane, timeoutMs).catch((error: unknown) => {
-      // The endpoint is not to blame if no connection is free. But while the circuit is open, this call may be the
-      // probe. Other calls wait until the probe settles, so this call is recorded as failed.
+      // If no connection is free, the endpoint is not to blame, so this is normally not recorded as a failure. But
+      // while the circuit is open, this call may be the probe, and other calls wait until the probe succeeds or fails.
       if (!circuit.isClosed()) circuit.fail();
       throw error;
     });

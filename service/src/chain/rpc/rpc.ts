@@ -168,8 +168,8 @@ function acceptOrDistrust(endpoint: Endpoint, replies: RpcReply[], accept?: Acce
 
 /**
  * Picks the endpoint that this call has tried least often. Among equals, prefers trusted endpoints, then the configured
- * order. Skips endpoints whose circuit is open. After a failed attempt, still picks untried ones, because trying one of
- * them is better than failing the call.
+ * order. Skips endpoints whose circuit is open. The exception: after a failed attempt, picks an untried endpoint even
+ * if its circuit is open, because that is better than failing the call.
  */
 function pickEndpoint(
   endpoints: Endpoint[],

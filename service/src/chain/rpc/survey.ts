@@ -32,8 +32,8 @@ export type SurveyOptions = {
 const SURVEY_TIMEOUT_MS = 1_500;
 const STALE_DISTRUST_MS = 15_000;
 /**
- * How far in the future a head's timestamp may be. A later timestamp means that a node lies or a clock is wrong. It
- * must not make honest endpoints look stale.
+ * How far in the future a head's timestamp may be. A later one means that a node lies or a clock is wrong. It is
+ * ignored, because honest endpoints would look stale next to it.
  */
 const MAX_FUTURE_SECONDS = 60;
 

@@ -16,9 +16,9 @@ const APPROVE_CHECKED = 13;
 const BATCH = 255;
 
 /**
- * Returns the approvals among executed instructions, including inner instructions. A token program batch is one
- * instruction without inner instructions, so the items in it are read one by one. The data of an approval may be longer
- * than needed, because the program ignores extra bytes.
+ * Returns the approvals among executed instructions, including inner instructions. Also reads each item of a token
+ * program batch, because the items do not appear as inner instructions. Accepts approvals with extra bytes at the end,
+ * because the program ignores them.
  */
 export function readTokenApprovals(instructions: readonly WireInstruction[]): TokenApproval[] {
   return listTokenInstructions(instructions).flatMap((each) => readApproval(each) ?? []);

@@ -13,10 +13,9 @@ const SMALL_ORDER_Y = new Set([
 ]);
 
 /**
- * Returns whether the holder of `publicKey` signed `message`, under the strict rules of RFC 8032. OpenSSL alone is not
- * strict enough: it accepts keys of small order, for which anyone can forge signatures for many messages. So this
- * function also requires the key and the signature's point R to be canonical and not of small order. Runs on the thread
- * pool.
+ * Returns whether the holder of `publicKey` signed `message`. OpenSSL alone is not strict enough: it accepts keys of
+ * small order, for which anyone can forge signatures of many messages. So the key and the signature's point R must also
+ * be canonical and not of small order. Runs on the thread pool.
  */
 export async function isSignedByEd25519(
   publicKey: Uint8Array,

@@ -28,8 +28,8 @@ const UNSUPPORTED_VERSION = -32015;
 
 /**
  * Reads a transaction with the commitment level `confirmed`. Returns null if the node does not know the transaction,
- * which may still exist. Throws `MalformedTransaction` if the version of the transaction is unknown. If a node does not
- * record inner instructions, its reply could hide an approval, so another node is tried.
+ * which does not prove that it does not exist. Throws `MalformedTransaction` if its version is not supported. Tries
+ * another node if one does not record inner instructions, because its reply could hide an approval.
  */
 export async function readTransaction(
   { rpc }: SolanaChain,

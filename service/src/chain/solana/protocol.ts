@@ -4,9 +4,13 @@ import { CLOCK_SYSVAR } from './addresses.ts';
 import { parseAccount } from './wire-account.ts';
 
 /**
- * Errors that are the node's fault, not the call's: the node is behind the others (-32005), has not reached the
- * requested slot (-32016), skipped or lacks a slot (-32004, -32007, -32009), lacks or cannot reach its history (-32011,
- * -32019), has no status for a block yet (-32014), or has an internal error (-32603).
+ * Errors that are the node's fault, not the call's:
+ * - `-32004`, `-32007`, `-32009`: the node skipped or lacks a slot.
+ * - `-32005`: the node is behind the others.
+ * - `-32011`, `-32019`: the node lacks or cannot reach its history.
+ * - `-32014`: the node has no status for a block yet.
+ * - `-32016`: the node has not reached the requested slot.
+ * - `-32603`: internal error.
  */
 const NODE_FAILURES = new Set([-32004, -32005, -32007, -32009, -32011, -32014, -32016, -32019, -32603]);
 const RATE_LIMITED = -32429;

@@ -68,9 +68,9 @@ export async function readEpoch(chain: SolanaChain): Promise<{ slot: bigint; hei
 }
 
 /**
- * Returns the time of the latest confirmed block in milliseconds since the epoch, from the cluster's clock account. If
- * the clock account is behind the latest slot, its time is outdated. In that case, returns Infinity, so that every
- * deadline counts as passed.
+ * Returns the time of the latest confirmed block in milliseconds since the epoch, from the cluster's clock account.
+ * Returns Infinity if the clock account is behind the latest slot: its time is then outdated, and every deadline must
+ * count as passed.
  */
 export async function readChainTime(chain: SolanaChain): Promise<number> {
   const options = { commitment: 'confirmed', encoding: 'base64' };
@@ -157,8 +157,8 @@ export async function readPrices(chain: SolanaChain, writable: readonly string[]
 export type SignatureEntry = { signature: string; memo: string | null; isFailed: boolean };
 
 /**
- * Lists finalized transactions that mention an address, newest first. They are older than `before` and newer than
- * `until`. The list may lack some transactions, because nodes do not always return all of them.
+ * Lists finalized transactions that mention an address, newest first: those older than the transaction `before` and
+ * newer than the transaction `until`. The list may be incomplete, because nodes do not always return all of them.
  */
 export async function readSignatures(
   chain: SolanaChain,

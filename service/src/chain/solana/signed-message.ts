@@ -24,8 +24,8 @@ export async function isSignedMessage(address: string, text: string, signature: 
 }
 
 /**
- * Decodes hexadecimal, base58 or base64, with or without padding. Unpadded base64 that starts with "1" can also be
- * valid base58. In that case, returns both results.
+ * Decodes a signature in hexadecimal, in base58, or in base64 with or without padding. Unpadded base64 that starts with
+ * "1" can also be valid base58. In that case, returns both results.
  */
 function decodeSignature(signature: string): Uint8Array[] {
   const hex = signature.replace(/^0x/, '');
