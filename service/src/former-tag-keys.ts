@@ -15,9 +15,9 @@ export function formerTags(
 }
 
 /**
- * Returns the tag keys to store, sealed with the newest secret: the keys derived from older secrets that are still
- * configured, and the keys in `stored`. With these keys, tags made with older secrets are still recognized after those
- * secrets are removed.
+ * Returns the tag keys to store: those derived from older secrets that are still configured, and those in `stored`.
+ * With them, tags made with an older secret are still recognized after that secret is removed. All keys are sealed with
+ * the newest secret.
  */
 export function sealTagKeys(
   sealing: Sealing,

@@ -19,10 +19,11 @@ const LONG_AGO = '2000-01-01T00:00:00.000000Z';
 export const DOCUMENT_TYPES: readonly string[] = ['tax_certification'];
 
 /**
- * Emails the user a link to sign a form, at most once per minute. If the latest form is still open, resends its link.
- * Otherwise starts a new form. Throws `document_completed` if the latest form is signed and still valid. A lock makes
- * concurrent requests decide one at a time (`claim.ts`). If the provider's response was lost, looks the submission up
- * by our id before creating another one.
+ * Emails the user a link to sign a form, at most once per minute. If the latest form is still open, resends its link;
+ * otherwise starts a new form. Throws `document_completed` if the latest form is signed and still valid.
+ *
+ * A lock makes concurrent requests decide one at a time (`claim.ts`). If the provider's response to an earlier request
+ * was lost, looks the submission up by our id before creating another one.
  */
 export async function submitDocument(
   ctx: Context,
@@ -97,16 +98,17 @@ async function create(
     // too, the reconciler repeats it later.
     const found = await ctx.documents.find(row.id).catch(() => null);
     if (found !== null) return found;
-    // After a timeout, the provider may still be working, so the claim stays. After any other failure, the claim is
-    // released, so that the next request can retry at once. That request looks the submission up first.
+    // After a timeout, the provider may still be working on the call, so the claim stays. After any other failure,
+    // releases the claim, so that the next request can retry at once. It looks the submission up first.
     if (!failure.timedOut) await releaseClaim(ctx, row, LONG_AGO);
     throw error;
   }
 }
 
 /**
- * Looks up a submission after the provider's response was lost. Returns null if the email has not been sent yet:
- * another request is then still creating the submission.
+ * Looks up the submission if the provider's response to an earlier request was lost. Returns null if nothing was lost,
+ * if the lookup finds nothing, or if another request is still creating the submission (the email has not been sent
+ * yet).
  */
 async function findLostSigning(ctx: Context, row: SubmissionRow): Promise<Signing | null> {
   if (row.provider_submission_id !== null) return null;

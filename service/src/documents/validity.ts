@@ -14,8 +14,8 @@ export type SignedForm = { formType: FormType; signedAt: number; piiVersion: num
 export type Circumstances = { kind: UserKind; piiVersion: number; now: number };
 
 /**
- * Returns whether a signed form still applies. Any change to the personal data voids the form. If the form was sent
- * before we had any personal data, the first data voids it too, because the form was never compared with verified data.
+ * Returns whether a signed form still applies. Any change to the personal data voids the form. If we had no personal
+ * data when the form was sent, the first data voids it too: the form was never compared with verified data.
  */
 export function isValidForm(form: SignedForm, { kind, piiVersion, now }: Circumstances): boolean {
   return (

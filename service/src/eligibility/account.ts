@@ -12,8 +12,8 @@ export async function assertNotHeld({ db }: Pick<Context, 'db'>, userId: string)
 }
 
 /**
- * Like `assertNotHeld`, but no hold can be placed on the user until the transaction ends. Also throws `unauthorized` if
- * the account was erased while the request was running.
+ * Like `assertNotHeld`, but locks the account, so that no hold can be placed on the user until the transaction ends.
+ * Also throws `unauthorized` if the account was erased while the request was running.
  */
 export function accountLock(db: Db, userId: string): Step<void> {
   return mapStep(stateLock(db, userId, 'no key update'), assertMayAct);

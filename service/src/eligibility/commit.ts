@@ -27,8 +27,8 @@ export type CommitRow = {
 };
 
 /**
- * What to do with a participation. `wait`: no decision is possible yet, for example because a chain does not respond or
- * the offer is not published. The caller tries again later.
+ * What to do with a participation. `wait` means that nothing can be decided yet, for example because a chain does not
+ * respond or the offer is not published. The caller tries again later.
  */
 export type CommitDecision =
   | { to: 'send' }
@@ -37,9 +37,9 @@ export type CommitDecision =
   | { to: 'fail'; reason: string };
 
 /**
- * Decides what happens to participations right before their commit. A hold or a sanction freezes a participation. A
- * participation fails if the user no longer meets a requirement or no longer has a valid wallet proof. It does not
- * matter whether the offer has ended, because the participation was accepted in time.
+ * Decides what happens to participations right before they are committed. A hold or a sanction freezes a participation.
+ * It fails if the user no longer meets a requirement or no longer has a valid wallet proof. The offer may have ended by
+ * now, because the participation was accepted in time.
  */
 export async function decideCommits(ctx: Context, rows: readonly CommitRow[]): Promise<CommitDecision[]> {
   const subjects = await Promise.all(rows.map((row) => findSubject(ctx, row)));
@@ -52,8 +52,8 @@ export async function decideCommits(ctx: Context, rows: readonly CommitRow[]): P
 }
 
 /**
- * Returns the subject of the checks, or null if the offer is not published, the option no longer exists, or one of its
- * requirements has a type that this release does not know.
+ * Returns what to check. Returns null if the offer is not published, the option no longer exists, or this release does
+ * not know the type of one of the option's requirements.
  */
 async function findSubject(ctx: Context, row: CommitRow): Promise<Subject | null> {
   const { userId, partnerId, chain, user: wallet } = row;
@@ -108,9 +108,9 @@ export class EligibilityChanged extends Error {
 }
 
 /**
- * Throws `EligibilityChanged` unless the rows may still be sent. Takes locks that block new holds, updates from the
- * identity provider, and other users' proofs of the same wallets. The locks last until the end of `tx`, which stores
- * the signed bytes.
+ * Checks again whether the rows may be sent, in the transaction that stores the signed bytes. Throws
+ * `EligibilityChanged` if not. Until `tx` ends, its locks block new holds, updates from the identity provider, and
+ * other users' proofs of the same wallets.
  */
 export async function lockCommits(ctx: Context, tx: Db, rows: readonly CommitRow[]): Promise<void> {
   await lockRefunds(ctx, tx, rows);

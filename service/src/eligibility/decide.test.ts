@@ -131,8 +131,8 @@ const FAULTS: Fault[] = [
 ];
 
 /**
- * The codes that each gate must be able to refuse with. They are listed separately from the implementation, so that a
- * gate that forgets a check fails here.
+ * The checks that each gate must be able to refuse a request for. They are listed here instead of taken from the
+ * implementation, so that the test fails if a gate forgets a check.
  */
 const RULES = 'country_policy identity_verification kyc_approved accreditation document jurisdiction';
 const WALLETS = 'external_wallet whitelisted_wallet';

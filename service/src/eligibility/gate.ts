@@ -26,7 +26,8 @@ export type GateInput = {
 
 /**
  * Evaluates all checks and returns the results for all options in one list. Use only the results of checks that
- * `CHECKS` lists for the purpose, as `refusalOf` does: the facts for other checks may not have been read.
+ * `CHECKS` lists for the purpose, as `refusalOf` does. The facts for other checks may not have been read, so their
+ * results may be wrong.
  */
 export async function decideFor(
   ctx: Context,
@@ -52,10 +53,9 @@ export async function decideForAll(
 }
 
 /**
- * Repeats the checks that read no chain (hold, sanction, requirements, proof) in the transaction that stores the
- * result. Throws if the user has lost eligibility since the first check. Locks the account, the proofs and the facts,
- * so that changes to them wait until the transaction ends. Runs `first` before taking these locks, in the same round
- * trip.
+ * Repeats the checks that read no chain: hold, sanction, requirements and proof. Call it in the transaction that stores
+ * the result. Throws if the user has lost eligibility since the first check. Until the transaction ends, locks the
+ * account, the proofs and the facts against changes. Before taking these locks, runs `first` in the same round trip.
  */
 export async function lockEligible(
   ctx: Pick<Context, 'sanctions' | 'clock' | 'config' | 'openPiiFacts' | 'recordRefusal' | 'requestId'>,

@@ -207,8 +207,8 @@ async function isAllowed(
   wallet: Hex,
 ): Promise<boolean> {
   const chain = chains.evm(name);
-  // The first result may come from the cache. Before refusing the wallet, reads the chain again, because the wallet may
-  // have been added to the allow-list since.
+  // The first result may come from the cache. If it is negative, reads the chain itself, because the wallet may have
+  // been added to the allow-list since.
   return (await readAuthorized(chain, contract, wallet)) || readAuthorized(uncached(chain), contract, wallet);
 }
 

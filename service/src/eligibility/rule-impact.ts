@@ -13,8 +13,8 @@ export type RuleChange = { before: Rules | null; after: Rules | null; changed: r
 export type Gains = { gained: number; lost: number };
 
 /**
- * How a change affects users. `before` and `after` count the eligible users. `rules` counts, for each changed rule, the
- * users who would gain or lose eligibility if only that rule changed.
+ * How a change affects users. `before` and `after`: how many users are eligible before and after the change. `rules`:
+ * for each changed rule, how many users would gain or lose eligibility if only that rule changed.
  */
 export type RuleImpact = Gains & { before: number; after: number; rules: Map<string, Gains> };
 
@@ -69,9 +69,9 @@ function add(gains: Gains, was: boolean, is: boolean): void {
 }
 
 /**
- * Returns the keys of the rules and the codes of the general checks that the user fails. Agrees with `decide`, in which
- * a requirement also passes only if its status is `completed`. Does not call `decide`, because building the messages
- * for a million users would take most of the time.
+ * Returns what the user fails: the keys of rules and the codes of general checks. Must agree with `decide`, in which a
+ * requirement also passes only if its status is `completed`. Does not call `decide`, because for a million users,
+ * building the messages would take most of the time.
  */
 function failedRules(
   option: Rules,

@@ -11,8 +11,8 @@ export type Situation = {
   user: UserFacts;
   isHeld: boolean;
   /**
-   * Whether `wallet` is on the sanctions list. If `wallet` is null: whether the user has proven wallets and all of them
-   * are on the list.
+   * Whether `wallet` is on the sanctions list. If `wallet` is null: whether all wallets that the user has proven are on
+   * the list; false if the user has proven none.
    */
   isSanctioned: boolean;
   /** The result of the installation's country policy, which applies to every offer. */
@@ -21,8 +21,8 @@ export type Situation = {
   wallet: { address: string; chain: string | null; isBound: boolean } | null;
   proof: 'proven' | 'not_proven' | 'unreachable';
   /**
-   * `none`: the contracts to check have no allow-list, or it was not read because the check is not needed. `issuer`:
-   * the wallet is missing, and only the issuer can add it.
+   * `none`: the contracts to check have no allow-list, or it was not read because the check is not needed. `missing`:
+   * the wallet is not on the list, but we can add it. `issuer`: it is not on the list, and only the issuer can add it.
    */
   allowList: 'none' | 'allowed' | 'missing' | 'issuer' | 'unreachable';
   /**

@@ -13,8 +13,8 @@ export function assertOpen(offer: Window, clock: Clock): void {
 }
 
 /**
- * Throws `offer_ended` if the offer has ended. Accepts an offer that has not started, for steps that users can take in
- * advance, such as binding a wallet.
+ * Throws `offer_ended` if the offer has ended. An offer that has not started yet is accepted, because users can take
+ * some steps in advance, such as binding a wallet.
  */
 export function assertNotEnded(offer: Window, clock: Clock): void {
   const check = decideWindow({ offer, now: clock.now() });

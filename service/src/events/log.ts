@@ -55,8 +55,8 @@ async function readForward(
 
 /**
  * Returns the event after which to continue reading. If that event has expired, throws `events_expired` with the id of
- * the oldest event that has not expired. An event expires because of its age, even if housekeeping has not deleted it
- * yet.
+ * the oldest event that has not expired. An event that is too old counts as expired even if housekeeping has not
+ * deleted it yet.
  */
 export async function findStart(
   ctx: Pick<Context, 'db' | 'clock' | 'config'>,

@@ -12,7 +12,7 @@ const EXPIRED_IDS_RETENTION = '1 year';
 
 /**
  * Deletes events older than `EVENTS_RETENTION_DAYS`. If a partner's Merkle tree is broken, keeps that partner's events,
- * because deleting them would make it impossible to prove them. In that case, deletes the other partners' events and
+ * because they could not be proven after their deletion. In that case, still deletes the other partners' events, and
  * then throws.
  */
 export async function deleteExpiredEvents(

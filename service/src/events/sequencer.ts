@@ -4,8 +4,8 @@ import { placeEvents } from './event.ts';
 /** How often a node looks for events from other nodes and from commands. */
 const POLL_INTERVAL_MS = 250;
 /**
- * After this node appends events, it looks for them after each of these delays. The first delay may be too short:
- * events become visible only when their transaction commits, usually a few milliseconds later.
+ * After appending events, this node looks for them after each of these delays. It looks several times, because events
+ * become visible only when their transaction commits, usually a few milliseconds later.
  */
 const LOOK_AFTER_MS = [3, 15, 50];
 

@@ -15,8 +15,8 @@ import {
 /** The event streams that are open on this node. */
 export type EventStreams = {
   /**
-   * Opens a stream of the events after the position that `start` returns, or only of new events if `start` returns
-   * null.
+   * Opens a stream of the events after the position that `start` returns. If `start` returns null, the stream has only
+   * new events.
    */
   open(caller: Caller, token: string, start: () => Promise<bigint | null>): Promise<Readable>;
   /** Ends all streams and refuses new ones. */
@@ -57,8 +57,9 @@ const LAST_READ_MS = 5_000;
 type Dependencies = Pick<Kernel, 'db' | 'log' | 'listener'> & { guard: Pick<TokenGuard, 'inspect'> };
 
 /**
- * Serves the event streams of this node. Each stream first reads past events itself. Once it has caught up, it shares
- * one log reader with the other streams, so that each node reads an event only once, however many streams there are.
+ * Serves the event streams of this node. Each stream first reads past events itself. Once it has caught up, it gets new
+ * events from a reader that all streams share. So the node reads each new event only once, however many streams are
+ * open.
  */
 export async function createEventStreams(ctx: Dependencies): Promise<EventStreams> {
   const streams = new Set<Stream>();
@@ -136,8 +137,8 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
         stream.readable.push(toFrame(row));
         stream.position = row.position;
       }
-      // The stream must not become live while the shared reader is reading, because that read may not include the
-      // events of the stream's partner.
+      // The stream must not become live while the shared reader is reading. That read may have started before this
+      // stream was opened, and may leave out the events of its partner.
       if (rows.length === 0 && reading !== null) await reading;
       else if (rows.length === 0 && reached !== null && reached === tail && streams.has(stream)) {
         if (reached > stream.position) stream.position = reached;

@@ -22,7 +22,9 @@ import {
 const INTERVAL_MS = 1_000;
 const BATCH_SIZE = 1_000;
 
-/** Adds new events to the trees. Any number of nodes may run it, because each tree is locked while it changes. */
+/**
+ * Adds new events to the trees. Any number of service nodes may run it, because each tree is locked while it changes.
+ */
 export function startEventTrees(ctx: Pick<Context, 'db' | 'log'>): () => Promise<void> {
   return startInterval(ctx, INTERVAL_MS, 'hashing events failed', async () => void (await extendTrees(ctx)));
 }

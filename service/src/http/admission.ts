@@ -1,40 +1,34 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
 /**
- * The limits of one turn of the event loop: how many requests it may start, and how long it may take to start them. The
- * node reads database replies once per turn, and a request needs several replies. If a turn started every waiting
- * request, the running requests would wait longer for their replies.
+ * How many requests one turn of the event loop may start, and how long it may take to start them. The node reads
+ * database replies once per turn, and each request needs several. If a turn started every waiting request, running
+ * requests would wait longer for their replies.
  */
 const MAX_STARTS_PER_TURN = 16;
 const MAX_START_MS_PER_TURN = 1;
 /**
- * The maximum number of consecutive turns that start no requests because a connection has arrived. Node.js accepts one
- * connection per turn, so turns without requests accept the waiting connections sooner. Until then, those connections
- * wait in the operating system, where this service can neither measure their wait nor refuse them.
+ * The maximum number of turns in a row that start no requests, so that connections are accepted sooner. Node.js accepts
+ * one connection per turn, and a turn without requests is short. Until a connection is accepted, it waits in the
+ * operating system, where this service can neither measure its wait nor refuse it.
  */
 const MAX_ACCEPT_TURNS = 64;
 /**
- * How many requests a partner starts in each rotation of the lanes. Callers without a known partner start one. Their
- * requests cost about three times as much on average, because token refreshes are among them.
+ * How many requests a partner may start in a row before the next lane is served. Callers without a known partner may
+ * start only one. Their requests cost about three times as much on average, because they include token refreshes.
  */
 const PARTNER_STARTS = 3;
 const SAMPLE_INTERVAL_MS = 250;
-/**
- * The longest time that is counted for a turn. Without this maximum, a pause of the process would lower the measured
- * rate.
- */
+/** A turn counts as at most this long. Otherwise a pause of the process would lower the measured rate. */
 const MAX_SAMPLED_TURN_MS = 50;
 /**
- * How long the limit on waiting requests applies after the rate was measured. The limit must still apply after the
- * queue was empty for a moment. Otherwise a saturated node would queue every request until the next measurement and
- * refuse most of them late, which costs much more.
+ * How long the limit on waiting requests applies after the rate was measured. It applies even if the queue becomes
+ * empty for a moment. Otherwise a saturated node would queue every request until the next measurement and refuse most
+ * of them late, which costs much more.
  */
 const RATE_TTL_MS = 1_000;
 const DATABASE_RETRY_MS = 1;
-/**
- * How many requests a lane may briefly queue, whatever the measured rate. This is the number of requests that can start
- * in two turns.
- */
+/** How many requests a lane may briefly queue, whatever the measured rate: as many as two turns can start. */
 const MAX_BURST = 2 * MAX_STARTS_PER_TURN;
 
 type Waiting = { request: IncomingMessage; response: ServerResponse; arrivedAt: number };
@@ -47,8 +41,8 @@ type Options = {
   maxWaitMs: number;
   /**
    * Returns the lane of a request: the id of its partner, or null if the partner is not known. Lanes are served in
-   * rotation, so a partner that floods the node delays only itself. All callers without a known partner share one lane
-   * with a smaller share, because anybody can be such a caller.
+   * rotation, so a partner that floods the node delays only itself. All callers without a known partner share one lane.
+   * That lane gets a smaller share, because anybody can be such a caller.
    */
   laneOf(request: IncomingMessage): string | null;
   /** Returns whether the database has room for another request of this lane. */
@@ -61,8 +55,8 @@ type Admission = {
   admit: RequestListener;
   /**
    * Returns whether the lane's queue is full. If it is full, a request that cannot start at once is refused. A queue is
-   * full if it exceeds the lane's share of `maxWaiting`. While its oldest request has waited only briefly, the queue
-   * may exceed this share in two cases:
+   * full if it exceeds the lane's share of `maxWaiting`. It may exceed this share as long as its oldest request has
+   * waited only briefly and one of these conditions is met:
    * - All queues together do not exceed `maxWaiting`.
    * - The queue holds at most `MAX_BURST` requests.
    */
@@ -73,8 +67,8 @@ type Admission = {
 
 /**
  * Starts requests at the rate at which the node can serve them. A request that cannot start at once waits in the queue
- * of its lane. If the queue is full (see `isFull`), the request is refused. Serving a full queue would take longer than
- * half of `maxWaitMs`.
+ * of its lane. If that queue is full (see `isFull`), the request is refused, because serving a full queue would take
+ * longer than half of `maxWaitMs`.
  */
 export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: Options): Admission {
   const lanes = new Map<string | null, Waiting[]>();
@@ -198,8 +192,8 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
     const isYoung = now - first.arrivedAt <= maxWaitMs / 4;
     if (now >= limitedUntil || (isYoung && (waitingCount <= maxWaiting || queue.length <= MAX_BURST)))
       return false;
-    // Extends the limit only if the oldest request of the lane has waited for a long time. Otherwise a low rate that
-    // was measured while the database stalled would stay in force.
+    // Extends the limit only if the lane's oldest request has waited for a long time. Otherwise a low rate measured
+    // during a database stall would stay in force.
     if (!isYoung) limitedUntil = now + RATE_TTL_MS;
     return true;
   };

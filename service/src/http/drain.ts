@@ -14,8 +14,8 @@ const ANNOUNCE_MS = 1_000;
  */
 const DRAIN_MS = 4_200;
 /**
- * After the server has stopped listening, it keeps connections without a request open for this long, because a
- * request may be on its way.
+ * How long the server keeps connections without a request open after it has stopped listening. A request may still be
+ * on its way.
  */
 const SILENT_MS = 300;
 const CHECK_INTERVAL_MS = 20;
@@ -27,7 +27,7 @@ const CHECK_INTERVAL_MS = 20;
 const ACCEPT_MS = 1_500;
 const MAX_ACCEPT_ATTEMPTS = 100;
 /**
- * The number of event loop turns without a new connection after which no connection can be waiting. If connections are
+ * After this many event loop turns without a new connection, no connection can be waiting. As long as connections are
  * waiting, each full turn accepts at least one.
  */
 const IDLE_TURNS = 2;
@@ -92,9 +92,9 @@ export function prepareDrain(app: FastifyInstance, turnReadinessRed: () => void)
 }
 
 /**
- * Stops listening once every waiting connection has been accepted. When the socket closes, the operating system resets
- * the connections that are still waiting. If a proxy has already sent a request on one of them, it does not always
- * retry. Until the socket is closed, holds back requests, because handling them would delay accepting connections.
+ * Accepts every waiting connection, then stops listening. When the listening socket closes, the operating system resets
+ * connections that are still waiting. A proxy that has already sent a request on such a connection does not always
+ * retry it. Until the socket is closed, holds back requests, because handling them would delay accepting connections.
  */
 async function stopListening(server: Server): Promise<void> {
   const held: [IncomingMessage, ServerResponse][] = [];
@@ -133,9 +133,9 @@ async function acceptWaiting(server: Server, end: number): Promise<void> {
 }
 
 /**
- * Fills the backlog with our own connections. If all of them are connected, no other connection is waiting. From then
- * on, the operating system ignores the first packet of any new connection. By the time the client resends that packet,
- * the socket is closed, so the connection is refused and the client connects to another node.
+ * Fills the backlog with our own connections. If all of them are connected, no other connection is waiting, and the
+ * operating system ignores the first packet of any new connection. By the time the client resends that packet, the
+ * socket is closed. The client is then refused and connects to another node.
  */
 async function fillBacklog({ address: host, port }: AddressInfo): Promise<Socket[]> {
   const own = Array.from({ length: LAST_BACKLOG + 1 }, () =>

@@ -8,8 +8,8 @@ const MAX_ATTEMPTS = 100;
 
 /**
  * Finds a free port. The port must be known before the server is built, because the server's address appears in tokens
- * and discovery documents. The server starts to listen only seconds later. In the meantime, an outgoing connection must
- * not be able to take the port.
+ * and discovery documents. The server starts to listen only seconds later, so the port must be one that no outgoing
+ * connection can take in the meantime.
  */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   for (let attempt = 1; ; attempt++) {

@@ -17,10 +17,11 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
 }
 
 /**
- * Runs `handle` for the first request with a key. Later requests with the same key get the stored reply, or 409 while
- * `handle` is still running. `ctx.commitReply` stores the reply in the same transaction as the changes that the request
- * makes. After a crash, either both are stored and a retry gets the reply, or neither is stored and a retry runs
- * `handle` again.
+ * Runs `handle` for the first request with a key. Later requests with that key get the stored reply, or 409 while
+ * `handle` is still running.
+ *
+ * `ctx.commitReply` stores the reply in the same transaction as the request's changes. If the node crashes, either both
+ * are stored and a retry gets the reply, or neither is stored and a retry runs `handle` again.
  */
 export async function runOnce(
   ctx: Context,
@@ -54,9 +55,10 @@ export async function runOnce(
 }
 
 /**
- * Returns null if this request now owns the key. Otherwise returns the stored outcome of the first request. Throws
- * `idempotency_key_reused` if the first request had a different body. Compares the tags under all configured secrets,
- * because the first request may have been tagged with another secret.
+ * Claims the key for this request. Returns null if the request now owns the key, otherwise the stored outcome of the
+ * first request. Throws `idempotency_key_reused` if the first request had a different body, and
+ * `idempotency_in_progress` if it has no outcome yet. Compares the tags under all configured secrets, because the first
+ * request may have been tagged with another secret.
  */
 async function claimKey(
   ctx: Context,

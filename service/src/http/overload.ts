@@ -9,8 +9,8 @@ import { ANONYMOUS, type OpenPool } from '../db/pool.ts';
 export type Overload = {
   isSaturated(): boolean;
   /**
-   * Returns whether the database has room for another request from this partner. Null means callers whose partner is
-   * not known.
+   * Returns whether the database has room for another request from this partner. Null stands for all callers whose
+   * partner is not known.
    */
   mayStart(partnerId: string | null): boolean;
   /** The number of statements that are waiting for a connection. */
@@ -27,9 +27,11 @@ const MAX_LAGGING_SAMPLES = 3;
 const NANOSECONDS_PER_MS = 1e6;
 
 /**
- * Samples the event loop and the pool's queue. The expected wait is the length of the queue divided by the rate at
- * which connections are handed out, so a long queue that moves fast is not an overload. A single long task is not an
- * overload either: the mean event loop delay must exceed `maxEventLoopLagMs` in several consecutive samples.
+ * Samples the pool's queue and the event loop. The node is saturated in two cases:
+ * - Statements would wait too long for a connection. The expected wait is the length of the queue divided by the rate
+ *   at which connections are handed out, so a long queue that moves fast is no problem.
+ * - The mean event loop delay exceeds `maxEventLoopLagMs` in several consecutive samples. A single long task is not
+ *   enough.
  */
 export function watchOverload(
   { pool, waiting, isBusy }: Pick<OpenPool, 'pool' | 'waiting' | 'isBusy'>,

@@ -7,8 +7,8 @@ import { decodeUtf8 } from './strict-json.ts';
 const MAX_PAIRS = 200;
 
 /**
- * Marks a query that cannot be decoded or has too many parameters. The router calls `parseQuery`, which must not throw,
- * so `refuseRequest` throws instead.
+ * Marks a query that cannot be decoded or has too many parameters. `parseQuery` must not throw, because the router
+ * calls it, so `refuseRequest` throws later.
  */
 export const MALFORMED = Symbol('malformed');
 

@@ -59,8 +59,8 @@ export function taken(count: number, limit: number, remainingMs: number): Taken 
 }
 
 /**
- * Returns a limiter that calls `count` with the name of the limit for each refused request. A key starts with the name
- * of its limit. Only keys of the general limit, `api`, start with a client id instead.
+ * Returns a limiter that also calls `count` for each refused request, with the name of the exceeded limit. This name is
+ * the first word of the key. Only keys of the general limit, `api`, start with a client id instead.
  */
 export function countRefusals(limiter: Limiter, count: (limit: string) => void): Limiter {
   const report = (taken: Taken, key: string): Taken => {

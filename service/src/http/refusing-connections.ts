@@ -19,14 +19,13 @@ export type RefusingConnections = {
 };
 
 /**
- * Refuses requests before Node parses them, on connections on which a request has already been refused. Parsing is more
- * than half of the cost of a refusal. `refuse` returns the text of the reply, or null if the request must be parsed and
- * handled.
+ * Refuses requests before Node parses them, because parsing is more than half of the cost of a refusal. Does this only
+ * on connections on which a request has already been refused, and does not touch any others. `refuse` returns the text
+ * of the reply, or null if the request must be parsed and handled.
  *
  * A chunk is answered here only if it is exactly one request, the parser is between two requests, and every earlier
  * reply has been sent. Otherwise the bytes of one request could be mistaken for another request, or replies could be
- * swapped (request smuggling). All other chunks go to the parser, unchanged and in order. Connections on which no
- * request was refused are not touched.
+ * swapped (request smuggling). All other chunks go to the parser, unchanged and in order.
  */
 export function watchRefusals(refuse: (request: WholeRequest) => string | null): RefusingConnections {
   const connections = new WeakMap<Socket, Connection>();
@@ -69,12 +68,12 @@ export function watchRefusals(refuse: (request: WholeRequest) => string | null):
 }
 
 /**
- * Returns whether the parser has read exactly the expected request. The parser may still have been inside an earlier
- * request when the chunk arrived. It has then read a different request, which starts later in the chunk:
- * - If the different request starts before the body of the expected request, its method or its number of headers
+ * Returns whether the parser has read exactly the expected request. If the parser was still inside an earlier request
+ * when the chunk arrived, it has read a different request, which starts later in the chunk. There are two cases:
+ * - The different request starts before the body of the expected request. Then its method or its number of headers
  *   differs.
- * - If the different request starts inside that body, it passes this check only with the same content length. Its own
- *   body then does not fit into the chunk, so the different request is incomplete.
+ * - It starts inside that body. Then it passes this check only if its content length is the same. In that case, its own
+ *   body does not fit into the chunk, so the parser waits for more data, and the next chunk goes to the parser too.
  */
 function isSame({ method, url, headers, rawHeaders }: IncomingMessage, expected: WholeRequest): boolean {
   return (

@@ -73,7 +73,7 @@ export async function buildServer(
       createSheddingServer(
         ctx,
         {
-          // Node answers a request without a Host header itself, with an empty body. With this option off,
+          // By default, Node itself answers a request without a Host header, with an empty body. With this option off,
           // `refuseRequest` answers with the error object.
           requireHostHeader: false,
           // Limits how long a client may take to send its request; `ctx.deadlines` limits the handlers.

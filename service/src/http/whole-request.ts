@@ -15,9 +15,9 @@ const HEAD =
 const LENGTH = /^\d{1,5}$/;
 
 /**
- * Returns the request if the chunk is exactly one plain request. Returns null in all other cases: for part of a
- * request, for several requests, or if a header changes where the body ends or whether the connection stays open. May
- * be stricter than an HTTP parser, because Node's parser handles all chunks for which this returns null.
+ * Returns the request if the chunk is exactly one plain request, otherwise null. For example, returns null for part of
+ * a request, for several requests, or if a header changes where the body ends or whether the connection stays open. May
+ * be stricter than an HTTP parser, because chunks that are rejected here go to Node's parser.
  */
 export function readWholeRequest(chunk: Buffer): WholeRequest | null {
   if (chunk.length > MAX_BYTES) return null;

@@ -22,8 +22,8 @@ export const REVIEW_STATUSES = [
 export type ReviewStatus = (typeof REVIEW_STATUSES)[number];
 
 /**
- * Statuses that mean that the provider is reviewing the applicant. Meanwhile, the user has nothing to do, and the
- * applicant must not be reset.
+ * The statuses in which the provider is reviewing the applicant. Until the review ends, the user has nothing to do, and
+ * the applicant must not be reset.
  */
 export const UNDER_REVIEW: ReadonlySet<string> = new Set<ReviewStatus>([
   'pending',

@@ -67,7 +67,7 @@ export async function expectApplicant(db: Db, userId: string): Promise<void> {
 }
 
 /**
- * Stores the review of one level as of the time `asOf`, unless a newer review is already stored. A new approval has no
+ * Stores the review of one level as it was at `asOf`, unless a newer review is already stored. A new approval has no
  * person until `savePerson` stores one.
  */
 export async function saveReview(db: Db, userId: string, review: Review, asOf: string): Promise<void> {
@@ -91,8 +91,8 @@ export async function saveReview(db: Db, userId: string, review: Review, asOf: s
 }
 
 /**
- * Stores `current` as the person who was approved on `level`. Approvals stored by version 0.1 have no person. If other
- * levels have such approvals, stores `former` as their person.
+ * Stores `current` as the person who was approved on `level`. On other levels, stores `former` as the person for
+ * approvals from version 0.1, which did not record the person.
  */
 export async function savePerson(
   db: Db,

@@ -24,9 +24,8 @@ type Waiting = { start(): void };
 type Group = { lanes: Map<string, Set<Waiting>>; size: number };
 
 /**
- * The maximum number of waiting tasks per slot that `isBusy` aims for. One is enough, because then a slot that becomes
- * free always has a next task. More waiting tasks would only make each request slower, because a request runs many
- * tasks in sequence.
+ * How many tasks may wait per slot before `isBusy` returns true. One is enough, because then a slot that becomes free
+ * always has a next task. More would only make each request slower, because a request runs many tasks in sequence.
  */
 const QUEUED_PER_SLOT = 1;
 

@@ -13,7 +13,7 @@ const INTERVAL_MS = 30_000;
 const DAY_MS = 86_400_000;
 const EXPIRY_NOTICE_MS = 14 * DAY_MS;
 /**
- * How long before a signing link expires the user is reminded. This must be short, because operators can configure
+ * The user is reminded this long before a signing link expires. This must be short, because operators can configure
  * links that are valid for only a few days.
  */
 const LINK_NOTICE_MS = 2 * DAY_MS;

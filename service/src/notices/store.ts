@@ -71,10 +71,9 @@ export async function deleteOldNotices({ db, config }: Pick<Context, 'db' | 'con
 const REMINDER_BATCH_SIZE = 1_000;
 
 /**
- * Writes a notice for each accreditation that becomes too old for an offer between `now` and `until`. Considers only
- * published offers that have not ended, from partners with an app that the user has connected. If an accreditation
- * becomes too old for several offers, the notice contains the earliest time. Returns whether there may be more notices
- * to write.
+ * Writes a notice for each accreditation that will become too old for an offer at some time between `now` and `until`.
+ * Considers only published offers that have not ended, from partners whose app the user has connected. If there are
+ * several such offers, the notice contains the earliest time. Returns whether there may be more notices to write.
  */
 export async function insertAccreditationReminders(db: Db, now: string, until: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
@@ -134,8 +133,8 @@ export async function insertFormReminders(
 }
 
 /**
- * Writes notices for the next batch of forms that are waiting for a signature and have a signing link that expires
- * between `now` and `until`. Returns where to continue, or null at the end.
+ * Writes notices for the next batch of forms waiting for a signature whose signing link expires between `now` and
+ * `until`. Returns where to continue, or null at the end.
  */
 export async function insertLinkReminders(
   db: Db,

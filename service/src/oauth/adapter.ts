@@ -8,7 +8,7 @@ import { consumeCode, type Revoker, revokeGrant, revokeToken } from './revocatio
 import { findTokenPayload, insertToken } from './token-store.ts';
 
 /**
- * The prefix of the placeholder id that a session gets if it is found by its uid. The real id is a secret and is not
+ * A session that is found by its uid gets a placeholder id with this prefix, because the real id is a secret and is not
  * stored. With the placeholder, the session can be ended but not used.
  */
 const UID_PREFIX = 'uid ';

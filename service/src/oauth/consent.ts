@@ -22,10 +22,12 @@ export async function grantConsent(
 type Grant = InstanceType<Provider['Grant']>;
 
 /**
- * Returns the grant for a sign-in: the grant for the consent just given, otherwise the grant of this browser's session,
- * otherwise a copy of the user's newest grant. A copy expires with its original. Each browser has its own grant, so
- * that a stolen token causes only one browser's grant to be revoked. Returns undefined if the user has to consent
- * first.
+ * Returns the grant for a sign-in, or undefined if the user has to consent first. Uses the first of these that exists:
+ * - the grant for the consent that the user has just given
+ * - the grant of this browser's session
+ * - a copy of the user's newest grant, which expires with its original
+ *
+ * Each browser has its own grant, so that a stolen token causes only one browser's grant to be revoked.
  */
 export async function loadConsent(
   { laneDb, requestDb }: { laneDb(): Db; requestDb(): Db },

@@ -31,8 +31,8 @@ export async function upsertGrant(db: Db, { id, clientId, userId, payload, exp }
 }
 
 /**
- * Returns the grant without the scopes that its client has lost since the consent, even if the client has regained
- * them.
+ * Returns the grant. Leaves out scopes that were removed from the client after the user consented, even if the client
+ * has regained them.
  */
 export async function findGrant(db: Db, id: string): Promise<AdapterPayload | undefined> {
   const { rows } = await sql<{ payload: AdapterPayload; lost: string[] }>`
@@ -53,8 +53,8 @@ function withoutScopes(payload: AdapterPayload, lost: readonly string[]): Adapte
 const SAME_REDIRECTS = sql`g.consented_redirect_uris @> c.redirect_uris and g.consented_redirect_uris <@ c.redirect_uris`;
 
 /**
- * Returns the id of the user's newest grant that was consented to with the client's current redirect URIs, or null if
- * there is none.
+ * Returns the id of the user's newest grant for the client, or null if there is none. Considers only grants to which
+ * the user consented while the client had its current redirect URIs.
  */
 export async function findConsent(db: Db, userId: string, clientId: string): Promise<string | null> {
   const { rows } = await sql<{ id: string }>`
