@@ -9,7 +9,7 @@ import { resealEndpointSecrets } from '../webhooks/reseal.ts';
 import { resealSigningKeys } from './keys.ts';
 
 /**
- * Uses the newest secret to reseal all data that is kept for more than a day, so that older secrets can be removed.
+ * Reseals all data that is kept for more than a day, using the newest secret. Older secrets can then be removed.
  * Returns the number of resealed items of each kind.
  */
 export async function rotateSecrets(ctx: CommandContext) {

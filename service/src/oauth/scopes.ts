@@ -4,8 +4,8 @@ import { InvalidScope } from 'oidc-provider/lib/helpers/errors.js';
 import { isUserScope, PARTNER_SCOPES, SCOPES } from '../http/access.ts';
 
 /**
- * If the request contains no scopes, returns all of the client's scopes that a user can grant. Otherwise returns
- * undefined.
+ * Returns the scopes for a request that names none: all of the client's scopes that a user can grant. Returns undefined
+ * if the request names scopes.
  */
 export async function defaultScope(
   provider: Provider,
@@ -18,10 +18,12 @@ export async function defaultScope(
 }
 
 /**
- * Refuses scopes that no user can grant. Restores `offline_access`, which oidc-provider drops unless the request has
- * `prompt=consent` (OpenID Connect Core 1.0 §11). Our consent page lists this scope, so the user consents to it anyway.
- * The only hook that oidc-provider runs after it has filtered the scopes is the check of an extra parameter. So this
- * function is registered as the check of `offline`, a parameter that no client has to send.
+ * Rejects scopes that no user can grant, and restores `offline_access`. oidc-provider drops that scope unless the
+ * request has `prompt=consent` (OpenID Connect Core 1.0 §11). Our consent page lists the scope, so the user consents to
+ * it anyway.
+ *
+ * This function is registered as the check of `offline`, an extra parameter that no client has to send. Such a check is
+ * the only hook that oidc-provider runs after it has filtered the scopes.
  */
 export function checkScopes(ctx: KoaContextWithOIDC): void {
   const { params, client } = ctx.oidc;

@@ -3,8 +3,8 @@ import { acrFor, meetsAcr, readAcrValues } from './acr.ts';
 import type { OAuthHooks } from './hooks.ts';
 
 /**
- * Returns oidc-provider's policy with one more reason to show the sign-in page: the app asked with `acr_values` for a
- * stronger sign-in than this browser's session, and the user has a strong enough method. A user without such a method
+ * Returns oidc-provider's policy with one more reason to show the sign-in page: the app has requested, with
+ * `acr_values`, a stronger sign-in than this browser's session. A user who has no method that is strong enough
  * continues without seeing the page. The app learns from `acr` and `amr` how the user signed in.
  */
 export function interactionPolicy(hooks: OAuthHooks) {

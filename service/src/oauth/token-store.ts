@@ -66,9 +66,11 @@ export type ActiveToken = {
 
 /**
  * Reads a token with its client and partner and, for a user token, its grant and account. Finds all these rows by
- * primary key, in one statement. A scope counts as lost if it was removed after `issued_at` or `inserted_at`, whichever
- * is earlier. Neither is reliable alone: `issued_at` comes from a node's clock, which may be ahead, and `inserted_at`
- * is the time of the migration for tokens that are older than this column.
+ * primary key, in one statement.
+ *
+ * A scope counts as lost if it was removed after the token was issued. That time is the earlier of `issued_at` and
+ * `inserted_at`, because either can be too late: `issued_at` comes from a node's clock, which may be ahead. For tokens
+ * that are older than the column `inserted_at`, that column contains the time of the migration.
  */
 const FIND_ACTIVE_TOKEN = {
   name: 'oauth_token_check',

@@ -25,8 +25,8 @@ export function findUnidentifiedOptions({ slug, open_to_anyone, options }: Offer
 }
 
 /**
- * Returns a problem for each of `others` with requirements that differ from those of `offer`. All of `others` share an
- * allow-list with `offer`, so a wallet that one offer admits can use every one of these offers.
+ * Returns a problem for each of `others` whose requirements differ from those of `offer`. All of `others` share an
+ * allow-list with `offer`, so a wallet admitted by one of these offers can use them all.
  */
 export function findAllowListConflicts(offer: StoredOffer, others: readonly StoredOffer[]): string[] {
   const rules = admissionRules(offer.type, offer.options);
@@ -40,8 +40,9 @@ export function findAllowListConflicts(offer: StoredOffer, others: readonly Stor
 }
 
 /**
- * Returns a key that is the same for two offers if they admit users to an allow-list by the same rules. Leaves out
- * wallet requirements and, for a tokenized swap, acknowledgements: every order checks these again.
+ * Returns a key for the rules by which an offer admits users to an allow-list. Offers with the same rules get the same
+ * key. Leaves out wallet requirements and, for a tokenized swap, acknowledgements, because every order checks these
+ * again.
  */
 export function admissionRules(type: OfferFile['type'], options: readonly Option[]): string {
   return stableJson([...new Set(options.map((option) => rulesOf(type, option)))].sort());

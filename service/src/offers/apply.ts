@@ -41,8 +41,8 @@ export class OfferRefusedError extends Error {
 }
 
 /**
- * Returns the changes that applying the files would make. Makes the changes and rolls them back, so that database
- * constraints are checked too.
+ * Returns the changes that applying the files would make. Makes the changes in a transaction and rolls it back, so that
+ * database constraints are checked too.
  */
 export async function planOffers(
   ctx: Parts,
@@ -74,8 +74,7 @@ export async function applyOffers(
     return plans;
   });
   return run.catch((error: unknown) => {
-    // Foreign key violation: after the check, another request added a row that references a part of the offer that the
-    // file removes.
+    // Foreign key violation: after our check, another request started to use a part of the offer that the file removes.
     if ((error as { code?: string }).code === '23503')
       throw new OfferRefusedError([
         'the file removes a part of the offer that has just come into use; run the command again for details',

@@ -80,8 +80,8 @@ function checkOptions({ type, options, contracts }: OfferFile, report: Report): 
 }
 
 /**
- * Reports documents with details that differ between options. One acknowledgement of a document counts for all options,
- * so the details must be the same.
+ * Reports documents whose details differ between options. One acknowledgement of a document counts for all options, so
+ * its details must be the same in all of them.
  */
 function checkDocuments(options: OfferFile['options'], report: Report): void {
   const texts = new Map<string, string>();

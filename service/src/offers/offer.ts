@@ -116,8 +116,8 @@ export function offerState({ opens, ends }: Pick<Offer, 'opens' | 'ends'>, now: 
 }
 
 /**
- * Locks the offer against changes until the transaction ends. Throws unless the offer is open. The caller's copy from
- * the catalogue is not enough, because it may be slightly out of date.
+ * Locks the offer against changes until the transaction ends. Throws unless the offer is open. Reads the offer from the
+ * database, because the caller's copy from the catalogue may be slightly out of date.
  */
 export function openOfferLock(db: Db, offerId: string, clock: Clock): Step<void> {
   return mapStep(offerWindowLock(db, offerId), (window) => {

@@ -18,9 +18,13 @@ type Parts = Pick<Context, 'db' | 'clock' | 'config'>;
 const NAMED = /^(?:(commit|refund|quote|supplier)=)?(0x[0-9a-fA-F]{40})$/;
 
 /**
- * Finds the address that must have each role on the contracts. The first of these that is known counts: the address in
- * `named` (`[ROLE=]ADDRESS`), the address of the configured key, the operator address that the nodes of this database
- * have used and, in the sandbox, the address of the sandbox key. Needs no private key.
+ * Finds the address that must have each role on the contracts. On EVM chains, it is the first of these that is known:
+ * - the address in `named` (`[ROLE=]ADDRESS`)
+ * - the address of the configured key
+ * - the operator address that the nodes of this database have used
+ * - in the sandbox, the address of the sandbox key
+ *
+ * Needs no private key.
  */
 export async function findKeyAddresses(
   ctx: Parts,
@@ -64,9 +68,11 @@ function readNamed(named: readonly string[]): Map<KeyRole, Hex> {
 }
 
 /**
- * Returns the addresses of the configured keys. If there are none, returns the addresses that nodes use on the cluster
- * now, or else the most recently used address. If no address was ever used, returns the sandbox key's address in the
- * sandbox, and nothing in production.
+ * Returns the operator addresses on a Solana cluster. They are the first of these that exist:
+ * - the addresses of the configured keys
+ * - the addresses that nodes use on the cluster now
+ * - the most recently used address
+ * - in the sandbox, the address of the sandbox key
  */
 async function findSolanaOperators({ db, clock, config }: Parts, chain: string): Promise<string[]> {
   const keys = new Set(SENDING_ROLES.flatMap((role) => solanaKeyFor(config, role, chain) ?? []));

@@ -11,7 +11,7 @@ type ChangedAssets = { changes: Change[]; known: ReadonlyMap<string, StoredAsset
 
 /**
  * Writes the file's new and changed assets, except for refused changes. Returns all changes and refusals. `known`
- * contains the assets that the file refers to, with refused changes included.
+ * describes the assets that the file refers to, as if no change had been refused.
  */
 export async function changeAssets(
   tx: Db,

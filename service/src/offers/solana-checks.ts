@@ -20,7 +20,7 @@ type Contract = OfferFile['contracts'][number];
 export type SolanaCheckParts = { digits: ReadonlyMap<string, number>; operators: readonly string[] };
 
 /**
- * `problems` prevent an offer from being applied, `warnings` do not. Each line starts with the path of a field,
+ * `problems` prevent an offer from being applied; `warnings` do not. Each line starts with the path of a field,
  * relative to the contract.
  */
 export type SolanaFindings = { problems: string[]; warnings: string[] };

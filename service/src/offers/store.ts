@@ -53,8 +53,8 @@ export async function listAllowListSharers(db: Db, offerId: string): Promise<Sto
 }
 
 /**
- * Reads the offers and all their parts in one statement, so that the result contains a concurrent change entirely or
- * not at all.
+ * Reads the offers and all their parts in one statement, so that the result contains all of a concurrent change or none
+ * of it.
  */
 async function readOffers(db: Db, condition: ReturnType<typeof sql<boolean>>): Promise<StoredOffer[]> {
   const { rows } = await sql<StoredOffer>`

@@ -22,8 +22,8 @@ export function tokenizedChecks({ addressOf, file, contract, chain }: CheckTarge
       ? 'is required: the contract has no eip712Domain()'
       : null;
   /**
-   * Checks that the contract accepts orders signed by our key. Some contracts do not expose their signer. For those,
-   * only simulating an order shows whether the signer is right.
+   * Checks that the contract accepts orders signed by our key. A contract that does not expose its signer passes,
+   * because only simulating an order would show whether the signer is right.
    */
   const operatorCheck = async () => {
     const signer = await readOperator(chain, address);

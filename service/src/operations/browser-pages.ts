@@ -6,7 +6,7 @@ import { landingPage, type SandboxLanding } from '../pages/landing-page.ts';
 import { type Page, renderPage } from '../pages/layout.ts';
 import { messagePage } from '../pages/message-page.ts';
 
-/** Paths that programs call. For an unknown path among them, the reply is a JSON error, even in a browser. */
+/** Paths that programs call. An unknown path under one of these gets a JSON error, even in a browser. */
 const API_PATH = /^\/(v1|oauth|webhooks)(\/|$)/;
 
 /** Shows browsers the landing page at `/`, and a "not found" page at unknown addresses. */

@@ -25,7 +25,7 @@ const FULL_DISK_TTL_MS = 10_000;
 
 /**
  * Creates the readiness of this node. Only the `required` checks decide whether the node is ready. The `reported`
- * checks cover dependencies such as a chain. An outage of a chain affects all nodes. If it made all of them not ready,
+ * checks cover dependencies that all nodes share, such as a chain. If an outage of a chain made every node not ready,
  * requests that do not need the chain would fail too.
  */
 export function createReadiness(

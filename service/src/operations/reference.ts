@@ -20,7 +20,7 @@ const DOCUMENT = '/docs/openapi.json';
 const NAV = [{ href: '/docs', name: 'Reference' }, ...Object.values(GUIDES)];
 
 /**
- * Serves `/openapi.json` and the documentation at `/docs`, with all assets from this service. `controls` are the
+ * Serves `/openapi.json`, and the documentation at `/docs`, which loads no assets from other hosts. `controls` are the
  * sandbox's routes: `/docs` shows them, `/openapi.json` leaves them out.
  */
 export function referencePlugin(ctx: Context, routes: readonly Route[], controls: readonly Route[]) {

@@ -56,8 +56,9 @@ async function assertMigrated(pool: pg.Pool, { databaseUrl }: Config): Promise<v
 }
 
 /**
- * Compares the command's secrets with those of the nodes. Throws if the nodes use only other secrets. In three other
- * cases, returns a sealing that throws when it has to encrypt or decrypt something:
+ * Creates a sealing from the command's secrets, after comparing them with the secrets that the nodes use. Throws if the
+ * two have no secret in common. Many commands need no secret. So in the following cases, the returned sealing throws
+ * only when it has to encrypt or decrypt something:
  * - The command has no secret.
  * - The command lacks a secret that is in use.
  * - No node uses the command's first secret yet.

@@ -5,9 +5,10 @@ import type { TransactionKind } from './transaction.ts';
 
 /**
  * Records a final transaction that was signed with our key but is missing from this database. Takes the lease from its
- * holder, so that the holder cannot send a transaction that it has already signed. An open transaction with the same
- * nonce can no longer be mined. If there is one, marks it as displaced and returns it; otherwise returns null. Throws
- * if, according to this database, another transaction with this nonce was mined.
+ * holder, so that the holder cannot send a transaction that it has already signed.
+ *
+ * If we have an open transaction with the same nonce, it can no longer be mined: marks it as displaced and returns it.
+ * Otherwise returns null. Throws if this database says that another transaction with this nonce was mined.
  */
 export async function adoptMined(
   tx: Db,

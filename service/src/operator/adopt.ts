@@ -19,12 +19,13 @@ export class NotDeepEnough extends Error {
 }
 
 /**
- * Continues from the chain's nonce after the key was used elsewhere. Returns the next nonce. Calls `release` for each
- * of our transactions whose nonce was taken, so that its work can be sent again. Throws `NotDeepEnough` in two cases:
+ * Continues from the chain's nonce after the key was used elsewhere. Returns the next nonce. If a foreign transaction
+ * has taken the nonce of one of our transactions, calls `release` for ours, so that its work can be sent again. Throws
+ * `NotDeepEnough` in two cases:
  * - A foreign transaction is in a block after `comparedBlock`, the last block whose events were compared with the
- *   database. The foreign transaction may have settled rows that we would settle again.
- * - A reorganization could still undo a foreign transaction that took one of our nonces. Then our old transaction and
- *   the transaction that replaces it could both be mined.
+ *   database. It may have settled rows that we would settle again.
+ * - A foreign transaction has taken one of our nonces, but a reorganization could still undo it. Then our old
+ *   transaction and its replacement could both be mined.
  */
 export async function adoptChainNonce(
   account: ReadOnlyAccount,
@@ -58,8 +59,8 @@ export async function readChainNonce(account: ReadOnlyAccount, comparedBlock: bi
 }
 
 /**
- * Returns the open transactions with a nonce that a foreign transaction has used: the nonce is below the chain's
- * transaction count, but none of the transaction's attempts was mined.
+ * Returns our open transactions whose nonce was taken by a foreign transaction: the nonce is below the chain's
+ * transaction count, but none of our attempts was mined.
  */
 async function listDisplaced(account: ReadOnlyAccount, count: bigint): Promise<OpenTransaction[]> {
   const displaced: OpenTransaction[] = [];

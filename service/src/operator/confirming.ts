@@ -4,17 +4,18 @@ import type { EvmChain } from '../chain/evm/client.ts';
 import type { Finality } from '../chain/evm/finality.ts';
 
 /**
- * Mined transactions that are waiting for more blocks, by transaction id, with the block in which each was found. Their
- * receipts are not read while they wait. On a chain with slow finality, hundreds of transactions can be waiting, and
- * reading all their receipts in every round would cost more than the rest of settlement.
+ * Mined transactions that are waiting for more blocks. Maps the transaction id to the block in which the transaction
+ * was found. Receipts are not read again while their transactions wait. On a chain with slow finality, hundreds of
+ * transactions can be waiting, and reading all their receipts in every round would cost more than the rest of
+ * settlement.
  */
 export type Confirming = Map<string, { blockNumber: bigint; blockHash: Hex }>;
 
 /**
  * Removes the transactions whose receipts must be read again: those that are confirmed now, and those whose block is
- * above the head or no longer on the chain. Checks the highest block first and stops at the first block that is on the
- * chain, because lower blocks are normally its ancestors. If a lower block is from another branch after all, settlement
- * notices: it checks a transaction's block again before it records the outcome.
+ * above the head or no longer on the chain. Checks from the highest block down, and stops at the first block that is on
+ * the chain, because lower blocks are normally its ancestors. If a lower block is from another branch after all,
+ * settlement notices when it checks the block again before recording the outcome.
  */
 export async function forgetConfirmed(
   chain: EvmChain,

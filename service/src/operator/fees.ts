@@ -70,8 +70,8 @@ export function isOutbid(
 
 /**
  * Returns fees for a replacement, or null if they would exceed a cap. Some nodes accept a replacement only if both fees
- * rise by an eighth. So the tip of a replacement may exceed its cap by an eighth; otherwise, a transaction with a tip
- * at the cap could not be replaced.
+ * rise by an eighth. So a tip that is already at its cap may exceed the cap by an eighth; otherwise, the transaction
+ * could not be replaced.
  */
 export function raiseFees(previous: Fees, proposed: Fees, caps: FeeCaps): Fees | null {
   const raise = (fee: bigint) => fee + fee / 8n + 1n;

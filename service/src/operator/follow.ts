@@ -69,8 +69,8 @@ export type CheckedHead = Block & Finality;
 const WATCHED_BLOCKS = 256n;
 
 /**
- * How many transactions are in progress. Excludes confirmed transactions that had no effect: they only wait until their
- * block is `released`, so that their work can be sent again.
+ * How many transactions are in progress. Does not count confirmed transactions that had no effect and only wait until
+ * their block is `released`, so that their work can be sent again.
  */
 export type Progress = { unmined: number; confirming: number };
 
@@ -159,7 +159,7 @@ async function findMined(
 
 /**
  * Records the outcome of a confirmed transaction if both its block and `head` are still on the chain. Checks `head`
- * too, because later rounds do not check settled transactions again while the head stays the same.
+ * too, because settled transactions are not checked again until the head changes.
  */
 async function settle(
   account: OperatorAccount,
@@ -189,9 +189,9 @@ async function settle(
 }
 
 /**
- * Returns a call's revert data. Replays the call against the state before its block. If this replay succeeds, something
- * else in the block caused the revert, so the call is replayed against the state after the block. Returns empty data if
- * both replays succeed, or if the node has pruned these states.
+ * Returns a call's revert data, which it finds by replaying the call against the state before its block. If this replay
+ * succeeds, something else in the block caused the revert, so the call is replayed against the state after the block.
+ * Returns empty data if both replays succeed, or if the node has pruned these states.
  */
 async function readRevert(
   { chain, signer }: OperatorAccount,

@@ -8,9 +8,8 @@ import type { SolanaAccount } from './solana-account.ts';
 /** The number of blocks after which a signed transaction has certainly expired. */
 const EXPIRY_BLOCKS = 300n;
 /**
- * How many blocks a key can be idle and still sign again without waiting. Any other key has to wait longer than this
- * before it signs in the same role. So no other key can have signed in the meantime, not even a key that is missing
- * from this database.
+ * How many blocks a key can be idle and still sign again without waiting. This is safe, because any other key has to
+ * wait longer than this before it signs in the same role. That includes keys that are missing from this database.
  */
 const GRACE_BLOCKS = 150n;
 const HEARTBEAT_INTERVAL_MS = 15_000;
@@ -35,14 +34,15 @@ export async function keepKeyAlive(
 }
 
 /**
- * Throws `Blocked` while another key of the same funds may have signed a transaction in this role that can still land.
- * A receipt prevents only the key that created it from paying twice. So a key that takes over a role must wait until
- * its predecessor's transactions have expired, even if it had the role before.
+ * Throws `Blocked` while another key of the same funds may have transactions in this role that can still land. A
+ * receipt stops only the key that created it from paying twice. So a key that takes over a role must wait until its
+ * predecessor's transactions have expired, even if it had the role before.
  *
- * A key without lamports does not count, because it cannot have sent anything. Keys in different roles may sign at the
- * same time, because a commit and a refund are different payments. The wait is recorded once, for all funds and for all
- * roles that the key takes over. So `listSigners` must return the keys of all funds, not only those of the fund that is
- * settled first.
+ * Other keys without lamports do not count, because they cannot have sent anything. Keys in different roles may sign at
+ * the same time, because a commit and a refund are different payments.
+ *
+ * The wait is recorded once, for all funds and for all roles that the key takes over. So `listSigners` must return the
+ * keys of all funds, not only those of the fund that is settled first.
  */
 export async function assertKeyStarted(
   { db, chain, key, roles }: SolanaAccount,

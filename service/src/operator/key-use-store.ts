@@ -39,8 +39,8 @@ export async function startKeyUse(
 
 /**
  * Returns the block height from which a key may sign in a role, or null if the key was never started in the role. If
- * another key was started in the role later, this key must wait until that key's transactions have expired, `expiry`
- * blocks after its last use.
+ * another key was started in the role later, this key must wait until the other key's transactions have expired:
+ * `expiry` blocks after the other key was last used.
  */
 export async function readFirstHeight(
   tx: Db,

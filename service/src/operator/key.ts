@@ -30,8 +30,8 @@ export type OperatorKey = ({ kind: 'local'; privateKey: Buffer } | { kind: 'kms'
 };
 
 /**
- * Opens a key. The returned signer does not enforce the key's policy. Only `openSigners`, which enforces it, may use
- * the signer.
+ * Opens a key. The returned signer does not enforce the key's policy, so do not sign with it directly: use
+ * `openSigners`, which adds the policy.
  */
 export async function openKey(key: OperatorKey, clock: Clock, registry?: Registry): Promise<Signer> {
   return key.kind === 'local' ? localSigner(key.privateKey) : openKmsSigner(key.key, clock, registry);

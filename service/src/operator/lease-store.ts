@@ -24,8 +24,8 @@ export async function upsertLease(
 }
 
 /**
- * Records that a round was completed. Writes at most once every two seconds, because a busy chain has many rounds per
- * second.
+ * Records that a settlement round was completed. Writes at most once every two seconds, because a busy chain has many
+ * rounds per second.
  */
 export async function recordGoodRound(db: Db, { chain, address, node, epoch }: Holder): Promise<void> {
   await sql`
@@ -60,8 +60,8 @@ export async function expireLease(db: Db, { chain, address, node, epoch }: Holde
 }
 
 /**
- * Sets the next nonce to `nonce + 1`. Returns false, and changes nothing, if the stored next nonce is not `nonce`. A
- * key without a stored next nonce accepts any.
+ * Sets the next nonce to `nonce + 1`. Returns false, and changes nothing, if the stored next nonce is not `nonce`. If
+ * no next nonce is stored, accepts any `nonce`.
  */
 export async function advanceNextNonce(tx: Db, { chain, address }: KeyId, nonce: bigint): Promise<boolean> {
   const { numUpdatedRows } = await tx
@@ -106,8 +106,8 @@ export async function revokeLease(tx: Db, { chain, address }: KeyId, nonce: bigi
 
 /**
  * Takes the lease from its holder and raises the next nonce to at least `nonce`. Forgets the highest transaction count
- * that RPC nodes have reported, unless it is above the new next nonce: in that case, there are more transactions that
- * we do not know of.
+ * that RPC nodes have reported, unless it is above the new next nonce. A higher count means that more transactions are
+ * missing from this database.
  */
 export async function advanceKey(tx: Db, { chain, address }: KeyId, nonce: bigint): Promise<void> {
   await sql`

@@ -27,9 +27,9 @@ export class LeaseLost extends Error {
 const LEASE_TTL_SECONDS = 15;
 
 /**
- * Takes or renews the lease. Returns null while another node holds it. A node can take a stopped node's lease
- * immediately, and an unresponsive node's lease once it has expired. If the unresponsive node recovers, `holdLease`
- * throws, so that node cannot write anything under its old lease.
+ * Takes or renews the lease. Returns null while another node holds it. A stopped node's lease can be taken immediately,
+ * and an unresponsive node's lease once it has expired. If the unresponsive node recovers, `holdLease` throws there, so
+ * that node cannot write anything under its old lease.
  */
 export async function takeLease(db: Db, wanted: KeyId & { node: number }): Promise<Lease | null> {
   const held = await upsertLease(db, wanted, LEASE_TTL_SECONDS);

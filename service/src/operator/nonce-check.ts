@@ -12,13 +12,15 @@ import type { OpenTransaction } from './transaction.ts';
 export type NonceSuspicion = { since: number | null };
 
 /**
- * Throws `Blocked` if the chain's transaction count is above our first unmined nonce. In that case, the key was used
- * elsewhere. Another database may have committed the same rows, so an operator must act. One case is tolerated: the
- * count is at most our next nonce, and foreign transactions have taken only the nonces of our empty transactions.
+ * Compares the chain's transaction count with our nonces. Throws `Blocked` if the count is above our first unmined
+ * nonce: the key was used elsewhere. Another database may have committed the same rows, so an operator must act. One
+ * case is tolerated: the count is at most our next nonce, and foreign transactions have taken only the nonces of our
+ * empty transactions.
  *
  * Also fills gaps. There is a gap if we have used higher nonces, but have no live transaction at the chain's next
- * nonce. A gap arises if a reorganization removes a foreign transaction. An empty transaction fills the gap, so that
- * our later transactions can be mined. The gap also closes if the foreign transaction is mined again.
+ * nonce. This happens if a reorganization removes a foreign transaction. An empty transaction fills the gap, so that
+ * our later transactions can be mined. But if the foreign transaction had displaced a transaction of ours that was not
+ * empty, throws `Blocked`. The gap also closes if the foreign transaction is mined again.
  */
 export async function checkNonces(
   account: OperatorAccount,
@@ -54,7 +56,7 @@ export async function checkNonces(
 
 /**
  * Ends operators' requests to replace the displaced transactions, then throws `Blocked`. If the requests stayed open,
- * and a reorganization removed the foreign transaction, they could still be carried out much later.
+ * they could be carried out much later, after a reorganization removes the foreign transaction.
  */
 async function throwForeignNonce(
   { db }: OperatorAccount,
@@ -62,8 +64,7 @@ async function throwForeignNonce(
   count: bigint,
   displaced: readonly OpenTransaction[],
 ): Promise<never> {
-  // A node that has lost the lease has an outdated nonce. `withLease` throws on that node, so that it does not raise
-  // the alert.
+  // If this node has lost the lease, its nonce is outdated. `withLease` then throws, so that no false alert is raised.
   await withLease(db, lease, async (tx) => {
     for (const { id, nonce, requested } of displaced)
       if (requested !== null) await endRequest(tx, id, requested, `the nonce ${nonce} is already used`);

@@ -6,10 +6,14 @@ import { holdLease, type Lease, LeaseLost, withLease } from './lease.ts';
 import { advanceNextNonce, setFirstNonce } from './lease-store.ts';
 
 /**
- * Nonces are allocated in three steps. First, `nextNonce` chooses a nonce. Second, the call is signed with this nonce.
- * No database transaction is open during signing, because signing may be a call to KMS. Third, `reserveNonce` claims
- * the nonce in the transaction that stores the signed bytes. Two nodes can sign with the same nonce. But only the lease
- * holder can reserve the nonce, and only transactions with a reserved nonce are sent.
+ * Nonces are allocated in three steps:
+ * 1. `nextNonce` chooses a nonce.
+ * 2. The call is signed with this nonce. No database transaction is open meanwhile, because signing may be a call to
+ *    KMS.
+ * 3. `reserveNonce` claims the nonce in the database transaction that stores the signed bytes.
+ *
+ * Two nodes can sign with the same nonce. But only the lease holder can reserve the nonce, and only transactions with a
+ * reserved nonce are sent.
  */
 
 /** Returns the stored next nonce. If the key has not been used yet, returns the chain's transaction count. */
@@ -19,8 +23,8 @@ export async function nextNonce(account: OperatorAccount, lease: Lease): Promise
 
 /**
  * Stores the transaction count at which this database starts to use a key. If a backup from before the key's first
- * transaction is restored, the stored count shows that a transaction is missing. Without the count, the service would
- * assume that the transaction was sent before this database started to use the key.
+ * transaction is restored, the stored count shows that this transaction is missing from the database. Without the
+ * count, the transaction would look as if it had been sent before this database started to use the key.
  */
 export async function startNonces({ db }: OperatorAccount, lease: Lease, count: bigint): Promise<void> {
   await withLease(db, lease, (tx) => setFirstNonce(tx, lease, count));

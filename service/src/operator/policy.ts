@@ -40,10 +40,12 @@ export function policyOf<P extends ChainPolicy | undefined>(policy: P, role: Key
 }
 
 /**
- * Returns a signer that enforces the key's rules, whatever the rest of the service requests. It signs calls without
- * value to listed contracts, if the function belongs to one of the key's roles. It also signs empty transfers to the
- * key itself, and the typed data that `typed-data-policy.ts` allows. For everything else, it throws `Blocked`. Every
- * signature counts against the daily limits of its role.
+ * Returns a signer that enforces the key's rules, whatever the rest of the service requests. It signs only:
+ * - calls without value to listed contracts, if the function belongs to one of the key's roles
+ * - empty transfers to the key itself
+ * - the typed data that `typed-data-policy.ts` allows
+ *
+ * For everything else, it throws `Blocked`. Every signature counts against the daily limits of its role.
  */
 export function withPolicy(signer: Signer, rules: SignerRules): Signer {
   const { address } = signer;
@@ -128,8 +130,8 @@ function assertMay(
 }
 
 /**
- * Reserves the cost of a transaction. Of several transactions with the same nonce, at most one is mined. A replacement
- * therefore reserves only its additional cost, compared with the transaction that it replaces.
+ * Reserves the cost of a transaction within the daily limits. Of several transactions with the same nonce, at most one
+ * is mined. So a replacement reserves only the extra cost over the transaction that it replaces.
  */
 function reserve(
   address: Hex,

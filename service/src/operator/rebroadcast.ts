@@ -34,11 +34,12 @@ export type ResendTimings = {
 export type PrerequisiteState = 'met' | 'unknown' | 'gone';
 
 /**
- * Sends an unmined transaction again, and raises its fees if it stays unmined. Unless an operator requests higher fees,
- * raises only the fees of the transaction with the lowest nonce, since the others cannot be mined before it. If the
- * prerequisite is gone, or if `mayResign` does not allow higher fees, replaces the transaction with an empty transfer,
- * because the nonce must still be used. While the prerequisite is unknown, sends nothing, except a cancellation that an
- * operator requested.
+ * Sends an unmined transaction again, and raises its fees if it stays unmined.
+ * - Raises only the fees of the transaction with the lowest nonce, since the others cannot be mined before it. An
+ *   operator can request higher fees for any transaction.
+ * - If the prerequisite is gone, or if `mayResign` does not allow higher fees, replaces the transaction with an empty
+ *   transfer, because the nonce must still be used.
+ * - While the prerequisite is unknown, sends nothing, except a cancellation that an operator requested.
  */
 export async function rebroadcast(
   account: OperatorAccount,
@@ -74,7 +75,7 @@ export async function rebroadcast(
 
 /**
  * Carries out an operator's request. If this is not possible now, for example because of the fee caps, drops the
- * request and records the reason. Otherwise, the request would fail in every round and block the key.
+ * request and records the reason. A request that stayed open would fail in every round and block the key.
  */
 async function fulfil(
   account: OperatorAccount,

@@ -5,9 +5,10 @@ import type { KeyId } from './account.ts';
 export type ClosableReceipt = { id: string; receipt: string };
 
 /**
- * Returns the receipts that can be closed, ordered by transaction id. The receipt's transaction must be final. All
- * attempts must have been signed more than `days` days ago and have expired by block height `height`. No participation
- * of the transaction may still be `submitted` or `remit_submitted`.
+ * Returns the receipts that can be closed, ordered by transaction id. These conditions must be met:
+ * - The receipt's transaction is final.
+ * - All its attempts were signed more than `days` days ago and have expired by block height `height`.
+ * - None of its participations is still `submitted` or `remit_submitted`.
  */
 export async function listClosable(
   db: Db,

@@ -44,8 +44,8 @@ export type ReceiptTimings = {
 
 /**
  * Advances every open transaction by one step. Only finalized accounts decide the outcome. If the receipt account
- * exists, an attempt has landed. If the receipt account is missing at a height at which every attempt has expired, no
- * attempt can ever land. Transaction statuses never decide the outcome; they only avoid needless resends.
+ * exists, an attempt has landed. If it does not exist once every attempt has expired, no attempt can ever land.
+ * Transaction statuses never decide the outcome; they only avoid needless resends.
  */
 export async function followReceipts(
   account: SolanaAccount,
@@ -99,8 +99,8 @@ async function judgeReceipts(
 }
 
 /**
- * Returns whether the account is a receipt. If somebody has only sent lamports to the address, the account belongs to
- * the system program and is not a receipt.
+ * Returns whether the account is a receipt of this operator. If somebody has merely sent lamports to the address, the
+ * account belongs to the system program and is not a receipt.
  */
 export function isReceiptOf(operator: string, account: AccountInfo | null): boolean {
   return readTokenAccount(account)?.owner === operator;

@@ -41,10 +41,11 @@ const MAX_FEE = 50_000_000n;
 
 /**
  * Throws `SigningRefused` unless the message settles the plan and does nothing else. Parses the bytes to be signed, so
- * it does not rely on the code that built them. In a commit, tokens may go only to the vault; in a refund, only to the
- * wallet's associated account. The receipt must belong to the operator. Lamports may pay only for fees and for the rent
- * of the receipt, each up to a limit. In a refund, lamports may also pay for the rent of the wallet's associated
- * account if that account does not exist yet.
+ * it does not rely on the code that built them.
+ * - In a commit, tokens may go only to the vault; in a refund, only to the wallet's associated account.
+ * - The receipt must belong to the operator.
+ * - Lamports may pay only for fees and for the receipt's rent, each up to a limit. A refund may also pay the rent of
+ *   the wallet's associated account if that account does not exist yet.
  */
 export function assertReceiptAllowed(operator: string, policy: ReceiptPolicy, message: Uint8Array): void {
   const { plan, vault } = policy;

@@ -134,9 +134,9 @@ function readReceiptRent({ chain }: SolanaAccount): Promise<bigint> {
 }
 
 /**
- * Returns the 75th percentile of the prices that recent transactions paid to write to the vault, or the cap if the cap
- * is lower. Ignores the prices of writing to users' accounts, because users could drive them up. Anybody can drive up
- * the price of the vault too, so a price above the cap is reported but does not block settlement.
+ * Returns the 75th percentile of the prices that recent transactions paid to write to the vault, but at most the cap.
+ * Ignores the prices of writing to users' accounts, because users could drive them up. Anybody can drive up the vault's
+ * price too, so a price above the cap is reported but does not block settlement.
  */
 async function proposePrice(account: SolanaAccount, vault: string): Promise<bigint> {
   const { chain, maxPrice } = account;

@@ -7,9 +7,9 @@ import type { NewAttempt, ReceiptTransaction } from './receipt-transaction.ts';
 type NewTransaction = Pick<ReceiptTransaction, 'id' | 'kind' | 'receipt' | 'units'> & { fund: string };
 
 /**
- * Stores a transaction with its first attempt and returns its id. If the receipt already has a transaction, and all
- * attempts of that transaction have expired, reopens it and returns its id. If that transaction is open or has landed,
- * returns null, and the caller must not send anything.
+ * Stores a transaction with its first attempt and returns its id. If the receipt already has a transaction whose
+ * attempts have all expired, reopens that transaction and returns its id. If the receipt's transaction is open or has
+ * landed, returns null; the caller must then not send anything.
  */
 export async function openReceiptTransaction(
   tx: Db,

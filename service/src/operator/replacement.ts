@@ -103,7 +103,8 @@ async function filterUnmined(chain: EvmChain, open: readonly OpenTransaction[]):
 
 /**
  * Asks the node that holds the key's lease to replace the transaction. Only that node signs, so two nodes never replace
- * the transaction at once. If the transaction is mined first, the request has no effect.
+ * the transaction at once. Throws `validation_failed` if the transaction is already recorded as mined. If it is mined
+ * before the node acts, the request has no effect.
  */
 export async function requestReplacement(db: Db, { id, nonce, action }: ReplacementPlan): Promise<void> {
   if (!(await insertRequest(db, id, action)))

@@ -92,9 +92,9 @@ async function assertFunded({ chain, signer }: OperatorAccount, wei: bigint): Pr
 export type Refusal = { rejection: Rejection; message: string };
 
 /**
- * Sends a stored transaction to every endpoint; safe to repeat. Returns null if a node has accepted it or already knows
- * it, or if its nonce has been used. Otherwise returns why it was rejected. The caller or the next round then decides
- * what to do. Throws `Blocked` for insufficient funds.
+ * Sends a stored transaction to every endpoint; safe to repeat. Returns null if a node has accepted the transaction or
+ * already knows it, or if its nonce has been used. Otherwise returns why it was rejected, so that the caller or the
+ * next round can decide what to do. Throws `Blocked` for insufficient funds.
  */
 export async function broadcast({ chain, db, log }: OperatorAccount, raw: Hex): Promise<Refusal | null> {
   const hash = keccak256(raw);

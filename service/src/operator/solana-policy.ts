@@ -45,9 +45,11 @@ type Message = {
 
 /**
  * Throws `SigningRefused` if the message does anything that settlement does not do. Settlement creates receipts and
- * funds, closes receipts, and transfers tokens with a fund as the authority. A transfer must create its own receipt,
- * and must belong to one of the key's roles. The policy file, which the database cannot change, must list the fund and
- * the vault. A commit must pay into the vault. A refund must pay from the vault to a wallet's associated token account.
+ * funds, closes receipts, and transfers tokens with a fund as the authority. These rules apply to a transfer:
+ * - It must create its own receipt, and must belong to one of the key's roles.
+ * - The policy file, which cannot be changed through the database, must list the fund and the vault.
+ * - A commit must pay into the vault. A refund must pay from the vault to a wallet's associated token account.
+ *
  * Throws `Blocked` if a daily limit would be exceeded.
  */
 export function assertSolanaPolicy(
@@ -167,8 +169,8 @@ function roleOf(seed: string): SendingRole {
 }
 
 /**
- * A refund must pay a wallet's associated token account. To show which wallet's, it must contain the instruction that
- * creates the account. A commit must not contain that instruction.
+ * A refund must pay a wallet's associated token account. It must contain the instruction that creates this account,
+ * because only that instruction names the wallet. A commit must not contain it.
  */
 function assertDirection(role: SendingRole, move: WireInstruction, all: WireInstruction[]): void {
   const [, mint = '', to = ''] = move.accounts;

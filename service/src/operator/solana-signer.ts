@@ -20,8 +20,8 @@ export type SolanaSigner = {
 };
 
 /**
- * Opens a key. The returned signer does not enforce the key's policy. Only `openSolanaSigners`, which enforces it, may
- * use the signer.
+ * Opens a key. The returned signer does not enforce the key's policy, so do not sign with it directly: use
+ * `openSolanaSigners`, which adds the policy.
  */
 export async function openSolanaKey(
   key: OperatorKey,

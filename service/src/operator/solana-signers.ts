@@ -38,7 +38,7 @@ export function solanaKeyFor(
 
 /**
  * Opens the keys of all clusters that have an RPC URL. A key signs only in its roles, and only what its policy allows.
- * Throws `ConfigError` if the policy of a key on one cluster could be evaded with a signature for another cluster.
+ * Throws `ConfigError` if a key's policy on one cluster could be evaded by signing for another cluster; see `rulesOf`.
  */
 export async function openSolanaSigners(keys: SolanaKeys, parts: Parts): Promise<SolanaSignerOf> {
   const held = await holdKeys(keys, parts);
@@ -93,8 +93,8 @@ function guard(held: HeldKey, ledger: SolanaRules['ledger'], { log, registry }: 
 /**
  * Returns the rules for a key. A signed message does not name its cluster, so a message for one cluster could be sent
  * to another. A key that is used on several clusters must therefore have the same roles on all of them. The policy file
- * may list only one of these clusters, and that cluster's policy applies to all of them. If the policy file lists none
- * of them, the key may not transfer any tokens.
+ * may list at most one of these clusters; its policy then applies to all of them. If a policy file lists none of them,
+ * the key may not transfer any tokens.
  */
 function rulesOf({ key, signer: { address }, clusters }: HeldKey): Omit<SolanaRules, 'ledger'> {
   const names = [...clusters.keys()];

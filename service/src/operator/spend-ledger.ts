@@ -47,9 +47,10 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /**
  * Opens a ledger in `folder`, with one file per day, or in memory if `folder` is null. The ledger is not in the
- * database, because somebody who can change the database must not be able to reset the limits. Nodes that share the
- * folder share the limits. Each node appends its entry and then counts the entries before it. So if two nodes sign at
- * the same time, the one that appends last counts the other's entry.
+ * database, because somebody who can change the database must not be able to reset the limits.
+ *
+ * Nodes that share the folder share the limits. Each node first appends its entry and then counts the entries before
+ * it. So if two nodes sign at the same time, the one that appends last counts the other's entry.
  */
 export function openSpendLedger(folder: string | null, clock: Clock): SpendLedger {
   const lines = folder === null ? keepInMemory() : openFolder(folder);

@@ -16,8 +16,8 @@ export const PERMISSIONS = 'permissions';
 const MAX_REQUEST_SECONDS = 600;
 /**
  * The longest time for which a signed permission may be valid by our clock. A permission usually ends ten minutes after
- * our time or the chain's time, whichever is later. The limit is higher, because the chain's time may be ahead of ours.
- * A limit is still necessary, because a node could report a wrong chain time.
+ * our time or the chain's time, whichever is later. The limit is higher than ten minutes, because the chain's time may
+ * be ahead of ours. There must be a limit, because a node could report a wrong chain time.
  */
 const MAX_PERMISSION_SECONDS = 3_600;
 const BUY = 0;

@@ -6,9 +6,11 @@ import { readPendingNonce } from './nonces.ts';
 
 /**
  * Throws `Blocked` if a chain node knows of transactions by the key, mined or pending, that are missing from this
- * database. In that case, the database was probably restored from an old copy or a lagging replica, and signing would
- * reuse nonces or pay for participations a second time. Stores the node's transaction count, because the node that
- * answers next time may not know about the pending transactions. Only an operator can clear the stored count.
+ * database. The database was then probably restored from an old copy or a lagging replica. Signing would reuse nonces
+ * or pay for participations a second time.
+ *
+ * Stores the node's transaction count, because the node that answers next time may not know about the pending
+ * transactions. Only an operator can clear the stored count.
  */
 export async function assertNonceUnused(account: OperatorAccount, lease: Lease, next: bigint): Promise<void> {
   assertNotSeen(lease, next);

@@ -15,8 +15,8 @@ const MAX_READS = 20;
 /** The number of failed reads after which a transaction that no node returns is reported as foreign. */
 const MAX_TRIES = 10;
 /**
- * The instructions that take tokens from an account: transfer (3), burn (8), and their checked forms (12 and 15). The
- * value is the authority's position among the instruction's accounts.
+ * The token instructions that take tokens from an account: transfer (3), burn (8), and their checked forms (12 and 15).
+ * Maps each to the position of the authority among the instruction's accounts.
  */
 const AUTHORITY_POSITIONS: Readonly<Record<number, number>> = { 3: 2, 8: 2, 12: 3, 15: 2 };
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
@@ -28,8 +28,9 @@ export function createBacklog(): Backlog {
 /**
  * Finds finalized transactions in which `signer` moved tokens with a fund as the authority, and records those that this
  * service did not send. A recorded transaction blocks the participation in its memo until an operator adopts the
- * transaction. This check can miss transactions, but it is only an additional safeguard: the receipts prevent a second
- * payment. Each call checks at most `MAX_READS` transactions, oldest first. Returns true once `backlog` is empty.
+ * transaction. Each call checks at most `MAX_READS` transactions, oldest first. Returns true once `backlog` is empty.
+ *
+ * This check can miss transactions. It is only an additional safeguard: the receipts prevent a second payment.
  */
 export async function watchSigner(
   account: SolanaAccount,
@@ -72,9 +73,9 @@ async function listMore({ db, chain }: SolanaAccount, signer: string, backlog: B
 }
 
 /**
- * Returns `fund` if `signer` moved tokens with a fund as the authority in the transaction, and `none` if not. Returns
- * `unread` if the node does not return the transaction. Returns `unknown` if the transaction cannot be parsed, in which
- * case it may have used a fund.
+ * Checks whether `signer` moved tokens with a fund as the authority in the transaction. `fund`: it did. `none`: it did
+ * not. `unread`: the node did not return the transaction. `unknown`: the transaction cannot be parsed, so it may have
+ * used a fund.
  */
 async function judgeUse(
   { chain }: SolanaAccount,

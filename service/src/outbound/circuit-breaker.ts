@@ -1,6 +1,6 @@
 /**
- * Stops calls to an upstream that does not respond. Repeated failures open the circuit for a while. The first call
- * after that is a probe. All other calls must wait until the probe settles.
+ * Stops calls to an upstream that does not respond. Repeated failures open the circuit: for a while, no calls are made.
+ * The first call after that is a probe, and all other calls must wait until the probe settles.
  */
 export type CircuitBreaker = {
   /**

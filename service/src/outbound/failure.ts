@@ -58,8 +58,8 @@ export function upstreamFailureOf(error: unknown): UpstreamFailure | undefined {
 }
 
 /**
- * The longest wait that a provider can ask for. Without this limit, it could stop checks of its applicants and forms
- * for days.
+ * The longest wait that a provider can impose. Without this limit, it could stop the service from checking its
+ * applicants and forms for days.
  */
 const MAX_RETRY_AFTER_S = 3600;
 

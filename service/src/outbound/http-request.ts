@@ -21,9 +21,9 @@ export class TimeoutError extends Error {}
 export class ResponseTooLargeError extends Error {}
 
 /**
- * Sends a request and returns the whole response as text. Uses the dispatcher directly. A general-purpose client
- * creates streams and abort signals for each request, and these cost more than the request itself. Throws connection
- * errors unchanged.
+ * Sends a request and returns the whole response as text. Throws connection errors unchanged. Uses the dispatcher
+ * directly: a general-purpose client creates streams and abort signals for each request, and these cost more than the
+ * request itself.
  */
 export function sendHttpRequest(
   pool: Pool,

@@ -17,8 +17,8 @@ export function createCallQueue(name: string): FairQueue {
 type Call = (...args: unknown[]) => Promise<unknown>;
 
 /**
- * Returns a copy of the provider. In the copy, each method listed in `calls` waits in the partner's `lane` of the queue
- * before it calls the provider.
+ * Returns a copy of the provider in which each method listed in `calls` first waits for its turn in the partner's
+ * `lane` of the queue.
  */
 export function inLane<P extends object>(
   provider: P,

@@ -6,7 +6,8 @@ export type RequiredApproval = RequiredFunds & { approvalHash: string };
 
 /**
  * Why the transaction does not contain the required approval. The checks `token`, `owner`, `spender` and `amount` run
- * in this order, and each drops the approvals that do not match. The fault is the first check that leaves no approval.
+ * in this order, and each drops the approvals that do not match. The fault is the first check after which no approval
+ * is left.
  */
 export type ApprovalFault = 'reverted' | 'no_approval' | 'token' | 'owner' | 'spender' | 'amount';
 

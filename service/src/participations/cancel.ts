@@ -14,7 +14,7 @@ type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 /**
  * Cancels a prepared or pending participation, for which nothing has been signed yet. On EVM chains, marks it as failed
  * immediately. On Solana, settlement marks it as failed later; see `endParticipations`. Throws for every other status:
- * once money has moved, a participation can only be refunded.
+ * money may already have moved, and then only a refund is possible.
  */
 export async function cancelParticipation(ctx: Parts, id: string): Promise<Participation> {
   if (!isId(id)) throw new ApiError('not_found');

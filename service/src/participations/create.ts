@@ -34,8 +34,9 @@ const MAX_SOLANA_AMOUNT = 2n ** 64n - 1n;
 type RequestColumns = Pick<NewRow, (typeof REQUEST_COLUMNS)[number]>;
 
 /**
- * Creates a participation after several checks in a fixed order. The last check reads the approval from the chain. If
- * concurrent requests use the same approval, only one insert succeeds.
+ * Creates a participation after several checks in a fixed order. Reads the approval from the chain only after all other
+ * checks. Then checks eligibility and supply again, in the transaction that inserts the row. If concurrent requests use
+ * the same approval, only one insert succeeds.
  */
 export async function createParticipation(
   ctx: Context,
@@ -109,8 +110,8 @@ export async function createParticipation(
 
 /**
  * Validates the amount, the wallet and the hash for the chain's protocol. Only EVM values are lower-cased, because
- * base58 is case-sensitive. Errors about the format of Solana values are returned, not thrown: if the offer is not
- * deployed on Solana, the caller throws `chain_not_supported` instead.
+ * base58 is case-sensitive. Returns errors about the format of Solana values instead of throwing them. This lets the
+ * caller throw `chain_not_supported` first if the offer is not deployed on Solana.
  */
 function parseFields(input: NewParticipation): { wallet: string; hash: Buffer } | ApiError {
   const { chain, amount } = input;
@@ -196,8 +197,9 @@ async function recordParticipation(
 }
 
 /**
- * Throws `sold_out` if the amount exceeds the remaining supply, or `too_many_prepared` if the user has
- * the maximum number of prepared participations. Both checks are exact, because the supply and the user are locked.
+ * Throws `sold_out` if the amount exceeds the remaining supply. Throws `too_many_prepared` if the new row is prepared
+ * and the user already has the maximum number of prepared participations. Both checks are exact, because the supply and
+ * the user are locked.
  */
 async function assertCapacity(tx: Db, option: OfferOption, row: NewRow): Promise<void> {
   const remaining = await lockRemainingSupply(tx, option, row.asset_digits);

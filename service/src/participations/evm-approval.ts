@@ -74,7 +74,7 @@ function findFault(receipt: Receipt, { token, user, fund, amount }: RequiredAppr
 }
 
 /**
- * Reads the allowance and balance at the block at which the receipts were read. At `latest`, a lagging node would
+ * Reads the allowance and balance as of the block at which the receipts were read. With `latest`, a lagging node would
  * return the values from before the approval, and the participation would wrongly fail.
  */
 async function readFunds(
