@@ -11,8 +11,8 @@ export type IncludedRow = {
 };
 
 /**
- * The hashes of a participation's commit and refund transactions. Until a transaction is mined, its hash is that of the
- * latest attempt.
+ * The hashes of a participation's commit and refund transactions. A transaction that is not mined yet has the hash of
+ * its latest attempt.
  */
 export const TRANSACTION_HASHES = sql`${hashOf('p.commit_id')} as commit_hash, ${hashOf('p.remit_id')} as remit_hash`;
 

@@ -11,8 +11,8 @@ import type { Participation, ParticipationUser, Transactions } from './schema.ts
 export type Include = ReadonlySet<'transactions' | 'user'>;
 
 /**
- * Parses `include`. Only a partner's own token can include `user`. With a user token, all participations belong to that
- * user anyway.
+ * Parses the `include` parameter. `user` is allowed only with a partner's own token: with a user token, all
+ * participations belong to that user anyway.
  */
 export function readParticipationInclude({ userId }: Caller, query: Query): Include {
   return readInclude(query, userId === null ? ['transactions', 'user'] : ['transactions']);

@@ -26,9 +26,8 @@ export async function judgeApproval(
 }
 
 /**
- * Throws `insufficient_allowance` unless the approval covers the new participation and all unsettled participations
- * from the same token account. On Solana, a new approval replaces the previous one, so all these participations are
- * paid from the new approval.
+ * Throws `insufficient_allowance` unless the approval covers all unsettled participations from the same token account,
+ * including the new one. On Solana, a new approval replaces the previous one, so it has to pay for all of them.
  */
 async function assertCoversAll(
   { db }: Context,

@@ -8,17 +8,19 @@ import { API_COLUMNS, type ParticipationRow } from './store.ts';
 const COLUMNS = API_COLUMNS.map((name) => `p.${name}`).join(', ');
 
 /**
- * The row limits that statements can have. Requested limits are rounded up to one of these, so that only a few prepared
- * statements are needed. Callers slice the page they need.
+ * The limits that statements use. A requested limit is rounded up to one of these, so that only a few statements have
+ * to be prepared. Callers cut off the extra rows.
  */
 const STATEMENT_LIMITS = [21, 51, 101];
 
 /**
- * Reads one page in one statement; may return more rows than the limit. Each combination of filter values selects an
- * index range. The statement reads at most one page of each range, in list order, and merges the ranges. The cost of a
- * page therefore depends neither on the length of the list nor on the position of the page. The exception is a filter
- * that excludes users: the statement also reads these users' rows, and skips them. If `partnerId` is null, lists the
- * participations of all partners, with one index range per partner.
+ * Reads one page in one statement. May return more rows than the limit. If `partnerId` is null, lists the
+ * participations of all partners.
+ *
+ * Each combination of filter values is one index range (one per partner if all partners are listed). The statement
+ * reads at most one page from each range, in list order, and merges the ranges. So the cost depends neither on how long
+ * the list is nor on where the page is. The exception is a filter that excludes users: their rows are read too, and
+ * then skipped.
  */
 export async function listParticipations(
   db: Db,
@@ -32,9 +34,9 @@ export async function listParticipations(
 }
 
 /**
- * Builds the statement as text. This is the hottest query, and composing it with the query builder would cost as much
- * as running it. The limit is a literal, because with a parameter, PostgreSQL would plan the statement again on every
- * execution.
+ * Builds the statement as text. This is the hottest query, and the query builder would take as long to compose it as
+ * PostgreSQL takes to run it. The limit is a literal: with a parameter, PostgreSQL would plan the statement again on
+ * every execution.
  */
 function pageQuery(
   partnerId: string | null,
@@ -129,7 +131,8 @@ function usersByEmail({ bind, partner, sources }: Draft, emails: string[]): stri
 
 /**
  * Filters by option if options are selected, otherwise by offer. An option belongs to one offer, so one of the two
- * columns is enough. In both indexes, the next column is the status, so the statement always lists the statuses too.
+ * columns is enough. The status is the next column in both indexes, so the statement then lists the statuses even if
+ * none are selected.
  */
 function narrowOffers(draft: Draft, { offers, options, statuses }: Selection): void {
   if (isRestricted(options)) narrowOptions(draft, options, offers);

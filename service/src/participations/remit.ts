@@ -11,9 +11,9 @@ type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 const REFUNDABLE = ['completed', 'remit_failed', 'remit_submitted', 'remitted'];
 
 /**
- * Requests refunds for completed participations, and retries failed refunds. Skips participations that are frozen, that
- * belong to a user on hold, or that already have a refund in progress or paid. If a participation was never completed,
- * or if the operator's limit is exceeded, throws and requests no refund at all.
+ * Requests refunds for completed participations, and retries failed refunds. Skips participations that are frozen,
+ * belong to a user on hold, or already have a refund that is in progress or paid. Throws, and requests no refund at
+ * all, if a participation was never completed or if the operator's limit is exceeded.
  */
 export async function remitParticipations(
   ctx: Parts,

@@ -30,10 +30,7 @@ const COLUMNS = [
 
 export const CSV_HEADER = `${COLUMNS.join(',')}\r\n`;
 
-/**
- * Returns a row as CSV (RFC 4180). The amount is a decimal number of tokens, such as 1000.5, not of their smallest
- * units.
- */
+/** Returns a row as CSV (RFC 4180). The amount is in tokens, such as 1000.5, not in the token's smallest unit. */
 export function toCsv(row: ReportRow): string {
   const shown = { ...row, amount: formatUnits(BigInt(row.amount), row.asset_digits) };
   return `${COLUMNS.map((column) => field(shown[column])).join(',')}\r\n`;

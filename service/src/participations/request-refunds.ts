@@ -22,8 +22,8 @@ import { wakeAllSettlement } from './wake.ts';
 type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 
 /**
- * The person who requests or confirms refunds. `limitUsd` is the amount in US dollars that this person may request in
- * 24 hours before another person has to confirm. Null means no limit.
+ * The person who requests or confirms refunds. `limitUsd` is how much this person may request in 24 hours, in US
+ * dollars, before another person has to confirm. Null means no limit.
  */
 export type RefundOperator = { name: string; limitUsd: number | null };
 
@@ -48,10 +48,14 @@ export type RefundDecision = {
 };
 
 /**
- * Requests refunds for completed participations, and retries failed refunds. This is the only way to request a refund.
- * Returns how many refunds were requested. Skips frozen participations, and freezes participations of users on hold.
- * After their release, their refunds must be requested again. If the request exceeds the operator's daily limit, only
- * stores the request and throws `validation_failed`. Another person can then confirm the request with `confirmRefunds`.
+ * Requests refunds for completed participations, and retries failed refunds. Every refund starts with this function.
+ * Returns how many refunds were requested.
+ *
+ * If the request exceeds the operator's daily limit, only stores the request and throws `validation_failed`. Another
+ * person can then confirm the request with `confirmRefunds`.
+ *
+ * Skips frozen participations, and freezes participations of users on hold. After their release, their refunds must be
+ * requested again.
  */
 export async function requestRefunds(
   ctx: Parts,
@@ -63,8 +67,8 @@ export async function requestRefunds(
   if (refusal !== null)
     throw invalidField('amount', `${refusal}; another person has to confirm request ${id}`);
   const counted = new Set(ids);
-  // The limit check did not include `others`, so these participations are not refunded, even if their user's hold has
-  // just ended. Participations of users still on hold are frozen, which records why they were not refunded.
+  // `others` did not count towards the limit, so they are not refunded, even if their user's hold has just ended. If
+  // the user is still on hold, they are frozen, which records why they were not refunded.
   const others = participationIds.filter((each) => !counted.has(each));
   if (others.length > 0) await ctx.db.transaction().execute((tx) => freezeHeld(tx, others));
   return changeAll(ctx, ids, onProgress);

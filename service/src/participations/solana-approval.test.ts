@@ -169,8 +169,8 @@ describe('an approval is refused', () => {
     expect((await refusalOf(buyer, 'x'.repeat(88))).code).toBe('validation_failed');
     expect((await refusalOf({ address: `1${buyer.address}` }, hash)).code).toBe('validation_failed');
     expect((await refusalOf({ address: `0x${'ab'.repeat(20)}` }, hash)).code).toBe('validation_failed');
-    // Base58 is case-sensitive. With one letter's case swapped, the text is not a valid signature, or not the signature
-    // of any transaction.
+    // Base58 is case-sensitive. With one letter in the wrong case, the text is either not a valid signature or belongs
+    // to no transaction.
     const { status, body } = await sale.post(buyer, AMOUNT, swapped);
     expect(status === 200 ? body.status : body.code).toMatch(/prepared|validation_failed/);
   });

@@ -44,8 +44,8 @@ async function inspectReceipts(
 }
 
 /**
- * Judges approvals that were valid at the last check. Reads only the status of their transactions. Leaves out approvals
- * whose transaction has no status or has failed; the caller reads these transactions again.
+ * Judges approvals that were valid at the last check, by reading only the status of their transactions. Leaves out an
+ * approval if its transaction has no status or has failed. The caller then reads that transaction in full.
  */
 async function judgeKnown(
   chain: SolanaChain,
@@ -150,8 +150,8 @@ async function readSources(
 }
 
 /**
- * Reads the allowance and the balance. Both are 0 if the account is closed or frozen, or has another owner or token.
- * The allowance is also 0 if the account has another delegate.
+ * Reads the allowances and balances. Both are 0 if the account is closed, frozen, or not the user's account for this
+ * token. The allowance is also 0 if the fund is not the account's delegate.
  */
 async function readFunds(
   chain: SolanaChain,

@@ -100,8 +100,8 @@ export async function lockParticipation(tx: Db, id: string): Promise<Participati
 
 export type StatusChange = {
   /**
-   * The events are appended in the order of these ids. If `commitId` is set, the rows have the same order in the
-   * operator transaction.
+   * Events are appended in this order. If `commitId` is set, the rows are also in this order in the operator
+   * transaction.
    */
   ids: readonly string[];
   from: readonly ParticipationStatus[];
@@ -110,8 +110,8 @@ export type StatusChange = {
   /** Assigns the rows to an operator transaction; null detaches them from their current transaction. */
   commitId?: string | null;
   /**
-   * If given, `prepared_at` is set to the current time (see `lifetimeNow`). This restarts the time limit for mining the
-   * approval.
+   * If set, `prepared_at` becomes this clock's current time (see `lifetimeNow`), which restarts the time limit for
+   * mining the approval.
    */
   preparedBy?: Clock;
 };
@@ -275,8 +275,8 @@ export async function hasUnsettled(db: Db, userId: string): Promise<boolean> {
 }
 
 /**
- * Returns the amounts of the participations that are still to be paid from a token account. If a commit is in progress,
- * `receipt` is the address of its receipt.
+ * Returns the amounts of the participations still to be paid from a token account. If a commit is in progress,
+ * `receipt` is the address of the receipt that it creates.
  */
 export async function listUnsettledOfSource(
   db: Db,

@@ -14,8 +14,8 @@ type Fraction = { value: bigint; scale: number };
 
 /**
  * Returns how much of the option can still be bought, in the smallest unit of a funding asset with `digits` decimals.
- * Returns null if the supply is unlimited. Counts one unit of a funding asset as one dollar. Does not round amounts
- * that were reserved at the current price.
+ * Returns null if the supply is unlimited. One token of a funding asset counts as one dollar. Amounts reserved at the
+ * current price are subtracted exactly, without rounding.
  */
 export function remainingSupply(
   option: Capped,

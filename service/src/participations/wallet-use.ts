@@ -4,8 +4,8 @@ import { endParticipations } from './end.ts';
 import { hasUnsettled, listOfWallet } from './store.ts';
 
 /**
- * Returns whether, with this partner, any of these users has a `pending` or `submitted` participation that pays from
- * this wallet.
+ * Returns whether any of these users has a `pending` or `submitted` participation with this partner that pays from this
+ * wallet.
  */
 export async function hasOpenParticipation(
   tx: Db,
@@ -17,9 +17,9 @@ export async function hasOpenParticipation(
 }
 
 /**
- * Fails the users' `prepared` participations that pay from this wallet, because another user has proven ownership of
- * the wallet. On Solana, settlement fails them later, once no commit for them can succeed. A failed participation
- * releases its approval, so that the wallet's new owner can use the approval.
+ * Fails these users' `prepared` participations that pay from this wallet, because another user has proven ownership of
+ * it. A failed participation releases its approval, so that the wallet's new owner can use it. On Solana, settlement
+ * fails the participations later, once no commit for them can succeed.
  */
 export async function failPreparedOf(
   ctx: Pick<Context, 'clock' | 'random'>,

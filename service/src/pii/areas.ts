@@ -9,7 +9,7 @@ type Place = { country: string; region: string | null };
 
 /**
  * Returns whether an address is in one of the areas. Returns `unknown` if the answer depends on a region that is
- * missing or not recognized. A US territory is both a country and a region of the United States.
+ * missing or not recognized. A US territory counts both as a country and as a region of the United States.
  */
 export function isInAreas(
   areas: readonly Area[],

@@ -70,8 +70,8 @@ export async function readOwnData(ctx: Context, userId: string): Promise<Persona
 }
 
 /**
- * Hashes that identify a person. `current` is the person in the new data, and `former` is the person in the previously
- * stored data. Version 0.1 stored approvals without a person; these approvals belong to `former`.
+ * Hashes that identify a person: `current` in the new data, and `former` in the previously stored data. Approvals from
+ * version 0.1 do not record a person and count as approvals of `former`.
  */
 export type Persons = { current: string; former: string };
 
@@ -80,8 +80,9 @@ export type SavedData = { persons: Persons; move: Move | null };
 const MAX_FORMER_PLACES = 20;
 
 /**
- * Stores the identity provider's data as of `asOf`, unless newer data is stored. Replaces all fields: a field that the
- * provider no longer has becomes null. Returns null in three cases:
+ * Stores the identity provider's data as of `asOf`, unless newer data is already stored. Replaces all fields: a field
+ * that the provider no longer has becomes null. Returns the hashes of the person and the change of residence. Returns
+ * null in three cases:
  * - The user is unknown or erased.
  * - No data is stored, and `data` is empty.
  * - Newer data was stored by version 0.1.

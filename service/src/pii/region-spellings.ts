@@ -1,7 +1,7 @@
 /**
- * Region names in addition to those in ISO 3166-2: English names, former names, abbreviations and transliterations.
- * Each name follows the code of its region. A code with a country prefix, such as `UA-43`, belongs to another country:
- * the occupied regions of Ukraine are also listed under Russia.
+ * Region names that ISO 3166-2 does not contain: English names, former names, abbreviations and transliterations. Each
+ * entry is a region's code followed by a name. A code with a country prefix, such as `UA-43`, belongs to another
+ * country: the entries for Russia include the occupied regions of Ukraine.
  */
 export const REGION_SPELLINGS: Readonly<Record<string, string>> = {
   US: `NY NYC|NY New York City|NY City of New York|NY Brooklyn|NY Manhattan|NY Queens|NY Bronx|NY Staten Island|

@@ -141,8 +141,8 @@ export async function deletePiiPastRetention(db: Db, now: string): Promise<strin
 const DELETION_BATCH_SIZE = 5_000;
 
 /**
- * Deletes a batch of access records that are older than `before`. Returns whether there may be more to delete. Selects
- * the batch by id. Ids increase with time, so the column `at` needs no index.
+ * Deletes a batch of access records older than `before`. Returns whether there may be more to delete. Finds the oldest
+ * records by id, which increases with time, so the column `at` needs no index.
  */
 export async function deleteAccessesBefore(db: Db, before: string): Promise<boolean> {
   const { numAffectedRows } = await sql`delete from pii_audit where id in (

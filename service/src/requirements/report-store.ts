@@ -4,8 +4,8 @@ import type { ReportedStatuses } from '../db/reported-tables.ts';
 import { newStep, type Step } from '../db/together.ts';
 
 /**
- * Holds a lock until the transaction ends, so that the reports about a user run one at a time. Each report sees the
- * changes that the earlier reports' transactions committed, so the last report covers all facts.
+ * Takes a lock until the transaction ends, so that only one report about a user runs at a time. Each report sees what
+ * the transactions of earlier reports have committed, so the last report covers all facts.
  */
 export function reportsLock(db: Db, userId: string): Step<void> {
   const query = sql`select pg_advisory_xact_lock(hashtext('requirement reports'), hashtext(${userId}))`;
@@ -39,9 +39,9 @@ export async function listDueChecks(db: Db, now: string, limit: number): Promise
 }
 
 /**
- * Locks the user's check until the transaction ends, and returns whether the check is still due. If another transaction
- * changes the user's facts in the meantime, it waits for this lock and then makes the check due again, so that its
- * change is not missed.
+ * Locks the user's check until the transaction ends, and returns whether the check is still due. A transaction that
+ * changes the user's facts in the meantime waits for this lock. It then makes the check due again, so that its change
+ * is not missed.
  */
 export async function lockDueCheck(tx: Db, userId: string, now: string): Promise<boolean> {
   const { rows } = await sql`select from status_checks
@@ -50,8 +50,8 @@ export async function lockDueCheck(tx: Db, userId: string, now: string): Promise
 }
 
 /**
- * Schedules the next check. If `dueAt` is null, removes the check, because the passing of time alone will change no
- * status.
+ * Schedules the user's next check, or removes it if `dueAt` is null. Null means that no status will change merely
+ * because time passes.
  */
 export async function planCheck(tx: Db, userId: string, dueAt: string | null): Promise<void> {
   await (dueAt === null

@@ -13,7 +13,7 @@ const BATCH_SIZE = 100;
 const DAY_MS = 86_400_000;
 
 /**
- * Reports status changes that no request has reported, for example because a form has expired. Any number of nodes may
+ * Reports status changes that no request has reported, for example after a form has expired. Any number of nodes may
  * run it.
  */
 export function startStatusReports(ctx: Context): () => Promise<void> {

@@ -16,16 +16,17 @@ export const STATUS_CHANGED = 'requirement.status_changed';
 export type ReportedOption = { partnerId: string; offer: Offer; option: OfferOption };
 
 /**
- * The facts and options that a report about a user covered. Null if no report was made, because an offer was not
- * cached.
+ * The facts and options that a report about a user covered. Null if no report was made, because a partner's offers were
+ * not cached.
  */
 export type Report = { facts: UserFacts | null; options: ReportedOption[] } | null;
 
 /**
- * Appends `requirement.status_changed` for every requirement status that differs from the last one reported to a
- * partner. Call it last in the transaction that changed the facts. If an offer is not cached, reports nothing about the
- * user; the worker makes the report after the commit. Does not load the offer here, because a second connection inside
- * a transaction could exhaust the pool.
+ * Appends `requirement.status_changed` for every requirement whose status differs from the one last reported to a
+ * partner. Call it last in the transaction that changed the facts.
+ *
+ * If a partner's offers are not cached, reports nothing about the user. The worker makes the report after the commit.
+ * Loading the offers here would need a second connection inside the transaction, which could exhaust the pool.
  */
 export async function reportStatuses(ctx: Context, tx: Db, ...userIds: readonly string[]): Promise<void> {
   // Report the users in a fixed order, so that two transactions about the same users do not deadlock.

@@ -6,9 +6,9 @@ import { logHits, recordHits } from './hits.ts';
 type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'log' | 'sanctions'>;
 
 /**
- * Screens rows immediately before a transaction for them is signed. Freezes all participations of the wallets that are
- * on the sanctions list, and records a hit for each participation. Returns the rows of the other wallets. Call this
- * before every new signature, except for fee bumps on EVM chains, which `maySign` checks.
+ * Checks the rows' wallets against the sanctions list. Freezes all participations of listed wallets, and records a hit
+ * for each participation. Returns the rows of the other wallets. Call this immediately before every new signature. Fee
+ * bumps on EVM chains are the exception: `maySign` checks them.
  */
 export async function freezeSanctioned<R extends { user: string }>(ctx: Parts, rows: R[]): Promise<R[]> {
   const listed = [...new Set(rows.map(({ user }) => user).filter((wallet) => isSanctioned(ctx, wallet)))];

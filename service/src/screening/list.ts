@@ -8,18 +8,19 @@ import { readAcceptedList, recordRefusal, SANCTIONS_CHANNEL, saveAcceptedList } 
 
 const POLL_INTERVAL_MS = 2_000;
 /**
- * How often the file is reread even if it has not changed. Without this, a node would miss that an operator has
- * accepted the file if the notification is lost.
+ * How often the file is read again even if it has not changed. Otherwise, a node that missed the notification would not
+ * notice that an operator has accepted the file.
  */
 const RELOAD_INTERVAL_MS = 60_000;
 
 type Parts = Pick<Kernel, 'db' | 'log' | 'clock' | 'listener' | 'metrics'>;
 
 /**
- * Loads the sanctions list from the file. Reloads it when the file changes, or when an operator accepts a refused list.
- * Refuses a list that is unreadable or empty, or that lacks more than a fifth of the previous entries. The previous
- * list then stays in use, and `causeway_sanctions_list_stale` is 1. At start, the previous list is the last accepted
- * list in the database, and an unreadable or empty file is an error.
+ * Loads the sanctions list from the file. Loads it again when the file changes, or when an operator accepts a rejected
+ * list. Rejects a list that is unreadable or empty, or from which more than a fifth of the previous entries have
+ * disappeared. The previous list then stays in use, and `causeway_sanctions_list_stale` is 1.
+ *
+ * At start, the previous list is the last accepted list in the database, and an unreadable or empty file is an error.
  */
 export async function openSanctions(
   file: string | null,
@@ -97,7 +98,7 @@ function withoutList(): Sanctions {
 }
 
 /**
- * Returns the list in the file, or the last accepted list if the list in the file is refused. Throws if the file is
+ * Returns the list in the file. If that list is rejected, returns the last accepted list instead. Throws if the file is
  * unreadable or empty.
  */
 async function openFirst(parts: Parts, file: string, stale: Gauge): Promise<AddressList> {
@@ -129,8 +130,8 @@ async function readChecked(parts: Parts, file: string, current: AddressList): Pr
 }
 
 /**
- * Saves the list as the accepted list and returns it. Throws `ListRefused` if the list is empty. Also throws
- * `ListRefused` if the list lacks too many of the entries in `previous`, unless an operator has accepted the list.
+ * Saves `next` as the accepted list and returns it. Throws `ListRefused` if `next` is empty. Also throws `ListRefused`
+ * if too many entries of `previous` are missing from `next`, unless an operator has accepted `next`.
  */
 async function checkAndSave(
   { db, clock }: Parts,

@@ -19,8 +19,8 @@ type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'log' | 'sanctions'>;
 
 /**
  * Compares the wallets of users, participations and open orders with the sanctions list. Freezes the participations of
- * listed wallets. Records a hit for each listed wallet of a user, for each participation that it has just frozen, and
- * for each open order of a listed wallet. Returns the new hits.
+ * listed wallets. Records a hit for each listed wallet of a user, each newly frozen participation, and each open order
+ * of a listed wallet. Returns the new hits.
  */
 export async function rescreen(ctx: Parts): Promise<Finding[]> {
   const { db, clock, sanctions } = ctx;

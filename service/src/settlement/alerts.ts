@@ -15,8 +15,8 @@ export type Alerts = {
 
 export type AlertGauges = {
   /**
-   * Publishes how many participations wait. The metric has no label for the key. If several keys settle on a chain, the
-   * metric shows the highest of their counts.
+   * Publishes how many participations wait while settlement with this key is blocked for this reason. The metric has no
+   * label for the key. If several keys settle on a chain, the metric shows the highest of their counts.
    */
   set(key: KeyId, reason: BlockedReason, waiting: number): void;
 };

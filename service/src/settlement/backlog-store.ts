@@ -12,8 +12,8 @@ export type Backlog = {
 
 /**
  * Counts the rows that settlement has yet to finish, per chain and status, for one offer or for all offers.
- * `oldest_seconds` is the longest time that any of these rows has gone without a change. Each status has its own index,
- * so one subquery per status makes the cost grow with the backlog and not with the table.
+ * `oldest_seconds` is the longest time that any of these rows has gone without a change. Uses one subquery per status,
+ * because each status has its own index. So the cost grows with the backlog, not with the table.
  */
 export async function listBacklog(db: Db, offerId: string | null = null): Promise<Backlog[]> {
   const statuses = ['prepared', 'pending', 'submitted', 'remit_submitted'] as const;
@@ -40,7 +40,7 @@ export async function listIdsOf(db: Db, transactionId: string): Promise<string[]
 }
 
 /**
- * Counts the rows that wait for a commit (`prepared`, `pending`) or for a refund (`remit_submitted`). Leaves out
+ * Counts the rows waiting for a commit (`prepared`, `pending`) or for a refund (`remit_submitted`). Leaves out
  * `submitted` rows, because their commit was already sent. Uses one subquery per status, because each status has its
  * own index.
  */
@@ -54,10 +54,7 @@ export async function countUnsettled(db: Db, chain: string): Promise<number> {
   return Number(rows[0]?.count ?? 0n);
 }
 
-/**
- * The amount of one token that one key, acting in one role, has moved in the last 24 hours. In the token's smallest
- * unit.
- */
+/** How much of a token a key has moved in one role in the last 24 hours, in the token's smallest unit. */
 export type MovedAmount = {
   chain: string;
   address: string;

@@ -13,9 +13,9 @@ const UNREADABLE_DELAY_SECONDS = 60;
 /**
  * Returns the rows whose allowance and balance are sufficient. Called just before a commit is signed, because a failed
  * transfer costs gas (with some tokens, the entire gas limit). The other rows:
- * - A row with an insufficient allowance or balance becomes `failed`. If it cannot safely fail yet, it is postponed.
- * - A row whose allowance or balance could not be read is postponed.
- * - A row is postponed if other commits from the same wallet and token leave too little for it.
+ * - If the allowance or balance is too low, the row becomes `failed`, or is postponed if it cannot safely fail yet.
+ * - If the allowance or balance cannot be read, the row is postponed.
+ * - If other commits from the same wallet and token leave too little for the row, it is postponed.
  */
 export async function keepFunded(
   worker: SettlementWorker,

@@ -6,9 +6,9 @@ import { postponeRows } from './store.ts';
 const UNDONE_COMMIT_DELAY_SECONDS = 15;
 
 /**
- * Postpones the rows whose commit a reorganization has undone, and returns the others. Checks only commits that other
- * keys have sent, because the workers of these keys may not have noticed the reorganization yet. This round has already
- * checked the commits of its own key.
+ * Postpones the rows whose commit a reorganization has undone, and returns the others. Checks only commits sent with
+ * other keys, because the workers of those keys may not have noticed the reorganization yet. The commits sent with this
+ * worker's own key were already checked in this round.
  */
 export async function keepOnChain({ ctx, account }: EvmParts, rows: EvmRow[]): Promise<EvmRow[]> {
   const ids = rows.map(({ id }) => id);

@@ -59,8 +59,8 @@ async function failEnding(worker: SettlementWorker): Promise<number> {
 }
 
 /**
- * Returns the rows that can safely fail. Leaves out a row if a transaction that this database does not know has
- * committed the row or may still commit it. Such a transaction may exist after a restore from a backup, for example.
+ * Returns the rows that can safely fail. Leaves out rows that were committed, or may still be committed, by a
+ * transaction missing from this database, for example after a restore from a backup.
  */
 async function keepWithoutCommit<R extends SettlementRow>(worker: SettlementWorker, rows: R[]): Promise<R[]> {
   const failing = new Set<SettlementRow>();

@@ -31,10 +31,13 @@ export async function sendCommit(worker: EvmParts, rows: readonly SettlementRow[
 type CommitPlan = { call: OperatorCall; rows: EvmRow[] };
 
 /**
- * Plans one commit for as many of these rows as possible. If the simulation fails, for example because the batch
- * exceeds its gas limit, tries the first half of the rows, and so on down to a single row. If the simulation of a
- * single row fails too, the row becomes `failed` if its token refuses the transfer, and is postponed otherwise. In both
- * cases, returns null. A single failing row rarely causes a split, because it normally does not revert its batch.
+ * Plans one commit for as many of these rows as possible. Simulates a commit of all rows first. If the simulation
+ * fails, for example because the batch exceeds its gas limit, tries the first half of the rows, and so on down to a
+ * single row.
+ *
+ * If even the commit of a single row fails, returns null. The row then becomes `failed` if its token refuses the
+ * transfer, and is postponed otherwise. One failing row rarely causes a split, because it normally does not revert its
+ * batch.
  */
 async function planCommit(worker: EvmParts, rows: EvmRow[]): Promise<CommitPlan | null> {
   const [first] = rows;

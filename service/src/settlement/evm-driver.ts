@@ -80,11 +80,11 @@ function createEvmDriver(parts: EvmParts, roles: readonly SendingRole[]): Settle
       return progress;
     },
     revokeNext: () => revokeNext(parts),
-    // A fund that does not store participation ids cannot tell which rows are committed. If this database lacks a
-    // commit to that fund, `follow` notices the used nonce, and the key is blocked.
+    // A fund that does not store participation ids cannot tell which rows it has committed. If a commit to such a fund
+    // is missing from this database, `follow` notices the used nonce, and the key is blocked.
     skipCommitted: (rows) => keepUncommitted(parts, toEvmRows(rows)),
-    // If `follow` succeeded, this database has every commit: a missing commit would have used a nonce on the chain, and
-    // `follow` would have thrown.
+    // If `follow` succeeded, no commit is missing from this database: a missing commit would have used a nonce on the
+    // chain, and `follow` would have thrown.
     keepExcluded: async (rows) => (isKeyOurs ? rows : []),
     sendCommits: (rows) => sendCommit(parts, rows),
     // Uses the head that this round has checked. The newest head would be wrong, because a reorganization may have

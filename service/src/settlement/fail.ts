@@ -6,8 +6,9 @@ import type { SettlementWorker } from './worker.ts';
 const UNEXCLUDED_ROW_DELAY_SECONDS = 5;
 
 /**
- * Returns the rows that can safely be marked as failed: rows that no transaction has committed or can still commit, not
- * even a transaction that this database lost in a failover. Postpones the other rows.
+ * Returns the rows that can safely be marked as failed, and postpones the others. A row can safely fail if no
+ * transaction has committed it or can still commit it. This includes transactions that this database lost in a
+ * failover.
  */
 export async function keepFailing(worker: SettlementWorker, rows: SettlementRow[]): Promise<SettlementRow[]> {
   if (rows.length === 0) return [];

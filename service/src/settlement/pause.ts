@@ -9,8 +9,8 @@ import { acceptDifferences } from './reconcile-pass-store.ts';
 const EVERYTHING = '*';
 
 /**
- * Stops sending commits and refunds for a chain or for an offer. If `chainOrSlug` is null, stops sending them for all
- * chains. Transactions that are already signed are still followed and resent. Returns false if the subject is already
+ * Stops sending commits and refunds for a chain or for an offer, or for all chains if `chainOrSlug` is null.
+ * Transactions that are already signed are still followed and resent. Returns false if the chain or offer is already
  * paused. Throws `not_found` for an unknown name.
  */
 export async function pauseSettlement(
@@ -23,9 +23,9 @@ export async function pauseSettlement(
 }
 
 /**
- * Ends a pause, whatever its reason. If the subject is an offer, also accepts the differences that were found between
- * the chain and the database. Accepted differences do not pause the offer again. Returns false if the subject is not
- * paused. Throws `not_found` for an unknown name.
+ * Ends the pause of a chain, of an offer or of all chains, whatever its reason. For an offer, also accepts the
+ * differences that were found between the chain and the database, so that they do not pause the offer again. Returns
+ * false if there is no such pause. Throws `not_found` for an unknown name.
  */
 export async function resumeSettlement(
   { db }: Pick<Context, 'db'>,

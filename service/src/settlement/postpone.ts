@@ -32,9 +32,9 @@ export async function postpone(
 }
 
 /**
- * Runs `send`. Skips the fund for some seconds if `send` finds that the fund is stopped, its vault is frozen, the
- * operator has lost its role in the fund, or the key's policy does not list the fund. Postponing the rows batch by
- * batch instead would use up all steps of a round and delay other funds.
+ * Runs `send`. If `send` finds that the fund is blocked, skips the fund for some seconds. A fund is blocked if it is
+ * stopped, its vault is frozen, the operator has lost its role in the fund, or the key's policy does not list the fund.
+ * Postponing the rows batch by batch instead would use up all steps of a round and delay other funds.
  */
 export async function skipFundIfBlocked(
   parts: WorkerParts,

@@ -68,8 +68,8 @@ async function applyFinding(
 }
 
 /**
- * Looks for a commit of the row that this database does not know, for example after a restore. Returns `waiting` while
- * such a commit may still happen, and `failing` once it cannot.
+ * Checks whether the row has a commit that this database does not know, for example after a restore. Returns
+ * `committed` if it has one, `waiting` while it may still get one, and `failing` once it cannot.
  */
 async function findLostCommit(
   worker: SettlementWorker,

@@ -15,7 +15,7 @@ export type Match = {
 
 /**
  * A difference between the chain and the database, with the rows and transactions that it affects. `offerId` is null if
- * the row is unknown.
+ * the affected row is not known.
  */
 export type Mismatch = {
   fund: Hex;
@@ -149,8 +149,8 @@ type Taken = Record<Kind, ReadonlySet<string>>;
 type Unproven = { row: BookedRow; kind: Kind };
 
 /**
- * Returns the differences between the rows and the transactions of our keys. An unmatched event and an unmatched row
- * that belong to the same transaction, or that describe the same change, are reported together as one difference.
+ * Returns the differences between the rows and the transactions of our keys. If an unmatched event and an unmatched row
+ * belong to the same transaction or describe the same change, reports them as one difference.
  */
 function findMismatches(
   books: Books,
@@ -251,9 +251,9 @@ function findProblem({ signers }: Books, event: MinedFundEvent, found?: MinedTra
 }
 
 /**
- * Returns whether the transaction, which our key sent but the database does not know, may have committed or refunded
- * the row. If the row has an open transaction, returns true only if both transactions have the same nonce, because then
- * only one of them can be mined.
+ * Returns whether a transaction may have committed or refunded the row. The transaction was sent with our key, but the
+ * database does not know it. If the row has an open transaction, both transactions must have the same nonce, because
+ * then only one of them can be mined.
  */
 function isCandidate(row: BookedRow, kind: Kind, { nonce }: MinedTransaction, adopted: Set<string>): boolean {
   if (kind === 'commit')

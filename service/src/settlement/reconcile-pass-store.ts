@@ -40,9 +40,9 @@ export async function finishPass(
 }
 
 /**
- * Stores the differences that a pass has found, and returns all differences that wait for an operator. `looked` lists
- * the participations that the pass compared; null means all. Deletes an accepted difference if one of its
- * participations was compared and the difference was not found again.
+ * Stores the differences that a pass has found, and returns all differences waiting for an operator. Deletes an
+ * accepted difference if the pass compared one of its participations and did not find the difference again. `looked`
+ * lists the participations that the pass compared; null means all.
  */
 export async function replaceDifferences(
   tx: Db,

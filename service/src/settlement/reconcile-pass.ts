@@ -175,9 +175,9 @@ async function findWrongTotals(db: Db, chain: EvmChain, plan: ReconcilePlan): Pr
 }
 
 /**
- * Compares the participations that have changed since the last pass. A row that someone has tampered with is not marked
- * as changed, so each pass also compares the next `LOOK_BACK_ROWS` participations. Over time, the passes compare all of
- * them. The first pass compares all participations.
+ * Compares the participations that have changed since the last pass. Tampering with a row does not mark it as changed,
+ * so each pass also compares the next `LOOK_BACK_ROWS` participations. Over time, this covers all of them. The first
+ * pass compares all participations.
  */
 async function lookAtReceipts(db: Db, chain: SolanaChain, { finishedAt, cursor }: LastPass): Promise<Look> {
   const chosen =

@@ -53,9 +53,10 @@ const DEFAULT_BLOCKS = 50_000n;
 /**
  * Compares the participations in the database with the events of every fund on the chain, in final blocks only. Plans
  * which transactions to adopt, but changes nothing. A transaction is adopted only if one of our own keys sent it, and
- * only for existing participations that no other transaction has settled. By default, the comparison starts shortly
- * before our last transaction. With `first`, it starts shortly before our first transaction. Starting at the first
- * block of a public chain would take hours.
+ * only for existing participations that no other transaction has settled.
+ *
+ * By default, the comparison starts shortly before our last transaction. With `first`, it starts shortly before our
+ * first transaction, because reading a public chain from its first block would take hours.
  */
 export async function planReconcile(
   db: Db,

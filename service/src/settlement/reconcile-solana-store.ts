@@ -64,9 +64,9 @@ export async function listSolanaRows(
 }
 
 /**
- * Returns the ids of the rows that have changed since one hour before `since`. Also returns the ids of the next `limit`
- * rows after `cursor`, in the order of their ids. The new cursor is null after the last row, so that the next call
- * starts with the first row.
+ * Returns the ids of the rows that have changed since one hour before `since`, and of the next `limit` rows after
+ * `cursor` in order of id. Also returns the new cursor. It is null after the last row, so that the next call starts
+ * again with the first row.
  */
 export async function chooseRows(
   db: Db,

@@ -28,9 +28,9 @@ const TRANSFER_CHECKED = 12;
 const COMMITTED = new Set(['completed', 'remit_submitted', 'remitted', 'remit_failed']);
 
 /**
- * Compares every row of a cluster with its signed transactions and its receipts. Any key that can sign for the row's
- * fund may have created a receipt. Vault balances are shown but never count as differences, because the owner of a
- * vault may withdraw.
+ * Compares every row of a cluster with its signed transactions and its receipts. Looks for receipts from every key that
+ * can sign for the row's fund. Shows vault balances, but never counts them as differences, because the owner of a vault
+ * may withdraw.
  */
 export async function buildSolanaReport(db: Db, chain: SolanaChain): Promise<ChainReport> {
   const { rows, slot, differences } = await compareReceipts(db, chain);
@@ -87,9 +87,9 @@ async function findMissingRows(db: Db, chain: string): Promise<ReceiptDifference
 }
 
 /**
- * Returns a difference for every foreign transaction. Such a transaction was signed with a fund's key, but this service
- * did not send it. Only the report includes these differences. The background comparison does not need them, because
- * `watchFunds` raises an alert about foreign transactions until an operator runs `solana adopt`.
+ * Returns a difference for every foreign transaction: one that was signed with a fund's key but not sent by this
+ * service. Only the report includes these differences. The background comparison leaves them out, because `watchFunds`
+ * raises an alert about foreign transactions until an operator runs `solana adopt`.
  */
 async function findForeign(db: Db, chain: string): Promise<ReportedDifference[]> {
   return (await listForeignTransactions(db, chain)).map(({ signature, address, participationId }) => ({
@@ -197,8 +197,8 @@ async function findProblem(
 }
 
 /**
- * Returns whether every stored attempt of a transaction settles exactly this row and one of the attempts has the
- * recorded signature. Returns true if no attempt is stored.
+ * Checks the stored attempts of a transaction. Returns true if all of them are correctly signed and settle exactly this
+ * row, and one of them has the recorded signature. Also returns true if no attempt is stored.
  */
 async function isSigned(
   row: BookedSolanaRow,
@@ -222,8 +222,8 @@ async function isSigned(
 }
 
 /**
- * Returns whether the transaction that created the receipt made a transfer that differs from the row. Returns false if
- * no node has the transaction any more: nodes delete old transactions.
+ * Returns whether the transaction that created the receipt made a different transfer than the row describes. Returns
+ * false if no node has the transaction any more, because nodes delete old transactions.
  */
 async function isMovedOtherwise(
   chain: SolanaChain,

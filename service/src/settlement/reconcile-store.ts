@@ -10,8 +10,8 @@ import { SETTLEMENT_COLUMNS, type StoredRow, toSettlementRow } from './store.ts'
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
- * A row with the recorded state of its commit and its refund. If a transaction is missing, its fields are null or
- * false.
+ * A row with the recorded state of its commit and its refund. If the row has no commit or no refund transaction, the
+ * fields about that transaction are null or false.
  */
 export type BookedRow = EvmRow & {
   committed: boolean | null;

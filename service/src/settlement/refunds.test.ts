@@ -113,7 +113,7 @@ test('a refund is rejected unless the participation is completed', async () => {
   await saleWorker(sale).settle();
 });
 
-// A fund pays a refund from everything that the user has committed, so it could pay a refund even though the commit was
+// A fund pays a refund out of everything that the user has committed, so it could pay a refund whose own commit was
 // undone.
 describe('a refund whose commit is undone by a reorganisation', () => {
   test.each([
@@ -221,8 +221,8 @@ test('a refund waits until its commit has the refund depth of the chain', async 
   await expectDatabaseToMatchFund(sale);
 });
 
-// Must be the last test, because it leaves behind a wrongly paid refund: a node has kept the signed bytes, and this
-// chain does not delay refunds.
+// Must be the last test, because it leaves behind a wrongly paid refund. The refund is paid because a node has kept the
+// signed bytes, and because this chain does not delay refunds.
 test('a refund paid from another participation is logged as an error', async () => {
   await completeParticipation(sale.buyer(5), 40n * UNIT);
   const id = await completeParticipation(sale.buyer(5), 9n * UNIT);

@@ -10,8 +10,8 @@ import { stableJson } from '../stable-json.ts';
 export type SignedReport = { public_key: string; signature: string } & Record<string, unknown>;
 
 /**
- * Signs a report. The key is derived from `CAUSEWAY_SECRET`, so signing needs no operator key, and no operator key can
- * forge a report.
+ * Signs a report. The key is derived from `CAUSEWAY_SECRET`, so signing needs no operator key, and operator keys cannot
+ * be used to forge a report.
  */
 export function signReport(sealing: Pick<Sealing, 'tags'>, report: object): SignedReport {
   const [seed] = sealing.tags('reconcile report', 'ed25519');

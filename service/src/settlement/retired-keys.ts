@@ -13,10 +13,12 @@ import { createSolanaWorker } from './solana-driver.ts';
 import type { SettlementWorker } from './worker.ts';
 
 /**
- * Throws `ConfigError` if a key has open transactions on a chain without an RPC URL and this node has a key for the
- * chain. No worker would resend the transactions or notice their outcome. Only logs a warning if participations wait on
- * the chain, or if a reorganization could still undo settled transactions there: they become final only while the chain
- * is followed. Skips keys that `OPERATOR_KEYS_FILE` assigns to other nodes.
+ * Checks the chains for which this node has a key but no RPC URL. Skips keys that `OPERATOR_KEYS_FILE` assigns to other
+ * nodes.
+ * - Throws `ConfigError` if a key has open transactions on such a chain, because no worker would resend them or notice
+ *   their outcome.
+ * - Only logs a warning if participations wait on such a chain, or if a reorganization could still undo settled
+ *   transactions there. They become final only while the chain is followed.
  */
 export async function assertChainsFollowed(ctx: Context): Promise<void> {
   const { chains, config, signerOf, log } = ctx;
@@ -50,10 +52,9 @@ export async function assertChainsFollowed(ctx: Context): Promise<void> {
 /**
  * Returns one worker for each replaced key and each chain on which the key has unfinished transactions. Skips keys that
  * `OPERATOR_KEYS_FILE` assigns to other nodes. Throws `ConfigError` in two cases:
- * - A replaced key is not configured here. Then no node would resend the key's transactions or notice their outcome. A
- *   node without any current EVM key only logs a warning, because one of the nodes that settle may have the key.
- * - A key has lost a role in which it sent unfinished transactions. Without the role, the key may not sign replacements
- *   for these transactions.
+ * - A replaced key is not configured here, so no node would resend its transactions or notice their outcome. A node
+ *   without any current EVM key only logs a warning, because one of the nodes that settle may have the key.
+ * - A key has lost a role in which it sent unfinished transactions, so it may not sign replacements for them.
  */
 export async function listRetiredWorkers(
   ctx: Context,
@@ -88,9 +89,9 @@ export async function listRetiredWorkers(
 
 /**
  * Returns one worker for each replaced Solana key and each cluster on which the key has open transactions. The worker
- * needs no key, because it only resends stored transactions and follows them. If all attempts of a transaction expire,
- * the worker with the role's current key looks for a receipt from the replaced key and then settles the row. Skips a
- * key that has lost only some of its roles, because that key already has a worker.
+ * needs no private key, because it only resends stored transactions and follows them. If all attempts of a transaction
+ * expire, the worker with the role's current key takes over: it looks for a receipt from the replaced key, and then
+ * settles the row. Skips a key that has lost only some of its roles, because that key already has a worker.
  */
 export async function listRetiredSolanaWorkers(
   ctx: Context,

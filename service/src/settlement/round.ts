@@ -17,8 +17,8 @@ export type Round = 'busy' | 'watching' | 'idle' | 'away';
 const MAX_STEPS = 50;
 
 /**
- * Follows the open transactions, checks the prepared rows, and sends the transactions that are due. Throws errors from
- * which a later round may recover.
+ * Runs one round: follows the open transactions, checks the prepared rows, and sends the transactions that are due.
+ * Throws errors from which a later round may recover.
  */
 export async function runRound(worker: SettlementWorker): Promise<Round> {
   const { driver } = worker;
@@ -71,8 +71,8 @@ export async function followWithoutKey(worker: SettlementWorker): Promise<Round>
 }
 
 /**
- * Runs `work` under the lease and publishes the alerts that it raises. Returns false if another node holds
- * the lease. A `Blocked` error only becomes an alert. Any other error becomes an alert and is rethrown.
+ * Takes the lease, runs `work`, and publishes the alerts that were raised. Returns false if another node has the lease
+ * or takes it over. A `Blocked` error only becomes an alert. Any other error becomes an alert and is rethrown.
  */
 async function withAlerts(worker: SettlementWorker, work: (lease: Lease) => Promise<void>): Promise<boolean> {
   const { ctx, driver } = worker;

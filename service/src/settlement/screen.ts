@@ -15,7 +15,7 @@ const UNREADABLE_ROW_DELAY_SECONDS = 15;
 /**
  * Returns the rows that may be sent. Freezes rows whose user is on hold or whose wallet is sanctioned. Marks rows as
  * failed if the user no longer meets a requirement or no longer has a valid proof of the wallet. Postpones rows that
- * cannot be checked now, and rows that a transaction could still commit.
+ * cannot be checked now, and rows that should fail but that a transaction could still commit.
  */
 export async function screenRows(
   worker: SettlementWorker,
@@ -44,8 +44,9 @@ export async function screenRows(
 }
 
 /**
- * Throws `EligibilityChanged` if a row was frozen, paused or cancelled while its transaction was signed. Call it in the
- * database transaction that stores the signed bytes: new freezes and pauses wait until that transaction ends.
+ * Throws `EligibilityChanged` if a row was frozen, paused or marked as ending while its transaction was being signed.
+ * Call it in the database transaction that stores the signed bytes. New freezes and pauses then wait until that
+ * transaction ends.
  */
 export async function assertNotStopped(tx: Db, rows: readonly SettlementRow[]): Promise<void> {
   const ids = rows.map(({ id }) => id);
@@ -53,8 +54,8 @@ export async function assertNotStopped(tx: Db, rows: readonly SettlementRow[]): 
 }
 
 /**
- * Runs `send`. If `send` throws `EligibilityChanged`, nothing was sent. In that case, returns `count`, and the next
- * step checks the rows again.
+ * Runs `send` and returns its result. If `send` throws `EligibilityChanged`, nothing was sent. Then returns `count`,
+ * and the next step checks the rows again.
  */
 export async function unlessEligibilityChanged(count: number, send: () => Promise<number>): Promise<number> {
   try {

@@ -104,7 +104,7 @@ describe('a fee bump', () => {
   test('counts once if the original is mined instead of the empty transfer', async () => {
     const worker = bumping();
     const id = await stuckCommit(worker, 3);
-    // The hold makes the worker sign an empty transfer instead, but the nodes cannot be reached and keep the
+    // The hold makes the worker sign an empty transfer instead. The worker cannot reach the nodes, so they keep the
     // original.
     await holdUser(sale.app.ctx, USER, 'a reason');
     const { chain } = worker.worker.account;
