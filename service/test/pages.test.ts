@@ -102,8 +102,8 @@ async function addAuthenticator(page: Page, context: BrowserContext): Promise<vo
 }
 
 /**
- * Deletes the user's passkeys, as a password reset does. Commits once the sign-in that `start` begins waits for that
- * transaction.
+ * Deletes the user's passkeys in a transaction, as a password reset does. Calls `start`, which begins a sign-in, and
+ * commits once the sign-in waits for the transaction.
  */
 async function removePasskeysDuring(email: string, start: () => Promise<void>): Promise<void> {
   const { ctx } = site;

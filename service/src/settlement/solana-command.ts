@@ -226,7 +226,7 @@ async function withChain(
 
 /**
  * Returns the address of an offer's fund, and whether the fund exists. The address is derived from the first signer and
- * the slug. Throws `UsageError` if the fund exists, unless each of `signers` can sign for it alone.
+ * the slug. If the fund exists, throws `UsageError` unless each of `signers` can sign for it alone.
  */
 async function findFund(
   chain: SolanaChain,
@@ -279,8 +279,8 @@ async function sendFund(
     initializeMultisig(fund, 1, signers),
   ];
   const message = encodeMessage({ feePayer: keyOf(address), blockhash: keyOf(hash), instructions });
-  // Needs no policy check: an operator asked for exactly this transaction, and it moves only the rent of the
-  // new account.
+  // No policy check is needed. An operator asked for exactly this transaction, and it moves only the new account's
+  // rent.
   await sendTransaction(chain, await signTransaction(message, () => undefined));
   return lastValidHeight;
 }

@@ -33,8 +33,8 @@ const WATCH_INTERVAL_MS = 1_000;
 const CAPPED_PRICE_ALERT_SECONDS = 60;
 
 /**
- * Creates the worker that settles on a Solana cluster with one key. It sends only transactions for `roles`. Without a
- * signer, it only follows the transactions that `address` has already sent.
+ * Creates a worker that settles on a Solana cluster with one key, and sends transactions only for `roles`. Without a
+ * signer, it sends nothing and only follows the transactions that `address` has already sent.
  */
 export function createSolanaWorker(
   ctx: Context,
@@ -79,8 +79,7 @@ function createSolanaDriver(parts: SolanaParts, watch: WatchState): SettlementDr
       parts.expiries.clear();
     },
     follow: async (lease) => {
-      // Looks for foreign transactions first. If a foreign transaction names a participation, no attempt may be signed
-      // for that participation.
+      // Looks for foreign transactions first, because nothing may be signed for a participation that one of them names.
       if (account.signer !== null) await watchFunds(parts, watch);
       await keepKeyAlive(account, lease, heartbeat);
       return followReceipts(account, lease, parts.timings, handlers);
@@ -90,8 +89,7 @@ function createSolanaDriver(parts: SolanaParts, watch: WatchState): SettlementDr
     skipCommitted: (rows) => skipLanded(parts, 'commit', rows),
     keepExcluded: (rows) => keepExcluded(parts, rows),
     sendCommits: (rows) => sendCommits(parts, rows),
-    // On Solana, a commit is recorded as settled only once it is final. A refund therefore does not need to check block
-    // numbers.
+    // On Solana, a commit is recorded as settled only once it is final, so refunds need not check block numbers.
     refundableBlocks: () => ({ committedBelow: 0n, releasedBelow: 0n }),
     sendRefunds: (rows) => sendRefunds(parts, rows),
   };

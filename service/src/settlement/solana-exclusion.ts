@@ -4,22 +4,23 @@ import type { SolanaParts } from './solana-parts.ts';
 import type { SettlementRow } from './store.ts';
 
 /**
- * For how many blocks an entry in `expiries` is kept. A row that is about to fail is checked again within seconds, so
- * an older entry belongs to a row that has already settled or failed. If an entry is deleted too early, its row only
- * waits longer.
+ * How many blocks an entry in `expiries` is kept. A row that is about to fail is checked every few seconds, so an older
+ * entry belongs to a row that has already settled or failed. Deleting an entry too early only makes its row wait
+ * longer.
  */
 const KEPT_BLOCKS = 3_000n;
 /**
- * The largest expected lag of a node, in blocks. It is added to each expiry, because the expiry is calculated from a
- * blockhash that may come from a lagging node.
+ * How far a node may lag behind, in blocks. `keepExcluded` adds this to an expiry, because the blockhash that
+ * determines the expiry may come from a lagging node.
  */
 const MAX_LAG_BLOCKS = 50n;
 
 /**
- * Returns the rows that are not committed and that no signed transaction can still commit. Only these rows may fail.
- * Otherwise a later commit would take money for a failed row. A restored database may lack transactions that were
- * signed earlier, so each row waits until every transaction signed so far has expired. The wait begins when the row is
- * first passed in.
+ * Returns the rows that may be marked as failed: they are not committed, and no signed transaction can still commit
+ * them. Otherwise, a commit that lands later could take money for a failed row.
+ *
+ * A restored database may lack transactions that were signed before the restore. So each row waits, from the first call
+ * that includes it, until every transaction signed by then has expired.
  */
 export async function keepExcluded(parts: SolanaParts, rows: SettlementRow[]): Promise<SettlementRow[]> {
   const { account, expiries } = parts;

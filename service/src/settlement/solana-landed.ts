@@ -16,12 +16,12 @@ import { assignRefund, postponeRows, type SettlementRow } from './store.ts';
 const DISPUTED_ROW_DELAY_SECONDS = 15;
 
 /**
- * Finds the rows that are already settled on chain: refunded if `kind` is `remit`, otherwise committed. Records these
- * rows as settled and returns the others. Looks up the receipts of every key that can sign for the fund, because this
- * database may have been restored and the current key may be new.
+ * Checks which rows are already settled on chain (refunded if `kind` is `remit`, otherwise committed). Records those
+ * rows as settled and returns the others. Looks up the receipts of every key that can sign for the fund, because the
+ * database may have been restored, and an earlier key may have settled the row.
  *
- * For a row with a large amount, two providers must show the receipt. If only one provider shows it, the row waits: it
- * is neither recorded nor returned.
+ * For a large amount, two providers must show the receipt. If only one does, the row waits: it is neither recorded nor
+ * returned.
  */
 export async function skipLanded(
   parts: SolanaParts,

@@ -23,24 +23,24 @@ export function createReceiptHandlers(parts: SolanaParts): ReceiptHandlers {
       const outcome = { succeeded, failed: [], reason: null };
       await (kind === 'commit' ? settleCommit : settleRefund)(ctx, tx, outcome);
     },
-    // The row of a commit returns to `pending`. The next round fails it if its funds are gone, leaves it waiting if it
-    // is frozen, and otherwise signs it again. A refund is detached from the transaction and sent again.
+    // A commit's row returns to `pending`. The next round then marks it as failed if its funds are gone, leaves it
+    // waiting if it is frozen, and otherwise signs it again. A refund is detached from the transaction and sent again.
     release: async (tx, { id, kind, attempts }) => {
       const ids = (await listRowsOf(tx, kind, id)).map((row) => row.id);
-      // A restored database may lack some of the row's transactions. They were signed before the last attempt, so they
-      // expire no later than the last attempt.
+      // After a restore, the database may lack some of the row's transactions. Those were signed before the last
+      // attempt, so they expire no later than it does.
       for (const each of ids) rememberExpiry(parts.expiries, each, attempts.at(-1)?.lastValidHeight ?? 0n);
       if (kind === 'remit') await unassignRefund(tx, ids);
       else await changeStatus(ctx, tx, { ids, from: ['submitted'], to: 'pending', commitId: null });
     },
     renew: async (lease, transaction) => {
       const { id, kind } = transaction;
-      // If this key has lost the role, it signs no further attempt. Once all attempts have expired, the key that now
-      // has the role settles the row.
+      // A key that has lost the role signs no further attempt. Once all attempts have expired, the key that now has the
+      // role settles the row.
       if (account.signer === null || !account.roles.includes(ROLE_OF_KIND[kind])) return;
       const [row] = await freezeSanctioned(ctx, await listRowsOf(ctx.db, kind, id));
-      // Another key may already have settled the row in a foreign transaction. That key's receipt does not prevent a
-      // second settlement with this key, because each key creates its own receipts.
+      // A foreign transaction may already have settled the row with another key. That key's receipt would not stop this
+      // key from settling the row again, because each key creates its own receipts.
       if (row === undefined || parts.isForeign(row.id)) return;
       const mayStore = (tx: Db) => maySign(ctx, tx, kind, id);
       try {

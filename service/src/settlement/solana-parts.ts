@@ -15,7 +15,7 @@ export type SolanaParts = WorkerParts & {
   /** Returns whether a foreign transaction (one that this service did not send) names the participation in its memo. */
   isForeign(id: string): boolean;
   /**
-   * Maps each participation id to the block height after which every transaction already signed for it has expired.
+   * Maps a participation id to the block height after which every transaction signed for it so far has expired.
    * Contains only participations that may have to be marked as failed.
    */
   expiries: Map<string, bigint>;
@@ -37,8 +37,8 @@ export function orderOf(kind: 'commit' | 'remit', row: SettlementRow): ReceiptOr
 }
 
 /**
- * Reads a fund's multisig account, whose signers can move the tokens that users approve for the fund. The account never
- * changes. Throws `Blocked` if the fund is not a multisig.
+ * Reads a fund's multisig account, which never changes. Its signers can move the tokens that users approve for the
+ * fund. Throws `Blocked` if the fund is not a multisig.
  */
 function readMultisigOf({ account: { chain } }: SolanaParts, fund: string): Promise<Multisig> {
   return chain.memoize(`fund ${fund}`, async () => {

@@ -26,8 +26,8 @@ import { runParticipation } from '../participations/participation-command.ts';
 import { requestRemit } from '../participations/remit.ts';
 import { failPreparedOf } from '../participations/wallet-use.ts';
 
-// After a restore to a time before a commit, the database does not know the commit. The service must neither
-// send the commit again nor fail the row, because the commit takes the user's money.
+// The database is restored to a time before a commit, so it does not contain the commit. The commit still takes the
+// user's money, so the service must neither send it again nor mark the row as failed.
 const sale = useSolanaSale();
 
 const settle = () => solanaWorker(sale).settle();

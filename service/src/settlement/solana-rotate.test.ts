@@ -42,8 +42,8 @@ async function rotate(to: string, ...more: string[]): Promise<RotationPlan> {
 }
 
 /**
- * Creates the worker of the old key after a restart with another key. It follows open transactions and signs
- * nothing.
+ * Creates the worker that the old key gets when the service restarts with a new key. It follows open transactions and
+ * signs nothing.
  */
 const retiredWorker = () => {
   const { ctx } = sale.app;
@@ -61,7 +61,7 @@ const signersOf = async (id: string) => {
   return rows.map(({ signer }) => signer);
 };
 
-/** Lets the old key sign a commit for the row as soon as the key may sign. The nodes lose the commit. */
+/** Runs rounds until the old key is allowed to sign a commit for the row. The nodes lose that commit. */
 async function signAndLose(id: string): Promise<void> {
   sale.setFaults({ sending: 'lost' });
   for (let i = 0; i < 6 && (await sale.statusOf(id)) === 'pending'; i++) {

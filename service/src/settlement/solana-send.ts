@@ -24,15 +24,16 @@ const FAILING_ROW_DELAY_SECONDS = 15;
 const BLOCKED_REFUND_DELAY_SECONDS = 15;
 const FOREIGN_ROW_DELAY_SECONDS = 30;
 /**
- * If a step tries at least 8 rows and can send none of them, it skips their fund for some seconds. Otherwise, thousands
- * of failing rows would be tried again and again while newer rows of other funds wait.
+ * If a step can send none of its rows, and there are at least this many, it skips their fund for a few seconds.
+ * Otherwise, thousands of failing rows would be tried again and again while newer rows of other funds wait.
  */
 const FAILING_BATCH_ROWS = 8;
 
 /**
- * Commits each row in its own transaction, because a batch would fail as a whole. Sends the rows of several wallets at
- * a time, because each row waits for six calls to nodes. Returns the number of rows; each was either sent or postponed.
- * If a row causes an error, throws the error after trying the rows of the other wallets.
+ * Commits each row in its own transaction, because a single failing row would make a whole batch fail. Works on several
+ * wallets at a time, because each row waits for six calls to nodes. A row that cannot be sent now is postponed. Returns
+ * the number of rows, sent or postponed. If a row causes an error, tries the rows of the other wallets before throwing
+ * it.
  */
 export async function sendCommits(parts: SolanaParts, rows: readonly SettlementRow[]): Promise<number> {
   const { ctx } = parts;
@@ -81,8 +82,8 @@ async function assertVaultsUsable(parts: SolanaParts, rows: readonly SettlementR
 }
 
 /**
- * Sends refunds. Marks a refund as failed if the receiving account cannot receive it. Postpones a refund that the vault
- * cannot pay now.
+ * Sends refunds. Marks a refund as failed if the wallet's account cannot receive it, and postpones it if the vault
+ * cannot pay it now.
  */
 export async function sendRefunds(parts: SolanaParts, listed: SettlementRow[]): Promise<number> {
   const { ctx } = parts;
@@ -130,8 +131,8 @@ async function readTokenAccounts(
 }
 
 /**
- * Returns why the wallet's associated account cannot receive the refund; null if it can. A missing account is
- * not a problem: the refund creates it.
+ * Returns why the wallet's associated account cannot receive the refund, or null if it can. It need not exist yet: the
+ * refund creates it.
  */
 function findRefundFault({ user, token }: SettlementRow, account: TokenAccount | null): string | null {
   if (account === null) return null;
@@ -156,8 +157,8 @@ function findVaultBlock(
 }
 
 /**
- * Sends one row. Postpones the row and returns false if a foreign transaction names it, or if its transaction would
- * fail or must not be signed. A later round then reads the accounts again.
+ * Sends one row and returns true. If a foreign transaction names the row, or its transaction would fail or must not be
+ * signed, postpones the row and returns false. A later round then reads the accounts again.
  */
 async function sendRow(
   parts: SolanaParts,

@@ -28,7 +28,7 @@ const folder = mkdtempSync(join(tmpdir(), 'causeway-solana-report-'));
 let committed: string;
 let refunded: string;
 /**
- * A row whose transaction was lost in a restore and adopted from the chain, so that the database does not have the
+ * A row whose transaction was lost in a restore and then adopted from the chain. The database therefore lacks the
  * transaction's signed bytes.
  */
 let adopted: string;

@@ -24,8 +24,8 @@ export function createWatchState(): WatchState {
 }
 
 /**
- * Looks once a minute for foreign transactions: those that were signed with a fund's key, but not sent by this service.
- * Raises an alert if there are any. A failed search is only logged, and settlement continues.
+ * Looks once a minute for foreign transactions: those signed with a fund's key but not sent by this service. Raises an
+ * alert if there are any. If the search fails, logs a warning and lets settlement continue.
  */
 export async function watchFunds(parts: SolanaParts, state: WatchState): Promise<void> {
   const { ctx, account, alerts } = parts;
@@ -61,7 +61,7 @@ async function watchSigners({ ctx, account }: SolanaParts, { backlogs }: WatchSt
 }
 
 /**
- * Logs once a day how much transactions other than commits and refunds have moved into or out of each vault. Operators
+ * Logs once a day, for each vault, how much was moved in or out by anything other than commits and refunds. Operators
  * should be able to explain these amounts.
  */
 async function reportVaults({ ctx, account: { chain } }: SolanaParts, state: WatchState): Promise<void> {

@@ -21,8 +21,9 @@ type AnyChain = EvmChain | SolanaChain;
 const STUCK_SECONDS = 600;
 
 /**
- * Describes the settlement of one chain, of one offer (named by its slug), or of all chains if `chainOrSlug` is null.
- * Needs no private key. Balances are null on chains that cannot be read. Throws `not_found` for an unknown name.
+ * Describes the settlement of one chain, of one offer (by its slug), or of all chains if `chainOrSlug` is null. Needs
+ * no private key. Balances are null for a chain that cannot be read. Throws `not_found` if no chain or offer has this
+ * name.
  */
 export async function readSettlementStatus(db: Db, chains: Chains, chainOrSlug: string | null) {
   const subject = await findSubject(db, chainOrSlug);

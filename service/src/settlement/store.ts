@@ -83,8 +83,8 @@ export function toSettlementRow(row: StoredRow): SettlementRow {
 }
 
 /**
- * Takes prepared rows that are due, and postpones their next check by `seconds`. A row is due if its check time has
- * come, or if it was last checked before `since`. Concurrent calls get different rows.
+ * Returns prepared rows that are due for a check, and sets their next check to `seconds` from now. A row is due if its
+ * check time has come, or if it was last checked before `since`. Concurrent calls get different rows.
  */
 export async function takePrepared(
   db: Db,
@@ -119,8 +119,9 @@ export const IS_NOT_PAUSED = sql`not exists (
   select from settlement_pauses s where s.subject in ('*', p.chain, p.offer_id::text))`;
 
 /**
- * Locks the rows and returns whether any of them is frozen, paused or about to fail. New pauses wait until the database
- * transaction ends. So once a pause is confirmed, no further chain transaction is stored for the paused chain or offer.
+ * Locks the rows and returns whether any of them is frozen, paused or about to fail. Nobody can add a pause until the
+ * database transaction ends. So once a pause is confirmed, no further chain transaction is stored for the paused chain
+ * or offer.
  */
 export async function lockStopped(tx: Db, ids: readonly string[]): Promise<boolean> {
   await sql`lock table settlement_pauses in share mode`.execute(tx);
@@ -156,15 +157,15 @@ export async function postponeRows(db: Db, ids: readonly string[], seconds: numb
 }
 
 /**
- * A commit can be refunded if its block is below `committedBelow`. A refund that failed can be sent again if the failed
- * transaction's block is below `releasedBelow`, because that block can no longer be undone. Neither limit applies to a
- * transaction in state `final`.
+ * The block limits for refunds. A commit can be refunded if its block is below `committedBelow`. After a failed refund,
+ * another can be sent if the failed transaction's block is below `releasedBelow`, because that block can no longer be
+ * undone. Neither limit applies to a transaction in state `final`.
  */
 export type RefundableBlocks = { committedBelow: bigint; releasedBelow: bigint };
 
 /**
  * Returns due refunds that share one fund, option and token. Ignores the funds in `skipped`. See `RefundableBlocks` for
- * the two block limits.
+ * `committedBelow` and `releasedBelow`.
  */
 export async function listToRemit(
   db: Db,

@@ -11,9 +11,9 @@ import type { EvmRow } from './evm-parts.ts';
 const ALERT_SECONDS = 3_600;
 
 /**
- * Checks that, for each row, the token transferred the amount that the fund committed. The amounts can differ if the
- * token charges a fee, because third-party funds still credit the requested amount. The fund then owes more than it
- * holds. If a row's amounts differ, completes the row with a reason that says so, and raises an alert.
+ * Compares, for each row, the amount that the token transferred with the amount that the fund committed. They can
+ * differ if the token charges a fee: third-party funds still credit the requested amount, and then owe more than they
+ * hold. If they differ, completes the row with a reason that gives both amounts, and raises an alert.
  */
 export async function noteDifferences(
   { ctx, alerts }: { ctx: Pick<Context, 'clock' | 'random' | 'log'>; alerts: Alerts },

@@ -15,9 +15,9 @@ export type WorkerParts = {
 };
 
 /**
- * The funds that the worker skips, per role. Each value is the `performance.now()` time at which skipping ends. A fund
- * is skipped at least until the round ends. Otherwise, a fund with rows that cannot be sent could use up all steps of
- * the round, and the other funds would have to wait.
+ * The funds that the worker skips, per role, each with the `performance.now()` time at which skipping ends. A fund is
+ * skipped at least until the round ends. Otherwise, a fund whose rows cannot be sent could use up all steps of the
+ * round and keep the other funds waiting.
  */
 export type SkippedFunds = Record<SendingRole, Map<string, number>>;
 
@@ -25,7 +25,8 @@ export type SkippedFunds = Record<SendingRole, Map<string, number>>;
 export type SettlementWorker = WorkerParts & {
   driver: SettlementDriver;
   /**
-   * `head`: the chain head when prepared rows were last checked. `since`: the database time at which it was first seen.
+   * `head`: the chain head when prepared rows were last checked. `since`: the database time at which that head was
+   * first seen.
    */
   prepared: { head: string | null; since: string | null };
   setLease(lease: Lease | null): void;

@@ -68,8 +68,8 @@ export function cacheVenue(
   }
 
   /**
-   * Like `cached`, but returns a cached value synchronously. Refreshes entries that are read shortly before they
-   * expire, so that callers rarely wait.
+   * Like `cached`, but returns a cached value synchronously. If the value is about to expire, also refreshes it in the
+   * background, so that callers rarely wait.
    */
   function cachedSync<T>(key: string, ttlMs: number, request: () => Promise<T>): T | Promise<T> {
     const found = find(key, ttlMs);

@@ -132,8 +132,8 @@ async function retryOrder(key: string) {
 }
 
 /**
- * Locks the orders, waits until the node tries to write one, then kills both the node and its statement, as if the node
- * had crashed just before the write.
+ * Kills the node just before it writes an order. Locks the orders, waits until the node tries to write one, and then
+ * kills both the node and its statement.
  */
 async function killAtWrite(node: { child: ChildProcess }): Promise<void> {
   const { pool } = world.app.ctx;

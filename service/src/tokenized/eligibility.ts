@@ -20,8 +20,8 @@ export async function assertMayTrade(
 }
 
 /**
- * Like `assertMayTrade`, but does not read the chain. Runs in the database transaction that issues the calldata. Locks
- * the offer, and throws if it has been closed since the request arrived.
+ * Like `assertMayTrade`, but runs in the database transaction that issues the calldata, and does not read the chain.
+ * Locks the offer, and throws if it has been closed since the request arrived.
  */
 export async function lockMayTrade(
   ctx: Context,

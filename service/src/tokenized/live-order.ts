@@ -1,10 +1,7 @@
 import type { Db } from '../db/pool.ts';
 import { countLiveOrders, countLiveOrdersOf } from './store.ts';
 
-/**
- * Returns whether one of the users has an order that may still be executed. Only orders from this wallet and with this
- * partner count.
- */
+/** Returns whether any of the users has an order from this wallet, with this partner, that may still be executed. */
 export async function hasLiveOrder(
   tx: Db,
   partnerId: string,

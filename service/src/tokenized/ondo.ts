@@ -154,8 +154,7 @@ function accept<S extends TSchema>({ status, body }: UpstreamReply, schema: S): 
   if (status >= 200 && status < 300) return parseBody(UPSTREAM, schema, body);
   if (status >= 500) throw upstreamError(UPSTREAM, new UpstreamFailure('no_response', `HTTP ${status}`));
   const code = isValid(wire.Failure, body) ? (body as Static<typeof wire.Failure>).code : null;
-  // If the API key is wrong, the gateway's response has no error code. That is an account error, not a refusal of the
-  // order.
+  // The gateway's response to a wrong API key has no error code. That is an account error, not a refusal of the order.
   if (code === null || status === 401 || ACCOUNT_ERRORS.test(code)) throw accountError(status, code);
   throw toRefusal(code, status);
 }
@@ -191,7 +190,7 @@ async function readLimits(request: () => Promise<Static<typeof wire.TradingLimit
       refusal,
     };
   } catch (error) {
-    // The venue reports some refusals in the limits and others as an error response. This function returns both in the
+    // The venue reports some refusals as part of the limits, and others as an error response. Callers get both in the
     // same form.
     if (!(error instanceof VenueRefusal) || error.kind === 'symbol_unknown') throw error;
     return { isOpen: false, maxTokens: 0n, maxNotional: 0n, remainingAttestations: 0n, refusal: error };

@@ -17,8 +17,8 @@ export type RefusedSteps = Map<string, string>;
 
 /**
  * Records the price of one token of each offered asset, once per step of `PRICE_STEP_MS`. Safe to run on any number of
- * nodes, because only the first price of a step is stored. To save requests, does not request a quote while the market
- * is closed or if the step already has a price.
+ * nodes, because only the first price of a step is stored. To save requests, asks for no quote while the market is
+ * closed or paused, or if the step already has a price.
  */
 export async function recordPrices(ctx: Context, refused: RefusedSteps = new Map()): Promise<void> {
   const { clock, db, venue, log } = ctx;

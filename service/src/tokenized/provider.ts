@@ -52,8 +52,8 @@ export type Venue = {
   /** Returns an indicative quote. The call has no rate limit, and the quote may be cached. */
   quote(order: Order): Promise<IndicativeQuote>;
   /**
-   * Requests an attestation. Each attestation counts towards the venue's limit. If a call gets no response, do not
-   * retry it, because its outcome is unknown.
+   * Requests an attestation, which counts towards the venue's limit. If there is no response, do not retry: the venue
+   * may have issued the attestation.
    */
   attest(chainId: number, order: Order): Promise<Attestation>;
   tradingLimits(symbol: string, side: Side): Promise<TradingLimits>;

@@ -7,8 +7,8 @@ import type { Signer } from '../operator/signer.ts';
 import { readDomain } from './swap-domain.ts';
 
 /**
- * Signs, with the quote key, the EIP-712 request that allows `sender` to trade once until `expiry`. The swap contract
- * checks both this signature and the venue's signature on the quote (`Attestation.signature`).
+ * Uses the quote key to sign the EIP-712 request that allows `sender` to trade once until `expiry`. The swap contract
+ * checks this signature as well as the venue's signature on the quote (`Attestation.signature`).
  */
 export async function signQuoteRequest(
   signer: Signer,

@@ -6,8 +6,8 @@ import { type MarketState, type Session, type SessionLimit, VenueRefusal } from 
 type Parts = Pick<Context, 'venue' | 'log'>;
 
 /**
- * Returns the venue's answer. If the venue refused, throws an API error. The error's `until` is the time at which the
- * venue will accept orders again, if that time is known.
+ * Returns the venue's answer. If the venue refused, throws an API error. Its `until` says when the venue will accept
+ * orders again, if that is known.
  */
 export async function orRefuse<T>(
   ctx: Parts,

@@ -10,9 +10,9 @@ import { listLive, markRestricted, type RestrictedOrder } from './restricted-ord
 const ALERT_INTERVAL_MS = 1_000;
 
 /**
- * Finds orders that have live calldata although the user is on hold or the wallet is sanctioned. Returns how many there
- * are. Calldata cannot be recalled. Instead, each order is logged once as an error, and its wallet is removed from the
- * allow-list if we maintain that list.
+ * Counts the orders that have live calldata although the user is on hold or the wallet is sanctioned. Calldata cannot
+ * be recalled. Instead, logs each such order once as an error, and removes its wallet from the allow-list if we
+ * maintain that list.
  */
 export async function alertRestricted(ctx: Context): Promise<number> {
   const live = (await listLive(ctx.db)).flatMap((order) => {
@@ -56,8 +56,8 @@ async function restrict(
 }
 
 /**
- * Returns whether we maintain the allow-list, which means that we can remove wallets from it. Returns true if the chain
- * does not answer.
+ * Returns whether we maintain the allow-list, and so can remove wallets from it. Returns true if the chain does not
+ * answer.
  */
 async function isOurs({ chains, supplier, log }: Context, chain: string, contract: string): Promise<boolean> {
   try {

@@ -84,8 +84,8 @@ async function hasRunningContract(ctx: Context, { contracts }: Offer, side: Side
 }
 
 /**
- * Returns whether the contract accepts this side. A contract without `status()` counts as running. This is safe,
- * because every swap is simulated before its calldata is issued.
+ * Returns whether the contract accepts orders on this side. A contract without `status()` counts as running. This is
+ * safe, because every swap is simulated before its calldata is issued.
  */
 export async function isRunning(ctx: Context, contract: EvmContract, side: Side): Promise<boolean> {
   const { chain, address, asset_address } = contract;

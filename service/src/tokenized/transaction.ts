@@ -30,8 +30,9 @@ import { assertOperator, readDomain } from './swap-domain.ts';
 import { releaseIfExecuted } from './watch.ts';
 
 /**
- * Creates the signed transaction for a purchase. Runs every check and stores the order before it requests an
- * attestation. A repeated request finds the stored order, so it never uses up a second attestation, even after a crash.
+ * Creates the transaction with which the user's wallet makes a purchase. Runs every check and stores the order before
+ * requesting an attestation. A repeated request finds the stored order, so even after a crash it never uses up a second
+ * attestation.
  */
 export async function encodeTransaction(
   ctx: Context,
@@ -55,8 +56,8 @@ export async function encodeTransaction(
 }
 
 /**
- * Runs the checks in parallel, so that their reads are batched. If several checks fail, throws the error of the first
- * one in this list.
+ * Runs the checks in parallel, so that their reads are batched. If several checks fail, throws the error of the check
+ * listed first.
  */
 async function checkTerms(ctx: Context, intent: Intent, signer: Signer): Promise<Terms> {
   const { chain, contract } = intent;

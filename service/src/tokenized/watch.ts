@@ -22,7 +22,8 @@ import {
 const WATCH_INTERVAL_MS = 2_000;
 const BATCH_SIZE = 500;
 /**
- * How long orders are leased for a check. If the node stops during the check, other nodes can check them afterwards.
+ * How long orders are leased for a check. If the node stops during the check, other nodes can check them once the lease
+ * ends.
  */
 const LEASE_SECONDS = 30;
 /** The maximum number of blocks in a log query. RPC providers reject longer ranges. */
@@ -30,8 +31,8 @@ const RANGE_BLOCKS = 2_000n;
 /** The maximum number of log queries per contract in one pass. */
 const MAX_RANGES = 10;
 /**
- * How many blocks the next search repeats. On test chains, a reorganization can undo even `final` blocks and move an
- * execution into blocks that were already searched.
+ * How many blocks of the previous search are searched again. On test chains, a reorganization can undo even `final`
+ * blocks and move an execution into blocks that were already searched.
  */
 const OVERLAP_BLOCKS = 64n;
 
@@ -120,10 +121,7 @@ async function finishOrder(
   });
 }
 
-/**
- * Releases an order that has been executed, even in a block that is not final yet. Returns whether it was
- * executed.
- */
+/** Releases an order if it has been executed, even if its block is not final yet. Returns whether it was executed. */
 export async function releaseIfExecuted(ctx: Context, order: StoredOrder): Promise<boolean> {
   if (order.state !== 'live' || order.attestation === null) return false;
   const chain = ctx.chains.evm(order.chain);

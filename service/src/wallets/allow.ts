@@ -97,8 +97,8 @@ async function confirmAllowed(
 }
 
 /**
- * Throws if the user is no longer eligible and the stored reply contains a transaction, because that transaction is a
- * permission. The reply `{}` permits nothing, so it may always be repeated.
+ * Checks whether a stored reply may be repeated. A reply that contains a transaction is a permission, so throws if the
+ * user is no longer eligible. The reply `{}` permits nothing, so it may always be repeated.
  */
 export async function assertMayReplayAllow(
   ctx: Context,

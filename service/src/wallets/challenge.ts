@@ -62,10 +62,10 @@ export function readAddress(chain: ChainName, address: string): string {
 export type Proof = { chain: ChainName; address: string; signature: string };
 
 /**
- * Claims the challenge, verifies the signature over its text and records the proof. Throws `challenge_invalid` if there
- * is no open challenge or the signature is wrong; only the log says which. A wrong signature consumes the challenge. If
- * the signature cannot be checked, for example because no RPC node answers, the challenge is released and can be used
- * again.
+ * Verifies the signature over the challenge's text and records the proof. Throws `challenge_invalid` if there is no
+ * open challenge or the signature is wrong; only the log says which. A challenge can be used only once, even if the
+ * signature is wrong. But if the signature cannot be checked, for example because no RPC node answers, the challenge
+ * can be used again.
  */
 export async function proveOwnership(ctx: Context, caller: UserCaller, proof: Proof): Promise<void> {
   const { chain, address, signature } = proof;

@@ -15,9 +15,9 @@ export function walletLock(db: Db, partnerId: string, address: string): Step<voi
 }
 
 /**
- * Lists the other users who hold the wallet with the partner: users who have a proof that is valid on `chain`, and
- * users who have a binding but no proof. If `chain` is `*`, a proof for any chain counts. Locks the other users' proofs
- * until the transaction ends, so that no participation is created with these proofs.
+ * Lists the other users who hold the wallet with the partner. A user holds it with a proof that may be valid on
+ * `chain`, or with a binding but no proof. If `chain` is `*`, a proof for any chain counts. Locks the other users'
+ * proofs until the transaction ends, so that no participation is created with them.
  */
 export async function lockOtherHolders(
   tx: Db,
@@ -53,8 +53,8 @@ export async function deleteProofs(
 }
 
 /**
- * Deletes the user's proofs of an address with these partners. Keeps a proof if the user still has a binding of the
- * address with the same partner.
+ * Deletes the user's proofs of an address with these partners. Keeps the proofs with partners for which the user still
+ * has the address bound.
  */
 export async function deleteUnboundProofs(
   tx: Db,
@@ -138,8 +138,8 @@ export async function isOwnedByRestricted(
 export type ProofKey = { partner_id: string; user_id: string; wallet_address: string };
 
 /**
- * Returns whether every user has a proof of the wallet with the partner. Blocks proofs by other users until the
- * transaction ends.
+ * Returns whether the user in each key has a proof of the wallet with the partner. Until the transaction ends, no other
+ * user can prove these wallets with the partner.
  */
 export function allProofsLock(db: Db, keys: readonly ProofKey[]): Step<boolean> {
   const query = sql<{ row: bigint }>`

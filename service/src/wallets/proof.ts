@@ -39,11 +39,12 @@ export type VerifiedSignature = {
 };
 
 /**
- * Records that the user has proven the wallet with the partner. Deletes other users' proofs and bindings of the wallet
- * with the partner. Throws:
+ * Records that the user has proven the wallet with the partner. Other users who hold the wallet lose it: their proofs
+ * and bindings with the partner are deleted, and their prepared participations fail. Throws:
  * - `account_restricted` if the user is on hold.
- * - `wallet_already_bound` if another user has a payment from the wallet in progress.
- * - `wallet_restricted` if an account that is on hold or permanently rejected has ever proven the wallet.
+ * - `wallet_already_bound` if another holder has a payment or order from the wallet in progress.
+ * - `wallet_restricted` if another account that is on hold or permanently rejected has bound the wallet or ever proven
+ *   it.
  */
 export async function recordProof(
   ctx: Context,
@@ -113,8 +114,8 @@ export async function isProvenOn(
 }
 
 /**
- * Returns whether every user still has a proof of the wallet. Locks the proofs until the transaction ends, so that no
- * other user can prove the wallet with the partner.
+ * Returns whether the user in each key still has a proof of the wallet. Locks the proofs until the transaction ends, so
+ * that no other user can prove the wallet with the partner.
  */
 export function proofsLock(db: Db, keys: readonly ProofKey[]): Step<boolean> {
   return allProofsLock(db, keys);
@@ -136,8 +137,8 @@ async function countsOn(
     return (await ctx.signatures.check({ chain, address, text, signature })) !== null;
   if (kind !== 'recorded') return false;
   if (provenOn === chain) return true;
-  // Version 0.1 did not record whether a key or a contract signed the proof. If the address has no code on either
-  // chain, a key signed, so the proof counts on both chains.
+  // Version 0.1 did not record whether a key or a contract signed the proof. If the address has no contract code on
+  // either chain, a key must have signed it, so the proof counts on both chains.
   const chains = ctx.chains.all().filter(({ name }) => name === chain || name === provenOn);
   if (chains.length < 2) return false;
   const codes = await Promise.all(chains.map((each) => readCode(uncached(each), address)));

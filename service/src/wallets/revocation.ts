@@ -23,9 +23,8 @@ const REVERTED_DELAY_SECONDS = 60;
 const RETRY = { 'retry-after': '5' };
 
 /**
- * Sets every verification that justifies an allow-list entry to `revoking`, and queues the revocation of the entry in
- * the same transaction. The settlement worker of the chain sends the revocation. Does nothing if no verification
- * justifies the entry.
+ * Queues the revocation of an allow-list entry, which the chain's settlement worker then sends. Also sets every
+ * verification that justifies the entry to `revoking`. Does nothing if no verification justifies it.
  */
 export async function openRevocation(ctx: Parts, tx: Db, entry: Entry): Promise<void> {
   const time = toTimestamp(ctx.clock.micros());
@@ -50,8 +49,8 @@ async function queue(ctx: Parts, tx: Db, { chain, contract, wallet }: Entry, tim
 }
 
 /**
- * Throws `upstream_unavailable` while a revocation of the entry is open, because the revocation would also cancel a
- * permission that is signed now. Locks the entry, so that no revocation is queued until the transaction ends.
+ * Locks the entry, so that no revocation is queued until the transaction ends. Throws `upstream_unavailable` if a
+ * revocation is already open, because it would also cancel a permission that is signed now.
  */
 export async function lockNotRevoking(tx: Db, entry: Entry): Promise<void> {
   await revocations.lockEntry(tx, entry);
@@ -68,8 +67,8 @@ export async function assertNotRevoking(db: Db, entry: Entry): Promise<void> {
 }
 
 /**
- * Revokes the user's wallets on all allow-lists. Returns true if the chain has not confirmed all of the revocations
- * yet.
+ * Revokes the user's wallets on all allow-lists. Returns whether any revocation still waits to be confirmed by the
+ * chain.
  */
 export async function revokeWalletsOf(ctx: Parts, tx: Db, userId: string): Promise<boolean> {
   for (const entry of await listEntriesOf(tx, userId)) await openRevocation(ctx, tx, entry);
@@ -114,8 +113,8 @@ export function releaseRevocation(tx: Db, transactionId: string): Promise<void> 
 }
 
 /**
- * Reopens a revocation after a reorganization undid its transaction. The settlement worker sends the transaction again.
- * The revocation's events stay, and are not appended a second time.
+ * Reopens a revocation whose transaction was undone by a reorganization. The settlement worker sends the transaction
+ * again. The revocation's events remain, and are not appended a second time.
  */
 export function reopenRevocation(tx: Db, transactionId: string): Promise<void> {
   return revocations.reopen(tx, transactionId);

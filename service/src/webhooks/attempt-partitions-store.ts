@@ -4,8 +4,8 @@ import type { Db } from '../db/pool.ts';
 
 const DEFAULT = 'webhook_attempts_default';
 /**
- * The timeout is short, because while a statement waits for a lock on the table, all later statements wait behind it.
- * After a timeout, housekeeping tries again later.
+ * The timeout is short, because a statement that waits for a lock on the table holds up all later statements. After a
+ * timeout, housekeeping tries again later.
  */
 const LOCK_TIMEOUT = sql.raw("set local lock_timeout = '2s'");
 

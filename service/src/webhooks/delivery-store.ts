@@ -91,9 +91,11 @@ const IS_RESEND_DUE = sql`d.resend_requested and (d.resend_lease_until is null o
 type EndpointWithWork = { id: string; partner_id: string; has_due: boolean; has_resends: boolean };
 
 /**
- * Returns the endpoints with due deliveries or requested resends, except `busy` ones. `has_due` uses `order by` with
- * `limit 1` instead of `exists`, so that PostgreSQL uses the index on heads. With `exists`, PostgreSQL would scan the
- * table, because it expects to find a row soon. If there is no such row, it would read the whole table.
+ * Returns the endpoints with due deliveries or requested resends, except `busy` ones.
+ *
+ * `has_due` uses `order by` with `limit 1` instead of `exists`, so that PostgreSQL uses the index on heads. With
+ * `exists`, PostgreSQL expects to find a row soon and scans the table. If there is no such row, it reads the whole
+ * table.
  */
 export async function listEndpointsWithWork(db: Db, busy: readonly string[]): Promise<EndpointWithWork[]> {
   const { rows } = await sql<EndpointWithWork>`
@@ -129,9 +131,9 @@ const CLAIMED = sql`d.id as delivery_id, d.endpoint_id, d.attempts, d.step, d.re
   e.inserted_at, ${EVENT_VISIBLE} as visible`;
 
 /**
- * How many candidates a claim selects. A claim selects more deliveries than it takes, because another node may be
- * claiming some of them. The number is part of the SQL text. With a parameter, PostgreSQL would plan the statement
- * again for every claim, which takes longer than the claim itself.
+ * How many due deliveries a claim looks at. This is more than it takes, because another node may be claiming some of
+ * them. The number is part of the SQL text: with a parameter, PostgreSQL would plan the statement again for every
+ * claim, which takes longer than the claim itself.
  */
 const MAX_FOUND = sql.raw('32');
 

@@ -117,9 +117,9 @@ export async function disableEndpoint(tx: Db, id: string, reason: DisabledReason
 }
 
 /**
- * Locks the first pending delivery (the head) of every subject. A worker that finishes a head updates the head first
- * and then the next delivery about the same subject. Locking the heads before the other deliveries follows this order
- * and so prevents deadlocks.
+ * Locks the first pending delivery (the head) of every subject. Call this before changing other deliveries, to avoid
+ * deadlocks: a worker that finishes a head also updates the head first, and then the next delivery with the same
+ * subject.
  */
 async function lockHeads(tx: Db, id: string): Promise<void> {
   await sql`select from webhook_deliveries where endpoint_id = ${id} and state = 'pending' and is_head
@@ -131,8 +131,8 @@ export async function enableEndpoint(tx: Db, id: string): Promise<void> {
   await sql`update webhook_endpoints set state = 'enabled', disabled_reason = null, failures = 0, failing_since = null
     where id = ${id}`.execute(tx);
   await lockHeads(tx, id);
-  // Keeps the step of a delivery while an attempt is in progress. The attempt's result is recorded only if the step is
-  // unchanged.
+  // Keeps the step of a delivery while an attempt is in progress, because the attempt's result is recorded only if the
+  // step is unchanged.
   await sql`update webhook_deliveries set step = case when lease_until > now() then step else 0 end, retry_until = null,
       next_attempt_at = now()
     where endpoint_id = ${id} and state = 'pending'`.execute(tx);

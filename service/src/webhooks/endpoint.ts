@@ -99,9 +99,9 @@ export async function rotateEndpointSecret(
   return ctx.commitReply(async (tx) => {
     await lock(tx, partnerId, id);
     const { previous_secret_until: until } = await readRow(tx, partnerId, id);
-    // Refuses a rotation with a grace period while an earlier grace period lasts, because a third valid secret would
-    // add another signature to every delivery. A rotation with `graceHours` 0 is allowed: it ends the earlier grace
-    // period.
+    // At most two secrets are valid at a time, because each adds a signature to every delivery. During a grace period,
+    // a rotation with another grace period is therefore refused. A rotation with `graceHours` 0 is allowed: it ends the
+    // earlier grace period.
     if (until !== null && graceHours > 0) throw new ApiError('secret_rotation_in_progress', { until });
     await store.replaceSecret(tx, id, sealed, graceHours);
     return { ...(await readRow(tx, partnerId, id)), secret };

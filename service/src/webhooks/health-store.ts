@@ -35,9 +35,11 @@ export async function recordSuccess(tx: Db, id: string): Promise<boolean> {
 }
 
 /**
- * Records successful attempts to endpoints without a reported problem, and returns the ids of the recorded deliveries.
- * The caller must record the other deliveries one by one, because they end a reported problem (see `noteSuccess`). All
- * attempts share one statement, because transactions are most of the cost of a delivery. The statement locks endpoints
+ * Records the successful attempts to endpoints without a reported problem. Returns the ids of the recorded deliveries.
+ * The caller must record the other deliveries one by one, because each of them may end a reported problem (see
+ * `noteSuccess`).
+ *
+ * One statement records all attempts, because transactions are most of the cost of a delivery. It locks endpoints
  * before deliveries, as all other code does.
  */
 export async function recordHealthySuccesses(

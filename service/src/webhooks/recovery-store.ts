@@ -7,8 +7,8 @@ export type MissedEvent = {
   subject: string | null;
   sequence: bigint;
   /**
-   * The delivery of the event. Null if there is none. For example, the endpoint was disabled when the event happened,
-   * and was later enabled with `from` set to `now`.
+   * The event's delivery, or null if it has none. For example, the endpoint was disabled when the event happened, and
+   * was later enabled with `from` set to `now`.
    */
   delivery_id: string | null;
 };
@@ -24,9 +24,11 @@ type Range = {
 
 /**
  * Returns the events in the range that the endpoint has missed: their delivery failed, was skipped or never existed.
- * Leaves out events that the endpoint does not subscribe to or has not reached yet (`cursor`). Also leaves out events
- * from before `loggedSince` that have no delivery, because a successful delivery may have been deleted. `firstId` and
- * `lastId` limit the range too, because ids begin with the time and are indexed.
+ * Leaves out:
+ * - events that the endpoint does not subscribe to, or has not reached yet (`cursor`).
+ * - events from before `loggedSince` that have no delivery, because a successful delivery may have been deleted.
+ *
+ * `firstId` and `lastId` also limit the range, because ids begin with the time and are indexed.
  */
 export async function listMissedEvents(
   tx: Db,

@@ -19,7 +19,7 @@ const CLOCK_TOLERANCE_MS = 10_000;
 
 /**
  * Resends the events that the endpoint missed in a time range. Leaves out events that were delivered or are waiting for
- * delivery. Also leaves out events that have no delivery and are older than `DELIVERY_RETENTION_MS`: they may have been
+ * delivery. Also leaves out events older than `DELIVERY_RETENTION_MS` that have no delivery. Those may have been
  * delivered, because finished deliveries are deleted after that time.
  */
 export async function recoverDeliveries(

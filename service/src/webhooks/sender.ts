@@ -191,7 +191,7 @@ function guardedConnector(
 }
 
 /**
- * Returns the first KiB of the response as text. Reads up to 64 KiB, because the connection can be reused only if the
+ * Returns the first KiB of the response as text. Reads up to 64 KiB, because a connection can be reused only if its
  * whole response was read.
  */
 async function readStart(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<string | null> {

@@ -10,9 +10,9 @@ export type Success = { delivery: ClaimedDelivery; attempt: Insertable<WebhookAt
 const MAX_BATCH_SIZE = 256;
 
 /**
- * Returns a function that records a successful attempt. Attempts that end while a batch is being written form the next
- * batch. One statement records all attempts to healthy endpoints in a batch, because transactions are most of the cost
- * of a delivery. If a batch fails, each of its attempts is recorded individually.
+ * Returns a function that records a successful attempt. Attempts are recorded in batches, because transactions are most
+ * of the cost of a delivery: those that end while one batch is being written form the next. One statement records all
+ * attempts of a batch to healthy endpoints. If a batch fails, its attempts are recorded one by one.
  */
 export function createSuccessBatches(ctx: Context): (success: Success) => Promise<void> {
   type Waiting = { success: Success; resolve(): void; reject(error: unknown): void };

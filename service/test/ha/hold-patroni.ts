@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Python loads this module when it starts. While the file `hold` exists, Patroni waits after it has read who the leader
- * is and before it renews its lock. A machine that is frozen at that moment takes the lock back when it resumes.
+ * Python loads this module when it starts. While the file `hold` exists, Patroni waits between reading who the leader
+ * is and renewing its lock. A machine that is frozen at that moment takes the lock back when it resumes.
  */
 const SITECUSTOMIZE = `
 import os, time

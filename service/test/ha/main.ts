@@ -17,10 +17,13 @@ import { createStream, type Stream } from './stream.ts';
 
 // Runs three nodes on a Patroni cluster behind HAProxy. Investors invest, traders place orders and users bind wallets
 // while the primary is switched, killed, cut off or frozen. After each failover, everything acknowledged must be stored
-// and on chain. Then commits are lost on purpose in three ways: a restored dump, a primary that resumes without a
-// watchdog, and asynchronous replication. Each time, settlement must stop, and `operator reconcile` must repair the
-// database. `--full` adds the failovers and losses that take longest, and repeats every failover three times. `--only
-// 'kill -9'` runs a single failover or loss.
+// and on chain.
+//
+// Then commits are lost on purpose in three ways: a restored dump, a primary that resumes without a watchdog, and
+// asynchronous replication. Each time, settlement must stop, and `operator reconcile` must repair the database.
+//
+// `--full` adds the failovers and losses that take longest, and repeats every failover three times.
+// `--only 'kill -9'` runs a single failover or loss.
 const { values } = parseArgs({
   options: { full: { type: 'boolean', default: false }, only: { type: 'string', default: '' } },
 });
@@ -32,8 +35,8 @@ const [INVESTORS, TRADERS] = [3, 2];
  */
 const WORK = 2;
 /**
- * The failovers and losses that the short run leaves out. To the nodes behind a proxy, a frozen primary looks like a
- * partition.
+ * The failovers and losses that the short run leaves out. To nodes behind a proxy, a frozen primary looks like a
+ * network partition, which the short run includes.
  */
 const FULL_ONLY = /frozen primary|resumed primary/;
 
@@ -181,8 +184,8 @@ function failovers(cluster: Cluster, stream: Stream): Record<string, (primary: S
       primary.signal('SIGKILL');
       primary.start();
     },
-    // Nothing tells this PostgreSQL server to stop, and nodes that list all hosts may still be connected to it. It must
-    // not confirm any write.
+    // Without Patroni, nothing tells the resumed PostgreSQL server to stop. Nodes that list all hosts may still be
+    // connected to it. It must not confirm any write.
     'resumed primary without Patroni': async (primary) => {
       primary.signal('SIGSTOP');
       await cluster.waitForPrimary(primary);

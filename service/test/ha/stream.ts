@@ -29,8 +29,8 @@ export type Stream = {
 };
 
 /**
- * Prepares investors, traders, and users who each bind a wallet. They repeat what a failover interrupts, as the SDK
- * does. `addUser` returns a new user each time.
+ * Prepares investors, traders, and users who each bind a wallet. They repeat requests that a failover interrupts, as
+ * the SDK does. `addUser` returns a new user each time.
  */
 export async function createStream(
   url: string,

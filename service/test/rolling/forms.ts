@@ -60,10 +60,7 @@ export async function startFormProvider(folder: string) {
   };
 }
 
-/**
- * Returns a load in which the users, one after another, ask for a form `times` times each. Adds each user to `sent`
- * afterwards.
- */
+/** Returns a load in which one user after another asks for a form `times` times and is then added to `sent`. */
 export function submittingForms(
   users: readonly User[],
   sent: User[],

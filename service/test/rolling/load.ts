@@ -28,7 +28,7 @@ const CONNECTIONS = 16;
 const MAX_SHOWN_LENGTH = 120;
 
 /**
- * Sends requests on keep-alive connections until `stop` resolves: POST requests (new tokens and webhooks),
+ * Sends requests on keep-alive connections until `stop` resolves. These are POST requests (new tokens and webhooks),
  * which no proxy may repeat, and reads with the newest and the first token of each client.
  */
 export async function sendLoad(

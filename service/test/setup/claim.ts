@@ -3,8 +3,8 @@ import pg from 'pg';
 const MARK = 'made for the tests of causeway';
 
 /**
- * Makes sure that tests never write to somebody else's server. The database at `url` must have our mark or be empty; an
- * empty database gets the mark. All test databases are created on the same server.
+ * Makes sure that tests never write to somebody else's server. Throws unless the database at `url` is empty or has our
+ * mark. Marks an empty database. All test databases are created on the same server.
  */
 export async function claimServer(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });

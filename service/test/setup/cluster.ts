@@ -24,8 +24,8 @@ declare module 'vitest' {
   }
 }
 
-// Durability is off, because test data need not survive a crash. Autovacuum is off, because it must not be
-// connected to the template while the template is copied.
+// Durability is off, because test data need not survive a crash. Autovacuum is off, because the template cannot be
+// copied while autovacuum is connected to it.
 const DISPOSABLE_SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',

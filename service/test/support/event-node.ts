@@ -8,16 +8,13 @@ import { createLog } from '../../src/log.ts';
 import { startWebhookWorker } from '../../src/webhooks/worker.ts';
 
 /**
- * The first message to a node that runs in its own process, so that a test can kill it. The node sequences events,
- * delivers webhooks and, with `serve`, serves the event log.
+ * The first message to a node, which runs in its own process so that a test can kill it. The node sequences events,
+ * delivers webhooks and, if `serve` is set, serves the event log.
  */
 export type EventNodeSettings = {
   env: Record<string, string>;
   databaseUrl: string;
-  /**
-   * Where to serve the event log, and the current time on the clock of the application that issued the
-   * tokens.
-   */
+  /** The port on which to serve the event log, and the current time on the clock of the app that issued the tokens. */
   serve?: { port: number; now: number };
 };
 

@@ -10,9 +10,10 @@ const WRITTEN_ADDRESS = 'http://127.0.0.1:8080';
 const GUIDE_TIMEOUT_MS = 240_000;
 
 /**
- * A fenced block of a guide, with the settings in the HTML comments directly above it: `<!-- no-run: reason
- * -->`, `<!-- expect: text -->` for text of the output, and `<!-- fails: text -->` for a block that must exit
- * with an error and print the text.
+ * A fenced block of a guide. HTML comments directly above it are its settings:
+ * - `<!-- no-run: reason -->`: do not run the block.
+ * - `<!-- expect: text -->`: the output must contain the text.
+ * - `<!-- fails: text -->`: the block must exit with an error and print the text.
  */
 export type Block = {
   language: string;
@@ -59,8 +60,8 @@ export type GuideRun = {
 };
 
 /**
- * Runs the blocks of a guide in order: `yaml` blocks that begin with `# name.yaml` become files, `sh` blocks share one
- * bash, and the `ts` blocks together form one program, which runs last. Returns what went wrong.
+ * Runs a guide and returns what went wrong. First, `yaml` blocks that begin with `# name.yaml` become files. Then the
+ * `sh` blocks run in one bash. Last, the `ts` blocks run together as one program.
  */
 export async function runGuide(path: string, run: GuideRun): Promise<string[]> {
   const blocks = (await readGuide(path)).filter(({ noRun }) => noRun === undefined);

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { freePort } from '../../src/http/free-port.ts';
 
-/** Returns the result that the node answers a call with, or a `fault` that contains the error to answer with. */
+/** Returns the result to answer a call with, or an object whose `fault` is the error to answer with. */
 type Rewrite = (method: string, result: unknown, params: unknown[]) => unknown;
 
 export type LyingNode = {

@@ -61,8 +61,8 @@ export function installDebianPackages(packages: readonly string[]): string | nul
 }
 
 /**
- * Unpacks a Debian package into a folder outside the repository, for packages that would start a server if they were
- * installed. Returns the folder, which is kept for the next run, or why the package could not be unpacked.
+ * Unpacks a Debian package into a folder outside the repository. Use this for packages that would start a server if
+ * they were installed. Returns the folder, which is kept for the next run, or why the package could not be unpacked.
  */
 export function extractDebianPackage(name: string): string | { problem: string } {
   const folder = join(tmpdir(), 'causeway-test-packages', `debian-${name}`);

@@ -38,8 +38,8 @@ export type TortureChain = {
   rpcs: readonly { fault: Fault }[];
   createWallet(index: number): Promise<InvestorWallet>;
   /**
-   * Disturbs the chain at random and returns a description of the disturbance. If the disturbance must be ended later,
-   * passes that step to `later`.
+   * Disturbs the chain at random and returns a description of the disturbance. If it must be ended later, passes the
+   * work that ends it to `later`.
    */
   disturb(random: RandomChoices, later: (work: Promise<void>) => void): Promise<string[]>;
   /** Makes the next transactions wait in the mempool, on chains that have one. */

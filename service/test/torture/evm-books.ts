@@ -75,8 +75,8 @@ async function checkTotals(
 }
 
 /**
- * Checks that the fund holds what was committed and not refunded. The totals alone do not show whether a
- * token has moved less than it claims.
+ * Checks that the fund holds what was committed and not refunded. The fund's totals alone do not show whether a token
+ * has moved less than it claims.
  */
 async function checkBalance({ chain, fund, usdc }: Books, rows: readonly Row[]): Promise<string[]> {
   const args = [fund] as const;
@@ -89,8 +89,8 @@ async function checkBalance({ chain, fund, usdc }: Books, rows: readonly Row[]):
 }
 
 /**
- * Returns a wallet's events and participations for every amount whose number of occurrences differs between the chain
- * and the database.
+ * Finds the amounts that occur more often on chain than in the database, or less often. Returns the wallet's events and
+ * participations with these amounts.
  */
 async function explain({ ctx, fund }: Books, wallet: string, rows: readonly Row[]): Promise<string[]> {
   const chain = ctx.chains.evm('ethereum_sepolia');
@@ -119,8 +119,8 @@ async function explain({ ctx, fund }: Books, wallet: string, rows: readonly Row[
 
 /**
  * Checks that the database has one transaction per operator nonce up to the chain's count, and that none is open. A
- * nonce may be missing only if it belongs to a commit that a failover lost and that settled nothing, because there is
- * nothing to adopt from such a commit.
+ * nonce may be missing from the database only if a failover lost its commit and the commit settled nothing. Such a
+ * commit leaves nothing to adopt.
  */
 async function checkNonces(books: Books): Promise<string[]> {
   const { db } = books.ctx;

@@ -173,7 +173,7 @@ async function spikeFees({ chain }: TestChain, gwei: bigint): Promise<void> {
   await chain.request({ method: 'hardhat_setNextBlockBaseFeePerGas', params: [toHex(gwei * GWEI)] });
 }
 
-/** Raises the base fee. Then waits a few seconds at most until a commit with lower fees is in the mempool. */
+/** Raises the base fee. Then waits until a commit with lower fees is in the mempool, but only for a few seconds. */
 async function holdTransactions({ db }: Context, chain: TestChain): Promise<void> {
   await spikeFees(chain, 65n);
   for (let i = 0; i < 30; i++) {
@@ -218,9 +218,9 @@ async function forgetTransactions(ctx: Context, { chain }: TestChain): Promise<b
 }
 
 /**
- * Does what an operator does when settlement reports a foreign nonce. After a fee spike, the forgotten commit may stay
- * in the mempool and take the nonce of a new transaction later. Adopts nothing if a nonce outside `forgotten` looks
- * foreign, because that would be a bug in the service.
+ * Does what an operator does when settlement reports a foreign nonce. This can happen after a fee spike: the forgotten
+ * commit stays in the mempool, and later takes the nonce of a new transaction. Adopts nothing if any foreign nonce is
+ * not in `forgotten`, because that would be a bug in the service.
  */
 async function repair(ctx: Context, forgotten: ReadonlySet<bigint>): Promise<void> {
   const plan = await planReconcile(ctx.db, ctx.chains.evm(NAME), 0n);

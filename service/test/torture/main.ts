@@ -34,8 +34,8 @@ const FAULTS = ['down', 'slow', 'garbage', 'rate_limited', 'stale'] as const;
 /** Time for everything to settle after the last fault. */
 const SETTLE_TIMEOUT_MS = 150_000;
 /**
- * The maximum time that a kill waits for enough work to interrupt. It must exceed the time that a lost approval takes to
- * fail. Every kill restarts that time, so kills in quick succession would leave all investors waiting.
+ * How long a kill waits, at most, for enough work to interrupt. This must be longer than a lost approval takes to fail.
+ * Every kill restarts that countdown, so kills in quick succession would leave all investors waiting.
  */
 const WORK_TIMEOUT_MS = 60_000;
 const startedAt = performance.now();
