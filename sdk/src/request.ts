@@ -209,7 +209,8 @@ function isTokenRejected({ status, code }: CausewayError): boolean {
 
 /**
  * Returns whether to retry. GETs change nothing, and POSTs carry an idempotency key, so both are safe to repeat. A
- * DELETE is retried only if the service did not process it: after a lost response, the second DELETE would return 404.
+ * DELETE is retried only if the service has not processed it. If only the response was lost, a second DELETE would fail
+ * with 404.
  */
 function isRetryable({ status, code, retryAfter }: CausewayError, method: Request['method']): boolean {
   if (retryAfter !== undefined && retryAfter > MAX_RETRY_AFTER_S) return false;

@@ -321,8 +321,8 @@ describe('the peers', () => {
 });
 
 /**
- * Returns the code that a page loads initially. Modules that are imported later, such as the flows, are in other files.
- * The result includes them only if `kinds` contains `dynamic-import`.
+ * Bundles `code` and returns what a page loads initially. Modules that are imported later, such as the flows, are
+ * included only if `kinds` contains `dynamic-import`.
  */
 async function bundle(code: string, external: string[], kinds = ['import-statement']): Promise<string> {
   const { outputFiles, metafile } = await build({

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * Packages that are not bundled: they have native parts, load files next to their code, or are rarely needed.
- * Everything else is bundled into a few files whenever the sources change, because loading thousands of files through a
- * TypeScript loader would dominate the startup time.
+ * Everything else is bundled into a few files whenever the sources change. Otherwise, loading thousands of files
+ * through a TypeScript loader would take up most of the startup time.
  */
 const EXTERNAL =
   /^(@node-rs\/argon2|litesvm|@redis\/client|tiny-secp256k1|esbuild|pg-native|@scalar\/.*|pino-pretty|vite)($|\/)/;
@@ -27,8 +27,8 @@ const bundles = join(root, 'service', 'dist');
 export const release = join(bundles, 'release');
 
 /**
- * Returns the folder with `main.js`, `simulators.js` and `demo.js`. `npm ci` builds the folder. This function builds it
- * if it is missing, for example after an installation without scripts or a change to the sources.
+ * Returns the folder with `main.js`, `simulators.js` and `demo.js`. Normally, `npm ci` has already built it. If not,
+ * builds it now, for example after an installation without scripts or a change to the sources.
  */
 export async function bundle() {
   if (existsSync(release)) return release;
@@ -87,8 +87,9 @@ async function build(entryPoints, outdir, alsoExternal = /^$/) {
     platform: 'node',
     target: 'node20',
     // The engine keeps the text of every loaded file in memory, so the bundle has no white space. Names are kept for
-    // stack traces, and because oidc-provider looks up lifetimes by its class names. `minifySyntax` would remove some
-    // names. `keepNames` would restore them, but with an extra call for every function that the code creates.
+    // stack traces, and because oidc-provider looks up lifetimes by its class names. That rules out `minifySyntax`,
+    // which removes some names. `keepNames` would restore them, but with an extra call for every function that the code
+    // creates.
     minifyWhitespace: true,
     legalComments: 'linked',
     sourcemap: true,
@@ -112,8 +113,8 @@ function configureBuild(build, alsoExternal) {
     contents: withFileNameOnly(path, readFileSync(path, 'utf8')),
     loader: 'js',
   }));
-  // A source that loads neighboring files must find them in its original folder. All bundles are three folders below
-  // the root. The path can therefore be relative, so a release can be moved.
+  // Makes `import.meta.url` point to the original source, so that the code finds the files next to it. All bundles are
+  // three folders below the root. So the path can be relative, and a release can be moved.
   build.onLoad({ filter: /(service|sandbox|contracts|demo|sdk|bench)\/.*\.ts$/ }, ({ path }) => ({
     contents: escapeNonAscii(readFileSync(path, 'utf8')).replaceAll(
       'import.meta.url',
@@ -124,8 +125,8 @@ function configureBuild(build, alsoExternal) {
 }
 
 /**
- * If a file is not pure ASCII, the engine uses two bytes for every character in it. esbuild escapes non-ASCII
- * characters everywhere except in tagged templates.
+ * Escapes non-ASCII characters. If a file contains any, the engine uses two bytes for each of its characters. esbuild
+ * escapes them too, but not in tagged templates.
  */
 function escapeNonAscii(text) {
   return text.replace(

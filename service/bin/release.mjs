@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleRelease } from './bundle.mjs';
 
-// Writes the published package to a folder: the bundled service, its files and the few packages that are not bundled,
-// pinned as in the lock file. `npm ci` in that folder installs those packages, and `npm publish` publishes the package.
+// Builds the package for publication in a folder: the bundled service, its files, and a lock file that pins the few
+// packages that are not bundled. In that folder, `npm ci` installs those packages, and `npm publish` publishes the
+// package.
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const target = process.argv[2];
 if (target === undefined) {

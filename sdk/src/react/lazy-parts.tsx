@@ -5,7 +5,10 @@ import { ErrorNotice } from './ui/error-notice.tsx';
 
 type Parts = Awaited<ReturnType<typeof loadParts>>;
 
-/** Functions that reload the parts that failed to load. All parts are in one file, so one retry reloads all of them. */
+/**
+ * One function for each part that failed to load, to load it again. All parts are in one file, so a retry calls them
+ * all.
+ */
 const reloads = new Set<() => void>();
 const subscribers = new Set<() => void>();
 const subscribe = (notify: () => void) => {
@@ -19,9 +22,9 @@ const retry = () => {
 };
 
 /**
- * Returns a component that loads a part when it is first shown, and shows `fallback` until the part has loaded. If
- * loading fails, for example because a new deployment has removed the file, the component shows an error message with a
- * "Try again" button instead of throwing into the host's page.
+ * Returns a component that loads a part when it is first shown. Until the part has loaded, the component shows
+ * `fallback`. If loading fails, it shows an error message with a "Try again" button instead of throwing into the host's
+ * page. Loading fails, for example, if a new deployment has removed the file.
  */
 function late<Props extends object>(
   pick: (parts: Parts) => ComponentType<Props>,

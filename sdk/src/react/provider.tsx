@@ -40,7 +40,7 @@ export type CausewayProviderProps = {
   signInUrl?: string | undefined;
   /** A URL for users who need help with a blocker, such as `mailto:help@example.com`. */
   supportUrl?: string | undefined;
-  /** RPC URLs by chain. They are used to add a chain to a wallet that does not have it yet, and to read from Solana. */
+  /** RPC URLs by chain. Used to add a chain to a wallet that does not have it yet, and to read from Solana. */
   rpcUrls?: RpcUrls | undefined;
   /**
    * The contracts that you trust. With this list, a compromised service cannot make users approve or call other

@@ -90,8 +90,8 @@ async function handleToken(context: HandlerContext, request: Request, url: URL):
   try {
     const isForced = url.searchParams.has('refresh');
     const fresh = await (isForced ? signIn.refresh(session) : signIn.fresh(session));
-    // Saves the renewed session even if an earlier request renewed it, because the response that set the new cookie may
-    // have been lost.
+    // Saves the session even if an earlier request renewed it: the response with the new cookie may not have reached
+    // the browser.
     if (fresh.refreshedAt !== session.refreshedAt) await signIn.store.save(request, reply, fresh);
     const expiry = expiryOf(fresh, signIn.internals.now());
     return jsonReply(200, { access_token: fresh.accessToken, ...expiry }, reply);

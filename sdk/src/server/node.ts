@@ -14,7 +14,7 @@ export type WebHandler = (request: Request) => Promise<Response>;
 export type ToNodeOptions = {
   /**
    * The maximum size of a request body, in bytes. Requests with larger bodies get a 413 response. Default: bodies are
-   * not read. The default is right for `createHandler`, and for apps with a body parser that has already read the body.
+   * not read. Keep the default for `createHandler`, and for apps whose body parser has already read the body.
    */
   maxBodyBytes?: number | undefined;
   /** Receives errors from the handler if there is no `next` to pass them to. */
@@ -85,8 +85,8 @@ async function respond(
 }
 
 /**
- * The URL always has the host `localhost`, because the client chooses the Host header. Handlers need only the path and
- * the query.
+ * Converts a Node request to a web `Request`. Its URL always has the host `localhost`, because the Host header comes
+ * from the client. Handlers need only the path and the query.
  */
 function toWebRequest(
   { method = 'GET', headers }: IncomingMessage,

@@ -3,13 +3,13 @@ import { SignInError } from './sign-in-error.ts';
 
 export type Renewal = {
   /**
-   * Returns the session, renewed if its token expires soon. With `force`, renews the token even if it does not expire
-   * soon, but at most once per `MIN_FORCED_INTERVAL_MS`. Use `force` when the service has rejected the token.
+   * Returns the session, after renewing it if its token expires soon. If the service has rejected the token, pass
+   * `force` to renew it now. Forced renewals happen at most once per `MIN_FORCED_INTERVAL_MS`.
    */
   fresh(session: Session, force?: boolean): Promise<Session>;
   /**
-   * Returns the newest version of the session that this process has seen. If a response was lost, the browser may have
-   * an older version.
+   * Returns the newest version of the session that this process has seen. The browser may still have an older version,
+   * if the response with the new one was lost.
    */
   newest(session: Session): Session;
   forget(session: Session): void;

@@ -7,8 +7,8 @@ import { SignInError, type SignInErrorCode } from './sign-in-error.ts';
 
 const PENDING_TTL_S = 600;
 /**
- * The maximum number of sign-ins in progress per browser, for example in several tabs. Starting another sign-in deletes
- * the cookie of an earlier one, which can then no longer be finished.
+ * How many sign-ins a browser can have in progress, for example in several tabs. Starting one more cancels an earlier
+ * one by deleting its cookie.
  */
 const MAX_PENDING = 4;
 const PENDING_PREFIX = 'causeway_pending_';

@@ -4,8 +4,8 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 export type Seal = {
   seal(purpose: string, content: unknown, expiresAt: number): string;
   /**
-   * Returns the content, or undefined if the text has expired or was sealed for another purpose or with an unknown
-   * secret.
+   * Returns the content. Returns undefined if the text is malformed or has expired, or was sealed for another purpose
+   * or with a secret that is not configured.
    */
   open(purpose: string, text: string, now: number): unknown;
 };

@@ -49,10 +49,10 @@ export type CookieSessionsOptions = {
 export const DEFAULT_MAX_AGE_S = 30 * 24 * 60 * 60;
 
 /**
- * Stores the whole session, refresh token included, in an encrypted cookie (AES-256-GCM), so that the server needs no
- * database. A stolen cookie works until the service revokes its tokens, because there is nothing on the server to
- * delete. Anyone who also has your secret can read the refresh token in the cookie and act for the user. Prefer storage
- * on the server where you can.
+ * Stores the whole session, including the refresh token, in an encrypted cookie (AES-256-GCM). The server needs no
+ * database, but it also has nothing to delete: a stolen cookie works until the service revokes its tokens. Anyone who
+ * has both the cookie and your secret can read the refresh token and act for the user. Prefer storage on the server
+ * where you can.
  *
  * @example
  * ```ts

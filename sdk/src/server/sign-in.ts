@@ -163,8 +163,9 @@ function authorizeUrl(options: SignInOptions, request: AuthorizeOptions, until: 
 }
 
 /**
- * Runs `work` once for calls with the same key, and gives all of them the same result. A browser may request a callback
- * URL twice (reload, prefetch). If its authorization code were exchanged twice, the service would revoke the tokens.
+ * Wraps `work` so that calls with the same key share one run and its result. A browser may request a callback URL
+ * twice, for example on a reload or a prefetch. If both requests exchanged the authorization code, the service would
+ * revoke the tokens.
  */
 function shareByKey<Rest extends string[]>(
   now: () => number,

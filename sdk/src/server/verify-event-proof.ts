@@ -22,8 +22,8 @@ const HEADER = 'c2sp.org/tlog-proof@v1';
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 
 /**
- * Verifies offline that an event is in the log that the verifier key belongs to. Returns null if the proof is not
- * valid for the event.
+ * Verifies offline that a log contains an event. `key` is the log's verifier key. Returns the event's place in the log,
+ * or null if the proof is not valid for the event.
  *
  * @example
  * ```ts no-run

@@ -24,8 +24,9 @@ const MIN_SECRET_BYTES = 24;
 const DEFAULT_TOLERANCE_SECONDS = 300;
 
 /**
- * Verifies a webhook (Standard Webhooks) and returns its event. Throws `WebhookError` unless one of its
- * signatures is valid and its timestamp is recent. Throws `TypeError` for a malformed secret.
+ * Verifies a webhook (Standard Webhooks) and returns its event. Throws `WebhookError` if the webhook is malformed, has
+ * no valid signature, was not sent recently, or is already known to `isKnown`. Throws `TypeError` for a malformed
+ * secret.
  *
  * @example
  * ```ts no-run

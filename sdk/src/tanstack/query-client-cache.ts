@@ -17,8 +17,8 @@ const clients = new WeakMap<QueryClient, Causeway>();
 /**
  * Keeps the hooks' results in your app's `QueryClient`: devtools show them, `invalidateQueries` reloads them, and
  * hydration and persistence include them. Pass it to `CausewayProvider` as `cache`. Clear the `QueryClient` on
- * sign-out. On a server, create a `QueryClient` per request or pass `user`. If you do neither, the cache throws when a
- * second client uses the same `QueryClient`. Otherwise, one user could see another user's results.
+ * sign-out. On a server, create a `QueryClient` per request or pass `user`, so that no user sees another user's
+ * results. If you do neither, the cache throws when a second client uses the same `QueryClient`.
  *
  * @example
  * ```tsx
@@ -41,7 +41,7 @@ export function queryClientCache(
   return (client) => {
     assertOneUser(queryClient, client, scope);
     const keyOf = (key: string) => toQueryKey(key, scope);
-    // Turns off structural sharing, which would keep the old object if the reloaded data is the same. The countdown to
+    // Turns off structural sharing. It would keep the old object if the reloaded data is the same, but the countdown to
     // the next price restarts only when it gets a new object.
     const optionsOf = (query: Query<unknown>) => ({
       ...toQueryOptions(client, query, scope),

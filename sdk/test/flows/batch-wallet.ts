@@ -6,8 +6,8 @@ import { type Interceptor, ProviderError, type TestWallet } from '../../src/test
 const abi = parseAbi(['struct Call { address to; bytes data; }', 'function execute(Call[] calls)']);
 
 /**
- * `execute` makes each call in turn and reverts if one of them reverts. Only the account itself may call `execute`.
- * Compiled with solc 0.8.37 from a loop over `calls[i].to.call(calls[i].data)`.
+ * The contract that the account delegates to. `execute` makes each call in turn and reverts if one of them reverts.
+ * Only the account itself may call it. Compiled with solc 0.8.37 from a loop over `calls[i].to.call(calls[i].data)`.
  */
 const EXECUTOR =
   '0x' +
@@ -43,8 +43,8 @@ type Options = {
 };
 
 /**
- * Makes the wallet execute batches atomically (EIP-5792): its account delegates to a contract (EIP-7702), so that a
- * batch is a single real transaction from the account.
+ * Makes the wallet execute batches atomically (EIP-5792). Its account delegates to a contract (EIP-7702), so each batch
+ * is a single, real transaction from the account.
  */
 export async function enableBatches(
   wallet: TestWallet,

@@ -57,8 +57,8 @@ const signWith = (wallet: Pick<SolanaWallet, 'signMessage'>) => async (transacti
 type OnSend = (forward: () => Promise<unknown>) => Promise<unknown>;
 
 /**
- * Starts a node that forwards calls to `rpcUrl`, except `sendTransaction`. It answers that call with the result of
- * `onSend`, which is an HTTP status or a JSON-RPC reply. If the result is undefined, it drops the connection.
+ * Starts a node that forwards every call to `rpcUrl`, except `sendTransaction`. For that call, `onSend` returns what
+ * the node answers: a JSON-RPC reply, an HTTP status, or undefined to drop the connection.
  */
 async function startNode(rpcUrl: string, onSend: OnSend) {
   const server = createServer(async (request, response) => {

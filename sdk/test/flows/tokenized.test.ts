@@ -27,7 +27,7 @@ beforeAll(async () => {
   causeway = await sandbox.newUser();
   offer = await causeway.offers.get('apple-tokenized');
   swap = offer.contracts[0]?.address as Hex;
-  // The sandbox clock is stopped a day ahead of real time, so orders do not expire by the machine's clock during a
+  // Sets the sandbox's stopped clock a day ahead of real time, so that no order expires by the machine's clock during a
   // test.
   await sandbox.control('POST', '/sandbox/clock', { advance_seconds: DAY_S });
   causeway = await sandbox.newUser();
@@ -209,7 +209,10 @@ describe('buyTokenized', () => {
     expect(sent).not.toContain(swap.toLowerCase());
   });
 
-  /** Advances the time after the order has arrived, and mines a block so that the chain sees the new time. */
+  /**
+   * Lets an order expire. At the first call to `method` after the order has arrived, advances the time and mines a
+   * block, so that the chain sees the new time.
+   */
   const advancesTime = (method: string): [Interceptor, (phase: TokenizedPhase) => void] => {
     let isDue = false;
     let isDone = false;

@@ -40,8 +40,8 @@ async function startWithWagmi(version: string) {
   const folder = await installPackages('wagmi', packages, { '@wagmi/connectors': connectors });
   return startPageServer(app.sandbox.url, {
     wagmi: join(folder, 'node_modules/wagmi'),
-    // The page uses only `injected` from this version, which is in the core. The connectors package would load wallet
-    // SDKs.
+    // The page uses only the connector `injected`, which is also in the core. The connectors package itself would load
+    // wallet SDKs.
     '@wagmi/connectors': join(folder, 'node_modules/@wagmi/core'),
   });
 }
@@ -336,8 +336,8 @@ describe('the token sale checkout', () => {
     await page.getByText(`You approved ${amount} USDC on`).waitFor();
   };
   /**
-   * Changes the purchase that the browser recorded, or removes it if `change` is null. Reloads the page and returns the
-   * original.
+   * Changes the browser's record of the purchase, or removes it if `change` is null. Then reloads the page. Returns the
+   * original record and its key.
    */
   const changeRecord = async (page: Page, change: object | null) => {
     const key = await page.evaluate(
@@ -360,7 +360,7 @@ describe('the token sale checkout', () => {
       await leaveDuringPrompt(page, '40');
       await shoot(page, 'sale-orphaned');
       sent.length = 0;
-      // A page that was closed during the prompt never learns the hash, so the hash is looked up on the chain.
+      // Removes the hash, as if the page had been closed during the prompt. The hash is then looked up on the chain.
       const { key } = await changeRecord(page, { approvalHash: null });
       await page.getByText('You approved 40 USDC on').waitFor();
       await page.route('**/v1/participations', (route) =>

@@ -11,8 +11,8 @@ import { useWagmiWallet } from '../../src/wagmi/index.ts';
 const OTHER_ACCOUNT = `0x${'11'.repeat(20)}`;
 
 /**
- * Turns the test wallet into a browser extension. `window.switchOn = 'eth_call'` switches its account during
- * the next call to that method.
+ * Makes the test wallet behave like a browser extension. Setting `window.switchOn` to a method, such as `eth_call`,
+ * switches the wallet's account during the next call to that method.
  */
 function extensionOf({ provider }: TestWallet) {
   const listeners = new Map<string, (data: unknown) => void>();

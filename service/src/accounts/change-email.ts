@@ -15,9 +15,9 @@ import { localeOf } from './user.ts';
 const UNIQUE_VIOLATION = '23505';
 
 /**
- * Sends a link to the new address and a notice to the old address. Returns an error message for the form if the new
- * address is not acceptable. If the new address already has an account, the owner of that account gets a notice instead
- * of the link. Nobody else learns that the account exists.
+ * Sends a confirmation link to the new address and a notice to the old one. If the new address already has an account,
+ * its owner gets a notice instead of the link. Nobody else learns that the account exists. Returns an error message for
+ * the form if the new address is invalid or is the user's current one, otherwise null.
  */
 export async function requestEmailChange(
   ctx: Context,

@@ -11,8 +11,8 @@ export type PasswordChange = { outcome: 'done'; cookie: string } | { outcome: 'r
 
 /**
  * Sets a new password for a user who has just signed in. Signs out every other browser, voids open links, and gives
- * this browser a new cookie. Connected apps keep their access, because a change, unlike a reset, does not suggest that
- * someone else had access.
+ * this browser a new cookie. Connected apps keep their access: unlike a reset, a change is no sign that someone else
+ * had access.
  */
 export async function changePassword(
   ctx: Context,

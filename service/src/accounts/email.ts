@@ -1,6 +1,6 @@
 /**
- * Returns the form in which addresses are compared. Lower-cases only ASCII letters, exactly like the index on the users
- * table, because JavaScript and PostgreSQL's locales lower-case other letters differently.
+ * Returns the form of an address that is used for comparisons. Lower-cases only ASCII letters, exactly like the index
+ * on the users table. JavaScript and PostgreSQL's locales lower-case other letters differently.
  */
 export function normalizeEmail(email: string): string {
   return email

@@ -59,8 +59,8 @@ export async function isErasedUser(db: Db, userId: string): Promise<boolean> {
 export type AccountState = { isHeld: boolean; isErased: boolean };
 
 /**
- * Locks the user, so that the account can be neither held nor erased until the transaction ends. If `lock` is `share`,
- * several transactions can hold the lock at once.
+ * Returns whether the account is on hold and whether it is erased. Locks the user, so that neither can change until the
+ * transaction ends. Several transactions can hold a `share` lock at once.
  */
 export function accountStateLock(
   db: Db,

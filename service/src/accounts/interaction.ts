@@ -121,8 +121,8 @@ function loginHint({ params }: Interaction): string | undefined {
 }
 
 /**
- * Returns the URL that continues the app's request. `baseUrl` has the host that the browser is using now. The browser's
- * cookies are bound to that host.
+ * Returns the URL that continues the app's request. Uses `baseUrl`, which has the browser's current host, because the
+ * browser's cookies are bound to that host.
  */
 function resumeUrl({ baseUrl }: Context, { uid }: Interaction): string {
   return `${baseUrl}/oauth/authorize/${uid}`;

@@ -18,8 +18,8 @@ type Logout = {
 };
 
 /**
- * Handles RP-initiated logout (OpenID Connect RP-Initiated Logout 1.0). Asks the user first, because a link on any site
- * can point here. Does not ask if the app sends an ID token for the user who is signed in.
+ * Signs the user out at the request of an app (OpenID Connect RP-Initiated Logout 1.0). Asks the user first, because
+ * any site can link here. Does not ask if the app sends an ID token for the user who is signed in.
  */
 export async function showLogout(
   ctx: Context,

@@ -14,7 +14,7 @@ type Handle = (
 const SIGN_IN: PageResponse = { redirect: '/sign-in' };
 
 /**
- * Wraps a page for signed-in users. Redirects other visitors to the sign-in page, and also users who lose their session
+ * Wraps a page for signed-in users. Redirects everyone else to the sign-in page, including users whose session ends
  * during the request.
  */
 export function withSession(handle: Handle): PageHandler {

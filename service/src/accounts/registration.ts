@@ -21,9 +21,9 @@ export type FormProblems = Partial<Record<'email' | 'password' | 'kind', string>
 export const INVALID_EMAIL = 'Enter a valid email address, such as name@example.com.';
 
 /**
- * Starts a registration: sends an email, or returns the validation errors. For a new address, the email contains a
- * confirmation link. For an address that already has an account, the email says so. Both cases take the same work (one
- * password hash and one email), so that only the owner of the mailbox learns whether the address has an account.
+ * Starts a registration: sends an email, or returns the validation errors. A new address gets a confirmation link. An
+ * address that already has an account gets an email that says so. Both cases do the same work: one password hash and
+ * one email. So only the owner of the mailbox learns whether the address has an account.
  */
 export async function startRegistration(
   ctx: Context,
@@ -53,8 +53,8 @@ export async function startRegistration(
 export type PendingRegistration = { email: string; needsPassword: boolean };
 
 /**
- * Finds the registration that belongs to a confirmation link. If the link is opened in another browser, that browser
- * must also send the password chosen at registration, because anyone can register someone else's address.
+ * Finds the registration for a confirmation link. `needsPassword` is true if another browser started the registration.
+ * The user must then enter the password chosen at registration, because anyone can register someone else's address.
  */
 export async function findPendingRegistration(
   ctx: Context,

@@ -15,7 +15,7 @@ import { localeOf } from './user.ts';
 
 const PURPOSE = 'totp secret';
 const RECOVERY_CODES = 10;
-/** A recovery code has 80 random bits, too many to guess the code from its hash. So a plain hash is enough. */
+/** A recovery code has 80 random bits. Nobody can find it from its hash by guessing, so a plain hash is enough. */
 const RECOVERY_CODE_BYTES = 10;
 const RESEAL_BATCH_SIZE = 100;
 
@@ -53,7 +53,7 @@ export async function readTotpSetup(ctx: Context, user: User): Promise<TotpSetup
 }
 
 /**
- * Turns the second factor on if the code is right, and returns the recovery codes, which cannot be shown again. Returns
+ * If the code is right, turns the second factor on and returns the recovery codes, which cannot be shown again. Returns
  * null if the code is wrong or there is no unconfirmed secret.
  */
 export async function confirmTotp(ctx: Context, session: Session, code: string): Promise<string[] | null> {
@@ -109,8 +109,9 @@ export async function removeSecondFactor(ctx: Context, session: Session): Promis
 }
 
 /**
- * Turns off the second factor of a user who lost both the app and the recovery codes, and ends the user's sessions. The
- * operator must have verified the user's identity first.
+ * Turns off the second factor of a user who has lost both the authenticator app and the recovery codes. Also ends the
+ * user's sessions. Returns false if the second factor was already off. The operator must have verified the user's
+ * identity first.
  */
 export async function resetSecondFactor(ctx: Parts, emailOrId: string, accountUrl: string): Promise<boolean> {
   return ctx.db.transaction().execute(async (tx) => {

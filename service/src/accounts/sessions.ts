@@ -24,8 +24,9 @@ import type { Source } from './throttle.ts';
 export type { Authentication, ListedSession, Session };
 
 /**
- * Locks the account before this session changes it. Throws `unauthorized` if the session has ended since the request
- * began. So a password reset or "Sign out everywhere" stops every change that has not been committed yet.
+ * Locks the session's account. Call this before the session changes the account. Throws `unauthorized` if the session
+ * has ended since the request began. So a password reset or "Sign out everywhere" stops every change that has not been
+ * committed yet.
  */
 export async function lockSession(tx: Db, { id, user }: Pick<Session, 'id' | 'user'>): Promise<void> {
   await lockAccount(tx, user.id);

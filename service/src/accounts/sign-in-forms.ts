@@ -40,9 +40,9 @@ export async function showSignIn(
 }
 
 /**
- * Returns whether passkeys work on this host. If they work only on localhost, also returns a link to localhost. During
- * an app's sign-in, the link instead goes to the page of that sign-in. That page restarts the app's request on
- * localhost, because the sign-in's cookie is bound to this host.
+ * Returns whether passkeys work on this host. If they work only on localhost, also returns a link that continues there.
+ * During an app's sign-in, the link goes to that sign-in's own page, which restarts the app's request on localhost. The
+ * restart is needed because the sign-in's cookie is bound to this host.
  */
 function passkeySupport(ctx: Context, returnPath: string | null) {
   const url = passkeyUrl(ctx, withReturnPath('/sign-in', returnPath));

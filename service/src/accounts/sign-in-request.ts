@@ -7,8 +7,8 @@ export type SignInRequest = {
   app: string;
   logoUrl: string | null;
   /**
-   * The app's redirect URIs and origins. The page's CSP must allow them in `form-action`, because a form on the page
-   * may lead to a redirect to the app.
+   * The app's redirect URIs and origins. The page's CSP must allow them in `form-action`, because submitting a form on
+   * the page may redirect the browser to the app.
    */
   formTargets: string[];
 };

@@ -51,7 +51,7 @@ export async function lockUser(
 
 /**
  * Locks the user's row until the transaction ends. Other transactions can still insert rows that reference the user. To
- * avoid deadlocks, transactions take this lock before they change passkeys, sessions, links or the second factor.
+ * avoid deadlocks, take this lock before you change passkeys, sessions, links or the second factor.
  */
 export async function lockAccount(tx: Db, idOrEmail: string) {
   return matchUser(tx, idOrEmail)

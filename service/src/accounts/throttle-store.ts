@@ -8,8 +8,8 @@ export type WindowCount = { count: number; remainingSeconds: number };
 const SOURCE_TTL = '90 days';
 
 /**
- * Increments the counter of the first key in its current window, or starts a new window. Returns the sum of the
- * counters of all keys. The other keys derive from older secrets, which some nodes may still use.
+ * Increments the first key's counter, or starts a new window if the current one has ended. Returns the sum of all keys'
+ * counters. The other keys derive from older secrets, which some nodes may still use.
  */
 export async function countInWindow(
   db: Db,
@@ -44,8 +44,7 @@ export async function rememberSources(db: Db, account: Buffer, sources: readonly
 
 /**
  * Returns whether someone has signed in to the account from the source, which is a browser or a network. `accounts`
- * contains the hashes of this account, and `sources` the hashes of this source. Each has one hash per configured
- * secret.
+ * contains the hashes of this account, one per configured secret, and `sources` those of this source.
  */
 export async function findKnownSource(
   db: Db,

@@ -32,7 +32,7 @@ export async function throttleNetwork(ctx: Context, request: FastifyRequest): Pr
 /**
  * Counts a password attempt, whether or not the account exists. Throws `rate_limited` after too many attempts. Browsers
  * and networks that have signed in to the account before have their own counts, so that strangers cannot lock them out.
- * The caller calls `succeed` once the password is verified, and `rememberSource` once the user is signed in.
+ * Call `succeed` once the password is verified, and `rememberSource` once the user is signed in.
  */
 export async function throttleAttempt(
   ctx: Context,
@@ -49,9 +49,9 @@ export async function throttleAttempt(
 }
 
 /**
- * Counts a second-factor attempt. Throws `rate_limited` after too many attempts. A correct password does not reset this
- * count. Otherwise an attacker who knows the password could guess codes forever. The caller calls `succeed` if the code
- * is correct.
+ * Counts a second-factor attempt. Throws `rate_limited` after too many attempts. Call `succeed` if the code is correct.
+ * A correct password does not reset this count. Otherwise, an attacker who knows the password could guess codes
+ * forever.
  */
 export async function throttleCode(
   ctx: Context,
@@ -68,7 +68,7 @@ export async function throttleCode(
 
 /**
  * Stores the browser and the network as known, so that their later attempts have their own counts. Returns whether the
- * browser was unknown, and the browser's hash.
+ * browser is new to the account, and the browser's hash.
  */
 export async function rememberSource(
   ctx: Context,

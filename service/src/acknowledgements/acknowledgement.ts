@@ -47,8 +47,8 @@ export async function acknowledge(
 }
 
 /**
- * Returns the current version of the document. If several options require the document, they all have the same version,
- * so the first match is enough. Throws `acknowledgement_outdated` if the input has another version or hash.
+ * Returns the current version of the document. Throws `acknowledgement_outdated` if the version or hash in the input is
+ * not the current one. All options that require the document have the same version of it, so the first match is enough.
  */
 function findCurrent(options: readonly OfferOption[], input: NewAcknowledgement): AcknowledgementDetails {
   const current = options

@@ -326,7 +326,7 @@ describe('the audit log', () => {
     await write(3);
     await sealAuditLog(under(removed), 0);
     await keepCheckpointKeys(under(current, removed));
-    // If an attacker moves the end of a key to a later entry, the key's tag is no longer valid.
+    // An attacker who moves a key's end to a later entry invalidates the key's tag.
     await attack('update audit_former_keys set size = 100');
     expect((await verifyAuditLog(under(current))).problem).toContain('not signed');
     await attack('update audit_former_keys set size = 3');

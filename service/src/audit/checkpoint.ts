@@ -14,8 +14,8 @@ type VerificationKey = {
   publicKey: KeyObject;
   hint: Buffer;
   /**
-   * The state of the log when the key was replaced. A checkpoint with more entries cannot be verified with this key.
-   * Null if the key's secret is still configured.
+   * The state of the log when the key's secret was replaced, or null if the secret is still configured. The key does
+   * not verify checkpoints with more entries than that.
    */
   end: Checkpoint | null;
 };
@@ -25,8 +25,8 @@ type SigningKey = VerificationKey & { privateKey: KeyObject };
 export type FormerKey = { publicKey: Buffer; end: Checkpoint };
 
 /**
- * `hash` is usually the root of the tree. It is the chain hash for the start of the log, for the `end` of a key, and in
- * checkpoints signed by versions before 0.2.
+ * `hash` is the root of the tree, with three exceptions that use the chain hash: the start of the log, the `end` of a
+ * key, and checkpoints signed by versions before 0.2.
  */
 export type Checkpoint = { size: bigint; hash: Buffer };
 
@@ -34,7 +34,8 @@ const ED25519 = 1;
 
 /**
  * The origin of checkpoints with a chain hash, which only versions before 0.2 sign. Tree checkpoints need another
- * origin: if two notes have the same origin and size but different hashes, verifiers conclude that the log was forked.
+ * origin. Otherwise, verifiers would find two notes with the same origin and size but different hashes, and conclude
+ * that the log was forked.
  */
 const CHAIN_ORIGIN = 'causeway/audit';
 

@@ -19,8 +19,8 @@ export async function recordFailedSignIn(db: Db, userId: string | null): Promise
 }
 
 /**
- * Records a decision that database triggers cannot record: it changes no row, or the code that writes the row does not
- * know the request.
+ * Records a decision that database triggers cannot record, either because it changes no row, or because the code that
+ * writes the row does not know the request.
  */
 export async function recordDecision(db: Db, decision: Decision): Promise<void> {
   await insertDecisionEntry(db, decision);

@@ -86,8 +86,9 @@ export function remainingSteps(rows: readonly RequirementRow[]): { steps: number
 }
 
 /**
- * Returns the user's progress with an option's requirements: how many there are and how many are done. Also returns how
- * many steps are left for the user, and about how many minutes they will take. Undefined until it is known.
+ * Returns the user's progress through an option's requirements. `total` and `done` count the requirements. `steps` is
+ * how many steps the user still has to take, and `minutes` is about how long they take. Returns undefined until the
+ * requirements have loaded.
  *
  * @example
  * ```tsx

@@ -55,8 +55,8 @@ export function Countdown({ to, label, over = null, onOver }: CountdownProps) {
 }
 
 /**
- * Returns null until the component mounts. Until then, the server and the browser must render the same output, although
- * their clocks may differ.
+ * Returns the current time, updated every second until `end`. Returns null until the component mounts: the first render
+ * must be the same on the server and in the browser, although their clocks may differ.
  */
 function useNow(end: number): number | null {
   const [now, setNow] = useState<number | null>(null);

@@ -73,8 +73,8 @@ export function Loading({ children }: { children: string }) {
 const isEvmAddress = (address: string) => /^0x[0-9a-f]{40}$/i.test(address);
 
 /**
- * Returns an EVM address with its checksum (EIP-55), or the given address until the checksum is computed. Returns other
- * addresses unchanged.
+ * Returns an EVM address with its checksum (EIP-55). Returns the address unchanged until the checksum is computed, or
+ * if it is not an EVM address.
  */
 function useChecksummed(address: string): string {
   const [checksummed, setChecksummed] = useState(address);

@@ -34,8 +34,8 @@ export type WalletConnector<One extends Wallet = Wallet> = {
 };
 
 /**
- * A wallet connection that the host app manages itself, for example through wagmi. For this protocol, the SDK uses only
- * this wallet: it does not detect, connect or remember any other.
+ * A wallet connection that the host app manages itself, for example through wagmi. The SDK then uses only this wallet
+ * for its protocol: it does not detect, connect or remember any other.
  *
  * @example
  * ```ts

@@ -8,10 +8,10 @@ type Store<One extends Wallet> = { connectors: Connectors<One>; listeners: Set<(
 const subscribeToNothing = () => () => undefined;
 
 /**
- * Returns a hook for the wallets that announce themselves in this browser. `listen` subscribes to the announcements on
- * a page and adds a connector for each wallet. If several connectors have the same id, the first is kept. A disabled
- * hook does not request announcements. There is one store per window, because extensions announce themselves to a page
- * only once.
+ * Creates a hook that returns the wallets that announce themselves in this browser. `listen` subscribes to the
+ * announcements and adds a connector for each wallet. It runs once per window, because extensions announce themselves
+ * to a page only once. If several connectors have the same id, the first is kept. A disabled hook returns no wallets
+ * and does not call `listen`.
  */
 export function discoverWallets<One extends Wallet>(
   listen: (page: Window, add: (found: Connectors<One>) => void) => void,

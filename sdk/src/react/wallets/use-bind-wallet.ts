@@ -24,7 +24,7 @@ export type BindWalletState = FlowView<BindWalletPhase, OptionAddress> & {
 };
 
 /**
- * Binds a wallet to an offer option after its owner has signed a message. Signing costs nothing. The hook renders
+ * Binds a wallet to an offer option. Asks the wallet's owner to sign a message, which costs nothing. The hook renders
  * nothing itself. The requirements checklist uses this hook.
  *
  * @example
@@ -60,8 +60,8 @@ export function useBindWallet({ offer, optionId, onDone }: UseBindWalletOptions)
 }
 
 /**
- * Returns the chain for the ownership proof: the offer's first chain that uses `protocol`. If there is none, returns a
- * default chain for `protocol`: a test network if the offer's first chain is one, otherwise the mainnet.
+ * Returns the chain for the ownership proof: the offer's first chain that uses `protocol`. If none of them does,
+ * returns the protocol's test network if the offer's first chain is a test network, otherwise its mainnet.
  */
 function chainFor({ contracts }: OfferDetails, protocol: Protocol): Chain {
   const chains = contracts.map(({ chain }): Chain => chain);
