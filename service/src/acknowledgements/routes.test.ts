@@ -210,7 +210,7 @@ describe('the file', () => {
     const [contract] = saleFile().contracts;
     const fund = (allow_list: boolean) =>
       saleFile({ type: 'fund::swap', options, contracts: [{ ...contract, allow_list }] as never });
-    expect(() => fund(false)).toThrow('options.0.requirements.0: acknowledgement needs an allow-list');
+    expect(() => fund(false)).toThrow('options.0.requirements.0: acknowledgement requires an allow-list');
     fund(true);
   });
 

@@ -68,7 +68,7 @@ async function assertPreparedStatements(pool: pg.Pool): Promise<void> {
     // Behind a pooler, the statement does not exist on the connection (26000), or it already exists (42P05).
     if (!/^(26000|42P05)$/.test(String((error as { code?: unknown }).code))) throw error;
     throw new ConfigError([
-      'DATABASE_URL: prepared statements do not persist between transactions, as behind PgBouncer in transaction mode; connect directly, or set max_prepared_statements in PgBouncer 1.21 or newer',
+      'DATABASE_URL: prepared statements do not persist between transactions, which usually means PgBouncer in transaction mode; connect directly, or set max_prepared_statements in PgBouncer 1.21 or newer',
     ]);
   } finally {
     one.release(true);
@@ -83,7 +83,7 @@ async function assertNotifications(pool: pg.Pool, listenUrl: string): Promise<vo
     await check();
   } catch {
     throw new ConfigError([
-      'DATABASE_URL: notifications do not arrive, as behind PgBouncer in transaction mode; connect directly, or set DATABASE_LISTEN_URL to a direct URL of the same database',
+      'DATABASE_URL: notifications do not arrive, which usually means PgBouncer in transaction mode; connect directly, or set DATABASE_LISTEN_URL to a direct URL of the same database',
     ]);
   } finally {
     await listener.close();

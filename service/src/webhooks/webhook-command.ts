@@ -51,7 +51,7 @@ export const WEBHOOK_HELP: CommandHelp = {
     'webhook create acme-invest-0a1b2c3d4e5f --url https://acme.example/hooks --type "participation.*"':
       'Send all events about participations',
     'webhook enable acme-invest-0a1b2c3d4e5f 01890000-0000-7000-8000-000000000000 --from stopped':
-      'Resume where the endpoint was disabled',
+      'Resume from the point where the endpoint was disabled',
   },
 };
 

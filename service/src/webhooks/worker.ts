@@ -70,7 +70,7 @@ export async function startWebhookWorker(ctx: Context): Promise<WebhookWorker> {
   ): Promise<void> => {
     for (const endpoint of endpoints)
       await work(endpoint).catch((err: unknown) =>
-        ctx.log.warn({ err, endpoint_id: endpoint.id }, 'webhook round failed for an endpoint'),
+        ctx.log.warn({ err, endpoint_id: endpoint.id }, 'could not process the webhooks of an endpoint'),
       );
   };
 
@@ -95,7 +95,7 @@ export async function startWebhookWorker(ctx: Context): Promise<WebhookWorker> {
   const run = async (): Promise<void> => {
     while (isWoken && !isStopped) {
       isWoken = false;
-      await runRound().catch((err: unknown) => ctx.log.warn({ err }, 'webhook round failed'));
+      await runRound().catch((err: unknown) => ctx.log.warn({ err }, 'could not process webhooks'));
     }
   };
   const wake = (): void => {
