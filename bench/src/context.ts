@@ -24,7 +24,7 @@ export type Bench = {
 };
 
 /**
- * Builds a real context on its own embedded database. The context logs to a file. SIGTERM stops the database and
+ * Builds a real service context with its own embedded database, and logs to a file. SIGTERM stops the database and
  * deletes its data.
  */
 export async function benchContext(settings: Partial<Config> = {}, clock = realClock()): Promise<Bench> {

@@ -12,7 +12,7 @@ export type CpuTime = { ownMs: number; descendantsMs: number };
 
 /**
  * Returns the CPU time of a process and all its descendants, including descendants that have ended. Returns null if the
- * process does not exist, or if there is no `/proc`.
+ * process does not exist, or if the system has no `/proc`.
  */
 export function readCpuMs(pid: number): number | null {
   const time = readCpuTime(pid);

@@ -22,7 +22,7 @@ export type CommitFigures = {
    * Other processes hardly affect this ratio.
    */
   cpuRatios: number[];
-  /** Like `ratios`, but for a tiny change: a locking read and two inserts of a narrow row. */
+  /** Like `ratios`, but for a tiny transaction: a locking read and two inserts of one narrow row each. */
   tinyRatios: number[];
   without: Run;
   with: Run;
@@ -51,7 +51,10 @@ export async function measureCommits(
   const databasePid = await readDatabasePid(context.db);
   let used = 0;
 
-  /** Makes `commits` commits, two per participation. Each run starts where the previous run stopped. */
+  /**
+   * Makes `commits` commits, two per participation. Each run continues with the participations after those of the
+   * previous run.
+   */
   const run = async (commitTwice: (id: string) => Promise<void>): Promise<Run> => {
     const cpuStart = process.cpuUsage();
     const databaseStart = readCpuMs(databasePid);
@@ -113,7 +116,8 @@ export async function measureCommits(
 type Change = (tx: Db, change: StatusChange) => Promise<unknown>;
 
 /**
- * Seeds participations and returns their ids. Seeds many, because a row that is updated again and again becomes slow.
+ * Seeds `count` participations and returns their ids. Use a high count, because updating the same rows over and over
+ * gets slow.
  */
 async function seedSubmitted(ctx: Context, clientId: string, count: number): Promise<string[]> {
   await seedParticipations(ctx, clientId, count);
@@ -139,7 +143,7 @@ function changeLittle(db: Db, report: (tx: Db) => Promise<unknown>): Promise<voi
   });
 }
 
-/** Makes the same change as `settleCommit`, in a transaction. */
+/** Makes the same change as the service's `settleCommit`, in its own transaction. */
 function settle(db: Db, id: string, change: Change): Promise<void> {
   return db.transaction().execute(async (tx) => {
     await markCommitted(tx, [id], true);
@@ -147,7 +151,7 @@ function settle(db: Db, id: string, change: Change): Promise<void> {
   });
 }
 
-/** Makes the same change as `reopenCommit`, in a transaction. */
+/** Makes the same change as the service's `reopenCommit`, in its own transaction. */
 function reopen(db: Db, id: string, change: Change): Promise<void> {
   return db.transaction().execute(async (tx) => {
     await markCommitted(tx, [id], null);

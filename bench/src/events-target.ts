@@ -233,8 +233,8 @@ async function measureFirstAttempts(
 }
 
 /**
- * Opens `count` streams, ten per user. Then appends 2,000 events at a steady rate, for the users in turn. Returns the
- * memory that the streams add to this process, and the 99th percentile of the time from appending an event to its
+ * Opens `count` streams, ten per user. Then appends 2,000 events at a steady rate, cycling through the users. Returns
+ * the memory that the streams add to this process, and the 99th percentile of the time from appending an event to its
  * arrival at a stream.
  */
 async function measureStreams(context: Context, count: number): Promise<EventFigures['streams']> {

@@ -10,7 +10,7 @@ import { benchContext } from './context.ts';
 
 /**
  * Serves event streams for many users. The first argument is the number of users. A request to `appendUrl/N` appends N
- * events, for the users in turn.
+ * events, cycling through the users.
  */
 const users: string[] = [];
 const tokens: string[] = [];

@@ -5,7 +5,7 @@ import { measure } from './settlement.ts';
 import { type Spread, spreadOf } from './statistics.ts';
 import { type Started, startTarget, type Target } from './target.ts';
 
-/** CPU microseconds per operation, for the service and its database together. Has one value per round for each size. */
+/** CPU microseconds per operation, for the service and its database together. Maps each size to one value per round. */
 type Costs = Record<number, number[]>;
 
 /**
@@ -29,8 +29,8 @@ type Part = {
 };
 
 /**
- * The highest exponent that still counts as flat or linear. With an exponent of 0.1, a hundred times the size costs 1.6
- * times as much. `flat` allows this, because a larger index may be one level deeper and less of it is cached.
+ * The highest exponent that still counts as flat or linear. With an exponent of 0.1, a hundredfold size multiplies the
+ * cost by 1.6. `flat` allows this, because a larger index may be one level deeper and less of it is cached.
  */
 const MAX_EXPONENT = { flat: 0.1, linear: 1.05 };
 const ROUND_SECONDS = 2;

@@ -8,7 +8,7 @@ import { barOf, type Result } from './result.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Runs `npm ci` in copies of the last commit. The first run fills npm's cache and does not count. */
+/** Runs `npm ci` in copies of the last commit. The first run only fills npm's cache and is not counted. */
 export async function run(): Promise<Result> {
   const seconds: number[] = [];
   const megabytes: number[] = [];

@@ -2,7 +2,10 @@ import { compare, ratioBars } from './load.ts';
 import type { Result } from './result.ts';
 import { startTarget } from './target.ts';
 
-/** Measures the overhead of the kernel. A bare Fastify route and a kernel route serve the same 2 KB list. */
+/**
+ * Measures the overhead of the service's kernel (access checks, logging and so on). A bare Fastify route and a kernel
+ * route serve the same 2 KB list.
+ */
 export async function run(): Promise<Result> {
   const bare = await startTarget('./kernel-bare.ts');
   const ours = await startTarget('./kernel-ours.ts');

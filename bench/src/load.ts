@@ -4,9 +4,7 @@ import { type Bar, barOf } from './result.ts';
 import { median, ratios } from './statistics.ts';
 import type { Started } from './target.ts';
 
-/**
- * The result of one round of one target. CPU times are microseconds per request, or null if the system has no `/proc`.
- */
+/** One target's result in one round. CPU times are microseconds per request, or null if the system has no `/proc`. */
 export type Load = {
   requestsPerSecond: number;
   /** Milliseconds by percentile. */
@@ -15,7 +13,7 @@ export type Load = {
   databaseCpuMicros: number | null;
 };
 
-/** The medians of all rounds of one target, and the rounds themselves. */
+/** One target's medians over all rounds, and the rounds themselves. */
 export type Loads = Load & { rounds: Load[] };
 
 export const MIN_ROUNDS = 5;
@@ -67,10 +65,7 @@ export async function compare<Name extends string>(
   return Object.fromEntries(names.map((name) => [name, medianLoad(all[name])])) as Record<Name, Loads>;
 }
 
-/**
- * Returns the targets, in reverse order every other round. Otherwise each target would always run after the same
- * target.
- */
+/** Returns the targets, reversed in every other round, so that no target always runs after the same one. */
 export function inTurn<T>(targets: readonly T[], round: number): readonly T[] {
   return round % 2 === 0 ? targets : targets.toReversed();
 }

@@ -14,7 +14,10 @@ export function readMachine(): Machine {
   };
 }
 
-/** Returns the versions of the service, Node, the embedded PostgreSQL and the packages in the comparisons. */
+/**
+ * Returns the versions of the service, Node, the embedded PostgreSQL and the packages that the benchmarks use or
+ * compare with.
+ */
 export function readVersions(): Record<string, string> {
   const lock = JSON.parse(readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8')) as {
     version: string;

@@ -51,7 +51,7 @@ if (unknown !== undefined)
 const folder = new URL('../results/', import.meta.url);
 await mkdir(folder, { recursive: true });
 
-// Calls `process.exit` on a signal, which runs the exit handlers. They stop the targets and remove their bundles.
+// Calls `process.exit` on a signal, so that the exit handlers run. They stop the targets and remove their bundles.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 for (const name of names) {
@@ -87,7 +87,7 @@ function describeBar(bar: Bar): string {
   return `${bar.label}: ${describeValue(bar)} (${limit}${goal}: ${judge(bar)})`;
 }
 
-/** Describes a value or a point on a growth curve. */
+/** Formats a plain value or a point on a growth curve. */
 function describeElement(element: number | { size: number; median: number }): string {
   return typeof element === 'number' ? element.toFixed(2) : `${element.size}: ${element.median.toFixed(0)}`;
 }

@@ -10,7 +10,7 @@ import type { WalletTarget } from './wallet-load.ts';
 
 const CHAIN = 'ethereum_sepolia';
 const WALLETS_PER_USER = 5;
-/** The service's limit on a user's participations whose approval is not on the chain yet. */
+/** The service's limit per user on participations whose approval is not on the chain yet. */
 const PARTICIPATIONS_PER_USER = 5;
 
 const outside = JSON.parse(process.argv[2] ?? '') as Outside;

@@ -57,7 +57,7 @@ export function mixSettings({ venue, chains, isPatient = false }: Outside): Part
   };
 }
 
-/** Creates partners, each with its own users, and three offers that all partners show. */
+/** Creates partners, each with its own users, and three offers that are published for all partners. */
 export async function mixWorld(ctx: Context, outside: Outside) {
   const scopes = Object.keys(SCOPES);
   const partners = [];

@@ -12,7 +12,7 @@ export type MeasuredLoad = TimedLoad & { cpuMicros: number; databaseCpuMicros: n
 type Load = Parameters<typeof timedLoad>[2];
 
 /**
- * Starts the service and its providers. The returned `measure` sends the mix of requests to the service. If
+ * Starts the service and the simulated providers. The returned `measure` sends the mix of requests to the service. If
  * `collectorUrl` is given, the service traces 1% of the requests and sends the traces to that URL.
  */
 export async function startMix({ core, collectorUrl }: { core?: number; collectorUrl?: string } = {}) {

@@ -24,7 +24,8 @@ const GOAL = 1.6;
 
 type Target = { url: string; mix: Mix; wallets: WalletTarget; databaseUrl: string; dataDir: string };
 /**
- * Sends requests to `url` for `SECONDS`. Returns the number of successful replies and the CPU time spent on sending.
+ * Sends requests to `url` for `SECONDS` seconds. Returns the number of successful replies and the CPU time spent on
+ * sending.
  */
 type Generator = (url: string) => Promise<{ replies: number; generatorCpuMs: number }>;
 /**
@@ -63,7 +64,7 @@ export async function run(): Promise<Result> {
   const first = await startTarget<Target>('./mix-target.ts', [outside]);
   const { databaseUrl, dataDir, mix, wallets } = first.target;
   const second = await startTarget<{ url: string }>('./mix-node.ts', [outside, databaseUrl, dataDir]);
-  // Lowers the priority only after the child processes have started, because they would inherit it.
+  // Lowers this process's priority only after the child processes have started, because they would inherit it.
   setPriority(LOWEST_PRIORITY);
   const urls = [first.target.url, second.target.url];
   const postmaster = Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);

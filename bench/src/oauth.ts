@@ -3,7 +3,10 @@ import type { OurTargets } from './oauth-ours.ts';
 import type { Result } from './result.ts';
 import { startTarget } from './target.ts';
 
-/** Compares our token introspection with the library's, and measures the cost of the bearer guard for a GET request. */
+/**
+ * Compares our token introspection with that of `oidc-provider`, and measures the cost of the bearer guard for a GET
+ * request.
+ */
 export async function run(): Promise<Result> {
   const library = await startTarget('./oauth-library.ts');
   const ours = await startTarget<OurTargets>('./oauth-ours.ts');

@@ -3,8 +3,8 @@ import type { Result } from './result.ts';
 import { startTarget } from './target.ts';
 
 /**
- * Compares the list of offers, which partners poll most, with a bare Fastify route that returns a list of the same
- * size.
+ * Compares the list of offers, the route that partners poll most, with a bare Fastify route that returns a list of the
+ * same size.
  */
 export async function run(): Promise<Result> {
   const bare = await startTarget('./kernel-bare.ts');

@@ -14,8 +14,8 @@ const COLD_READS = 200;
 const BLOCK_INTERVAL_MS = 2_000;
 
 /**
- * Compares three ways to read a chain that produces blocks: plain viem, viem with multicall batching, and the service.
- * In each, 64 clients poll 20 previews.
+ * Compares three ways to read from a chain that keeps producing blocks: plain viem, viem with multicall batching, and
+ * the service. In each, 64 clients poll 20 previews.
  */
 export async function run(): Promise<Result> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-'));

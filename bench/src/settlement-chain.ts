@@ -99,7 +99,7 @@ const chain = await startTestChain();
 const node = await chain.addNode();
 const { open, other } = chain.deployment.sale_funds;
 // The single-row commits go to a separate fund. If they went to the fund that the service settles, the service would
-// take them for commits of its own that its records lack, and would pause the offer.
+// mistake them for its own commits that are missing from its records, and would pause the offer.
 const [fund, singleFund] =
   generation === 2 ? [await makeFundV2(chain), await makeFundV2(chain)] : [open, other];
 const usdc = chain.deployment.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address ?? '0x';

@@ -76,8 +76,8 @@ export function pickFrom(mix: Mix): () => Planned {
     const left = unused.get(kind) as string[];
     const { status = 200, substitute } = mix[kind] as Kind;
     if (substitute === undefined) {
-      // Shifts the index by one per round. Otherwise all requests of one kind could come from the users of a single
-      // partner.
+      // Shifts the index by one after each pass through `turns`. Otherwise all requests of one kind could come from the
+      // users of a single partner.
       const round = Math.floor(count / turns.length);
       const text = left[(count + round) % left.length] as string;
       return { kind, status, text: text.replace('{n}', String(count)) };

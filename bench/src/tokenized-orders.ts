@@ -5,7 +5,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
 import { percentile } from './statistics.ts';
 
-/** A running service. `statsUrl` reports its statistics, sets its clock and deletes its orders. */
+/** A running service. Requests to `statsUrl` read its statistics, set its clock or delete its orders. */
 export type Measured = { url: string; headers: Record<string, string>; statsUrl: string };
 
 /** CPU milliseconds of the service process per transaction. */
@@ -35,7 +35,7 @@ const WARM_UP_ROUNDS = 280;
 const PARTS = 5;
 const ROUNDS_PER_PART = 4;
 const CHAIN = 'ethereum_sepolia';
-/** How far each round moves the clock: longer than the lifetime of an attestation. */
+/** How far each round moves the clock. Must exceed an attestation's lifetime. */
 const CLOCK_STEP_MS = 40_000;
 const AMOUNT = '10050000';
 const abi = parseAbi(['function approve(address spender, uint256 amount)']);
@@ -97,7 +97,7 @@ function average(values: number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Returns the CPU milliseconds that an idle process uses in `duration`. */
+/** Returns the CPU milliseconds that the idle process uses in `duration` milliseconds. */
 async function measureIdle(target: Measured, duration: number): Promise<number> {
   const before = await readStats(target);
   await new Promise((resolve) => setTimeout(resolve, 5_000));

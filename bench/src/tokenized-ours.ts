@@ -12,7 +12,7 @@ import type { Stats } from './tokenized-orders.ts';
 
 const [, , venueUrl = '', apiKey = '', rpcUrl = '', offer = ''] = process.argv;
 const real = realClock();
-/** How far the clocks of the simulators and of the service are ahead of the real clock. */
+/** How far the service's and the simulators' clocks are ahead of the real clock. */
 let aheadMs = 0;
 const clock: Clock = {
   now: () => real.now() + aheadMs,

@@ -82,7 +82,7 @@ export function hashRequest(domain: Domain, message: VerifyRequest): Hex {
 const REQUEST_WORDS = [{ type: 'bytes32' }, ...REQUEST_TYPES.VerifyRequest] as const;
 
 /**
- * A faster `hashRequest` for callers that already have the domain separator. Hashes neither the domain nor the types.
+ * A faster `hashRequest` for callers that already have the domain separator. Skips hashing the domain and the types.
  */
 export function hashRequestIn(separator: Hex, message: VerifyRequest): Hex {
   const { side, inputToken, outputToken, sender, nonce, expiry, amount } = message;

@@ -23,7 +23,7 @@ import { venueManagerAbi, verifiedSwapAbi } from './verifier-abi.ts';
 /** An EIP-1193 connection to a node that the caller trusts. */
 type NodeConnection = { request(call: { method: string; params?: unknown }): Promise<unknown> };
 
-/** The reply of `POST /v1/tokenized/swap/transaction`, and the wallet that will broadcast the transaction. */
+/** The reply to `POST /v1/tokenized/swap/transaction`, and the wallet that will broadcast the transaction. */
 export type CalldataClaim = {
   to: string;
   data: string;

@@ -11,7 +11,10 @@ import { venueManager } from '../abi/venue-manager.ts';
 import { venueOracle } from '../abi/venue-oracle.ts';
 import { venueRegistry } from '../abi/venue-registry.ts';
 
-/** Maps the signature of every function, error and event to its selector or topic. */
+/**
+ * Maps each function's signature to its selector, each error's name to its selector, and each event's name to its
+ * topic.
+ */
 function selectorsOf(abi: Abi): Map<string, string> {
   return new Map(
     abi.flatMap((item) => {

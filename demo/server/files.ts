@@ -16,7 +16,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 export type BuiltFile = { body: Bytes; type: string; compressed(encoding: Encoding): Promise<Bytes> };
 export type Encoding = 'br' | 'gzip';
 
-/** Loads the built page into memory. The page is small, and requests then cannot reach any other file. */
+/** Loads the built page into memory. The page is small, and this way requests cannot reach any other file. */
 export function loadFiles(folder: string): Map<string, BuiltFile> {
   const files = new Map<string, BuiltFile>();
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {

@@ -83,7 +83,7 @@ function moveClock(url: string, text: string): Promise<Response> {
       now?: string;
     };
     const { advance_seconds } = JSON.parse(text) as { advance_seconds: number };
-    // If the call above failed, there is no `now`. The call below then normally fails too, and the visitor gets its
+    // If the call above failed, `now` is missing. The call below then normally fails too, and the visitor gets that
     // error.
     if (
       now === undefined ||

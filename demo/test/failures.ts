@@ -137,7 +137,7 @@ export function failureTests(app: () => TestApp): void {
           .getByRole('heading', { name: /Send this transaction/ })
           .waitFor();
         await page.getByText('This price has expired.').waitFor({ timeout: 90_000, state: 'attached' });
-        // Waits longer, because block timestamps are in whole seconds and lag behind the clock on a busy
+        // Waits a few more seconds, because block timestamps are in whole seconds and lag behind the clock on a busy
         // machine.
         await page.waitForTimeout(6_000);
         await user.approve(page, /Send this transaction/);

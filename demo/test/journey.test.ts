@@ -43,7 +43,7 @@ describe('a new user', () => {
         const start = page.getByRole('button', { name: 'Start: 7 steps, about 4 minutes' });
         await start.waitFor();
         await shoot(page, '04-offer');
-        // Each step leads to the next step.
+        // Completing a step opens the next one.
         await start.click();
         for (const type of ['identity_verification', 'kyc_approved', 'accreditation']) {
           await user.submitIdentity(page);

@@ -46,7 +46,7 @@ export function otherWalletTests(app: () => TestApp): void {
         await evm.getByRole('button', { name: 'Connect wallet' }).click();
         await user.chooseWallet(page, 'Fox');
         await page.locator('[data-requirement="external_wallet"][data-status="completed"]').first().waitFor();
-        // Next, the user connects the Solana wallet.
+        // The dialog for the next requirement, a Solana wallet, opens by itself.
         await user.chooseWallet(page, 'Solana test wallet');
         await user.approve(page, /Sign this message/);
         await page.getByText('All done. You can invest now.').first().waitFor();

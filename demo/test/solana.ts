@@ -46,7 +46,7 @@ export function solanaTests(app: () => TestApp): void {
 
 const WALLET_ADDRESS = 'PaperPaperPaperPaperPaperPaperPaperPaperPap';
 
-/** Runs in the page before the page's own scripts. */
+/** Registers wallets with the page. Runs in the page before the page's own scripts. */
 function registerWallets(address: string): void {
   const account = { address, chains: ['solana:devnet'] };
   const features = {

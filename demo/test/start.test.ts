@@ -109,7 +109,7 @@ test('the demo moves the clock only for a signed-in visitor, and by 30 days at m
     expect(await (await move(body, 'a@b.example'))?.json()).toMatchObject({
       message: expect.stringMatching(/^The demo accepts only advance_seconds/),
     });
-  // These values pass the demo's check. The service refuses them, because its clock follows real time.
+  // These values pass the demo's check. The service rejects them, because its clock follows real time.
   for (const advance_seconds of [1, 2_592_000])
     expect(await (await move({ advance_seconds }, 'a@b.example'))?.json()).toMatchObject({
       errors: { clock: [expect.stringContaining('CAUSEWAY_CLOCK=test')] },

@@ -122,8 +122,8 @@ function isTooWide(page: Page): Promise<boolean> {
 }
 
 /**
- * Starts a stopwatch. Returns a function that returns the seconds since the start and the number of clicks that the
- * user has made in all pages and frames of the context.
+ * Starts a stopwatch. The returned function reports the seconds since the start and the number of clicks that the user
+ * has made in all pages and frames of the context.
  */
 export async function startStopwatch(context: BrowserContext) {
   let clicks = 0;

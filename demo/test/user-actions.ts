@@ -44,7 +44,7 @@ async function openTab(link: Locator): Promise<Page> {
   return opened;
 }
 
-/** Opens the link in the email that contains this text. */
+/** Finds the email that contains `text` and opens its link. */
 function openLinkIn(mailbox: Page, text: string): Promise<Page> {
   const email = mailbox.getByRole('listitem').filter({ hasText: text });
   return openTab(email.getByRole('link', { name: 'Open link' }).first());
@@ -52,7 +52,7 @@ function openLinkIn(mailbox: Page, text: string): Promise<Page> {
 
 export const walletPrompt = (page: Page) => page.locator('dialog.approval');
 
-/** Approves the test wallet's prompt, optionally with another allowance. */
+/** Approves the test wallet's prompt, optionally with a different allowance. */
 export async function approve(page: Page, title: RegExp, amount?: string): Promise<void> {
   await walletPrompt(page).getByRole('heading', { name: title }).waitFor();
   if (amount !== undefined) await walletPrompt(page).getByLabel('Spending limit').fill(amount);
@@ -122,11 +122,11 @@ export async function submitIdentity(page: Page, { outcome = 'Approve', country 
   if (country !== undefined) await flow.getByLabel('Country (two letters)').fill(country);
   await flow.getByLabel(outcome, { exact: true }).check();
   await flow.getByRole('button', { name: 'Send' }).click();
-  // The next requirement's flow may open immediately.
+  // Waits only for this flow to close, because the next requirement's flow may open immediately.
   await page.locator(`.cw-identity-frame[src="${url}"]`).waitFor({ state: 'detached' });
 }
 
-/** Requests the tax form of the open step by email, and signs it through the link in the mailbox tab. */
+/** Requests the open step's tax form by email, and signs it through the link in the mailbox tab. */
 export async function signForm(page: Page, mailbox: Page): Promise<void> {
   const row = requirement(page, 'document');
   const signature = row.getByLabel('Signature');

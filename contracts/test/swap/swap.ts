@@ -12,7 +12,7 @@ export type Market = Deployed<typeof fixedPriceMarket.abi>;
 export type Deployment = { swap: Swap; market: Market; dollar: Erc20; asset: Erc20 };
 
 export const offer = keccak256(toHex('offer-1'));
-/** The price of one whole asset, in the dollar's smallest units. */
+/** The price of one whole asset token, in the dollar's smallest units. */
 export const price = 2_500_000n;
 export const supply = 1_000n * 10n ** 18n;
 
@@ -93,7 +93,7 @@ export function allowCall(swap: Deployed<readonly unknown[]>, message: Permissio
   return { address: swap.address, abi: fundSwap.abi, functionName: 'allow', args };
 }
 
-/** Allows a wallet with a signed permission and gives it dollars to swap. */
+/** Calls `allow` with a signed permission for a wallet, and gives the wallet dollars to swap. */
 export async function allowAndFund(
   chain: Chain,
   swap: Hex,

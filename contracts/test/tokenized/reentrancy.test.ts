@@ -23,7 +23,7 @@ it('the swap cannot be reentered by the token it pulls', async () => {
     const args = [quote, signatures[0], token.address, gross, signatures[1]];
     return { ...swap, functionName: 'swap', args };
   };
-  // The token has its own valid request, so only the reentrancy guard can stop it.
+  // The token has its own valid request, so only the reentrancy guard can stop its reentrant call.
   const inner = encodeCall(await buy(token.address));
   await send(chain, owner, { ...token, functionName: 'arm', args: [swap.address, inner] });
   await send(chain, alice, await buy(alice.address));

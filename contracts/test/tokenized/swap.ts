@@ -9,7 +9,7 @@ export type Deployment = { swap: Swap; venue: Venue };
 
 export const name = 'Acme Securities Swap';
 export const feeBps = 50n;
-/** 1,000 dollars (5 assets at 200 dollars each) plus the fee. */
+/** 1,000 dollars (5 asset tokens at 200 dollars each) plus the fee. */
 export const gross = 1_005_000_000n;
 
 export const requestTypes = {
@@ -46,8 +46,8 @@ export function swapConfig(manager: Hex, operator: Hex = accounts.operator.addre
 }
 
 /**
- * Deploys a swap that is registered with its venue. Mints dollars and assets to Alice and Bob, who approve
- * the swap.
+ * Deploys a swap contract and registers it with its venue. Mints dollars and asset tokens to Alice and Bob, who let the
+ * contract spend them.
  */
 export async function deployTokenized(chain: Chain, operator?: Hex): Promise<Deployment> {
   const venue = await deployVenue(chain);
@@ -94,7 +94,7 @@ export function makeRequest({ venue }: Deployment, quote: Quote, overrides: Part
 
 type Overrides = { quote?: Partial<Quote>; request?: Partial<Request>; signer?: PrivateKeyAccount };
 
-/** Returns a call signed by the venue and the operator. */
+/** Returns a `swap` call signed by the venue and the operator. */
 export async function signedSwap(
   chain: Chain,
   deployment: Deployment,

@@ -24,7 +24,7 @@ async function trade(side: 'mint' | 'redeem', token: Hex, amount: bigint) {
   return { quote, call: { ...venue.manager, functionName: `${side}WithAttestation`, args } };
 }
 
-/** Returns how the caller's balances have changed. */
+/** Runs `act` and returns how it changes Alice's balances. */
 async function balanceChange(act: () => Promise<unknown>) {
   const tokens = { dollar: venue.dollar, usdon: venue.usdon, asset: venue.asset };
   const read = () =>

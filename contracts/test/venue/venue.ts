@@ -56,7 +56,10 @@ export type Venue = {
   dollar: Erc20;
 };
 
-/** Deploys a venue that trades one asset at about 200 dollars, accepts the dollar and signs with `accounts.venue`. */
+/**
+ * Deploys a venue that trades one asset at about 200 dollars, takes payment in the test dollar token and signs with
+ * `accounts.venue`.
+ */
 export async function deployVenue(chain: Chain): Promise<Venue> {
   const dollar = await deployDollar(chain);
   const usdon = await deployAsset(chain, 'USDon');

@@ -73,7 +73,10 @@ function Redirect({ to }: { to: string }) {
   return null;
 }
 
-/** Opens the mailbox. The service's pages link here, for example the "Check your email" page. */
+/**
+ * Opens the sandbox panel, which contains the mailbox. The service's pages link to `/mail`, for example the "Check your
+ * email" page.
+ */
 function MailLink() {
   useEffect(() => {
     openPanel();

@@ -58,7 +58,7 @@ async function checkUntilReachable(): Promise<void> {
   if (!store.get().isReachable) markReachable();
 }
 
-/** Checks once now, in addition to the scheduled retries. */
+/** Checks once immediately, in addition to the scheduled retries. */
 export async function checkNow(): Promise<void> {
   if (await isHealthy()) markReachable();
 }

@@ -9,7 +9,7 @@ import type { ControlGroup } from './control-group.ts';
 import { faucetRoute } from './faucet.ts';
 import { faultInput } from './faults.ts';
 
-/** The addresses that have a role in the contracts, by the names that `GET /sandbox` uses. */
+/** The addresses that have a role in the contracts, under the names that `GET /sandbox` uses. */
 const ROLES = [
   ['operator', roles.operator],
   ['supplier', roles.supplier],

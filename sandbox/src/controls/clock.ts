@@ -13,8 +13,8 @@ const MoveClock = Closed({
 });
 
 /**
- * The latest time that the clock can be set to. Years have four digits in the API, so this leaves room for timestamps
- * that are ahead of the clock.
+ * The latest time that the clock can be set to. The API's timestamps have four-digit years, so this limit leaves room
+ * for timestamps later than the clock.
  */
 const MAX_TIME_MS = Date.parse('9000-01-01T00:00:00Z');
 

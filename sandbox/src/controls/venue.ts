@@ -36,7 +36,7 @@ const VenueView = Closed({
   attestations: Type.Integer(),
 });
 
-/** The market state of the pricing venue, and its faults. */
+/** The controls for the simulated pricing venue: its market state and its faults. */
 export function venueControls(ctx: Context, { control }: Simulators): ControlGroup {
   return {
     routes: [

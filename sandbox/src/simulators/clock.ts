@@ -1,4 +1,4 @@
-/** The clock of the parent process. If `running` is false, the clock moves only when it is set. */
+/** The parent process's clock. If `running` is false, the clock moves only when it is set. */
 export type ClockSetting = { now_ms: number; running: boolean };
 
 export type SimulatorClock = {

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 export type Listen = (name: string, server: Server) => Promise<string>;
 
 /**
- * Returns a `Listen` function. It gives each name the port of its last start if that port is still free, so that URLs
- * survive restarts.
+ * Returns a `Listen` function. It reuses each name's previous port if that port is still free, so that URLs survive
+ * restarts.
  */
 export async function createListen(folder: string): Promise<Listen> {
   const path = join(folder, 'ports.json');

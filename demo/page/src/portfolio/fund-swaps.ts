@@ -12,7 +12,7 @@ export type FundSwap = {
   hash: string;
   at: string;
   token: string;
-  /** In smallest units, without the fee. */
+  /** In the token's smallest units, without the fee. */
   paid: bigint;
   fee: bigint;
   received: bigint;
@@ -20,7 +20,7 @@ export type FundSwap = {
 
 type Log = { transactionHash: string; blockNumber: string; topics: string[]; data: string };
 
-/** Reads the wallet's swaps into a fund from the chain, which is the only record of them. */
+/** Reads the wallet's swaps into a fund. The chain is the only record of these swaps. */
 export async function readFundSwaps(
   offer: OfferDetails,
   chains: readonly ChainConfig[],

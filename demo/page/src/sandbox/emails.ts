@@ -17,7 +17,7 @@ export function useMailbox(): Mailbox {
   return useStore(mailbox);
 }
 
-/** Returns how many emails arrived since the mailbox was last open. */
+/** Returns how many emails have arrived since the mailbox was last open. */
 export function useUnreadCount(): number {
   const since = useStore(seen);
   const { emails } = useMailbox();

@@ -8,7 +8,7 @@ const CLOSES_MS = 16 * 3_600_000;
 
 type Zone = string | undefined;
 
-/** Returns the regular trading hours of US shares in the user's time zone: `15:30–22:00`. */
+/** Returns the regular trading hours of US shares in the user's time zone, such as `15:30–22:00`. */
 export function regularHours(now: Date, timeZone?: Zone): string {
   const wall = (zone: string) => Date.parse(now.toLocaleString('en-US', { timeZone: zone }));
   const offset = wall('UTC') - wall('America/New_York');
@@ -29,7 +29,7 @@ const SESSIONS: Record<NonNullable<Hours['session']>, string> = {
   closed: 'Closed',
 };
 
-/** Describes whether the market is open, and until when, in the user's time zone: `Open until 22:00`. */
+/** Describes whether the market is open, and until when, in the user's time zone, such as `Open until 22:00`. */
 export function describeHours({ is_open, session, opens_at, closes_at }: Hours, now: Date, timeZone?: Zone) {
   if (is_open === null || session === null) return 'Unknown';
   const time = (iso: string) => {

@@ -137,7 +137,7 @@ function Side({ offer, selected }: { offer: OfferDetails; selected: OfferOption 
   );
 }
 
-/** Returns the button's label: "Start: 7 steps, about 4 minutes". */
+/** Returns the button's label, such as "Start: 7 steps, about 4 minutes". */
 function describeProgress({ done, steps, minutes }: { done: number; steps: number; minutes: number }) {
   const count = (number: number, unit: string) => `${number} ${unit}${number === 1 ? '' : 's'}`;
   return `${done === 0 ? 'Start' : 'Continue'}: ${count(steps, 'step')}, about ${count(minutes, 'minute')}`;

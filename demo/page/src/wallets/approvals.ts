@@ -8,7 +8,7 @@ export type ApprovalRequest =
 /** `amount` is the allowance that the owner approved. Set only for `allowance` requests. */
 export type Decision = { isApproved: boolean; amount?: bigint };
 
-/** A request that the owner of a test wallet approves or rejects, as in an extension. */
+/** A request that the owner of a test wallet approves or rejects, as they would in a wallet extension. */
 export type Approval = {
   id: number;
   wallet: string;

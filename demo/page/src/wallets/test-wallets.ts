@@ -5,8 +5,7 @@ import solanaIcon from '../images/solana-wallet.svg';
 import icon from '../images/test-wallet.svg';
 
 /**
- * Returns test wallets, so that users need no browser extension. The keys are created in this browser and never leave
- * it.
+ * Returns test wallets, for use without a browser extension. The keys are created in this browser and never leave it.
  */
 export function testWallets(chains: readonly ChainConfig[]): WalletConnector[] {
   const evmChains = chains.filter(isEvmConfig);

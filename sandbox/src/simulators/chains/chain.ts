@@ -91,8 +91,8 @@ export async function openChain(options: ChainOptions, protectedBlocks = () => 0
     return nextBlock;
   }
 
-  // Uses the queue, so that the chain cannot mine a block or switch to another branch while the node accepts or rejects
-  // the transaction.
+  // Runs exclusively, so that the chain cannot mine a block or switch to another branch while the node accepts or
+  // rejects the transaction.
   async function sendTransaction(args: RpcRequest): Promise<unknown> {
     let outcome: PromiseSettledResult<unknown> | undefined;
     await runExclusively(async () => {

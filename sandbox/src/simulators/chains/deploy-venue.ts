@@ -59,7 +59,10 @@ const ASSETS = [
   { symbol: 'TSLAon', ticker: 'TSLA', name: 'Tesla (tokenized)', price: 400n * DOLLAR },
 ];
 
-/** Plans the simulated venue, two assets and the swap contract. The venue accepts `stablecoins`. */
+/**
+ * Plans the deployment of the simulated venue, two assets and the swap contract. The venue takes payment in
+ * `stablecoins`.
+ */
 export function planVenue(planner: Planner, stablecoins: Hex[]): VenueDeployment {
   const { create, call } = planner;
   const owner = roles.venueOwner.address;

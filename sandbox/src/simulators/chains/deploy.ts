@@ -152,7 +152,7 @@ function planFundSwap(
   return { address, market, output_token: output, fee_bps: feeBps, swap_level: swapLevel };
 }
 
-/** Sends the remaining steps. Each sender's nonce shows how many steps previous starts completed. */
+/** Sends the steps that earlier starts did not complete. Each sender's nonce shows how many of its steps are done. */
 export async function deploy(chain: Chain, chainId: number, steps: PlannedStep[]): Promise<void> {
   for (const { by, ...step } of steps) {
     if (step.nonce < (await nextNonce(chain, roles[by].address))) continue;

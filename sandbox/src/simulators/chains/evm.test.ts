@@ -7,7 +7,7 @@ import { createEvm } from './evm.ts';
 const key: Hex = `0x${'11'.repeat(32)}`;
 const account = privateKeyToAccount(key);
 const reverting: Hex = '0x00000000000000000000000000000000000000aa';
-// PUSH4 deadbeef, MSTORE, REVERT with the four bytes
+// PUSH4 deadbeef, MSTORE, then REVERT with these four bytes.
 const revertCode: Hex = '0x63deadbeef6000526004601cfd';
 
 function create() {

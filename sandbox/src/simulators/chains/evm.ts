@@ -13,7 +13,8 @@ export type Evm = { request(args: RpcRequest): Promise<unknown> };
 export type EvmOptions = {
   chainId: number;
   /**
-   * Accounts that have a balance at genesis. An account with a private key can also send through `eth_sendTransaction`.
+   * Accounts that have a balance at genesis. An account with a private key can also send transactions through
+   * `eth_sendTransaction`.
    */
   accounts?: { address?: Hex; privateKey?: Hex; balance: bigint }[];
   /** Contracts that exist at genesis. */

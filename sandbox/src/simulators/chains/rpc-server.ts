@@ -14,7 +14,7 @@ const MAX_BODY_BYTES = 1_048_576;
 const MAX_BATCH_SIZE = 1000;
 const MAX_CALL_GAS = 10_000_000;
 const METERED_METHODS = new Set(['eth_call', 'eth_estimateGas']);
-// The methods that the server refuses. The node has no keys, so it cannot sign. Subscriptions need a persistent
+// The methods that the server rejects. The node has no keys, so it cannot sign. Subscriptions need a persistent
 // connection. Only the sandbox's controls may change the time or the state.
 const FORBIDDEN_METHODS = /^(?!eth_|net_|web3_)|^eth_(sign|sendTransaction|subscribe|unsubscribe)/;
 

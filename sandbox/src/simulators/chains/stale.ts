@@ -5,7 +5,7 @@ import type { RpcRequest } from './evm.ts';
 
 const BLOCKS_BEHIND = 50;
 
-/** The position of the block parameter, by method. */
+/** The index of the block parameter in each method's parameters. */
 const BLOCK_PARAMETER: Record<string, number> = {
   eth_call: 1,
   eth_estimateGas: 1,

@@ -8,7 +8,10 @@ export type AccessError = { status: number; description: string; errorCode?: num
 
 const MAX_CLOCK_SKEW_SECONDS = 60;
 
-/** Returns the provider's error for a request that is not signed correctly, or null. Uses the real clock. */
+/**
+ * Returns the provider's error for a request that is not signed correctly, or null. Compares timestamps with the real
+ * clock.
+ */
 export function findAccessError(
   { appToken, secret }: Credentials,
   headers: IncomingHttpHeaders,

@@ -35,7 +35,7 @@ type Handler = (
   now: number,
 ) => Promise<ApiReply> | ApiReply;
 
-/** The routes, matched in order against `METHOD path`. Handlers receive the percent-decoded groups. */
+/** The routes, matched in order against `METHOD path`. Handlers receive the percent-decoded capture groups. */
 const ROUTES: readonly [RegExp, Handler][] = [
   [/^GET \/resources\/status\/api$/, () => ok({ status: 'ok' })],
   [

@@ -113,7 +113,7 @@ export function addIdentityControls(
   control.on('identity/fault', FaultInput, async ({ mode, for_seconds }) => fault.set(mode, for_seconds));
 }
 
-/** Acts as the user and the reviewer: opens the flow, submits the data and decides. */
+/** Acts as the user and the reviewer: opens the flow, submits the data and decides the review. */
 async function moveReview(applicants: Applicants, input: MoveReview) {
   const { user_id: userId, kind, email, level_name: levelName, pii } = input;
   const status = input.review_status ?? 'completed';

@@ -105,7 +105,8 @@ function renderData(bank: Bank, account: AccountState, config: Config, defaultEn
         throw invalidParams(
           `Encoded binary (base 58) data should be less than ${MAX_BASE58_BYTES} bytes, please use Base64 encoding.`,
         );
-      // If the request has no `encoding`, nodes return only the text, as they did before encodings existed.
+      // If the request has no `encoding`, nodes return the text without an encoding name, as they did before encodings
+      // existed.
       return config.encoding === undefined ? base58.encode(data) : [base58.encode(data), 'base58'];
     default:
       throw invalidParams(`Invalid params: unsupported encoding ${String(encoding)}`);

@@ -205,7 +205,7 @@ function isLanded(entry: ReturnType<Ledger['execute']>): entry is Landed {
 }
 
 /**
- * Throws if the genesis accounts have changed since the journal was created, because a replay would give other
+ * Throws if the genesis accounts have changed since the journal was created, because a replay would produce different
  * balances.
  */
 function checkGenesis(records: Record[], { genesis }: ChainOptions, write: (record: Record) => void): void {
@@ -227,7 +227,7 @@ function digestGenesis(genesis: ChainOptions['genesis']): string {
 
 /**
  * Applies the recorded forks and gaps to the timeline. Returns the transactions that landed on the current branch, the
- * transactions that are still pending, and the last anchor.
+ * transactions that are still pending, and the last anchor, from which the current slot is computed.
  */
 function foldRecords(records: Record[], timeline: Timeline) {
   let landed: LandedRecord[] = [];

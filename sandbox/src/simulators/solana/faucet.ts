@@ -84,7 +84,7 @@ function buildPayment(chain: SolanaChain, instructions: Instruction[]): WireTran
   const message = encodeMessage({
     feePayer: faucet.publicKey,
     blockhash: chain.timeline.blockhash(processed),
-    // Without the random memo, two equal payments in one slot would be the same transaction.
+    // Without the random memo, two identical payments in one slot would be the same transaction.
     instructions: [...instructions, memo(`faucet ${randomBytes(6).toString('hex')}`)],
   });
   return parseTransaction(Buffer.from(encodeTransaction(message, [faucet.sign(message)])));

@@ -152,7 +152,7 @@ describe('the lifetime of a blockhash', () => {
     expect(
       late.lifetime.lastValidBlockHeight - (await rpc.getBlockHeight({ commitment: 'processed' }).send()),
     ).toBe(150n);
-    // Skipped slots have no block, so they do not count.
+    // Skipped slots have no block, so they do not count towards the 150 blocks.
     solana.chain.skip(20);
     solana.chain.mine(149);
     await send(late.wire);

@@ -4,7 +4,7 @@ import type { AccountState } from './svm.ts';
 
 export const TOKEN_ACCOUNT_BYTES = 165;
 const MINT_BYTES = 82;
-/** Token-2022 stores the account type after the classic layout: 2 is a token account. */
+/** Token-2022 stores the account type after the classic layout. Type 2 is a token account. */
 const TOKEN_ACCOUNT_KIND = 2;
 
 export type TokenAccount = {

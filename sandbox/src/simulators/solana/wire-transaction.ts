@@ -109,7 +109,7 @@ function createReader(bytes: Buffer) {
     return bytes.subarray(offset - length, offset);
   };
   const byte = () => take(1).readUInt8();
-  // Reads a compact-u16: at most three bytes, and the last byte of several must not be zero.
+  // Reads a compact-u16: at most three bytes. If there is more than one byte, the last one must not be zero.
   const length = (): number => {
     let value = 0;
     for (let shift = 0; shift < 21; shift += 7) {

@@ -26,8 +26,8 @@ const MINUTE_MS = 60_000;
 const MAX_PAUSE_MS = 10 * MINUTE_MS;
 const DAYS_BACK = 5;
 /**
- * How many days ahead to compute sessions. The longest search starts at the beginning of a week and ends after the next
- * weekend, if that weekend is extended by holidays on both sides.
+ * How many days ahead to compute sessions. The longest lookahead starts at the beginning of a week and ends after the
+ * next weekend, if that weekend is extended by holidays on both sides.
  */
 const DAYS_AHEAD = 12;
 const MAX_CACHED_DAYS = 1000;

@@ -35,8 +35,8 @@ export type VenueView = {
 export type VenueControls = {
   'venue/set': { input: VenueSetting; output: VenueView };
   /**
-   * Makes the market follow the calendar instead of staying open at all times, which is the default. Does nothing if
-   * `venue/set` has set the session.
+   * Makes the market follow the calendar. (By default, the market is always open.) Does nothing if `venue/set` has set
+   * the session.
    */
   'venue/calendar': { input: Record<string, never>; output: Record<string, never> };
   /** Returns the last year's prices, for a service that has not recorded any prices yet. */

@@ -9,8 +9,8 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 /**
- * The spacing of past prices, from the newest to the oldest. Each entry covers the time from `days` days ago until the
- * entry above it takes over, with one price every `stepMs`. Daily prices are taken at 19:00 UTC.
+ * The spacing of past prices, from the newest to the oldest. Each entry covers the time from `days` days ago to the
+ * start of the entry above it (or to now), with one price every `stepMs`. Daily prices are taken at 19:00 UTC.
  */
 const SPANS = [
   { days: 4, stepMs: 5 * MINUTE_MS },

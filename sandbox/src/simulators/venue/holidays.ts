@@ -1,4 +1,4 @@
-/** A day in New York's calendar, counted from the epoch. */
+/** A day in New York's calendar, as the number of days since the epoch. */
 export type Day = number;
 
 const DAY_MS = 86_400_000;

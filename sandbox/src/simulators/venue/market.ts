@@ -19,7 +19,7 @@ export class VenueError extends Error {
 
 export type MarketNow = {
   status: MarketStatus;
-  /** Identifies the current session. Each session has its own limit on executed attestations. */
+  /** Identifies the current session. The total value of executed attestations is limited per session. */
   session: string;
   /** Null while the status is set through the sandbox, because the next session is then unknown. */
   moment: CalendarMoment | null;
@@ -110,7 +110,7 @@ export function createMarket(
     limits: ({ symbol }, price) => {
       const { status, session, moment } = market.now();
       if (status === 'paused') return { maxTokens: 0n, maxNotional: 0n, remaining: 0 };
-      // Outside an asset's trading sessions, the limits of its next session apply.
+      // Outside an asset's trading sessions, the limits of the market's next session apply.
       const isOpen = status !== 'closed' && sessionsOf(symbol).includes(status);
       const limited = isOpen ? status : (moment?.next.name ?? 'regular');
       const { maxActiveNotional, maxAttestationCount } = market.sessionLimit(symbol, limited);
