@@ -11,7 +11,7 @@ import { VERSION } from './version.ts';
 export type Log = Logger & {
   request(line: string): void;
   flushRequests(): void;
-  /** The JSON members at the end of every line: this process and its version. */
+  /** The JSON members at the end of every line passed to `request`: this process and its version. */
   origin: string;
 };
 

@@ -15,7 +15,7 @@ import type { Subject } from './read-situations.ts';
 import { failuresOf, refusalOf } from './refusal.ts';
 import type { Finding } from './requirement-check.ts';
 
-/** The facts about a participation that a commit or refund needs. */
+/** The facts needed to commit or refund a participation. */
 export type CommitRow = {
   id: string;
   userId: string;
@@ -38,8 +38,8 @@ export type CommitDecision =
 
 /**
  * Decides what happens to participations right before they are committed. A hold or a sanction freezes a participation.
- * It fails if the user no longer meets a requirement or no longer has a valid wallet proof. The offer may have ended by
- * now, because the participation was accepted in time.
+ * It fails if the user no longer meets a requirement or no longer has a valid wallet proof. It does not matter if the
+ * offer has ended, because the participation was accepted in time.
  */
 export async function decideCommits(ctx: Context, rows: readonly CommitRow[]): Promise<CommitDecision[]> {
   const subjects = await Promise.all(rows.map((row) => findSubject(ctx, row)));
@@ -52,8 +52,8 @@ export async function decideCommits(ctx: Context, rows: readonly CommitRow[]): P
 }
 
 /**
- * Returns what to check. Returns null if the offer is not published, the option no longer exists, or this release does
- * not know the type of one of the option's requirements.
+ * Returns the user, option and wallet to check. Returns null if the offer is not published, the option no longer
+ * exists, or this release does not know the type of one of the option's requirements.
  */
 async function findSubject(ctx: Context, row: CommitRow): Promise<Subject | null> {
   const { userId, partnerId, chain, user: wallet } = row;
@@ -99,7 +99,7 @@ export async function decideRefunds(ctx: Context, rows: readonly CommitRow[]): P
   });
 }
 
-/** Thrown if a participation became ineligible between signing its transaction and storing it. */
+/** Thrown if a participation became ineligible while its transaction was being signed, before it was stored. */
 export class EligibilityChanged extends Error {
   constructor() {
     super('the eligibility of a participation changed while its transaction was being signed');
@@ -146,7 +146,7 @@ export async function lockRefunds(
   if (held.length > 0 || rows.some(({ user }) => sanctions.has(user))) throw new EligibilityChanged();
 }
 
-/** Checks the requirements again, with the data that the database transaction sees. */
+/** Checks the requirements again, using the facts read in the database transaction. */
 function meetsRules(
   ctx: Context,
   facts: UserFacts | undefined,

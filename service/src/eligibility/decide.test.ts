@@ -78,7 +78,7 @@ const withoutReview = (level: string) => (situation: Situation) => {
   return withUser(situation, { reviews: Object.fromEntries(reviews) });
 };
 
-/** One way to break each check, and the code of the refusal. */
+/** One way to make each check fail, and the error code of the resulting refusal. */
 const FAULTS: Fault[] = [
   { code: 'account', refused: 'account_restricted', change: (s) => ({ ...s, isHeld: true }) },
   { code: 'sanctions', refused: 'wallet_sanctioned', change: (s) => ({ ...s, isSanctioned: true }) },
@@ -131,7 +131,7 @@ const FAULTS: Fault[] = [
 ];
 
 /**
- * The checks that each gate must be able to refuse a request for. They are listed here instead of taken from the
+ * For each gate, the checks whose failure must lead to a refusal. They are listed here instead of taken from the
  * implementation, so that the test fails if a gate forgets a check.
  */
 const RULES = 'country_policy identity_verification kyc_approved accreditation document jurisdiction';

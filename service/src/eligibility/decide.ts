@@ -10,7 +10,7 @@ export const HELD: Check = {
   next: CONTACT,
 };
 
-/** The results of passed checks. Created once, because most checks pass. */
+/** The results of passed checks. Created once and reused, because most checks pass. */
 const PASSED = {
   account: checkOf('account', 'passed', 'Your account is in good standing.'),
   sanctions: checkOf('sanctions', 'passed', 'Your wallet can be used.'),

@@ -44,7 +44,7 @@ export async function explain(
   return { object: 'eligibility', offer_id: offer.id, eligible, options };
 }
 
-/** Returns the purpose for which an investment in the offer is checked. */
+/** Returns the purpose that applies when a user invests in the offer. */
 export function purposeOf({ type }: Pick<Offer, 'type'>): Purpose {
   return type === 'platform::token_sale' ? 'participate' : 'order';
 }

@@ -21,8 +21,8 @@ const MARKS: Record<Check['status'], string> = {
 };
 
 /**
- * Explains to operators whether a user can invest in an offer. Returns one tree per partner, with the same checks that
- * the eligibility endpoint would return for the user.
+ * Explains to operators whether a user can invest in an offer. Returns one text tree per partner, listing the same
+ * checks that the eligibility endpoint would return for the user.
  */
 export async function explainUser(
   ctx: CommandContext,

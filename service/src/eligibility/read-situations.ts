@@ -40,8 +40,9 @@ const READ_SITUATIONS = situationsStatement(factsText);
 const MAX_WALLETS_ON_CHAIN = 20;
 
 /**
- * Reads the facts that decide which options pass. Reads the database in one round trip, and reads a chain only if a
- * check in `needed` requires it. If the chain does not respond, reports the fact as `unreachable` instead of throwing.
+ * Reads the facts that decide which options the user may use. Reads the database in one round trip, and reads a chain
+ * only if a check in `needed` requires it. If the chain does not respond, reports the fact as `unreachable` instead of
+ * throwing.
  */
 export async function readSituations(
   ctx: SituationContext,

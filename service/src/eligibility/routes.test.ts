@@ -103,7 +103,7 @@ describe('GET /v1/offers/{offer_id}/eligibility', () => {
     expect(await supply()).toBe('rejected');
     await sql`update participations set amount = 19999999 where id = ${id}`.execute(app.ctx.db);
     expect(await supply()).toBe('passed');
-    // A frozen participation loses its reservation.
+    // A frozen participation no longer reserves supply.
     await sql`update participations set amount = 20000000, frozen_reason = 'hold' where id = ${id}`.execute(
       app.ctx.db,
     );
@@ -266,7 +266,7 @@ test('a node that does not know a requirement type of a newer release answers 50
   await sql`update requirements set type = 'questionnaire' where option_id = ${id}`.execute(db);
   const headers = { authorization: `Bearer ${await app.tokenFor()}` };
   const get = (path: string) => app.app.inject({ url: `/v1/offers/${newer.id}${path}`, headers });
-  // The notification about the change may take a moment.
+  // The node learns of the change from a notification, which may take a moment.
   await expect.poll(async () => (await get('/requirements')).statusCode).toBe(503);
   for (const reply of [await get('/requirements'), await get('/eligibility')]) {
     expect([reply.statusCode, reply.json().code]).toEqual([503, 'unavailable']);

@@ -69,9 +69,9 @@ function add(gains: Gains, was: boolean, is: boolean): void {
 }
 
 /**
- * Returns what the user fails: the keys of rules and the codes of general checks. Must agree with `decide`, in which a
- * requirement also passes only if its status is `completed`. Does not call `decide`, because for a million users,
- * building the messages would take most of the time.
+ * Returns what the user fails: the keys of rules and the codes of general checks. Must agree with `decide`: there too,
+ * a requirement passes only if its status is `completed`. Does not call `decide`, because for a million users, building
+ * the messages would take most of the time.
  */
 function failedRules(
   option: Rules,

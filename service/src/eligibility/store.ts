@@ -18,8 +18,8 @@ export type SituationRow = {
 };
 
 /**
- * Returns the SQL that reads a user's facts on which the requirements depend. `user` is the parameter or column that
- * contains the user's id.
+ * Returns the SQL that reads the facts about a user that the requirements depend on. `user` is the parameter or column
+ * that contains the user's id.
  */
 type FactsText = (user: string) => string;
 
@@ -71,7 +71,7 @@ export async function readSituationRow<Facts>(
   return rows[0];
 }
 
-/** Reads the situations of many users for the same options. Returns undefined for each unknown user. */
+/** Reads the situations of many users for the same options. The entry for an unknown user is undefined. */
 export async function readSituationRows<Facts>(
   statements: Queryable,
   statement: ReturnType<typeof situationsStatement>,

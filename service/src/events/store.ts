@@ -129,7 +129,7 @@ export async function listEvents(
 
 /**
  * Reads the events of one partner after a position, oldest first. Streams use it to read past events. Sorts by
- * sequence, because the index on users includes that column. Within one partner, sorting by position gives the same
+ * sequence, because the index on `user_id` includes that column. Within one partner, sorting by position gives the same
  * order.
  */
 export async function readEventsAfter(

@@ -14,8 +14,7 @@ export async function openStream(
   query: { after?: string },
   headers: IncomingHttpHeaders,
 ): Promise<Readable> {
-  // A client that reconnects repeats the URL, so the `Last-Event-ID` header is newer than the `after`
-  // parameter.
+  // A reconnecting client repeats the original URL, so the `Last-Event-ID` header is newer than the `after` parameter.
   const header = headers['last-event-id'];
   const after = (typeof header === 'string' && header !== '' ? header : query.after) ?? '';
   return ctx.streams.open(caller, bearerToken(headers.authorization), async () => {

@@ -168,7 +168,7 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
       const verified = await ctx.guard.inspect(stream.token);
       if (verified?.caller.scopes.has('events:read') !== true) end(stream, 'token_expired');
     } catch {
-      // A failed read says nothing about the token, so the stream stays open until the next check.
+      // A failed check says nothing about the token, so the stream stays open until the next check.
     }
   };
   let isChecking = false;
@@ -205,7 +205,7 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
         throw new ApiError('rate_limited', {}, { headers: { 'retry-after': '10' } });
       counts.set(caller.key, open + 1);
       try {
-        // `tail` is out of date, because nothing updates it while no stream is open.
+        // Nothing updates `tail` while no stream is open, so it may be out of date.
         if (streams.size === 0) tail = null;
         const position = (await start()) ?? (await readLastPosition(ctx.db));
         await initTail();

@@ -31,7 +31,7 @@ export function startEventTrees(ctx: Pick<Context, 'db' | 'log'>): () => Promise
 
 /**
  * Adds new events to the tree of every partner. Returns the partners whose trees could not be extended. Also called
- * before expired events are deleted, so that every event becomes a leaf before its deletion.
+ * before expired events are deleted, so that every event becomes a leaf before it is deleted.
  */
 export async function extendTrees({ db, log }: Pick<Context, 'db' | 'log'>): Promise<string[]> {
   const broken: string[] = [];

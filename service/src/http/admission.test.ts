@@ -134,7 +134,7 @@ test('a node whose queue was empty for a moment still knows its rate, and refuse
   const drained = () =>
     expect.poll(() => counted + state.started.length + state.refused.length, { interval: 1 }).toBe(n);
   let pausedMs: number;
-  // Repeat this if the machine paused the test for so long that the measured rate may have expired.
+  // Repeats this if the machine paused the test for so long that the measured rate may have expired.
   do {
     while (state.refused.length < 200) {
       flood(40);
@@ -156,7 +156,7 @@ test('a node whose queue was empty for a moment still knows its rate, and refuse
 test('a node that was paused does not refuse requests that hardly wait', async () => {
   const { state, send } = testAdmission({ maxWaitMs: 4_000, onStart: () => block(2) });
   for (let n = 0; n < 15; n++) send(`a ${n}`);
-  // The node measures its rate in a sample in which it hardly ran.
+  // Makes the node measure its rate over a sample in which it hardly ran.
   block(600);
   await nextTurn();
   for (let n = 15; n < 30; n++) send(`a ${n}`);

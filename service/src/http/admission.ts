@@ -19,7 +19,7 @@ const MAX_ACCEPT_TURNS = 64;
  */
 const PARTNER_STARTS = 3;
 const SAMPLE_INTERVAL_MS = 250;
-/** A turn counts as at most this long. Otherwise a pause of the process would lower the measured rate. */
+/** In a sample, a turn counts as at most this long. Otherwise a pause of the process would lower the measured rate. */
 const MAX_SAMPLED_TURN_MS = 50;
 /**
  * How long the limit on waiting requests applies after the rate was measured. It applies even if the queue becomes
@@ -79,7 +79,7 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
   let isScheduled = false;
   let hasNewConnection = false;
   let acceptTurns = 0;
-  /** The partner at the front of the rotation, and how many requests it has started. */
+  /** The partner at the front of the rotation, and how many requests it has started in a row. */
   let frontLane: string | null = null;
   let frontStarts = 0;
   /**

@@ -14,8 +14,8 @@ const ANNOUNCE_MS = 1_000;
  */
 const DRAIN_MS = 4_200;
 /**
- * How long the server keeps connections without a request open after it has stopped listening. A request may still be
- * on its way.
+ * After the server has stopped listening, connections that have not sent a request stay open at least this long,
+ * because a request may be on its way.
  */
 const SILENT_MS = 300;
 const CHECK_INTERVAL_MS = 20;
@@ -31,10 +31,10 @@ const MAX_ACCEPT_ATTEMPTS = 100;
  * waiting, each full turn accepts at least one.
  */
 const IDLE_TURNS = 2;
-/** The backlog while the server stops listening. The operating system lets one connection more than this wait. */
+/** The backlog while the server stops listening. The operating system lets one more connection than this wait. */
 const LAST_BACKLOG = 1;
 
-/** The methods of Node's internal socket handle that have no public equivalent. Both are synchronous system calls. */
+/** Two methods of Node's internal socket handle that have no public equivalent. Both are synchronous system calls. */
 type Handle = { listen(backlog: number): number; getpeername(address: object): number };
 
 /**

@@ -57,8 +57,8 @@ export async function runOnce(
 /**
  * Claims the key for this request. Returns null if the request now owns the key, otherwise the stored outcome of the
  * first request. Throws `idempotency_key_reused` if the first request had a different body, and
- * `idempotency_in_progress` if it has no outcome yet. Compares the tags under all configured secrets, because the first
- * request may have been tagged with another secret.
+ * `idempotency_in_progress` if it has no outcome yet. Compares the stored tag with the tags under all configured
+ * secrets, because the first request may have been tagged with another secret.
  */
 async function claimKey(
   ctx: Context,

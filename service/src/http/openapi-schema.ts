@@ -42,8 +42,8 @@ function openUp(schema: Json): Json {
 }
 
 /**
- * Rewrites a schema for code generators: describes maps by `additionalProperties`, gives enums a type, and gives unions
- * a discriminator.
+ * Rewrites a schema for code generators: describes maps with `additionalProperties`, gives enums a type, and gives
+ * unions a discriminator.
  */
 function complete(schema: Json, schemas: Json): Json {
   const { patternProperties, anyOf, ...rest } = schema;
@@ -55,7 +55,7 @@ function complete(schema: Json, schemas: Json): Json {
   return discriminator === null ? schema : { ...rest, oneOf: anyOf, discriminator };
 }
 
-/** Returns the discriminator of a union whose named variants differ in their `type` or `grant_type`. */
+/** Returns the discriminator of a union whose named variants differ in their `type` or `grant_type`, otherwise null. */
 function discriminate(variants: readonly unknown[], schemas: Json): Json | null {
   for (const propertyName of ['type', 'grant_type']) {
     const mapping: Record<string, string> = {};

@@ -17,7 +17,7 @@ export type ApiDescription = {
   extra: readonly ExtraOperation[];
 };
 
-/** Generates the OpenAPI 3.1 document from the declared routes. Their schemas already are JSON Schema. */
+/** Generates the OpenAPI 3.1 document from the declared routes. Their schemas are already JSON Schema. */
 export function openApiDocument({ version, description, routes, groups, extra }: ApiDescription): Json {
   const components = collectComponents();
   const paths: Record<string, Json> = {};

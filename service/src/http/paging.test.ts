@@ -50,7 +50,7 @@ test('paging forward and back visits every row once in order, despite concurrent
           current = await page({ limit, starting_before: current.starting_before });
           back.unshift(...current.data.map(({ id }) => id));
         }
-        // Paging back ends at the newest row, and includes rows inserted in the meantime.
+        // Paging back continues to the newest row, so rows inserted in the meantime appear too. They are ignored here.
         expect(back.slice(-count || back.length)).toEqual(count === 0 ? back : ids);
       },
     ),

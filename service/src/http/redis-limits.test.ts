@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => redis.stop());
 
-/** Opens two limiters and waits until the first one counts in Redis. From then on, the second one sees its counts. */
+/** Opens two limiters and waits until they share their counts in Redis. */
 async function openPair() {
   const warnings: string[] = [];
   const [one, two] = [

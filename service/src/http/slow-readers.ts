@@ -5,8 +5,8 @@ const MAX_CHECK_INTERVAL_MS = 1_000;
 
 /**
  * Closes a connection if the client stops reading, because data that the operating system cannot buffer stays in our
- * memory. Ignores clients that are slow to send, which Node itself limits. Checks the connections at intervals, because
- * listeners on every reply would cost more than most handlers.
+ * memory. Ignores clients that are slow to send, because Node itself limits those. Checks the connections at intervals,
+ * because listeners on every reply would cost more than most handlers.
  */
 export function closeSlowReaders(server: Server, timeoutMs: number): void {
   /**

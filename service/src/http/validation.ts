@@ -13,7 +13,7 @@ import { FORMATS } from './wire.ts';
 const validators = { typed: newValidator(false), file: newValidator(true) };
 
 function newValidator(coerceTypes: boolean): Ajv2020 {
-  // The schemas are built with TypeBox, and the TypeScript compiler checks that code. Having Ajv validate the schemas
+  // The schemas are built with TypeBox, so the TypeScript compiler has already checked them. Having Ajv validate them
   // too would take a fifth of the startup time.
   const ajv = new Ajv2020({
     validateSchema: false,
@@ -92,8 +92,8 @@ export const compileSerializer: FastifySerializerCompiler<TSchema> = ({ schema }
 };
 
 /**
- * The maximum number of problems that a reply lists. These are enough to fix a request. Listing thousands would cost
- * more than the request itself.
+ * The maximum number of problems that a reply lists. That many are enough to fix a request. Listing thousands would
+ * cost more than the request itself.
  */
 const MAX_REPORTED_PROBLEMS = 20;
 

@@ -85,7 +85,7 @@ test("every chunk that counts as a whole request is exactly one request for Node
     }),
     { numRuns: 10_000 },
   );
-  // The generator must produce whole requests, or the test proves nothing.
+  // The generator must produce enough whole requests, or the test proves nothing.
   expect(whole).toBeGreaterThan(80);
 });
 

@@ -1,4 +1,4 @@
-/** A request that is exactly one chunk of the connection. One reply answers the whole chunk. */
+/** A request that arrived as exactly one chunk of data, so that one reply answers the whole chunk. */
 export type WholeRequest = {
   method: string;
   url: string;

@@ -85,7 +85,7 @@ export type IdentityProvider = {
   moveToLevel(applicantId: string, level: Level): Promise<boolean>;
   /** Reads a webhook event. Throws `unauthorized` unless the provider signed these bytes. */
   readWebhook(headers: WebhookHeaders, body: Buffer): IdentityEvent;
-  /** Whether this is the provider's sandbox. If not, events from the sandbox are ignored. */
+  /** Whether we are connected to the provider's sandbox. If not, events from the sandbox are ignored. */
   isSandbox: boolean;
   close(): Promise<void>;
 };

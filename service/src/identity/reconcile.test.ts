@@ -129,7 +129,7 @@ test.each(['down', 'garbage', 'rate_limited'] as const)(
     if (mode !== 'garbage') expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
     await move({ answer: 'GREEN' });
     await checkNext(world.ctx, userId);
-    // The webhook carries the answer; the personal data follows with the next read.
+    // The webhook contained the answer, but the personal data arrives only with the next successful read.
     expect(await review()).toMatchObject({ answer: 'GREEN' });
     expect(await country()).toBeNull();
     await world.call('identity/fault', { mode: 'none' });

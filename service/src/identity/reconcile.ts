@@ -31,8 +31,8 @@ const SETTLE_TIMEOUT_MS = 8_000;
 const SETTLE_POLL_MS = 20;
 
 /**
- * Starts the worker that rereads applicants: after a webhook, at regular intervals and, for open cases, when the
- * service starts.
+ * Starts the worker that rereads applicants from the provider: after a webhook, at regular intervals and, for open
+ * cases, when the service starts.
  */
 export async function startIdentityReconciler(ctx: Context): Promise<QueueWorker> {
   await markOpenCasesDue(ctx.db);
@@ -62,7 +62,7 @@ export async function checkNext(ctx: Context, userId: string | null = null): Pro
   }
 }
 
-/** Applies the provider's current state. Returns the seconds until the next check. */
+/** Reads the applicant from the provider and stores its current state. Returns the seconds until the next check. */
 async function refreshApplicant(ctx: Context, userId: string): Promise<number> {
   // Read the time before the request, so that events during the request count as newer.
   const asOf = timestampOf(ctx.clock);

@@ -159,8 +159,8 @@ export async function postponeCheck(db: Db, userId: string, seconds: number): Pr
 }
 
 /**
- * Makes applicants due for a check if their case is open or they were never checked. Called when the service starts,
- * because webhooks may have been lost while it was down.
+ * Makes applicants due for a check if one of their reviews is not completed or they were never checked. Called when the
+ * service starts, because webhooks may have been lost while it was down.
  */
 export async function markOpenCasesDue(db: Db): Promise<void> {
   await sql`update identity_applicants a set due_at = now() where due_at > now() and lease_until is null
@@ -174,7 +174,10 @@ export async function isSettled(db: Db, userId: string): Promise<boolean> {
   return rows.length === 0;
 }
 
-/** Stops checking the user's applicant. Returns the applicant's id, and whether any level was ever decided. */
+/**
+ * Stops checking the user's applicant. Returns the applicant's id, and whether the reviews contain an answer for any
+ * level.
+ */
 export async function endApplicant(
   tx: Db,
   userId: string,

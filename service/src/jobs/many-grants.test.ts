@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../../test/setup/database
 import { type TestApp, testApp } from '../../test/support/app.ts';
 import { runHousekeeping } from './housekeeping.ts';
 
-/** `GRANTS=5000000` runs the full proof, which takes minutes. */
+/** Set `GRANTS=5000000` to run the test at full size, which takes minutes. */
 const GRANTS = Number(process.env.GRANTS ?? 10_000);
 
 let database: TestDatabase;
@@ -68,7 +68,8 @@ test(
       return rows[0]?.n;
     };
     const kept = GRANTS - 2 * Math.floor(GRANTS / 20);
-    // A run covers 200,000 grants from a random id. Runs overlap, so 5,000,000 grants take more than a hundred runs.
+    // A run covers 200,000 grants starting at a random id. Runs overlap, so 5,000,000 grants take more than a hundred
+    // runs.
     for (let run = 0; run < 1_000 && (run % 10 > 0 || (await count()) !== kept); run++)
       await runHousekeeping(app.ctx);
     expect(await count()).toBe(kept);

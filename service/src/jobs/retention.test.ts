@@ -13,7 +13,7 @@ const RECORD = 'a record that the law or an investor may ask for';
 const PER_USER = 'at most a few rows per user, erased with the user';
 const CONFIGURED = 'grows only when an operator or a partner configures something';
 
-/** Tables without a job that deletes their rows, and why they need none. */
+/** Tables that need no job to delete their rows, and why. */
 const BOUNDED: Record<string, string> = {
   ...Object.fromEntries(
     ['participations', 'operator_transactions', 'operator_attempts', 'refund_requests', 'erasures']

@@ -39,7 +39,7 @@ export async function writeNotice(
   await insertNotice(tx, { user_id: userId, kind, occurrence, data: JSON.stringify(data) });
 }
 
-/** Deletes the user's notices and mail preferences. */
+/** Deletes the user's notices and the list of topics that the user has turned off. */
 export async function eraseNotices(tx: Db, userId: string): Promise<void> {
   await deleteNoticesOf(tx, userId);
 }

@@ -28,7 +28,8 @@ export async function writeReminders({ db, clock }: Pick<Context, 'db' | 'clock'
   const at = (time: number) => toTimestamp(Math.floor(time) * 1000);
   while (await insertAccreditationReminders(db, at(now), at(now + EXPIRY_NOTICE_MS)));
   await inBatches((after) => insertLinkReminders(db, at(now), at(now + LINK_NOTICE_MS), after));
-  // A form expires at the end of a calendar year, so all forms signed in the same year expire together.
+  // A form expires at the end of the third calendar year after the year of its signature, so all forms signed in the
+  // same year expire together.
   const signedInYear = new Date(now).getUTCFullYear() - 3;
   const end = validUntil(Date.UTC(signedInYear, 0, 1));
   if (end - now <= EXPIRY_NOTICE_MS)

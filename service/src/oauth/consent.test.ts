@@ -20,7 +20,7 @@ async function signedIn(email: string): Promise<Visitor> {
   return visitor;
 }
 
-/** Follows redirects on our site. Returns the consent page, or the URL at the partner's site. */
+/** Follows redirects on our site. Returns the consent page or, after a redirect to the partner's site, the code. */
 async function authorize(visitor: Visitor, scope: string) {
   const { url, verifier } = site.authorizeUrl({ scope });
   let reply = await visitor.get(pathOf(url));
@@ -56,7 +56,7 @@ const exchange = (code: string, code_verifier: string) =>
   token({ grant_type: 'authorization_code', code, code_verifier, redirect_uri: site.partner.redirectUri });
 const refresh = (refresh_token: string) => token({ grant_type: 'refresh_token', refresh_token });
 
-/** The actions of the audit entries about consents. */
+/** Returns the actions of the audit entries about consents. */
 async function consents(): Promise<string[]> {
   const { rows } = await sql<{ action: string }>`select entry::jsonb ->> 'action' as action from audit_entries
     where entry::jsonb ->> 'action' like 'consent.%' order by written`.execute(site.ctx.db);

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { listEmailGrants } from './grant-store.ts';
 
-/** Returns the email addresses of those users who let the partner see their address, by user id. */
+/** Returns, by user id, the email addresses of those users who let the partner see them. */
 export async function listGrantedEmails(
   { db }: Pick<Context, 'db'>,
   partnerId: string,

@@ -118,7 +118,7 @@ export async function revokeGrantOfArtifact(db: Db, kind: string, hash: Buffer):
   return rows.map(({ id }) => id);
 }
 
-/** Returns the users who currently let the partner see their email address (scope `email`). */
+/** Of the given users, returns those who currently let the partner see their email address (scope `email`). */
 export async function listEmailGrants(
   db: Db,
   partnerId: string,

@@ -118,7 +118,7 @@ test('enabling a disabled partner does not bring back anything it was issued bef
 
 test.each([
   ['ahead', "issued_at = now() + interval '1 hour'"],
-  // The migration that added `inserted_at` set it to the time of the migration.
+  // Like a token that is older than the column `inserted_at`, which was then set to the time of the migration.
   ['migrated', "issued_at = now() - interval '1 hour', inserted_at = now() + interval '1 hour'"],
 ])('a token loses a scope that its client lost and regained (%s)', async (clientId, change) => {
   await makeClient(node.ctx, { clientId });
@@ -261,7 +261,7 @@ describe('without the notification connection', () => {
     await lost;
     expect(otherNode.ctx.guard.check(access_token)).toBeInstanceOf(Promise);
     await node.ctx.pool.query('update oauth_grants set revoked_at = now() where revoked_at is null');
-    // The node may be listening again by now. In that case the notification reaches it.
+    // The node may be listening again by now. In that case, it may accept the token until the notification arrives.
     await expect.poll(() => otherNode.ctx.guard.check(access_token)).toBeNull();
     await restored;
     expect(await otherNode.ctx.guard.check(access_token)).toBeNull();

@@ -63,7 +63,7 @@ async function issueIdToken(
   scope: string,
   client: Client,
 ): Promise<string> {
-  // The types require a request context, which oidc-provider itself omits for logout tokens.
+  // The types require a request context, but none is needed: oidc-provider itself omits it for logout tokens.
   const token = new IdToken(claims, { client } as unknown as ConstructorParameters<typeof IdToken>[1]);
   return Object.assign(token, { scope }).issue({ use: 'idtoken' });
 }

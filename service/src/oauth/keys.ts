@@ -11,7 +11,7 @@ export async function loadSigningKeys(ctx: Dependencies): Promise<JWK[]> {
   const keys = await readKeys(ctx);
   if (keys.length > 0) return keys;
   const key = await generateKey(ctx);
-  // Several nodes may start on an empty database. The lock lets only one of them create the key.
+  // Several nodes may start at once on an empty database. The lock lets only one of them create the key.
   await ctx.db.transaction().execute(async (tx) => {
     await store.lockKeys(tx);
     if (!(await store.hasCurrentKey(tx))) await store.insertKey(tx, key);

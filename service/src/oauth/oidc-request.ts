@@ -42,7 +42,8 @@ export function oidcRequest(request: FastifyRequest, baseUrl: string, form?: str
   copy.method = raw.method ?? 'GET';
   copy.url = (raw.url ?? '/').replace(/\/(?=\?|$)/, '');
   copy.httpVersion = raw.httpVersion;
-  // If the copy were not complete, Node would treat its end as an aborted request and close the client's socket.
+  // If the copy were not marked as complete, Node would treat its end as an aborted request and close the client's
+  // socket.
   copy.complete = true;
   copy[FACTS] = { id: request.id, origin: raw.headers.origin };
   return copy;

@@ -4,7 +4,7 @@ import type { ExtraOperation } from '../http/openapi-operation.ts';
 import { Closed, Uri } from '../http/wire.ts';
 import { ACR_VALUES } from './acr.ts';
 
-/** Describes the endpoints that oidc-provider and the hosted pages serve, for the API reference. */
+/** This file describes, for the API reference, the endpoints that oidc-provider and the hosted pages serve. */
 
 const Text = Type.String();
 const Optional = (description: string) => Type.Optional(Type.String({ description }));

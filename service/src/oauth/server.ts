@@ -29,7 +29,7 @@ export type OAuth = {
   /** The current oidc-provider instance; rotating the signing keys replaces it. */
   provider(): Provider;
   hooks: OAuthHooks;
-  /** Runs the work of a request. If the work creates or revokes grants, the audit log records the request. */
+  /** Runs `work` for a request. If it creates or revokes grants, the audit log records the request. */
   within: RequestDatabase['within'];
   /** Returns the interaction behind a page at `/interaction/{uid}`. Throws if this browser has none. */
   interaction(request: FastifyRequest): Promise<Interaction>;
@@ -119,7 +119,7 @@ async function buildProvider(
     ...configure(ctx, await loadSigningKeys(ctx), hooks),
     renderError,
   });
-  // Trusting forwarded headers is safe here, because `oidcRequest` sets them from our own configuration.
+  // Trusting forwarded headers is safe here, because `oidcRequest` replaces them with values that we trust.
   provider.proxy = true;
   provider.use(adaptReplies(ctx, provider, hooks));
   provider.registerGrantType('client_credentials', partnerTokenGrant(provider), ['scope']);

@@ -12,7 +12,7 @@ export type VerifiedToken = {
   iat: number;
   exp: number;
   expiresAtMs: number;
-  /** Revoking any of these also revokes the token. Notifications use the same member names. */
+  /** Revoking any of these also revokes the token. Notifications refer to them by the same names. */
   tags: { token: string; grant: string | null; client: string; partner: string; user: string | null };
 };
 

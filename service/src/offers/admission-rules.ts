@@ -12,7 +12,10 @@ const IDENTITY_KINDS: ReadonlySet<string> = new Set([
 
 type Option = { accreditation_days: number; requirements: readonly { type: string; details: unknown }[] };
 
-/** Finds options that anyone could use without an identity check. A file can allow them with `open_to_anyone`. */
+/**
+ * Finds options that anyone could use without an identity check. An offer file can allow such options with
+ * `open_to_anyone`.
+ */
 export function findUnidentifiedOptions({ slug, open_to_anyone, options }: OfferFile): string[] {
   if (open_to_anyone) return [];
   return options

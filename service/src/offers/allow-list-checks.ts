@@ -15,7 +15,8 @@ export function allowListChecks({ contract, chain, addressOf }: CheckTarget): Ch
   const run = async () => {
     if (await reader.read(contractCall(list, allowListAbi, 'authorized', [zeroAddress])))
       return 'the contract allows every wallet, so there is no allow-list';
-    // An allow-list that the issuer maintains accepts no permissions. The issuer adds wallets in a separate process.
+    // An allow-list that the issuer maintains accepts no permissions. That is no problem: the issuer adds wallets in a
+    // separate process.
     if (!(await acceptsPermissions(chain, list))) return null;
     const domain = await optionalView(reader.read(contractCall(list, allowListAbi, 'eip712Domain', [])));
     if (domain === undefined)

@@ -29,7 +29,7 @@ export type ApplyFlags = {
   plan?: boolean;
 };
 
-/** Exits with 1 if there are changes, like diff(1). */
+/** Exits with status 1 if there are changes, like diff(1). */
 export async function diffFiles(ctx: ApplyContext, names: string[], flags: ApplyFlags): Promise<void> {
   const plans = await planOffers(ctx, await readFiles(names, flags));
   console.log(describePlans(plans));

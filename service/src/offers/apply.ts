@@ -96,7 +96,8 @@ async function changeOffers(
       throw new OfferRefusedError([`${file.slug}: more than one file has this slug`]);
     plans.push(await changeOffer(ctx, tx, file, files, sharedAssets));
   }
-  // Runs after all files have been applied, because several files may change offers that share an allow-list.
+  // Looks for conflicts only after all files have been applied, because several files may change offers that share an
+  // allow-list.
   for (const plan of plans) {
     const offer = plan.changes.length === 0 ? null : await readOfferBySlug(tx, plan.slug);
     if (offer !== null)
