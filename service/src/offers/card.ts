@@ -13,7 +13,7 @@ const INCLUDES = ['summary'] as const;
 /** The number of fractional digits in scaled amounts. No price or supply has more. */
 const DIGITS = 18;
 
-/** Lists offers, with `summary` if the query includes it. */
+/** Lists offers, each with its `summary` if the query has `include=summary`. */
 export function listOffersWith(
   ctx: Context,
   caller: Caller,
@@ -43,7 +43,7 @@ async function listCards(ctx: Context, caller: Caller, query: PageQuery): Promis
   };
 }
 
-/** Returns an offer's details, with `summary` if the query includes it. */
+/** Returns an offer's details, with its `summary` if the query has `include=summary`. */
 export function readOfferWith(
   ctx: Context,
   caller: Caller,

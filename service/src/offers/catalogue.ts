@@ -5,9 +5,9 @@ import type { OfferDetails, OfferList, OfferSummary } from './schema.ts';
 import { listPublished } from './store.ts';
 import type { StoredOffer } from './stored-offer.ts';
 
-/** A stored offer with its precomputed replies. */
+/** A stored offer, with the API replies about it computed in advance. */
 export type Offer = StoredOffer & {
-  /** When the sale opens and ends, in epoch milliseconds. `-Infinity` and `Infinity` if the offer does not set them. */
+  /** When the sale opens and ends, in epoch milliseconds; `-Infinity` or `Infinity` if the offer sets no such time. */
   opens: number;
   ends: number;
   summary: OfferSummary;
@@ -21,7 +21,7 @@ export type PartnerOffers = {
   offers: readonly Offer[];
   /** Keyed by id and by slug. */
   byKey: ReadonlyMap<string, Offer>;
-  /** Cached first pages, keyed by their limit. */
+  /** Cached first pages, keyed by the requested limit. */
   firstPages: Map<number, OfferList>;
 };
 

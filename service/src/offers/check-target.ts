@@ -33,5 +33,8 @@ export type CheckTarget = CheckParts & {
 };
 type FundingToken = { asset: string; address: Hex };
 
-/** `run` returns a description of the problem, or null. `path` is relative to the contract. */
+/**
+ * `run` returns a description of the problem, or null if there is none. `path` is the checked field, relative to the
+ * contract.
+ */
 export type Check = { path: string; run: () => Promise<string | null> };

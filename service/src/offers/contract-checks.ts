@@ -42,8 +42,8 @@ export async function checkContracts(parts: CheckParts, file: OfferFile): Promis
 }
 
 /**
- * Checks the contract's interface first. If functions are missing, runs only the token checks, because all other checks
- * would fail for that reason.
+ * Checks the contract's interface first. If functions are missing, runs only the token checks, because the missing
+ * functions would make the other checks fail.
  */
 async function checkContract(target: CheckTarget): Promise<string[]> {
   const { file, contract, chain } = target;

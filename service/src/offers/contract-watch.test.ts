@@ -28,7 +28,7 @@ const order = () =>
 const tradable = async () =>
   (await world.user.call('GET', '/v1/tokenized/swap/trading-status?symbol=AAPLon&side=buy')).body.tradable;
 
-/** Points the offer at a contract. The node is notified of the change a moment later. */
+/** Points the offer at another contract, and waits until the node has been notified of the change. */
 async function moveOffer(address: string): Promise<void> {
   const { deployment, usdc, app } = world;
   const file = appleFile(deployment, usdc);

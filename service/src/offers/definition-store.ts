@@ -44,7 +44,7 @@ export async function listOfferPartners(db: Db, offerId: string): Promise<NamedP
     .execute();
 }
 
-/** An asset as the database stores it. `transfers` says whether its transfers move exact amounts. */
+/** An asset as the database stores it. `transfers` says whether a transfer moves exactly the requested amount. */
 export type StoredAsset = Asset & Pick<OfferFile['assets'][string], 'transfers'>;
 
 export async function readAssets(db: Db, ids: readonly string[]): Promise<Map<string, StoredAsset>> {
@@ -184,7 +184,10 @@ async function writeRequirements(
   }
 }
 
-/** Deletes the offer's contracts and funding tokens, and inserts them again. They have no ids to keep. */
+/**
+ * Deletes the offer's contracts and funding tokens, and inserts them again. Unlike options and requirements, they have
+ * no ids that must stay the same.
+ */
 async function writeContracts(
   tx: Db,
   offer_id: string,

@@ -165,7 +165,8 @@ function reportRepeated(values: readonly string[], pathOf: (index: number) => st
 }
 
 /**
- * Returns a key that identifies the requirement within its option. Changes to other details leave the key unchanged.
+ * Returns a key that identifies the requirement within its option: its type and, for some types, one of its details.
+ * Changes to the other details leave the key unchanged.
  */
 export function requirementKey({ type, details }: FileRequirement): string {
   switch (type) {

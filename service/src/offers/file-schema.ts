@@ -11,7 +11,7 @@ import {
 } from '../requirements/schema.ts';
 import { FAQS, LINKS, MILESTONES, OfferType, TERMS } from './schema.ts';
 
-/** The schema of an offer file, used for validation and for editor hints. */
+/** This module defines the schema of offer files, which is used for validation and for editor hints. */
 
 const Text = (maxLength: number, description: string) =>
   Type.String({ minLength: 1, maxLength, description });
@@ -21,7 +21,7 @@ const AssetId = Type.String({
   description: 'The id of an asset, such as `usd-coin`.',
 });
 
-/** Numbers are read as text, so that `1.50` is exact with or without quotes. */
+/** A number in a file is read as text, so that `1.50` stays exact with or without quotes. */
 const Amount = (description: string) =>
   Type.Unsafe<string | null>({
     type: ['string', 'number', 'null'],

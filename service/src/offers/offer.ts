@@ -74,7 +74,7 @@ export function findOfferBySymbol(ctx: Context, caller: Caller, symbol: string):
 
 function pickSymbol({ offers }: PartnerOffers, symbol: string, now: number): Offer {
   const matches = offers.filter((offer) => offer.symbol === symbol);
-  // Prefers the open offer: an ended offer and its successor can have the same symbol.
+  // Prefers the open offer, because an ended offer and its successor can have the same symbol.
   const offer = matches.find((match) => offerState(match, now) === 'open') ?? matches[0];
   if (offer === undefined) throw new ApiError('symbol_not_found');
   return offer;
@@ -144,7 +144,7 @@ function assertNotOver<Window extends { ends_at: string | null }>(
   if (window.ends_at !== null && clock.now() >= Date.parse(window.ends_at)) throw new ApiError('offer_ended');
 }
 
-/** Returns options as the transaction sees them, even if their offer is no longer listed. */
+/** Reads options from the database, in the caller's transaction. Finds them even if their offer is no longer listed. */
 export function storedOptions(db: Db, ids: readonly string[]): Step<OfferOption[]> {
   return optionsById(db, ids);
 }

@@ -30,7 +30,10 @@ afterAll(async () => {
 
 const id = (n: number) => `01890000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`;
 
-/** Every user is approved, every third lives in the US, every fifth is accredited, and every fourth has no data yet. */
+/**
+ * Creates users. All are approved, every third lives in the US, every fifth is accredited, and every fourth has no data
+ * yet.
+ */
 async function seed(from: number, to: number): Promise<void> {
   const { db, sealing } = one.ctx;
   const users = Array.from({ length: to - from }, (_, i) => from + i);

@@ -4,13 +4,13 @@ import type { DocumentText, OfferReferences } from './references-store.ts';
 import type { StoredOffer } from './stored-offer.ts';
 
 /**
- * The table of bound wallets. Bindings stay valid when the offer's contracts change, so they do not block the change.
- * Payments do.
+ * The table of bound wallets. Unlike payments, bindings stay valid when the offer's contracts change, so they do not
+ * block the change.
  */
 const BINDINGS = 'option_addresses';
 
 /**
- * Returns the reasons why a change is unsafe. For example, the change would alter the meaning of existing rows that
+ * Returns the reasons why a change is unsafe, for example because it would alter the meaning of existing rows that
  * reference the offer.
  */
 export function findRefusals(

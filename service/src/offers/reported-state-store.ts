@@ -31,7 +31,7 @@ export async function listUnreportedStates(
   return rows;
 }
 
-/** Records the state that is reported to the partner. Returns false if another node has already reported this state. */
+/** Records that this state is reported to the partner. Returns false if another node has already reported it. */
 export async function recordReportedState(
   tx: Db,
   { id, partner_id, reported, actual }: UnreportedState,

@@ -13,7 +13,8 @@ import {
 const INTERVAL_MS = 500;
 
 /**
- * Reports offers that reach their start or end time. Also reports a published offer to partners that were added to it.
+ * Reports to partners when their offers start or end. Also reports a published offer to partners that were added to it
+ * later.
  */
 export function startOfferReports(ctx: Context): () => Promise<void> {
   return startInterval(ctx, INTERVAL_MS, 'reporting offer states failed', () => reportOffers(ctx));
@@ -25,8 +26,8 @@ export async function reportOffers(ctx: Pick<Context, 'db'> & EventSource): Prom
 }
 
 /**
- * Appends `offer.published`, `offer.started` and `offer.ended` for changes that have not been reported to the partners
- * yet.
+ * Appends an `offer.published`, `offer.started` or `offer.ended` event for each change that has not been reported to
+ * the partners yet.
  */
 export async function reportOfferStates(source: EventSource, tx: Db, slug: string | null): Promise<void> {
   for (const state of await listUnreportedStates(tx, toTimestamp(source.clock.micros()), slug))

@@ -54,7 +54,7 @@ export async function findKeyAddresses(
   };
 }
 
-/** An address without a role stands for all roles except the supplier's. */
+/** An address given without a role applies to all roles except `supplier`. */
 function readNamed(named: readonly string[]): Map<KeyRole, Hex> {
   const given = new Map<KeyRole, Hex>();
   for (const text of named) {

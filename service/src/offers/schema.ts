@@ -42,7 +42,7 @@ export const OfferOption = Closed(
 );
 export type OfferOption = Static<typeof OfferOption>;
 
-/** The data that an offer card shows. A list that includes it can show its cards without further requests. */
+/** The data that an offer card shows. With it, a list of offers can show its cards without further requests. */
 export const OfferCard = Closed(
   {
     name: Type.String(),
@@ -69,7 +69,7 @@ const INCLUDE = {
     }),
   ),
 };
-/** The parameters of routes under one offer. */
+/** The path parameters of routes that concern one offer. */
 export const OfferParams = Type.Object({
   offer_id: Type.String({ description: 'The id or slug of the offer.' }),
 });

@@ -54,7 +54,7 @@ function findUnusable(
 
 /**
  * Returns the reasons why an asset must not change; empty if it may change. All offers share one description of an
- * asset, so a change in one file also changes the other offers.
+ * asset, so a change made in one file affects the other offers too.
  */
 async function refuseChange(
   tx: Db,

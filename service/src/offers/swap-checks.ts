@@ -6,7 +6,7 @@ import type { Check, CheckTarget } from './check-target.ts';
 
 const whitelistAbi = parseAbi(['function inputTokens(address token) view returns (bool)']);
 
-/** The amount that the checks preview, in the funding token's smallest unit. */
+/** The input amount of the swaps that the checks preview, in the funding token's smallest unit. */
 const SAMPLE = 10n ** 12n;
 
 /**

@@ -4,8 +4,8 @@ import { findInexactTransfers } from '../chain/evm/transfer-probe.ts';
 import type { Check, CheckTarget } from './check-target.ts';
 
 /**
- * Returns the checks for the tokens. Each token must have as many decimals as its asset, and transfers of funding
- * tokens must move exact amounts.
+ * Returns the checks for the tokens. Each token must have as many decimals as its asset, and a transfer of a funding
+ * token must move exactly the requested amount.
  */
 export function tokenChecks({ file, digits, contract, chain }: CheckTarget): Check[] {
   const { address: fund, asset_address, funding_tokens } = contract;

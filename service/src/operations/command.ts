@@ -1,4 +1,4 @@
-/** The help of one command: `causeway NAME --help`. */
+/** The help text of one command, shown by `causeway NAME --help`. */
 export type CommandHelp = {
   /** The ways to call the command, one per line, without the program name. */
   usage: readonly string[];

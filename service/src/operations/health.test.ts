@@ -42,7 +42,7 @@ describe('a full disk', () => {
 
   test('answers writes with 503 and reads as before, and readiness says so', async () => {
     const { db } = app.ctx;
-    // The error that PostgreSQL raises when it cannot extend a table.
+    // Simulates a full disk: raises the error that PostgreSQL raises when it cannot extend a table.
     await sql`create function refuse_write() returns trigger language plpgsql as
       $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`.execute(db);
     await sql`create trigger disk_full before insert on wallet_challenges

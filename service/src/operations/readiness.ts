@@ -11,7 +11,7 @@ export type Readiness = {
   /** Reports this node as not ready until the process ends, so that load balancers send it no new requests. */
   drain(): void;
   isDraining(): boolean;
-  /** Reports that the database refused a write because its disk is full. */
+  /** Call this when the database has refused a write because its disk is full. */
   reportFullDisk(): void;
 };
 
@@ -24,9 +24,9 @@ const CHECK_TIMEOUT_MS = 2_000;
 const FULL_DISK_TTL_MS = 10_000;
 
 /**
- * Creates the readiness of this node. Only the `required` checks decide whether the node is ready. The `reported`
- * checks cover dependencies that all nodes share, such as a chain. If an outage of a chain made every node not ready,
- * requests that do not need the chain would fail too.
+ * Creates this node's `Readiness`. Only the `required` checks decide whether the node is ready. The `reported` checks
+ * cover dependencies that all nodes share, such as a chain. If an outage of a chain made every node not ready, requests
+ * that do not need the chain would fail too.
  */
 export function createReadiness(
   required: ReadonlyMap<string, Check>,

@@ -78,7 +78,10 @@ async function openSealing({ secrets }: Config, db: Db): Promise<Sealing> {
   );
 }
 
-/** Converts an API error. If the error has messages per field, uses them instead of the general message. */
+/**
+ * Converts an API error to a `UsageError`. If the error has messages for individual fields, uses them instead of the
+ * general message.
+ */
 function toUsageError({ message, details }: ApiError): UsageError {
   const lines = Object.entries(details).flatMap(([field, messages]) =>
     Array.isArray(messages) ? messages.map((each) => `${field}: ${each}`) : [],

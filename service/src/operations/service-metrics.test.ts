@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Returns the samples of one metric by their labels. */
+/** Returns the samples of one metric, keyed by their labels. */
 async function samplesOf(name: string): Promise<Record<string, number>> {
   const lines = (await app.ctx.metrics.render()).split('\n').filter((line) => line.startsWith(name));
   return Object.fromEntries(

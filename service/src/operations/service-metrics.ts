@@ -66,7 +66,10 @@ function registerConnections({ metrics: { registry }, pool, overload, config, li
   );
 }
 
-/** Registers counters for hot paths. Hot paths count in plain numbers, which each scrape copies. */
+/**
+ * Registers counters for hot paths. The hot paths only increment plain numbers; each scrape copies them to the
+ * counters.
+ */
 function registerCounts({ metrics: { registry }, guard, chains, venue }: Context): void {
   new Counter({
     name: 'causeway_token_cache_requests_total',

@@ -48,7 +48,7 @@ export async function adoptChainNonce(
 /** `displaced` lists our transactions whose nonce is taken by a foreign transaction. */
 export type ChainNonce = { count: bigint; nextNonce: bigint; displaced: OpenTransaction[] };
 
-/** Reads what `adoptChainNonce` would adopt. Throws the errors that `adoptChainNonce` would throw. */
+/** Reads what `adoptChainNonce` would adopt, and throws the same errors. */
 export async function readChainNonce(account: ReadOnlyAccount, comparedBlock: bigint): Promise<ChainNonce> {
   const count = await readNonce(account, 'latest');
   const displaced = await listDisplaced(account, count);

@@ -21,7 +21,7 @@ export type BlockedReason =
   | 'unreachable'
   | 'operator_key_missing';
 
-/** Thrown if work cannot proceed now. The work stays queued, and a later round tries again. */
+/** Thrown if work cannot proceed now. The work stays queued, and a later settlement round retries it. */
 export class Blocked extends Error {
   readonly reason: BlockedReason;
   constructor(reason: BlockedReason, message: string) {

@@ -44,8 +44,8 @@ export async function readFeeMarket({ rpc, name }: EvmChain): Promise<FeeMarket>
 }
 
 /**
- * Proposes fees that stay valid for six full blocks in a row, within the caps. Throws `Blocked` if the base fee alone
- * exceeds the cap.
+ * Proposes fees that remain high enough for six full blocks in a row, as far as the caps allow. Throws `Blocked` if the
+ * base fee alone exceeds the cap.
  */
 export async function proposeFees(chain: EvmChain, caps: FeeCaps): Promise<Fees> {
   return limitFees(chain.name, await readFeeMarket(chain), caps);
@@ -58,7 +58,10 @@ export function limitFees(name: string, { baseFee, tip }: FeeMarket, { maxFee, m
   return { maxFee: min(2n * baseFee + priorityFee, maxFee), priorityFee };
 }
 
-/** Returns whether the next block costs more than these fees allow. A market tip above the cap counts as the cap. */
+/**
+ * Returns whether the next block costs more than these fees allow. A market tip above the cap counts as equal to the
+ * cap.
+ */
 export function isOutbid(
   { maxFee, priorityFee }: Fees,
   { baseFee, tip }: FeeMarket,

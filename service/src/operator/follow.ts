@@ -43,7 +43,7 @@ export type FollowState = {
   confirming: Confirming;
   nonces: NonceSuspicion;
   /**
-   * `hash` identifies the latest attempt of the first unmined transaction, and `since` the block at which that attempt
+   * `hash` identifies the latest attempt of the first unmined transaction. `since` is the block at which that attempt
    * was first seen unmined.
    */
   unmined: { hash: Hex; since: bigint } | null;
@@ -91,8 +91,8 @@ export async function followTransactions(
   }
   const { head, confirming } = state;
   const open = await listOpen(account.db, lease, [...confirming.keys()]);
-  // Reads the chain's transaction count before the receipts, so that every transaction of ours in the count has a
-  // receipt.
+  // Reads the chain's transaction count before the receipts, so that every transaction of ours that the count includes
+  // has a receipt.
   const count = await readNonce(account, 'latest');
   const mined = await findMined(account, open);
   const unmined = open.filter(({ id }) => !mined.has(id));
@@ -139,7 +139,7 @@ function countBlocksSince(state: FollowState, first: OpenTransaction | undefined
   return head - state.unmined.since;
 }
 
-/** Returns the receipts of mined attempts by transaction id. */
+/** Returns the receipts of the mined attempts, keyed by transaction id. */
 async function findMined(
   { chain }: OperatorAccount,
   open: readonly OpenTransaction[],
@@ -189,9 +189,9 @@ async function settle(
 }
 
 /**
- * Returns a call's revert data, which it finds by replaying the call against the state before its block. If this replay
- * succeeds, something else in the block caused the revert, so the call is replayed against the state after the block.
- * Returns empty data if both replays succeed, or if the node has pruned these states.
+ * Finds a call's revert data by replaying the call against the state before its block. If this replay succeeds,
+ * something else in the block caused the revert, so the call is replayed against the state after the block. Returns
+ * empty data if both replays succeed, or if the node has pruned these states.
  */
 async function readRevert(
   { chain, signer }: OperatorAccount,

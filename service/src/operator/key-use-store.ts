@@ -4,8 +4,8 @@ import type { KeyId } from './account.ts';
 import type { SendingRole } from './role.ts';
 
 /**
- * Records that a key is in use in these roles at `height`. Skips roles that it last used more than `grace` blocks ago.
- * Returns the recorded roles.
+ * Records that a key is in use in these roles at `height`. Skips roles in which the key was last used more than `grace`
+ * blocks ago. Returns the recorded roles.
  */
 export async function extendKeyUse(
   tx: Db,

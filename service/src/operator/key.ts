@@ -20,7 +20,7 @@ export type RetiredKey = { key: OperatorKey; roles: readonly SendingRole[] };
 
 /** A key in this process or in a KMS. A local key is a `Buffer`, because the logger never prints buffers. */
 export type OperatorKey = ({ kind: 'local'; privateKey: Buffer } | { kind: 'kms'; key: KmsKey }) & {
-  /** What the key may sign. If absent, any contract and any amount is allowed. */
+  /** What the key may sign. If absent, the key may sign for any contract and any amount. */
   policy?: SignerPolicy;
   /**
    * The folder that holds the record of what the keys have signed in the last 24 hours. If absent, the record is kept

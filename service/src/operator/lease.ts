@@ -14,8 +14,8 @@ export type Lease = KeyId & {
 };
 
 /**
- * Thrown if another node has taken the lease. Transactions signed under the old lease must not be stored or
- * sent.
+ * Thrown if another node has taken the lease, or an operator's command has revoked it. Transactions signed under the
+ * old lease must not be stored or sent.
  */
 export class LeaseLost extends Error {
   constructor() {
@@ -28,8 +28,8 @@ const LEASE_TTL_SECONDS = 15;
 
 /**
  * Takes or renews the lease. Returns null while another node holds it. A stopped node's lease can be taken immediately,
- * and an unresponsive node's lease once it has expired. If the unresponsive node recovers, `holdLease` throws there, so
- * that node cannot write anything under its old lease.
+ * and an unresponsive node's lease once it has expired. If the unresponsive node recovers, its calls to `holdLease`
+ * throw, so it cannot write anything under its old lease.
  */
 export async function takeLease(db: Db, wanted: KeyId & { node: number }): Promise<Lease | null> {
   const held = await upsertLease(db, wanted, LEASE_TTL_SECONDS);
@@ -37,14 +37,14 @@ export async function takeLease(db: Db, wanted: KeyId & { node: number }): Promi
 }
 
 /**
- * Locks the lease until the transaction ends. Throws `LeaseLost` if another node has taken it. Every transaction in
- * which a worker writes must start with this call.
+ * Locks the lease until the database transaction ends. Throws `LeaseLost` if this node no longer holds it. Every
+ * database transaction in which a worker writes must start with this call.
  */
 export async function holdLease(tx: Db, lease: Lease): Promise<void> {
   if (!(await isLeaseHeld(tx, lease))) throw new LeaseLost();
 }
 
-/** Runs `work` in a transaction that holds the lease. */
+/** Runs `work` in a database transaction that holds the lease. */
 export async function withLease<T>(db: Db, lease: Lease, work: (tx: Db) => Promise<T>): Promise<T> {
   return db.transaction().execute(async (tx) => {
     await holdLease(tx, lease);
@@ -52,7 +52,7 @@ export async function withLease<T>(db: Db, lease: Lease, work: (tx: Db) => Promi
   });
 }
 
-/** Records that the holder of the lease has completed a round. */
+/** Records that the holder of the lease has completed a settlement round. */
 export async function completeRound(db: Db, lease: Lease): Promise<void> {
   await recordGoodRound(db, lease);
 }

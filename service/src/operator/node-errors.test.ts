@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { NodeError } from '../chain/rpc/failures.ts';
 import { classifyRejection } from './node-errors.ts';
 
-/** Messages as nodes send them. Each row has the client software, the code, the message and its meaning. */
+/** Error messages recorded from nodes. Each row has the client software, the code, the message and its meaning. */
 const RECORDED = [
   ['geth', -32000, 'already known', 'already_known'],
   ['geth', -32000, 'nonce too low: next nonce 5, tx nonce 4', 'nonce_used'],

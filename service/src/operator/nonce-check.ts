@@ -42,7 +42,7 @@ export async function checkNonces(
   // Two nodes behind one RPC URL may briefly disagree, so wait for `graceMs`.
   suspicion.since ??= performance.now();
   if (performance.now() - suspicion.since < graceMs) return;
-  // A live transaction at the chain's next nonce can still be mined, so it does not count as taken.
+  // A live transaction at the chain's next nonce can still be mined, so its nonce does not count as taken.
   const taken = [...displaced, ...(atCount?.state === 'displaced' ? [atCount] : [])];
   const hasWork = taken.some(({ kind }) => kind !== 'fill');
   if (hasWork) await throwForeignNonce(account, lease, count, displaced);
@@ -55,7 +55,7 @@ export async function checkNonces(
 }
 
 /**
- * Ends operators' requests to replace the displaced transactions, then throws `Blocked`. If the requests stayed open,
+ * Drops operators' requests to replace the displaced transactions, then throws `Blocked`. If the requests stayed open,
  * they could be carried out much later, after a reorganization removes the foreign transaction.
  */
 async function throwForeignNonce(

@@ -30,7 +30,10 @@ export type ResendTimings = {
   bumpBlocks: bigint;
 };
 
-/** Whether the state that an unmined transaction relies on is still on the chain (`met`) or not (`gone`). */
+/**
+ * Whether the state that an unmined transaction relies on is still on the chain (`met`), is no longer there (`gone`),
+ * or is not known yet (`unknown`).
+ */
 export type PrerequisiteState = 'met' | 'unknown' | 'gone';
 
 /**
@@ -55,7 +58,7 @@ export async function rebroadcast(
 ): Promise<void> {
   const { timings, isFirst, prerequisite, blocks, mayResign } = options;
   const { requested } = transaction;
-  // A cancellation sends an empty transfer, which needs no prerequisite.
+  // A cancellation sends an empty transfer, which does not depend on the prerequisite.
   if (requested === 'cancel') return fulfil(account, lease, transaction, requested, mayResign);
   if (prerequisite === 'unknown') return;
   const last = lastAttempt(transaction);

@@ -128,7 +128,7 @@ export async function markLanded(
   return numUpdatedRows === 1n;
 }
 
-/** Returns the given signatures that belong to attempts of this service. */
+/** Returns those of the given signatures that belong to this service's transactions. */
 export async function listOwnSignatures(db: Db, signatures: readonly string[]): Promise<Set<string>> {
   const { rows } = await sql<{ hash: Buffer }>`
     select hash from operator_attempts where hash = any(${signatures.map(toBytes)}::bytea[])

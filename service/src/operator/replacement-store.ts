@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 import type { ReplacementAction } from './transaction.ts';
 
-/** Stores the request with the transaction. Returns false if the transaction is no longer open. */
+/** Stores a replacement request in the transaction's row. Returns false if the transaction is no longer open. */
 export async function insertRequest(db: Db, id: string, action: ReplacementAction): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('operator_transactions')
@@ -31,7 +31,7 @@ export async function endRequest(
     .execute();
 }
 
-/** Returns the outcome of a request, and the newest attempt of its transaction. */
+/** Returns the state of a transaction and of its replacement request, with the hash of the newest attempt. */
 export async function findRequest(
   db: Db,
   id: string,

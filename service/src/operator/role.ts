@@ -5,7 +5,7 @@
 export const KEY_ROLES = ['commit', 'refund', 'quote', 'supplier'] as const;
 export type KeyRole = (typeof KEY_ROLES)[number];
 
-/** The roles that send transactions. The keys of the other roles hold no gas and have no nonces. */
+/** The roles that send transactions. The keys of the other roles pay no gas and use no nonces. */
 export const SENDING_ROLES = ['commit', 'refund'] as const;
 export type SendingRole = (typeof SENDING_ROLES)[number];
 

@@ -49,7 +49,10 @@ const call = (role: 'commit' | 'refund') => ({
 });
 const soon = () => BigInt(Math.floor(Date.now() / 1000) + 60);
 
-/** Signs a message or transaction of a role with the role's key. Returns the address that the signature recovers to. */
+/**
+ * Signs a message or transaction that belongs to the role, with the role's key. Returns the address recovered from the
+ * signature.
+ */
 async function recoverRole(signers: Awaited<ReturnType<typeof open>>, role: KeyRole): Promise<string> {
   const signer = signers.signerOf(role, CHAIN);
   if (signer === null) throw new Error(`no ${role} key`);

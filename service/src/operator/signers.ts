@@ -108,7 +108,7 @@ export async function openSigners(keys: SigningKeys, parts: Parts): Promise<Sign
   };
 }
 
-/** Returns the keys that send transactions on a chain, each once, with their roles. */
+/** Returns the keys that send transactions on a chain. Each key is listed once, with its roles. */
 export function listSenders<S extends { address: string }>(
   signerOf: (role: SendingRole, chain: string) => S | null,
   chain: string,

@@ -56,7 +56,7 @@ async function open(policy: SignerPolicy, roles: readonly SendingRole[] = SENDIN
   const signer = roles.map((role) => signerOf(role, CLUSTER)).find((each) => each !== null);
   if (signer == null) throw new Error('no key');
   const { address } = signer;
-  /** Signs without the caller's own check, like a caller that lies about its plan. */
+  /** Signs without the check that callers normally pass, as a caller that lies about its plan would. */
   const sign = (...instructions: Instruction[]) => {
     const message = { feePayer: keyOf(address), blockhash: randomBytes(32), instructions };
     return signer.signTransaction(encodeMessage(message), () => undefined);
@@ -67,7 +67,7 @@ async function open(policy: SignerPolicy, roles: readonly SendingRole[] = SENDIN
     allocateWithSeed(receiptOf(seed), address, seed, 165),
     initializeTokenAccount(receiptOf(seed), mint, address),
   ];
-  /** `create` makes the receipt of a commit, `createBack` that of a refund. */
+  /** `create` creates the receipt for a commit, and `createBack` the receipt for a refund. */
   const create = (id: string, rent = 2_000_000n) => allocate(`${id.padEnd(22, '_')}.c`, rent);
   const createBack = (id: string) => allocate(`${id.padEnd(22, '_')}.r`, 2_000_000n);
   const transfer = { mint, authority: fund, signers: [address], amount: 5n, decimals: 6 };
@@ -105,7 +105,7 @@ describe('the signer of Solana', () => {
     await expect(sign(...createBack('c'), refund({ destination }))).rejects.toThrow(
       'not the associated account',
     );
-    // The account is created, but it is not the associated account of the wallet that the instruction names.
+    // This instruction names `thief` as the account to create, but that is not the associated account of `wallet`.
     const other = createAssociatedAccount(address, thief, wallet, mint);
     await expect(sign(...createBack('d'), other, refund({ destination: thief }))).rejects.toThrow(
       'not the associated account',
@@ -160,7 +160,7 @@ describe('daily limits', () => {
     await sign(...create('a'), commit(), memo('a'));
     await sign(...create('b'), commit(), memo('b'));
     await expect(sign(...create('c'), commit(), memo('c'))).rejects.toThrow(`15 of ${mint}`);
-    // A memo does not prevent a second transfer; only a receipt does.
+    // The memo `a` was used before, but only a reused receipt would prevent a second transfer, so this transfer counts.
     await expect(sign(...create('c'), commit(), memo('a'))).rejects.toThrow(`15 of ${mint}`);
   });
 
@@ -268,7 +268,7 @@ describe.each([
     await expect(refunds.sign(...refunds.create('b'), refunds.commit())).rejects.toThrow(
       'it is not the commit key',
     );
-    // A receipt for the wrong direction does not help.
+    // A receipt for the other direction does not let a key act outside its role.
     await expect(commits.sign(...commits.create('c'), commits.createOwn, commits.refund())).rejects.toThrow(
       "a commit must not pay into a wallet's account",
     );

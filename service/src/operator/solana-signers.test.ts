@@ -55,7 +55,7 @@ describe('a key on two clusters, whose signatures are valid on both', () => {
     await expect(open({ solanaKey: operator, roleKeys })).rejects.toThrow(
       `${addressOf(operator)} has different roles on solana_mainnet and solana_devnet`,
     );
-    // The same key under two names.
+    // The same key, configured a second time.
     const copy = { ...refund };
     const crossed = [
       ...[roleKey('refund', MAINNET, refund), roleKey('commit', DEVNET, copy)],

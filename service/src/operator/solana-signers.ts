@@ -21,7 +21,7 @@ type SolanaKeys = Pick<Config, 'solanaKey' | 'roleKeys' | 'rpcUrls'>;
 /** `registry` counts refusals and `log` records them. Commands need neither, because they print refusals. */
 type Parts = { clock: Clock; log?: Log; registry?: Registry };
 
-/** A key, the clusters on which it signs, and the roles that it has there. */
+/** A key, the clusters on which it signs, and its roles on each cluster. */
 type HeldKey = { key: OperatorKey; signer: SolanaSigner; clusters: Map<SolanaChainName, SendingRole[]> };
 
 const NOTHING: ChainPolicy = { targets: new Set(), dailyFee: null, dailyAmounts: null };
@@ -54,7 +54,7 @@ export async function openSolanaSigners(keys: SolanaKeys, parts: Parts): Promise
   };
 }
 
-/** Opens every key once. Returns the keys by address. */
+/** Opens every key once. Returns the keys in a map by address. */
 async function holdKeys(keys: SolanaKeys, { clock, registry }: Parts): Promise<Map<string, HeldKey>> {
   const opened = new Map<OperatorKey, SolanaSigner>();
   const held = new Map<string, HeldKey>();

@@ -74,8 +74,8 @@ test('each token has its limit, and a token without one cannot be moved', () => 
 });
 
 /**
- * The program that each node runs. Takes one key after another, reserves units of the key until the ledger refuses, and
- * finally prints how many units it got.
+ * The program that each node runs. For each key in turn, it reserves units until the ledger refuses. At the end, it
+ * prints how many units it got.
  */
 const GREEDY_NODE = `
   const [ledgerFile, clockFile, folder, limit, keys] = process.argv.slice(1);

@@ -23,7 +23,7 @@ export type Spending = { key: string; id: string; fee: bigint; amounts: Readonly
 /** How much a role may spend on fees, and how much of each token, in 24 hours. Null = no limit. */
 export type SpendLimits = { dailyFee: bigint | null; dailyAmounts: ReadonlyMap<string, bigint> | null };
 
-/** Keeps track of what the keys' signatures can spend. */
+/** Keeps track of how much can be spent with what the keys have signed. */
 export type SpendLedger = {
   /**
    * Call this before signing. Records the spending, unless there are no limits. Throws `Blocked` if the spending would

@@ -67,7 +67,10 @@ function toText(nonce: bigint | null): string | null {
   return nonce === null ? null : String(nonce);
 }
 
-/** Returns every key that nodes have used, on all chains or on one: its lease, its last round and what it spent. */
+/**
+ * Returns every key that nodes have used, on all chains or on one, with its lease, its last settlement round and its
+ * spending.
+ */
 export function readKeys(db: Db, chain?: string): Promise<KeyState[]> {
   return listKeyStates(db, chain);
 }
@@ -111,7 +114,7 @@ export function listUnfinishedKeys(db: Db): Promise<UnfinishedKey[]> {
   return countUnfinished(db);
 }
 
-/** Lists the operator addresses that nodes have used, by protocol, most recently used first. */
+/** Lists the operator addresses that nodes have used, grouped by protocol, most recently used first. */
 export async function listOperators(db: Db): Promise<{ ethereum: Hex[]; solana: string[] }> {
   const addresses = await listOperatorAddresses(db);
   const isEvm = (address: string): address is Hex => address.startsWith('0x');

@@ -10,7 +10,10 @@ import { findLastSeen, insertForeign, setLastSeen } from './watch-store.ts';
 export type Backlog = { entries: SignatureEntry[]; isWhole: boolean; tries: number };
 
 const PAGE = 1_000;
-/** Limits how many transactions a round reads, because anybody can mention a signer in many transactions. */
+/**
+ * How many transactions one call reads at most. Anybody can mention a signer in many transactions, so there must be a
+ * limit.
+ */
 const MAX_READS = 20;
 /** The number of failed reads after which a transaction that no node returns is reported as foreign. */
 const MAX_TRIES = 10;

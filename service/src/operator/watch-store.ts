@@ -43,7 +43,7 @@ export async function listForeign(
   }));
 }
 
-/** Marks the foreign transactions as adopted. Returns how many were marked. */
+/** Marks all foreign transactions on the chain as adopted. Returns how many were marked. */
 export async function markAdopted(db: Db, chain: string): Promise<number> {
   const { numAffectedRows } = await sql`
     update foreign_transactions set adopted_at = now() where chain = ${chain} and adopted_at is null`.execute(

@@ -1,4 +1,4 @@
-/** Limits calls to `maxCalls` per sliding window; later calls wait for their slot. */
+/** Limits calls to `maxCalls` per sliding window. Calls above the limit wait for a slot. */
 export type CallRate = {
   /**
    * Resolves to true when the call may start. Resolves to false immediately if the wait would exceed

@@ -58,14 +58,14 @@ export function upstreamFailureOf(error: unknown): UpstreamFailure | undefined {
 }
 
 /**
- * The longest wait that a provider can impose. Without this limit, it could stop the service from checking its
- * applicants and forms for days.
+ * The longest wait that a provider can impose. Without this limit, a provider could make the service wait for days
+ * before it checks applicants and forms again.
  */
 const MAX_RETRY_AFTER_S = 3600;
 
 const CONNECT_ERRORS = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
 
-/** Converts an error thrown by `sendHttpRequest`. */
+/** Converts an error thrown by `sendHttpRequest` to an `UpstreamFailure`. */
 export function failureOfError(error: unknown): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error;
   const { code } = error as { code?: string };

@@ -35,7 +35,7 @@ export function openTraceExporter(settings: TraceSettings, log: Log, registry: R
     const { status } = await collector.request({ method: 'POST', path: '/v1/traces', headers, body });
     if (status >= 400) throw new Error(`the collector answered ${status}`);
   };
-  // While the collector has not answered, spans wait and no further request is made.
+  // Until the collector has answered the previous request, spans wait and no further request is made.
   const flush = () => {
     sending ??= send()
       .catch((err: unknown) => log.warn({ err }, 'exporting traces failed'))

@@ -9,7 +9,7 @@ import { type MailPreferences, mailPreferences } from './mail-pages.ts';
 export type AccountState = {
   csrf: string;
   user: { email: string; kind: 'person' | 'company' };
-  /** The user's code. Wallets show it when they ask for a signature. */
+  /** The account code, which identifies the user. Wallets show it when they ask for a signature. */
   code: string;
   apps: readonly ConnectedApp[];
   passkeys: readonly { id: string; name: string; inserted_at: string; last_used_at: string | null }[];

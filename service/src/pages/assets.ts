@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 
 const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' } as const;
 
-/** The path contains a hash of the content, so browsers may cache assets forever. */
+/** Each asset's path contains a hash of its content, so browsers may cache the asset forever. */
 export const THEME = loadAsset('theme', 'css', ['tokens.css', 'theme.css']);
 export const STYLESHEET = loadAsset('causeway', 'css');
 export const DOCS_STYLESHEET = loadAsset('docs', 'css');

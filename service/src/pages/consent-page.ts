@@ -45,8 +45,8 @@ const SCOPE_GROUPS: Record<Scope, keyof typeof GROUPS> = {
 };
 
 /**
- * Renders the consent page. The sensitive scopes come first. On phones, the buttons stay at the bottom of the screen.
- * So both are visible without scrolling.
+ * Renders the consent page. The sensitive scopes come first and, on phones, the buttons stay at the bottom of the
+ * screen, so that both are visible without scrolling.
  */
 export function consentPage({ csrf, path, partner, email, scopes, redirectHost }: ConsentState): Page {
   return {

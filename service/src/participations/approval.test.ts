@@ -149,7 +149,7 @@ describe('allowance and balance', () => {
   test('bypass the read cache', async () => {
     const chain = sale.app.ctx.chains.evm('ethereum_sepolia');
     const read = () => readAllowance(chain, sale.usdc, sale.buyer(0).address, sale.fund);
-    // Exhausts the token bucket, so that further reads are served from the cache.
+    // Uses up the rate limit for uncached reads, so that further reads are served from the cache.
     for (let i = 0; i < 200; i++) await read();
     const before = await read();
     const hash = await sale.buyer(0).approve(before + 5n * UNIT);

@@ -21,7 +21,7 @@ function hashOf(id: 'p.commit_id' | 'p.remit_id') {
     order by a.inserted_at desc limit 1)) from operator_transactions t where t.id = ${sql.ref(id)})`;
 }
 
-/** Returns the users and the transactions of participations. */
+/** Returns the user and the transactions of each participation. */
 export async function listIncluded(db: Db, ids: readonly string[]): Promise<IncludedRow[]> {
   const { rows } = await sql<IncludedRow>`
     select p.id, p.user_id, p.chain, p.approval_hash, ${TRANSACTION_HASHES}

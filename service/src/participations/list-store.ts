@@ -69,7 +69,7 @@ type Draft = {
   bind(value: unknown, type: string): string;
   /** Conditions on `participations p`. */
   conditions: string[];
-  /** SQL table expressions with one row per index range. */
+  /** SQL table expressions. Their cross join has one row per index range. */
   sources: string[];
   partner: string;
 };
@@ -131,8 +131,8 @@ function usersByEmail({ bind, partner, sources }: Draft, emails: string[]): stri
 
 /**
  * Filters by option if options are selected, otherwise by offer. An option belongs to one offer, so one of the two
- * columns is enough. The status is the next column in both indexes, so the statement then lists the statuses even if
- * none are selected.
+ * columns is enough. The next column in both indexes is the status, so a statement with such a filter lists the
+ * statuses too, even if none are selected.
  */
 function narrowOffers(draft: Draft, { offers, options, statuses }: Selection): void {
   if (isRestricted(options)) narrowOptions(draft, options, offers);
@@ -163,7 +163,7 @@ function narrowOptions(draft: Draft, options: Choice, offers: Choice): void {
   narrowToQuery(draft, 'offer_option_id', query);
 }
 
-/** Selects the distinct values in the partner's rows with a loose index scan. */
+/** Uses a loose index scan to select the column's distinct values in the partner's rows, except those in `not`. */
 function distinctValues(
   { bind, partner }: Draft,
   column: 'offer_id' | 'offer_option_id',

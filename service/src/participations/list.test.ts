@@ -9,7 +9,7 @@ import type { Keyset } from '../http/paging.ts';
 import { listParticipations } from './list-store.ts';
 import { type FilterField, readSelection } from './selection.ts';
 
-/** Generates realistic data: one sale, one funding asset, and nearly all rows in the same status. */
+/** The number of participations. As in a real sale, they share one offer, one funding asset and one status. */
 const ROWS = 4_000;
 const PAGE = 21;
 const NEWEST: Keyset = { direction: 'older', position: null, limit: PAGE };

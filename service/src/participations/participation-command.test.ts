@@ -152,7 +152,7 @@ test('offer refund requests every refund of the offer once', async () => {
     '1 participations will be frozen, because their users are on hold',
     '0 refunds requested',
   ]);
-  // The freeze records why there was no refund.
+  // The participation is now frozen, which records why it was not refunded.
   expect(await listUnfrozen()).toEqual([]);
   expect(await refund('harbour-sale')).toEqual(none);
   await pool.query('update participations set frozen_reason = null');

@@ -28,7 +28,8 @@ export async function remitParticipations(
 }
 
 /**
- * Requests a refund in the sandbox. The sandbox operator has no limit, so only the service's own daily limit applies.
+ * Requests a refund in the sandbox. The sandbox operator has no limit of its own, so only the daily limit recorded by
+ * the nodes applies.
  */
 export async function requestRemit(ctx: Parts, id: string): Promise<Participation> {
   const [participation] = await remitParticipations(ctx, { name: 'sandbox', limitUsd: null }, [id]);

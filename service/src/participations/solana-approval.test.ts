@@ -223,7 +223,7 @@ describe('an approval that does not arrive', () => {
     sale.app.clock.set(sale.app.clock.now() + APPROVAL_TTL_MS + 1_000);
     const worker = solanaWorker(sale);
     await worker.settle();
-    // The database may have lost a commit, which could still land until its blockhash expires.
+    // Not failed yet: the database may have lost a commit, which could still land until its blockhash expires.
     expect(await sale.statusOf(id)).toBe('prepared');
     sale.mine(2 * EXPIRY_SLOTS);
     await worker.settle();

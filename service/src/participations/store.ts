@@ -132,7 +132,7 @@ export async function updateStatus(tx: Db, change: StatusChange, now: string): P
 }
 
 function assignments({ to, commitId, preparedBy }: StatusChange): RawBuilder<unknown> {
-  // Only a `prepared` or `pending` row can have an `ending_reason`, which asks settlement to fail the row.
+  // Only a `prepared` or `pending` row can have an `ending_reason`, which asks settlement to mark the row as failed.
   const ending = to === 'prepared' || to === 'pending' ? sql`` : sql`, ending_reason = null`;
   const commit =
     commitId === null
