@@ -11,7 +11,7 @@ export function registerScraped<Label extends string>(
   new Gauge({
     ...{ name, help, labelNames: labels, registers: [registry] },
     async collect() {
-      // If the values cannot be read, reports none, because stale values would mislead.
+      // If the values cannot be read, reports no samples, because stale ones would mislead.
       const samples: Sample[] = await read().catch(() => []);
       this.reset();
       for (const each of samples) this.set(each.labels as Record<Label, string>, each.value);

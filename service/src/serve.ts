@@ -65,7 +65,7 @@ export const SERVE_HELP: CommandHelp = {
 
 const STOP_TIMEOUT_MS = 9_000;
 
-/** Runs until SIGTERM or SIGINT. Then stops everything that it has started, in reverse order. */
+/** Runs the service until SIGTERM or SIGINT. Then stops everything that it has started, in reverse order. */
 export async function serve(config: Config): Promise<void> {
   const isSandbox = config.profile === 'sandbox';
   const log = createLog({ level: config.logLevel, pretty: isSandbox });
@@ -88,7 +88,7 @@ export async function serve(config: Config): Promise<void> {
   }
   try {
     const ready = await start(config, print, log, started);
-    // V8's default. `bin/causeway.mjs` sets 1 for the start.
+    // Restores V8's default. `bin/causeway.mjs` sets the factor to 1 during startup.
     setFlagsFromString('--semi-space-growth-factor=2');
     print(ready);
   } catch (error) {
@@ -213,7 +213,8 @@ async function openDatabase(
 ): Promise<string> {
   const url = config.databaseUrl ?? (await startDatabase(config, print, started));
   const listenUrl = config.databaseListenUrl ?? url;
-  // `assertSessions` checks whether a pooler breaks our sessions. The embedded server has no pooler.
+  // Skips `assertSessions` for the embedded server. The check looks for a connection pooler that breaks our sessions,
+  // and the embedded server has none.
   const isEmbedded = config.databaseUrl === null && config.databaseListenUrl === null;
   if (!isEmbedded) await assertSessions(url, listenUrl);
   await prepareDatabase(listenUrl, config, print);
@@ -231,7 +232,9 @@ async function startDatabase(
   return database.url;
 }
 
-/** Applies migrations. Throws `ConfigError` if the database belongs to the other profile. */
+/**
+ * Applies migrations. Throws `ConfigError` if the database belongs to the other profile (`sandbox` or `production`).
+ */
 async function prepareDatabase(
   databaseUrl: string,
   { profile }: Config,

@@ -4,8 +4,8 @@ import { endParticipations } from './end.ts';
 import { hasUnsettled, listOfWallet } from './store.ts';
 
 /**
- * Returns whether any of these users has a `pending` or `submitted` participation with this partner that pays from this
- * wallet.
+ * Returns whether any of these users has a `pending` or `submitted` participation that pays from this wallet and
+ * belongs to this partner.
  */
 export async function hasOpenParticipation(
   tx: Db,
@@ -17,9 +17,9 @@ export async function hasOpenParticipation(
 }
 
 /**
- * Fails these users' `prepared` participations that pay from this wallet, because another user has proven ownership of
- * it. A failed participation releases its approval, so that the wallet's new owner can use it. On Solana, settlement
- * fails the participations later, once no commit for them can succeed.
+ * Sets these users' `prepared` participations that pay from this wallet to `failed`, because another user has proven
+ * ownership of it. A failed participation releases its approval, so that the wallet's new owner can use that approval.
+ * On Solana, settlement changes the status later, once no commit for these participations can succeed.
  */
 export async function failPreparedOf(
   ctx: Pick<Context, 'clock' | 'random'>,

@@ -51,7 +51,7 @@ export async function createPartner(ctx: Parts, input: NewPartner): Promise<Cred
   return { partner_id: partner.id, client_id: client.client_id, client_secret: secret };
 }
 
-/** Replaces the secret. The previous secret stays valid for `graceSeconds`; older secrets stop working. */
+/** Replaces the secret. The previous secret stays valid for `graceSeconds`; older secrets stop working immediately. */
 export async function rotateSecret(ctx: Parts, clientId: string, graceSeconds: number): Promise<string> {
   const secret = newClientSecret(ctx);
   await store.replaceSecret(ctx.db, clientId, hashSecret(secret), graceSeconds);
@@ -95,8 +95,8 @@ function checkScopes(scopes: readonly string[]): void {
 }
 
 /**
- * Makes every node reject the partner's tokens, even after the partner is enabled again. Users' consents and the
- * partner's data are kept.
+ * Disables the partner: every node rejects its tokens. Existing tokens stay invalid even after the partner is enabled
+ * again. Users' consents and the partner's data are kept.
  */
 export async function disablePartner(ctx: Parts, clientId: string): Promise<void> {
   await store.updatePartner(ctx.db, clientId, { isDisabled: true });
@@ -135,8 +135,8 @@ function checkRedirect(uri: string): string {
 }
 
 /**
- * Returns whether the URI has the private-use scheme of a mobile app, in reverse domain notation (RFC 8252, section
- * 7.1).
+ * Returns whether the URI uses a mobile app's private-use scheme in reverse domain notation, such as `com.example.app:`
+ * (RFC 8252, section 7.1).
  */
 function isAppUri(text: string): boolean {
   return /^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+:[^#*\s\\]+$/.test(text) && URL.canParse(text);

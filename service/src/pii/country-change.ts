@@ -20,8 +20,8 @@ export type Move = { from: FormerPlace; to: { country: string | null; region: st
 type Parts = Pick<Context, 'db' | 'clock' | 'sealing'>;
 
 /**
- * Returns the change of residence between two versions of the data. Returns null if the old country is unknown, or if
- * country and region are the same apart from spelling.
+ * Returns the change of residence between two versions of a user's personal data. Returns null if the old country is
+ * unknown, or if country and region are the same apart from spelling.
  */
 export function findMove(before: PersonalData, after: PersonalData, at: string): Move | null {
   if (before.country === null) return null;

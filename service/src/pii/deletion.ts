@@ -7,7 +7,7 @@ import { type ErasureBlock, findBlock, tryErasure } from './erasure.ts';
 
 /**
  * Returns why the user's account cannot be deleted now, or null if no reason is found. This is only a preview:
- * `deleteAccount` makes more checks, under a lock.
+ * `deleteAccount` checks more conditions, under a lock.
  */
 export function findDeletionBlock(ctx: Context, userId: string): Promise<ErasureBlock | null> {
   return findBlock(ctx, ctx.db, userId);

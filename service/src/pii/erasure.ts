@@ -109,7 +109,7 @@ export async function tryErasure(
   });
 }
 
-/** Returns why money may still move for the user, or null if no money can move. */
+/** Returns why the user's money may still move, or null if it cannot. */
 export async function findBlock(
   { clock }: Pick<Parts, 'clock'>,
   db: Db,

@@ -27,7 +27,7 @@ export function foldText(text: string): string {
     .trim();
 }
 
-/** Folds text to its letters and digits, for comparison. */
+/** Like `foldText`, but also removes the spaces. Used to compare texts. */
 export function foldKey(text: string): string {
   return foldText(text).replaceAll(' ', '');
 }

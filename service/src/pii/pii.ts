@@ -46,7 +46,7 @@ export async function readPii(ctx: Context, caller: UserCaller): Promise<UserPii
     action: 'read' as const,
     fields: SHOWN_FIELDS,
   };
-  // Runs in a transaction, because only transactions carry the request id for the audit log.
+  // Uses a transaction, because the audit log gets the request id only inside one.
   const found = await ctx.db.transaction().execute((tx) => readSealedPii(tx, entry));
   if (found === undefined) throw new ApiError('not_found');
   const data = found.sealed === null ? NO_DATA : openPii(ctx.sealing, caller.userId, found.sealed);
@@ -70,8 +70,8 @@ export async function readOwnData(ctx: Context, userId: string): Promise<Persona
 }
 
 /**
- * Hashes that identify a person: `current` in the new data, and `former` in the previously stored data. Approvals from
- * version 0.1 do not record a person and count as approvals of `former`.
+ * Hashes that identify a person: `current` is from the new data, and `former` from the previously stored data.
+ * Approvals from version 0.1 do not record a person and count as approvals of `former`.
  */
 export type Persons = { current: string; former: string };
 

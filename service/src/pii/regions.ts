@@ -19,12 +19,12 @@ readRegions();
 type Index = { exact: ReadonlyMap<string, string>; stripped: ReadonlyMap<string, string | null> };
 const INDEXES = new Map<string, Index>();
 
-/** Caches the results of searches, because offers and addresses mostly name the same few regions. */
+/** Caches search results, because most offers and addresses mention the same few regions. */
 const FOUND = new Map<string, string | null>();
 const MAX_FOUND = 10_000;
 const MAX_CACHED_LENGTH = 100;
 
-/** Words that name a kind of region, in the languages that addresses use. */
+/** Words for kinds of regions, and the small words around them (`of`, `de`), in the languages that addresses use. */
 const KINDS = new Set(
   `state province region oblast oblasti obl kray krai republic respublika autonomous avtonomna avtonomnaya city misto gorod
   municipality prefecture canton kanton territory emirate governorate county department departamento provincia estado
@@ -34,7 +34,7 @@ const KINDS = new Set(
 
 /**
  * Finds the ISO 3166-2 code of a region by code, name or common spelling (`N.Y.`, `State of New York`, `Brooklyn, NY`).
- * Returns null if the text names no region of the country, or more than one.
+ * Returns null if the text matches no region of the country, or more than one.
  */
 export function findRegion(country: string, text: string): string | null {
   const key = `${country} ${text}`;

@@ -131,7 +131,7 @@ export async function restrictPii(db: Db, userId: string, until: string): Promis
   return rows.length > 0;
 }
 
-/** Deletes restricted data whose retention ended before `now` and returns the ids of its users. */
+/** Deletes restricted data whose retention ended before `now`. Returns the ids of the users whose data was deleted. */
 export async function deletePiiPastRetention(db: Db, now: string): Promise<string[]> {
   const { rows } = await sql<{ user_id: string }>`
     delete from pii where restricted_until < ${now} returning user_id`.execute(db);

@@ -4,7 +4,7 @@ import { foldKey, foldText } from './fold.ts';
 /** The United States with its territories, as tax rules and Regulation S define it. */
 export const UNITED_STATES: ReadonlySet<string> = new Set(['US', 'PR', 'GU', 'VI', 'AS', 'MP', 'UM']);
 
-/** Spellings that name the United States or a territory, including as part of a longer text (`New York, USA`). */
+/** Names of the United States and its territories that also count inside a longer text (`New York, USA`). */
 const PHRASES = [
   'United States',
   'USA',
@@ -31,7 +31,7 @@ const PHRASES = [
   'Сполучені Штати',
 ].map(foldText);
 
-/** Spellings that must match the whole text. As part of a longer text, they can name another country. */
+/** Names that must match the whole text, because inside a longer text they can mean another country. */
 const WHOLE_NAMES: ReadonlySet<string> = new Set(
   [
     ...listNames(UNITED_STATES),

@@ -31,7 +31,7 @@ export async function saveReportedStatuses(tx: Db, rows: readonly ReportedStatus
     .execute();
 }
 
-/** Returns users whose check is due, longest waiting first. */
+/** Returns the users whose status check is due, longest overdue first. */
 export async function listDueChecks(db: Db, now: string, limit: number): Promise<string[]> {
   const { rows } = await sql<{ user_id: string }>`select user_id from status_checks
     where due_at <= ${now}::timestamptz order by due_at limit ${limit}`.execute(db);

@@ -37,7 +37,7 @@ async function checkUser(ctx: Context, userId: string): Promise<boolean> {
   for (const partnerId of await listEventReaders(ctx.db, userId, STATUS_CHANGED))
     await ctx.offers.of(partnerId);
   return ctx.db.transaction().execute(async (tx) => {
-    // Takes the locks in the same order as `reportStatuses` and the trigger.
+    // Takes the locks in the same order as `reportStatuses` and the trigger that schedules checks.
     await runStep(tx, reportsLock(tx, userId));
     if (!(await lockDueCheck(tx, userId, toTimestamp(ctx.clock.micros())))) return true;
     const report = await reportUser(ctx, tx, userId);

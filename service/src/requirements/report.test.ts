@@ -55,7 +55,7 @@ async function newEvents(): Promise<Shown[]> {
   return data.filter(({ user_id }: Shown) => user_id === user.userId);
 }
 
-/** Returns the status changes that a step causes, without waiting for the worker. */
+/** Runs a step and returns the status changes that it causes, without waiting for the worker. */
 async function changesBy(step: () => Promise<unknown>): Promise<string[]> {
   await step();
   const events = await newEvents();

@@ -14,7 +14,8 @@ export type FactsRow = {
   version: number | null;
   is_stale: boolean | null;
   /**
-   * The entries here and in the fields below are arrays. In objects, the member names would make up most of the bytes.
+   * The entries here and in the fields below are arrays, to save space: in objects, member names would make up most of
+   * the bytes.
    */
   reviews:
     | [Level, ReviewStatus, 'GREEN' | 'RED' | null, 'RETRY' | 'FINAL' | null, number | null, string | null][]
@@ -142,7 +143,7 @@ export async function listNextFacts(
   return rows;
 }
 
-/** Reads rows that begin with a user's id, and groups the remaining columns by user. */
+/** Runs a query whose first column is the user's id, and groups the remaining columns by user. */
 async function readGroups<K extends 'reviews' | 'documents' | 'wallets' | 'acknowledgements'>(
   pool: pg.Pool,
   text: string,

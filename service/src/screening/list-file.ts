@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { decodeBase58 } from '../chain/address.ts';
 
-/** A new list is refused if more than one in five of the previous entries are missing. */
+/** A new list is refused if more than one in five of the previous entries are missing from it. */
 const MAX_LOSS_DIVISOR = 5;
 
 export type AddressList = ReadonlySet<string>;

@@ -103,7 +103,7 @@ describe('the sanctions list', () => {
     const { list } = await open({ pollIntervalMs: 20 });
     let changes = 0;
     list.onChange(() => void changes++);
-    // Editors and downloads replace the file instead of changing it.
+    // Replaces the file instead of changing it, as editors and downloads do.
     writeFileSync(`${file}.new`, [...many, bad.address].join('\n'));
     renameSync(`${file}.new`, file);
     await expect.poll(() => list.has(bad.address)).toBe(true);

@@ -6,9 +6,9 @@ import type { WorkerParts } from './worker.ts';
 const ALERT_SECONDS = 30;
 
 /**
- * Checks whether the service may act on a verdict about these rows. If a row exceeds the configured amount, two
- * independent providers must give the same verdict. Until they do, raises an alert and returns false, and the rows
- * wait. `views` has one view of the chain per provider.
+ * Returns whether the service may act on `verdict`, one provider's finding about these rows. If a row's amount exceeds
+ * the configured limit, two independent providers must give the same verdict. Until they do, raises an alert and
+ * returns false, so that the rows wait. `views` has one view of the chain per provider.
  */
 export async function mayEnd<View>(
   { ctx, alerts }: Pick<WorkerParts, 'ctx' | 'alerts'>,

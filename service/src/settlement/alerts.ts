@@ -5,11 +5,11 @@ import type { BlockedReason } from '../operator/blocked.ts';
 
 /** Reports why settlement with one key on one chain is blocked: as metrics and, once per change, in the log. */
 export type Alerts = {
-  /** Raises an alert for `seconds`. Without `seconds`, the alert stays raised until the end of the round. */
+  /** Raises an alert for `seconds`. Without `seconds`, the alert stays raised until the end of the settlement round. */
   raise(reason: BlockedReason, message: string, seconds?: number): void;
-  /** Publishes the alerts after a round. Calls `countUnsettled` only if an alert is raised. */
+  /** Publishes the alerts after a settlement round. Calls `countUnsettled` only if an alert is raised. */
   report(countUnsettled: () => Promise<number>): Promise<void>;
-  /** Drops all alerts. Used when another node settles with the key and reports them. */
+  /** Drops all alerts. Used when another node settles with the key and reports the key's alerts. */
   clear(): void;
 };
 
@@ -42,7 +42,7 @@ const REASONS: readonly BlockedReason[] = [
   'operator_key_missing',
 ];
 
-/** How many messages are logged when a reason is raised. Many participations can be blocked for the same reason. */
+/** Maximum number of messages kept per reason between two reports. One reason can block many participations. */
 const MAX_MESSAGES = 20;
 
 export function createAlertGauges(registry: Registry): AlertGauges {

@@ -25,7 +25,7 @@ describe('a fund with a large backlog does not delay other funds', () => {
     const fund = await sale.chain.create(otherSaleFund, [roles.operator.address]);
     const file = saleOfferFile(sale.chain.deployment, fund);
     const offer = await makeOffer(sale.app.ctx, { ...file, slug });
-    // Uses another token, because other tests expect that all USDC rows belong to one fund.
+    // Uses another token, because other tests expect all USDC rows to belong to one fund.
     const hash = await sale.buyer(5).approve(5n * UNIT, { spender: fund, token: sale.usdt });
     const { body } = await sale.person.call('POST', '/v1/participations', {
       ...sale.request(sale.buyer(5), 5n * UNIT, hash),

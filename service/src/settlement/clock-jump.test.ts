@@ -11,7 +11,8 @@ const useDatabaseClock = () => Object.assign(sale.app.clock, { lifetime: () => n
 
 test('a node whose clock jumps ahead or back ends no participation', async () => {
   useDatabaseClock();
-  // The node and the chain start at the database's time, so that the jump takes them past the deadline.
+  // Sets the clocks of the node and the chain to the database's time, so that the jump below takes them past the
+  // deadline.
   sale.app.clock.advance((Date.now() - sale.app.clock.now()) / 1000);
   const { settle } = saleWorker(sale);
   const unmined = sale.request(sale.buyer(0), 5n * UNIT, `0x${'ab'.repeat(32)}`);

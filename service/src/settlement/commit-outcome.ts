@@ -23,8 +23,8 @@ export async function settleCommit(parts: Parts, tx: Db, outcome: RowOutcome): P
 }
 
 /**
- * Fails rows that were not committed, even if their refund was requested. Does not change a row whose refund is in an
- * open transaction: the outcome of that transaction decides the row's status.
+ * Records that the rows were not committed, and sets them to `failed`, even if their refund was requested. A row whose
+ * refund is in an open transaction keeps its status until the outcome of that transaction decides it.
  */
 export async function failUncommitted(parts: Parts, tx: Db, ids: string[], reason: string): Promise<void> {
   await markCommitted(tx, ids, false);

@@ -34,8 +34,8 @@ export async function commitNext(worker: SettlementWorker): Promise<number> {
 }
 
 /**
- * Fails rows that have been pending for too long, because the user may no longer want them. Returns how many rows
- * failed. A row that may have been committed does not fail yet, but is no longer sent either.
+ * Sets rows that have been pending for too long to `failed`, because the user may no longer want them. Returns how many
+ * rows it changed. A row that may have been committed stays pending for now, but is no longer sent.
  */
 async function expirePending(worker: SettlementWorker, limits: ExpiryLimits): Promise<number> {
   const { ctx, driver } = worker;
@@ -45,8 +45,8 @@ async function expirePending(worker: SettlementWorker, limits: ExpiryLimits): Pr
 }
 
 /**
- * Fails the rows with an `ending_reason`, which an operator or another part of the service has set. Returns how many
- * rows failed. A row that may have been committed does not fail yet.
+ * Sets rows to `failed` if an operator or another part of the service has given them an `ending_reason`. Returns how
+ * many rows it changed. Leaves rows that may have been committed for a later call.
  */
 async function failEnding(worker: SettlementWorker): Promise<number> {
   const { ctx, driver } = worker;
@@ -59,8 +59,8 @@ async function failEnding(worker: SettlementWorker): Promise<number> {
 }
 
 /**
- * Returns the rows that can safely fail. Leaves out rows that were committed, or may still be committed, by a
- * transaction missing from this database, for example after a restore from a backup.
+ * Returns the rows that can safely be marked as failed. Leaves out rows that were committed, or may still be committed,
+ * by a transaction missing from this database, for example after a restore from a backup.
  */
 async function keepWithoutCommit<R extends SettlementRow>(worker: SettlementWorker, rows: R[]): Promise<R[]> {
   const failing = new Set<SettlementRow>();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { saleWorker, UNIT } from '../../test/support/sale.ts';
 import { firstAttempt, isKnownToNode, useComparedSale } from '../../test/support/settlement.ts';
 
-// A chain may confirm a block long after it was mined. Until then, hundreds of transactions wait.
+// Some chains confirm a block long after it was mined, so hundreds of mined transactions can await confirmation.
 const sale = useComparedSale();
 
 const CONFIRMATIONS = 4;

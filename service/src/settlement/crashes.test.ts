@@ -6,7 +6,7 @@ import type { Signer } from '../operator/signer.ts';
 
 const sale = useSale();
 
-/** The next node number. No process holds the advisory locks for these numbers, as if the processes had died. */
+/** The next node number to use. No process holds the advisory locks of these nodes, as if their processes had died. */
 let deadNode = 1_000;
 
 /** Creates a worker on a node whose process will die. The worker takes over the lease immediately. */

@@ -24,11 +24,11 @@ export type SettlementDriver = {
   maxUnmined: number;
   /** Maximum number of transactions that one step (`sendCommits` or `sendRefunds`) sends. */
   transactionsPerStep: number;
-  /** Returns a reader for approvals and funds. It may use any node. */
+  /** Returns a reader for approvals and funds. The reader may use any RPC node. */
   reader(): ApprovalReader;
   /** Returns one reader per independent provider. */
   readers(): ApprovalReader[];
-  /** Returns the id of the newest block that `follow` has seen, or null if it has seen none. */
+  /** Returns the id of the newest block that `follow` has seen, or null if it has seen none. Always null on Solana. */
   head(): string | null;
   /** Discards the cached state of the chain. Called when another node holds the lease. */
   reset(): void;
@@ -40,12 +40,12 @@ export type SettlementDriver = {
   revokeNext(): Promise<number>;
   /**
    * Returns the rows that are not committed on the chain. The other rows were committed by transactions that this
-   * database does not know. On Solana, these rows are completed. On EVM chains, their offers are paused.
+   * database does not know. On Solana, those rows become `completed`. On EVM chains, their offers are paused.
    */
   skipCommitted(rows: SettlementRow[]): Promise<SettlementRow[]>;
   /**
-   * Returns the rows that can safely fail: no transaction has committed them, and no transaction signed so far can
-   * still commit them. This includes signed transactions that a restored database no longer contains.
+   * Returns the rows that can safely be marked as failed: no transaction has committed them, and no transaction signed
+   * so far can still commit them. This also covers signed transactions that a restored database no longer contains.
    */
   keepExcluded(rows: SettlementRow[]): Promise<SettlementRow[]>;
   /** Commits rows that have passed all checks and belong to one fund. Returns how many rows changed. */

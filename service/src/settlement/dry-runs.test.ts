@@ -14,7 +14,7 @@ import { runSettlement } from './settlement-command.ts';
 
 const sale = useSale();
 let config: Config;
-/** The commands run on a machine without any private key. */
+/** Configures no private keys, because the commands must work on a machine without any. */
 beforeAll(async () => {
   const noKeys = { operatorKey: null, supplierKey: null, solanaKey: null, roleKeys: [], retiredKeys: [] };
   config = { ...(await commandConfig(sale)), ...noKeys };
@@ -141,7 +141,7 @@ test('offer refund and confirm name exactly the participations that the command 
     `${refundable.length} refunds totalling ${2 * refundable.length} USD would be requested`,
   );
 
-  // One of the requested refunds is done before the confirmation.
+  // One of the requested refunds is already submitted when the request is confirmed.
   await recordRefundLimit(ctx.db, 1);
   const refused = await requestRefunds(ctx, { name: 'another', limitUsd: 0 }, refundable).catch(
     (error) => error,

@@ -19,7 +19,10 @@ const GAS_PER_ROW = 200_000n;
 const BATCH_BASE_GAS = 500_000n;
 const REVERTING_ROW_DELAY_SECONDS = 60;
 
-/** Commits as many of the rows as one transaction can. Returns how many rows changed. */
+/**
+ * Commits as many of the rows as one transaction can. Returns how many rows it sent, or `rows.length` if it could send
+ * none.
+ */
 export async function sendCommit(worker: EvmParts, rows: readonly SettlementRow[]): Promise<number> {
   const { ctx, account, lease } = worker;
   const plan = await planCommit(worker, toEvmRows(rows));
@@ -57,7 +60,7 @@ async function planCommit(worker: EvmParts, rows: EvmRow[]): Promise<CommitPlan 
     reason: 'reverts',
     message: `a commit to ${first.fund} would revert: ${batch.failure}`,
   });
-  // Skips the fund for the rest of the round, because all of its rows may revert.
+  // Skips the fund for the rest of the round, because its other rows may revert too.
   worker.skippedFunds.commit.set(first.fund, 0);
   return null;
 }

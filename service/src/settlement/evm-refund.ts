@@ -10,7 +10,7 @@ import type { SettlementRow } from './store.ts';
 
 /**
  * Sends all refunds in one transaction. If this transaction would revert, sends only the first refund. If the first
- * refund would also revert on its own, only that refund fails.
+ * refund would also revert on its own, marks only that refund as failed, unless the fund has already paid it.
  */
 export async function sendBatchOrFirst(worker: EvmParts, listed: readonly SettlementRow[]): Promise<number> {
   const rows = await keepOnChain(worker, toEvmRows(listed));

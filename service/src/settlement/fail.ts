@@ -7,7 +7,7 @@ const UNEXCLUDED_ROW_DELAY_SECONDS = 5;
 
 /**
  * Returns the rows that can safely be marked as failed, and postpones the others. A row can safely fail if no
- * transaction has committed it or can still commit it. This includes transactions that this database lost in a
+ * transaction has committed it or can still commit it. This also covers transactions that this database lost in a
  * failover.
  */
 export async function keepFailing(worker: SettlementWorker, rows: SettlementRow[]): Promise<SettlementRow[]> {

@@ -24,7 +24,10 @@ export function keepUnrefunded(parts: Parts, rows: EvmRow[]): Promise<EvmRow[]> 
   return keepUnknown(parts, 'isRemitted', rows);
 }
 
-/** Takes rows that a mined transaction did not settle. Returns false if another transaction has settled one of them. */
+/**
+ * Returns whether the fund has settled none of these rows. Called for rows that a mined transaction did not settle:
+ * false means that another transaction has settled one of them.
+ */
 export async function areUnknownToFund(
   parts: Parts,
   kind: 'commit' | 'remit',

@@ -138,7 +138,7 @@ describe('prepared rows', () => {
     for (let i = 0; i < 2; i++) {
       const writes = [];
       for (let j = 0; j < 4; j++) writes.push(await writesOf(round));
-      // The row from the previous test is also prepared.
+      // There are 121 prepared rows: 120 of this test and one of the previous test.
       expect(writes).toEqual([50, 50, 21, 0]);
       await sale.mine(1);
     }

@@ -23,7 +23,7 @@ const write = (functionName: 'mint' | 'treat', args: readonly [Hex, bigint]) =>
   } as never);
 
 /**
- * Makes a token the offer's funding token. Writes directly to the database, because `offer apply` would refuse the
+ * Makes a token the offer's funding token. Writes directly to the database, because `offer apply` would reject the
  * token.
  */
 async function fundBy(address: Hex): Promise<void> {
@@ -41,7 +41,7 @@ async function participate(index: number, amount: bigint): Promise<string> {
   const buyer = sale.buyer(index);
   const hash = await buyer.approve(amount, { token });
   const request = sale.request(buyer, amount, hash);
-  // The nodes learn of the changed offer through a notification.
+  // Polls, because the node learns of the changed offer only through a notification.
   await expect
     .poll(async () => (await sale.person.call('POST', '/v1/participations', request)).body.status)
     .toBe('pending');

@@ -73,7 +73,7 @@ test('the last good round is the last completed one, and a blocked round does no
   const update = (change: string) => sale.app.ctx.pool.query(`update operator_keys set ${change}`);
   const old = Date.parse('2001-01-01T00:00:00Z') / 1000;
   await update("good_round_at = '2001-01-01T00:00:00Z'");
-  // The chain has more transactions from the key than the database has, so every round stops.
+  // The chain has more transactions from the key than the database knows, so every round is blocked.
   await update('next_nonce = next_nonce - 1');
   await saleWorker(sale).round();
   expect(await blockedCount(sale, 'foreign_nonce')).toBeGreaterThan(0);

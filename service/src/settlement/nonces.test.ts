@@ -18,7 +18,7 @@ import { adoptNonce } from './adopt.ts';
 const NEVER = 1e9;
 const sale = useComparedSale();
 beforeAll(async () => {
-  // Only a key that was used before has a stored next nonce.
+  // Uses the key once, because only a used key has a stored next nonce.
   await sale.participate(sale.buyer(0), UNIT);
   await saleWorker(sale).settle();
 });
@@ -34,7 +34,7 @@ describe('a nonce gap left by a reorganised foreign transaction', () => {
       .orderBy('nonce')
       .execute();
 
-  /** Creates a pending row, and leaves the nonce before the next nonce unused. */
+  /** Creates a pending row and a nonce gap: the nonce just before the next one stays unused. */
   async function makeGap(transactions: 'return' | 'drop'): Promise<string> {
     const { id } = await sale.participate(sale.buyer(4), 4n * UNIT);
     await sendForeignTransaction(sale);

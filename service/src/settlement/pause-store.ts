@@ -5,7 +5,7 @@ import type { SettlementPauses } from '../db/settlement-tables.ts';
 export type Pause = { subject: string; reason: SettlementPauses['reason']; message: string; since: string };
 
 /**
- * Pauses a subject: a chain, an offer or everything. If the subject is already paused, keeps the first reason and
+ * Pauses a subject: a chain, an offer or everything. If the subject is already paused, keeps the existing reason and
  * returns false.
  */
 export async function insertPause(

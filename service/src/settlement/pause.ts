@@ -52,7 +52,10 @@ export async function pauseOffers(
       log.error({ offer_id: subject }, `settlement of an offer paused: ${message}`);
 }
 
-/** Returns the key that a pause is stored under. Throws `not_found` for an unknown name. */
+/**
+ * Returns the subject that a pause is stored under: `*`, a chain or an offer's id. Throws `not_found` for an unknown
+ * name.
+ */
 export async function findSubject(db: Context['db'], chainOrSlug: string | null): Promise<string> {
   if (chainOrSlug === null) return EVERYTHING;
   if (chainOrSlug in CHAIN_FACTS) return chainOrSlug;

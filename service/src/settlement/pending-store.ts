@@ -21,8 +21,8 @@ const expiryOf = ({ clock, defaultHours }: ExpiryLimits, hours: RawBuilder<unkno
   sql`${lifetimeNow(clock)} - make_interval(hours => coalesce(${hours}, ${defaultHours}::int))`;
 
 /**
- * Returns due pending rows of one fund that have not expired, oldest first. Chooses the fund that has the oldest such
- * row, leaving out the funds in `skipped`.
+ * Returns the pending rows of one fund that are due and have not expired, oldest first. Chooses the fund that has the
+ * oldest such row, ignoring the funds in `skipped`.
  */
 export async function listPending(
   db: Db,

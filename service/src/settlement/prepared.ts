@@ -30,7 +30,7 @@ export async function checkPrepared(worker: SettlementWorker): Promise<{ waiting
   const { ctx, driver, prepared } = worker;
   const { chain } = driver.key;
   const head = driver.head();
-  // A new block may have changed the approval of any row.
+  // A new block may have changed any row's approval, so all rows become due.
   if (head !== prepared.head) Object.assign(prepared, { head, since: await readDatabaseTime(ctx.db) });
   // Checks rows again even without a new head, because the last check may have read a lagging node.
   const seconds =

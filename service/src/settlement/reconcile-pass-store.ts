@@ -14,7 +14,7 @@ export type LastPass = {
   /** The last compared block. */
   toBlock: bigint | null;
   finishedAt: string | null;
-  /** Older participations have been rechecked up to this position. */
+  /** The id of the last older participation that was rechecked. Null if the next pass starts with the first one. */
   cursor: string | null;
 };
 

@@ -26,7 +26,7 @@ type Look = {
   differences: StoredDifference[];
   /** The participations that were compared; null means all. */
   looked: string[] | null;
-  /** The position from which the next pass rechecks older participations. */
+  /** The id after which the next pass rechecks older participations. */
   cursor: string | null;
 };
 type Parts = Pick<Context, 'db' | 'log'>;
@@ -39,7 +39,7 @@ const RECHECK_DELAY_MS = 10_000;
  * this rechecks each participation about twice a day.
  */
 const LOOK_BACK_ROWS = 2_000;
-/** How far below the last compared block a pass starts. */
+/** How many blocks before the last compared block a pass starts. */
 const OVERLAP_BLOCKS = 256n;
 
 /**

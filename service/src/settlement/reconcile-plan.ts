@@ -45,7 +45,7 @@ export type ReconcilePlan = {
   funds: FundOffers[];
 };
 
-/** How many blocks before our last known transaction, or with `first` before our first, the comparison starts. */
+/** The comparison starts this many blocks before our last known transaction or, with `first`, before our first one. */
 const OVERLAP_BLOCKS = 256n;
 /** How many blocks are compared if the database has no mined transactions. */
 const DEFAULT_BLOCKS = 50_000n;

@@ -13,7 +13,7 @@ import { buildReport } from './reconcile-report.ts';
 /** Set `REPORT_ROWS=100000` for the full test. */
 const ROWS = Number(process.env.REPORT_ROWS ?? 400);
 const ROWS_PER_TRANSACTION = 36;
-/** How many blocks have events, and how many events a node returns at once. */
+/** `BLOCKS` is how many blocks have events. `MAX_LOGS` is how many events a node returns at once. */
 const BLOCKS = 20;
 const MAX_LOGS = Math.max(100, ROWS / 10);
 const FUND = `0x${'fd'.repeat(20)}` as const;

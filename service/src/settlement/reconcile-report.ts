@@ -60,7 +60,7 @@ export async function buildReport(
   });
 }
 
-/** Adds the verdict on each offer and on the whole report. */
+/** Adds whether the chain and the database agree, for each offer and for the whole report. */
 export function finishReport({
   slugs,
   ...report

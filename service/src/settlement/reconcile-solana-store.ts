@@ -65,7 +65,7 @@ export async function listSolanaRows(
 
 /**
  * Returns the ids of the rows that have changed since one hour before `since`, and of the next `limit` rows after
- * `cursor` in order of id. Also returns the new cursor. It is null after the last row, so that the next call starts
+ * `cursor` in order of id. Also returns the new cursor, which is null after the last row, so that the next call starts
  * again with the first row.
  */
 export async function chooseRows(

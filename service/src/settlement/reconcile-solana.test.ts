@@ -75,7 +75,8 @@ test('a report names a missing row, a missing transaction and a foreign transact
     "update participations set status = 'pending', committed = null, commit_id = null, commit_row = null where id = $1",
     [id],
   );
-  // The row no longer refers to its transaction, so the transaction has no row.
+  // The row no longer refers to its transaction, so there are two differences: the row, and a transaction without a
+  // row.
   expect((await added()).map((each) => each.participation_ids)).toEqual([[id], []]);
   expect((await added())[0]?.message).toContain('its receipt is on the chain');
   await pool.query('delete from participations where id = $1', [id]);
@@ -112,8 +113,7 @@ test('the pass compares what changed and looks back at all rows in turn, and kee
   await resumeSettlement(ctx, 'harbour-sale');
   const accepted = await differences();
   expect(accepted).toHaveLength(1);
-  // Every row is older than the last pass, and the cursor is at the last row, so the next pass looks at no
-  // row.
+  // Every row is older than the last pass, and the cursor is at the last row, so the next pass compares no rows.
   await pool.query("update participations set updated_at = now() - interval '1 day'");
   const { rows } = await pool.query('select id, status from participations order by id');
   const [known] = accepted[0].participation_ids;

@@ -222,8 +222,8 @@ async function isSigned(
 }
 
 /**
- * Returns whether the transaction that created the receipt made a different transfer than the row describes. Returns
- * false if no node has the transaction any more, because nodes delete old transactions.
+ * Returns whether the transaction that created the receipt made a transfer other than the one that the row describes.
+ * Returns false if no node has the transaction any more, because nodes delete old transactions.
  */
 async function isMovedOtherwise(
   chain: SolanaChain,

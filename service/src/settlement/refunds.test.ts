@@ -18,7 +18,7 @@ import { adoptNonce } from './adopt.ts';
 
 const sale = useSale();
 
-/** Mines `blocks` blocks and settles after each. */
+/** Mines `blocks` blocks, and settles before and after each of them. */
 async function settleOver(blocks: number): Promise<void> {
   const { settle } = saleWorker(sale, { timings: { resendSeconds: 0, nonceGraceMs: 0 } });
   for (let block = 0; block < blocks; block++) {

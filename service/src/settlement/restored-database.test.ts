@@ -36,7 +36,7 @@ test('a row does not fail if the database has lost the very first commit of the 
   await settle();
   expect(await sale.statusOf(id)).toBe('pending');
   expect(await blockedCount(sale, 'foreign_nonce')).toBeGreaterThan(0);
-  // Restores the state in which the database knows all transactions, for the next test.
+  // For the next test, restores the state in which the database knows all transactions.
   await sql`update participations set status = 'failed' where id = ${id}`.execute(db);
   const nonce = await operatorNonce(sale);
   await sql`update operator_keys set next_nonce = ${nonce}, epoch = epoch + 1, seen_nonce = null`.execute(db);
@@ -55,7 +55,7 @@ test('a prepared row whose commit the database has lost does not fail for want o
   for (let i = 0; i < 3; i++) await round();
   expect(await sale.statusOf(id)).toBe('prepared');
   expect(await blockedCount(sale, 'foreign_nonce')).toBeGreaterThan(0);
-  // Restores the state in which the database knows all transactions, for the next test.
+  // For the next test, restores the state in which the database knows all transactions.
   await setStatus('failed');
   await sql`update operator_keys set next_nonce = next_nonce + 1, epoch = epoch + 1, seen_nonce = null`.execute(
     db,

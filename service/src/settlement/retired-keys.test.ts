@@ -65,7 +65,7 @@ test('a start refuses while an unlisted replaced key has unfinished transactions
   await expect(startSettlement(rotated([]))).rejects.toThrow(
     /OPERATOR_RETIRED_KEYS: must list the replaced operator key 0x[0-9a-f]{40}, which has 1 unfinished transaction \(commit\) on ethereum_sepolia/,
   );
-  // A node without any EVM key settles nothing, and the key may be another node's current key.
+  // A node without any EVM key may start: it settles nothing, and the old key may be another node's current key.
   const keyless = { ...rotated([]), signerOf: () => null };
   await (await startSettlement(keyless)).stop();
   expect(sale.app.logged()).toContain('another node must finish the transactions of an operator key');
@@ -83,9 +83,9 @@ test('a start refuses while a chain without an RPC URL has open transactions of 
   await expect(startSettlement(removed)).rejects.toThrow(
     /RPC_URL_ETHEREUM_SEPOLIA: must stay set while 0x[0-9a-f]{40} has open transactions on ethereum_sepolia \(1\)/,
   );
-  // A node without the key settles nothing on the chain.
+  // A node without the key may start, because it settles nothing on the chain.
   await (await startSettlement({ ...removed, signerOf: () => null })).stop();
-  // Another node follows the transactions of the old key, but participations wait for the new key.
+  // If another node has the key, this node may start too, but it logs that participations wait.
   const remote = { role: 'commit', chain: 'ethereum_sepolia', key: null, address: oldKey.address } as const;
   const config = { ...ctx.config, roleKeys: [remote] };
   const message = 'participations wait on a chain without an RPC URL';

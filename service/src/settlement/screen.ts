@@ -54,8 +54,8 @@ export async function assertNotStopped(tx: Db, rows: readonly SettlementRow[]): 
 }
 
 /**
- * Runs `send` and returns its result. If `send` throws `EligibilityChanged`, nothing was sent. Then returns `count`,
- * and the next step checks the rows again.
+ * Runs `send` and returns its result. If `send` throws `EligibilityChanged`, nothing was sent. In that case, returns
+ * `count`, and the next step checks the rows again.
  */
 export async function unlessEligibilityChanged(count: number, send: () => Promise<number>): Promise<number> {
   try {

@@ -104,8 +104,8 @@ describe('a fee bump', () => {
   test('counts once if the original is mined instead of the empty transfer', async () => {
     const worker = bumping();
     const id = await stuckCommit(worker, 3);
-    // The hold makes the worker sign an empty transfer instead. The worker cannot reach the nodes, so they keep the
-    // original.
+    // The hold makes the worker sign an empty transfer to replace the commit. The worker cannot reach the nodes, so
+    // they still have the original commit.
     await holdUser(sale.app.ctx, USER, 'a reason');
     const { chain } = worker.worker.account;
     const requestAll: typeof chain.rpc.requestAll = async () => {

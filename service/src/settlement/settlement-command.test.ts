@@ -261,7 +261,7 @@ describe('operator reconcile', () => {
       expect(process.exitCode).toBe(1);
       await pool.query(`update ${table} set ${repair} ${where}`);
     }
-    // The row is missing, so its event matches nothing.
+    // Deletes the row, so that its event matches nothing.
     await pool.query('alter table participations disable trigger user');
     const { rows: kept } = await pool.query('select * from participations where id = $1', [id]);
     await pool.query('delete from participations where id = $1', [id]);
@@ -273,7 +273,7 @@ describe('operator reconcile', () => {
       `insert into participations (${columns.join()}) values (${places})`,
       Object.values(kept[0]),
     );
-    // The row no longer refers to its transaction.
+    // Removes the row's reference to its transaction.
     await pool.query(
       "update participations set status = 'pending', committed = null, commit_id = null, commit_row = null where id = $1",
       [id],

@@ -79,7 +79,8 @@ function createSolanaDriver(parts: SolanaParts, watch: WatchState): SettlementDr
       parts.expiries.clear();
     },
     follow: async (lease) => {
-      // Looks for foreign transactions first, because nothing may be signed for a participation that one of them names.
+      // Looks for foreign transactions first, because nothing may be signed for a participation that one of them
+      // mentions.
       if (account.signer !== null) await watchFunds(parts, watch);
       await keepKeyAlive(account, lease, heartbeat);
       return followReceipts(account, lease, parts.timings, handlers);

@@ -12,7 +12,9 @@ import type { WorkerParts } from './worker.ts';
 export type SolanaParts = WorkerParts & {
   account: SolanaAccount;
   timings: ReceiptTimings;
-  /** Returns whether a foreign transaction (one that this service did not send) names the participation in its memo. */
+  /**
+   * Returns whether a foreign transaction (one that this service did not send) mentions the participation in its memo.
+   */
   isForeign(id: string): boolean;
   /**
    * Maps a participation id to the block height after which every transaction signed for it so far has expired.

@@ -130,7 +130,7 @@ async function prepare(buyer: SolanaKey): Promise<string> {
 
 const participate = (buyer: SolanaKey) => sale.participate(buyer, 20n * UNIT);
 
-/** Refunds a row whose commit the database had lost. */
+/** Checks that a row whose commit the database had lost can be refunded. */
 async function expectRefundable(id: string): Promise<void> {
   await adoptForeignTransactions(sale.app.ctx.db, 'solana_devnet');
   await requestRemit(sale.app.ctx, id);

@@ -132,7 +132,7 @@ test('a row whose signed transactions have all expired goes to the new key, whic
   const before = sale.balanceOf(VAULT);
   const buyer = await sale.buyer('expired');
   const id = await sale.participate(buyer, 3n * UNIT);
-  // The allowance would cover a second commit, so it does not prevent one.
+  // Approves enough for a second commit, so that the allowance would not prevent one.
   sale.approve(buyer, 500n * UNIT);
   await signAndLose(id);
   await solanaWorker(sale, { signer: standby }).settle();
@@ -149,7 +149,7 @@ test('a row whose signed transactions have all expired goes to the new key, whic
 test('the new key pulls nothing that a receipt of the old key shows, although the database has lost its transaction', async () => {
   const buyer = await sale.buyer('forgotten');
   const id = await sale.participate(buyer, 4n * UNIT);
-  // The allowance would cover a second commit, so it does not prevent one.
+  // Approves enough for a second commit, so that the allowance would not prevent one.
   sale.approve(buyer, 500n * UNIT);
   const restore = await backUpRow(sale, id);
   for (let i = 0; i < 4; i++) {

@@ -131,8 +131,8 @@ async function readTokenAccounts(
 }
 
 /**
- * Returns why the wallet's associated account cannot receive the refund, or null if it can. It need not exist yet: the
- * refund creates it.
+ * Returns why the wallet's associated account cannot receive the refund, or null if it can. The account need not exist
+ * yet: the refund creates it.
  */
 function findRefundFault({ user, token }: SettlementRow, account: TokenAccount | null): string | null {
   if (account === null) return null;
@@ -157,8 +157,8 @@ function findVaultBlock(
 }
 
 /**
- * Sends one row and returns true. If a foreign transaction names the row, or its transaction would fail or must not be
- * signed, postpones the row and returns false. A later round then reads the accounts again.
+ * Sends one row and returns true. If a foreign transaction mentions the row, or its transaction would fail or must not
+ * be signed, postpones the row and returns false. A later round then reads the accounts again.
  */
 async function sendRow(
   parts: SolanaParts,

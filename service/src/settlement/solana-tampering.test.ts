@@ -98,7 +98,7 @@ describe('exactly the changed participation is named:', () => {
     for (const id of [committed, adopted]) {
       const [first, ...more] = await tamper(`update participations set ${change} where id = '${id}'`);
       expect([id, first?.rows]).toEqual([id, [id]]);
-      // The report also names a transaction that has lost its row.
+      // The report also lists a transaction that has lost its row.
       expect(rowsOf(more)).toEqual(change.startsWith('commit_id') ? [[]] : []);
     }
   });

@@ -9,7 +9,7 @@ import { compareVaults } from './solana-vaults.ts';
 export type WatchState = {
   checkedAt: number | null;
   vaultsComparedAt: number | null;
-  /** Ids of participations whose settlement waits, because a foreign transaction refers to them. */
+  /** Ids of participations that are not settled for now, because a foreign transaction mentions them. */
   foreignIds: ReadonlySet<string>;
   /** By signer. */
   backlogs: Map<string, Backlog>;

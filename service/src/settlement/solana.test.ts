@@ -129,7 +129,7 @@ describe('a commit', () => {
   test('is not repeated by a database that was restored from before it, nor by the standby key', async () => {
     const buyer = await sale.buyer('restored');
     const id = await sale.participate(buyer, 20n * UNIT);
-    // The allowance would cover a second commit, so it does not prevent one.
+    // Approves enough for a second commit, so that the allowance would not prevent one.
     sale.approve(buyer, 500n * UNIT);
     const restore = await backUpRow(sale, id);
     await complete();

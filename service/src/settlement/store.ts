@@ -119,9 +119,9 @@ export const IS_NOT_PAUSED = sql`not exists (
   select from settlement_pauses s where s.subject in ('*', p.chain, p.offer_id::text))`;
 
 /**
- * Locks the rows and returns whether any of them is frozen, paused or about to fail. Nobody can add a pause until the
- * database transaction ends. So once a pause is confirmed, no further chain transaction is stored for the paused chain
- * or offer.
+ * Locks the rows and returns whether any of them is frozen, paused or marked as ending. Nobody can add a pause until
+ * the database transaction ends. So once a pause is confirmed, no further chain transaction is stored for the paused
+ * chain or offer.
  */
 export async function lockStopped(tx: Db, ids: readonly string[]): Promise<boolean> {
   await sql`lock table settlement_pauses in share mode`.execute(tx);

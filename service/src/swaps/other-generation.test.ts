@@ -13,7 +13,8 @@ import { evmWallet, type Person, person } from '../../test/support/wallets.ts';
 import type { Offer } from '../offers/catalogue.ts';
 
 /**
- * A third-party fund swap: `status()` returns its values in a different order, and the issuer maintains the allow-list.
+ * The tests in this file use a third-party fund swap: its `status()` returns the values in a different order, and the
+ * issuer maintains the allow-list.
  */
 let chain: TestChain;
 let app: TestApp;

@@ -15,7 +15,7 @@ export type CachedVenue = Omit<Venue, 'quote' | 'decimals'> & {
 const TTL_MS = { price: 1_000, status: 1_000, session: 60_000, asset: 3_600_000 };
 const MAX_ENTRIES = 10_000;
 
-/** A read triggers a refresh if no more than this fraction of the TTL is left. */
+/** A read triggers a refresh if less than this fraction of the TTL is left. */
 const REFRESH_FRACTION = 0.25;
 
 /** `settled` is null while the request is in flight. */

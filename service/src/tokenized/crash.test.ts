@@ -10,7 +10,7 @@ import { MARKET_OPEN, startTokenizedWorld, type TokenizedWorld } from '../../tes
 import { evmWallet, person, proveWallets } from '../../test/support/wallets.ts';
 import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
 
-/** A proxy that runs a hook before or after each request that `matches` selects. */
+/** A proxy that calls `before` and `after` around each request that `matches` selects. */
 type Proxy = { url: string; server: Server; matches: Matches; before(): unknown; after(): unknown };
 type Matches = (path: string, body: string) => boolean;
 

@@ -39,7 +39,7 @@ const endProof = () =>
 const states = async () =>
   (await world.app.ctx.db.selectFrom('tokenized_orders').select('state').execute()).map(({ state }) => state);
 
-/** Changes the attestations that the venue returns while `work` runs. */
+/** While `work` runs, applies `change` to the attestations that the venue returns. */
 async function withAttestation<T>(change: { expiration: bigint }, work: () => Promise<T>): Promise<T> {
   const { venue } = world.app.ctx;
   const { attest } = venue;

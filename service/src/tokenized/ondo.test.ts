@@ -5,7 +5,7 @@ import { ApiError } from '../errors.ts';
 import { openOndo } from './ondo.ts';
 import { type Venue, VenueAccountError, VenueRefusal } from './provider.ts';
 
-/** A fake venue that returns the given answers in order and repeats the last one. */
+/** An answer of the fake venue, which returns `answers` in order and repeats the last one. */
 type Answer = { status: number; body: unknown };
 let answers: Answer[] = [];
 let requests: { method: string; url: string; key: string; body: string }[] = [];
@@ -39,7 +39,7 @@ const respond = (...given: (Answer | [number, unknown])[]) => {
 };
 const failure = (code: string) => ({ code, message: code, documentation: 'https://docs.test' });
 
-/** The vendor's sample with an unknown member. */
+/** The vendor's sample, plus an unknown member. */
 const soft = {
   chainId: '1',
   symbol: 'AAPLon',

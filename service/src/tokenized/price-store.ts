@@ -33,8 +33,8 @@ export async function hasPrice(db: Db, symbol: string, recordedAt: string): Prom
 export type PricePoint = { price: string; recorded_at: string };
 
 /**
- * Lists the last price in each interval of `stepSeconds`, oldest first. The list covers `seconds`, and ends at the
- * newest price that is not later than `now`.
+ * Lists the last price in each interval of `stepSeconds`, oldest first. The list covers a period of `seconds` that ends
+ * at the newest price not later than `now`.
  */
 export async function listPrices(
   db: Db,
