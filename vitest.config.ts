@@ -11,7 +11,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     // Test files that run in the same worker share the loaded modules, because loading the service takes two seconds.
-    // Therefore no module may have state, and a test file must close what it opens and restore what it replaces, even
+    // Therefore no module may keep state, and a test file must close what it opens and restore what it replaces, even
     // if a test fails.
     isolate: false,
     sequence: { sequencer: SlowestFirst },

@@ -30,8 +30,8 @@ export type Tracer = {
 };
 
 /**
- * The traced request that the current code runs for. It is in async local storage, because the code that calls other
- * systems does not receive the request.
+ * The traced request on whose behalf the current code runs. It is in async local storage, because the code that calls
+ * other systems does not receive the request.
  */
 const traced = new AsyncLocalStorage<{ measure: typeof measureCall }>();
 

@@ -62,7 +62,10 @@ const sessionsOf = async (userId: string) =>
       where user_id = ${userId}`.execute(site.ctx.db)
   ).rows;
 
-/** Ends all sessions of the user, as a password reset does, and commits once `act` waits for that transaction. */
+/**
+ * Ends all the user's sessions in a transaction, as a password reset does. Starts `act`, and commits once `act` waits
+ * for the transaction.
+ */
 async function whileSessionsEnd<T>(userId: string, act: () => Promise<T>): Promise<T> {
   const { ctx } = site;
   let acting: Promise<T> | undefined;
@@ -657,7 +660,10 @@ describe('two-step sign-in', () => {
 describe('acr_values', () => {
   const MFA = 'https://refeds.org/profile/mfa';
 
-  /** Opens an app's sign-in in a signed-in browser. Returns the page, or the claims of the ID token. */
+  /**
+   * Starts signing in to an app, in a browser that is already signed in. Returns the page, or the claims of the ID
+   * token.
+   */
   async function authorize(visitor: Visitor, parameters: Record<string, string>) {
     const { url, verifier } = site.authorizeUrl(parameters);
     const follow = async (path: string): Promise<{ page: string } | { callback: URL }> => {

@@ -31,7 +31,7 @@ const isStore = (path: string) => /(^|[/-])store\.ts$/.test(path);
 const isEntry = (path: string) => /(^|\/)(routes|plugin)\.ts$|-command\.ts$/.test(path);
 
 /**
- * Every import between two files of the service. Leaves out `context.ts`, which contains only types and may
+ * Every import between two files of the service. Leaves out imports of `context.ts`, which contains only types and may
  * be imported by every file.
  */
 const imports = service.flatMap(({ path, imports }) =>
@@ -60,7 +60,8 @@ describe('imports', () => {
   });
 
   test('run from routes to domain to store and provider', () => {
-    // A store may use pure functions of its feature, such as a filter parser.
+    // A store may import pure functions of its feature, such as a filter parser. A file that imports a store is not
+    // pure.
     const impure = new Set(imports.filter(({ target }) => isStore(target)).map(({ path }) => path));
     const level = (path: string) =>
       isEntry(path) ? 3 : isStore(path) || /(^|\/)(provider|schema)\.ts$/.test(path) ? 1 : 2;

@@ -9,7 +9,10 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** A kind is an action, or the common prefix of actions that end in a state, such as `participation.`. */
+/**
+ * Returns the kinds in a text. A kind is an action, or the common prefix of actions that end in a state, such as
+ * `participation.`.
+ */
 const kindsIn = (text: string) =>
   [...text.matchAll(/'([a-z_]+\.[A-Za-z_]*)'/g)].map(([, kind]) => String(kind));
 
@@ -41,7 +44,7 @@ test('every kind of audit entry is written by a real action of some test', async
   const expected = files
     .filter(({ path }) => isTest(path))
     .flatMap(({ text }) => [...text.matchAll(/expectAudited\([^;]*\);/g)].flatMap(([call]) => kindsIn(call)));
-  // Shows that the search found kinds in triggers, in database functions and in source files.
+  // Makes sure that the search found kinds in triggers, in database functions and in source files.
   expect([...declared]).toEqual(
     expect.arrayContaining(['user.held', 'partner.', 'participation.', 'eligibility.refused', 'command.run']),
   );

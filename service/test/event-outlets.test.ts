@@ -34,7 +34,7 @@ afterAll(async () => {
   await app.close();
 });
 
-/** Writes events about one subject per writer, with late commits, and rolls some transactions back. */
+/** Writes events about one subject per writer. Commits some transactions late, and rolls some back. */
 async function write(writer: number, count: number): Promise<number> {
   let committed = 0;
   for (let n = 0; n < count; n++) {
@@ -105,7 +105,8 @@ test(
       Array.from({ length: WRITERS }, (_, writer) => write(writer + 1, share)),
     );
     const committed = counts.reduce((sum, count) => sum + count, 0);
-    // The test server has autovacuum off, so nothing else replaces the query plans that were made for empty tables.
+    // The test server has autovacuum off, so nothing else would replace the query plans that were made for empty
+    // tables.
     await sql`analyze`.execute(app.ctx.db);
 
     const listed: { id: string; sequence: number; data: { id: string; n: number } }[] = [];
@@ -126,7 +127,7 @@ test(
     await expect
       .poll(() => receiver.received.length, { timeout: TIMEOUT_MS, interval: 50 })
       .toBeGreaterThanOrEqual(committed);
-    // The order is right per subject, and no event arrived twice.
+    // Checks that the order is right per subject, and that no event arrived twice.
     expect(receiver.received).toHaveLength(committed);
     for (let writer = 1; writer <= WRITERS; writer++) {
       const about = (event: { data: { id: string } }) => event.data.id === `offer ${writer}`;

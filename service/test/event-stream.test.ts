@@ -93,8 +93,8 @@ test.skipIf(!existsSync(PROXIES.nginx.command))(
       for (let n = 0; n < 5; n++) {
         sent.push(...(await append(1)));
         await placeEvents(app.ctx.db);
-        // Without the `X-Accel-Buffering` header, this would fail: with HTTP/1.0, its default, nginx holds back events
-        // this small until it has 4 KiB. With HTTP/1.1, it forwards every chunk of a chunked reply at once.
+        // Without the `X-Accel-Buffering` header, this would fail: nginx uses HTTP/1.0 by default, and then holds back
+        // events this small until it has 4 KiB. With HTTP/1.1, it forwards every chunk of a chunked reply at once.
         await until(() => ids).toEqual(sent);
       }
       stream.destroy();
@@ -183,8 +183,8 @@ test('reconnecting leaves no stream, timer or database connection behind', async
   await reconnectAll(50);
   const before = await measure();
   await reconnectAll(RECONNECTS);
-  // Opens the nine streams that are still allowed beside the idle one. They all succeed only if earlier streams no
-  // longer count.
+  // Opens the nine streams that are still allowed in addition to the idle one. They all succeed only if earlier streams
+  // no longer count.
   const openAll = async () => {
     const last = await Promise.all(Array.from({ length: 9 }, () => openStream(app.ctx.baseUrl)));
     for (const stream of last) stream.destroy();

@@ -21,8 +21,9 @@ import { type Answer, evmWallet, proveWallets, type TestWallet } from './support
 
 /**
  * Tests every gate of the API over HTTP, with every fact that eligibility depends on. `mustRefuse` repeats the rules of
- * `decide.test.ts` on purpose, so that the test fails if a gate forgets a check.
+ * `decide.test.ts` on purpose, so that the test fails if a gate skips a check.
  */
+
 let world: TokenizedWorld;
 let sale: Offer;
 let fund: Offer;
@@ -314,12 +315,14 @@ describe('a commit', () => {
 });
 
 /**
- * The user becomes ineligible while the request runs. Either the request is refused, or its reply has no
- * effect.
+ * The user becomes ineligible while the request runs. Either the request is refused, or its reply has no effect or
+ * causes an alert.
  */
 describe('a race', () => {
   const settle = () => saleWorker({ app: world.app }).settle();
-  /** Checks that whatever a gate issued before the user became ineligible has no effect afterwards. */
+  /**
+   * Checks that whatever a gate issued before the user became ineligible has no effect afterwards or causes an alert.
+   */
   const HARMLESS: Record<string, (answer: Answer, fault: string) => Promise<void>> = {
     'allow-wallet': async ({ body }) => {
       await checkAllowed(world.app.ctx);
@@ -341,7 +344,7 @@ describe('a race', () => {
       expect(row.status === 'failed' || row.frozen_reason !== null).toBe(true);
     },
     order: async (_answer, fault) => {
-      // Calldata cannot be recalled, so operators get an alert.
+      // Calldata cannot be recalled, so operators get an alert instead.
       expect(await alertRestricted(world.app.ctx)).toBe(fault === 'final_rejection' ? 0 : 1);
     },
   };
@@ -365,7 +368,7 @@ describe('a race', () => {
     if (operator === null) throw new Error('no operator');
     const signer = {
       ...operator,
-      // Runs at the last moment before the signed bytes are stored.
+      // Makes the user ineligible at the last moment before the signed bytes are stored.
       signTransaction: async (call: Parameters<typeof operator.signTransaction>[0]) => {
         const signed = await operator.signTransaction(call);
         await fault.make();

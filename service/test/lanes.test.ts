@@ -5,7 +5,7 @@ import { makeOffer, saleFile } from './support/offers.ts';
 import { makeClient } from './support/tokens.ts';
 
 const FLOOD = 80;
-/** How many database connections may be handed out before a partner's single request is answered. */
+/** The maximum number of database connections that may be handed out before a partner's single request is answered. */
 const MAX_TURNS = 20;
 
 let app: TestApp;
@@ -27,7 +27,7 @@ type Send = (clientId: string, number: number) => Promise<{ statusCode: number }
  */
 async function flood(send: Send): Promise<number> {
   const greedy = Array.from({ length: FLOOD }, (_, number) => send('greedy', number));
-  // Waits until the requests are injected, which happens on the next tick.
+  // Waits until these requests are injected, which happens on the next tick.
   await new Promise(setImmediate);
   acquired = 0;
   expect((await send('other', FLOOD)).statusCode).toBe(200);

@@ -62,7 +62,7 @@ async function call(
 const submit = (payload: object | string = FORM, headers = {}) =>
   call('POST', '/v1/documents/tax_certification/submission', payload, headers);
 
-/** Makes requests that succeed and requests that fail, with these values. */
+/** Makes requests that succeed and requests that fail, with the values in `MARKS`. */
 async function exerciseAllPaths(): Promise<void> {
   const { first, middle, last, street, city, state, postal, tax, birth } = MARKS;
   const pii = {

@@ -31,7 +31,7 @@ function browserIn(network: string): Visitor & { moveTo(network: string): void }
   };
 }
 
-/** Loads the page before it posts, because the form token changes with the cookie. */
+/** Signs out. Loads the page before posting, because the form token changes with the cookie. */
 async function signOut(visitor: Visitor): Promise<void> {
   await visitor.get('/account');
   expect((await visitor.post('/sign-out')).statusCode).toBe(303);

@@ -396,7 +396,7 @@ describe('the account page', () => {
         await page.getByText('Passkey added.').waitFor();
         await page.getByRole('button', { name: 'Sign out', exact: true }).click();
 
-        // The link is also there after a wrong password.
+        // The passkey link is also shown after a wrong password.
         await page.goto(site.authorizeUrl().url.replace(site.url, url));
         await signIn(page, email, 'a wrong password');
         await page.getByText('Incorrect email or password').waitFor();
@@ -471,7 +471,7 @@ describe('the account page', () => {
   });
 });
 
-/** Saves every page to `artifacts/screenshots/pages/`, on phone and desktop, light and dark. */
+/** Saves screenshots of every page to `artifacts/screenshots/pages/`, on phone and desktop, light and dark. */
 test('every page fits the screen, has one heading and breaks no accessibility rule', {
   timeout: 240_000,
 }, async () => {

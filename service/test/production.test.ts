@@ -175,7 +175,7 @@ test('doctor finds nothing wrong with it, and prints no secret', async () => {
   expect(statusOf).toEqual({
     ...{ settings: 'ok', database: 'ok', 'database TLS': 'ok', clock: 'ok', 'database pool': 'ok' },
     ...{ migrations: 'ok', notifications: 'ok', profile: 'ok', secret: 'ok', mail: 'ok', webhooks: 'ok' },
-    // There is only one RPC provider, so an outage of it would stop settlement.
+    // A warning, because there is only one RPC provider, whose outage would stop settlement.
     ...{ [`rpc ${CHAIN}`]: 'warning', [`operator ${CHAIN}`]: 'ok', 'public URL': 'ok' },
   });
   for (const name of ['CAUSEWAY_SECRET', 'OPERATOR_KEY', 'SUMSUB_SECRET', 'DOCUSEAL_API_KEY'])
@@ -271,7 +271,7 @@ async function verifyIdentity(person: Person): Promise<void> {
   await expect.poll(readStatuses, { timeout: 20_000, interval: 250 }).toContain('completed');
 }
 
-/** A wallet that holds ether and USDC, and its approval of the purchase. */
+/** Returns a wallet that holds ether and USDC, and that can approve the purchase. */
 function investorOn({ chain: evm }: TestChain, fund: Hex) {
   const account = privateKeyToAccount(testWallets[0]?.private_key as Hex);
   const client = createWalletClient({ account, chain: sepolia, transport: custom(evm) });

@@ -233,7 +233,7 @@ describe('bytes of one request are never taken for another one', () => {
     const { send, ask, replies } = await openRefused();
     const waiting = post('/oauth/introspect', id('waiting'), inner).slice(0, -inner.length);
     const chunk = post('/oauth/introspect', id('chunk'), waiting);
-    // The parser takes everything before `waiting` as the body of this request.
+    // The parser takes everything before `waiting` as the body of the request `outer`.
     const beginning = 'x'.repeat(chunk.length - waiting.length);
     await send(post('/oauth/introspect', id('outer'), beginning).slice(0, -beginning.length));
     await send(chunk);
@@ -263,7 +263,7 @@ describe('bytes of one request are never taken for another one', () => {
     const start = `GET /v1/offers HTTP/1.1\r\nhost: x\r\n${id('outer')}content-length: ${inner.length}\r\nx-a: `;
     await send(get('/v1/offers', id('one')) + start);
     await expect.poll(() => replies().length).toBe(count);
-    // The first chunk ends the headers, and the second is the body.
+    // The first `inner` ends the headers, and the second is the body.
     await send(inner);
     await send(inner);
     await ask(get('/v1/offers', id('end')));

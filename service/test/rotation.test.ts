@@ -199,7 +199,7 @@ test('wallets of held accounts, webhook secrets, checkpoints and unsubscribe lin
 
   const promoted = await startNode([NEW, OLD]);
   await rotateSecrets(promoted.ctx);
-  // The second run has only the stored key of the oldest secret, not the secret itself.
+  // The second rotation has only the stored key of the oldest secret, not the secret itself.
   const newest = await startNode([NEWEST, NEW]);
   await rotateSecrets(newest.ctx);
   await Promise.all([promoted.close(), newest.close()]);

@@ -23,8 +23,9 @@ const PARENT_ID = 'b7ad6b7169203331';
 
 const bodies: string[] = [];
 const headers: string[] = [];
-/** Acts as a collector: accepts OTLP over HTTP. */
+/** The responses that the collector holds back; null = it answers immediately. */
 let hanging: ServerResponse[] | null = null;
+/** Accepts OTLP over HTTP. */
 const collector = createServer(async (request, response) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);

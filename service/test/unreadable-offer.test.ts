@@ -11,7 +11,7 @@ let chain: TestChain;
 let node: TestNode;
 let settings: Record<string, string>;
 
-/** A published offer whose contract does not exist on its chain. */
+/** Publishes an offer whose contract does not exist on its chain. */
 beforeAll(async () => {
   database = await createTestDatabase();
   const app = await testApp({ databaseUrl: database.url });

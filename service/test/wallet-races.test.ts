@@ -22,12 +22,13 @@ import {
   userId,
 } from './support/wallets.ts';
 
-/** Two service processes on one database, as in production. A third node in this process creates the offers. */
 const folders: string[] = [];
 const connections = new Agent({ connections: 300 });
 const SHED_RETRY_MS = 200;
 let database: TestDatabase;
+/** Two processes on one database, as in production. */
 let services: { service: Service; url: string }[];
+/** A third node, in this process, which creates the offers. */
 let setup: TestApp;
 
 beforeAll(async () => {

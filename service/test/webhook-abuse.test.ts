@@ -189,7 +189,7 @@ describe('identity webhooks', () => {
     await Promise.all(Array.from({ length: 10 }, () => sendSigned(redEvent)));
     expect(await receipts()).toBe(before + 1);
     await settleApplicant(world.ctx, userId);
-    // Reconciliation reads the provider's current verdict, which replaces the forged one.
+    // Reconciliation reads the provider's current verdict, which replaces the one in the event.
     expect(await review()).toMatchObject({ answer: 'GREEN' });
   });
 

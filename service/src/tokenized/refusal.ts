@@ -6,7 +6,7 @@ import { type MarketState, type Session, type SessionLimit, VenueRefusal } from 
 type Parts = Pick<Context, 'venue' | 'log'>;
 
 /**
- * Returns the venue's answer. If the venue refused, throws an API error. Its `until` says when the venue will accept
+ * Returns the venue's answer. If the venue refused, throws an API error, whose `until` says when the venue will accept
  * orders again, if that is known.
  */
 export async function orRefuse<T>(

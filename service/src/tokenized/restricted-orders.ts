@@ -11,8 +11,8 @@ const ALERT_INTERVAL_MS = 1_000;
 
 /**
  * Counts the orders that have live calldata although the user is on hold or the wallet is sanctioned. Calldata cannot
- * be recalled. Instead, logs each such order once as an error, and removes its wallet from the allow-list if we
- * maintain that list.
+ * be recalled, so this logs each such order once as an error, and removes its wallet from the allow-list if we maintain
+ * that list.
  */
 export async function alertRestricted(ctx: Context): Promise<number> {
   const live = (await listLive(ctx.db)).flatMap((order) => {

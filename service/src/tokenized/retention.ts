@@ -16,7 +16,7 @@ export async function deleteOldOrders(ctx: Context): Promise<void> {
   await clearClaims(ctx.db, before(CLAIM_TTL_MS));
 }
 
-/** How long every recorded price is kept: a little longer than one-week charts need. */
+/** How long prices are kept in full detail: a little longer than one-week charts need. */
 const PRICE_TTL_MS = 8 * DAY_MS;
 /** How long hourly prices are kept: a little longer than one-year charts need. */
 const HOURLY_PRICE_TTL_MS = 400 * DAY_MS;

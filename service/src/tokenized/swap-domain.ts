@@ -8,8 +8,8 @@ import type { EvmContract } from '../offers/stored-offer.ts';
 import type { Signer } from '../operator/signer.ts';
 
 /**
- * Returns the EIP-712 domain of a swap contract. Throws `contract_reverted` if neither the contract nor the offer names
- * the domain, or if the domain does not match the contract's domain separator.
+ * Returns the EIP-712 domain of a swap contract. Throws `contract_reverted` if neither the contract nor the offer
+ * specifies the domain name, or if the domain does not match the contract's domain separator.
  */
 export function readDomain(chain: EvmChain, contract: EvmContract): Promise<Domain> {
   const { address, domain_name } = contract;
@@ -28,7 +28,7 @@ export function readDomain(chain: EvmChain, contract: EvmContract): Promise<Doma
 }
 
 /**
- * Throws `contract_reverted` if the contract accepts orders only from another signer. This way, no attestation is spent
+ * Throws `contract_reverted` if the contract accepts only orders signed by another key, so that no attestation is spent
  * on an order that cannot be executed. Does nothing if the contract does not publish its signer, because the order is
  * simulated later anyway.
  */

@@ -76,7 +76,7 @@ async function readActiveLimit({ venue }: Context, symbol: string): Promise<bigi
   return sessions[status]?.maxActiveNotional ?? null;
 }
 
-/** Returns whether any contract of the offer accepts this side. */
+/** Returns whether any of the offer's contracts accepts orders on this side. */
 async function hasRunningContract(ctx: Context, { contracts }: Offer, side: Side): Promise<boolean> {
   const readable = contracts.filter(({ unreadable }) => unreadable === null);
   const states = await Promise.all(readable.map((contract) => isRunning(ctx, contract as EvmContract, side)));

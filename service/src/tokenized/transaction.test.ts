@@ -85,7 +85,7 @@ describe('a purchase', () => {
         () => passed.push(`call ${at}`),
         () => undefined,
       );
-      // A step of 21 bytes covers every position within 32-byte words.
+      // Broadcasts only every 21st change. As 21 and 32 are coprime, this covers every position within 32-byte words.
       if (at % 21 === 0 && (await broadcast({ ...body, data })) !== 'reverted') passed.push(`sent ${at}`);
     }
     expect(passed).toEqual([]);

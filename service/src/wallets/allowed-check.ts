@@ -61,7 +61,7 @@ async function check(ctx: Context, row: Verification, leaseUntil: string): Promi
   const standing = await readStanding(ctx, row);
   if (standing === 'lost') return revoke(ctx, row);
   // A wallet that is no longer proven is revoked only if it is on the allow-list. A permission that has not been used
-  // expires within minutes anyway. If it were revoked, anyone could make the operator pay for revocations.
+  // expires within minutes anyway, and revoking it would let anyone make the operator pay for revocations.
   if (standing === 'unproven' && row.state === 'allowed') return revokeUnproven(ctx, row);
   await setNextCheck(ctx.db, row.id, { leaseUntil, next: iso(ctx.clock.now() + NEXT_CHECK_MS[standing]) });
 }

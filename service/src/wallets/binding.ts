@@ -87,8 +87,8 @@ async function bind(
   found: readonly BoundAddress[],
 ): Promise<{ binding: BoundAddress; isNew: boolean }> {
   const own = found.filter(({ user_id }) => user_id === wanted.user_id);
-  // Throws immediately, without waiting for the other user's transaction. Otherwise, two users who swap wallets at the
-  // same time would wait for each other and deadlock.
+  // Throws immediately, without waiting for the other user's transaction. Otherwise, two users who exchange wallets at
+  // the same time would wait for each other and deadlock.
   if (own.length < found.length) throw new ApiError('wallet_already_bound');
   const same = own.find(({ address }) => address === wanted.address);
   if (same !== undefined) return { binding: same, isNew: false };

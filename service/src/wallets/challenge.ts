@@ -111,7 +111,7 @@ function composeMessage(
 
 /**
  * Returns the domain and URI for a message without SIWE fields. Uses the requesting page if the partner has registered
- * the page's origin, because Solana wallets compare the domain with the page.
+ * the page's origin, because Solana wallets compare the message's domain with the page's.
  */
 function defaultPage(
   { baseUrl }: Context,

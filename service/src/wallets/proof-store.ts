@@ -15,9 +15,9 @@ export function walletLock(db: Db, partnerId: string, address: string): Step<voi
 }
 
 /**
- * Lists the other users who hold the wallet with the partner. A user holds it with a proof that may be valid on
- * `chain`, or with a binding but no proof. If `chain` is `*`, a proof for any chain counts. Locks the other users'
- * proofs until the transaction ends, so that no participation is created with them.
+ * Lists the other users who hold the wallet with the partner: those with a proof that may be valid on `chain` (if
+ * `chain` is `*`, any proof counts), and those with a binding but no proof. Locks the other users' proofs until the
+ * transaction ends, so that no participation is created with them.
  */
 export async function lockOtherHolders(
   tx: Db,
@@ -53,8 +53,8 @@ export async function deleteProofs(
 }
 
 /**
- * Deletes the user's proofs of an address with these partners. Keeps the proofs with partners for which the user still
- * has the address bound.
+ * Deletes the user's proofs of an address with these partners, except where the user still has the address bound with
+ * the partner.
  */
 export async function deleteUnboundProofs(
   tx: Db,
@@ -100,7 +100,7 @@ export async function putProof(tx: Db, proof: WalletProofs): Promise<void> {
     .execute();
 }
 
-/** Records that the user has proven the wallet. `isOwnedByRestricted` reads this record. */
+/** Records the user as an owner of the wallet, for `isOwnedByRestricted`. */
 export async function putOwner(tx: Db, hash: Buffer, userId: string): Promise<void> {
   await sql`insert into wallet_owners (hash, user_id) values (${hash}, ${userId}) on conflict do nothing`.execute(
     tx,
@@ -138,8 +138,8 @@ export async function isOwnedByRestricted(
 export type ProofKey = { partner_id: string; user_id: string; wallet_address: string };
 
 /**
- * Returns whether the user in each key has a proof of the wallet with the partner. Until the transaction ends, no other
- * user can prove these wallets with the partner.
+ * Returns whether, for every key, the user has a proof of the wallet with the partner. Until the transaction ends, no
+ * other user can prove these wallets with the partner.
  */
 export function allProofsLock(db: Db, keys: readonly ProofKey[]): Step<boolean> {
   const query = sql<{ row: bigint }>`

@@ -114,8 +114,8 @@ export async function isProvenOn(
 }
 
 /**
- * Returns whether the user in each key still has a proof of the wallet. Locks the proofs until the transaction ends, so
- * that no other user can prove the wallet with the partner.
+ * Returns whether, for every key, the user still has a proof of the wallet. Locks the proofs until the transaction
+ * ends, so that no other user can prove the wallet with the partner.
  */
 export function proofsLock(db: Db, keys: readonly ProofKey[]): Step<boolean> {
   return allProofsLock(db, keys);

@@ -67,8 +67,8 @@ export async function assertNotRevoking(db: Db, entry: Entry): Promise<void> {
 }
 
 /**
- * Revokes the user's wallets on all allow-lists. Returns whether any revocation still waits to be confirmed by the
- * chain.
+ * Queues the removal of the user's wallets from all allow-lists. Returns whether the chain has yet to confirm any
+ * removal.
  */
 export async function revokeWalletsOf(ctx: Parts, tx: Db, userId: string): Promise<boolean> {
   for (const entry of await listEntriesOf(tx, userId)) await openRevocation(ctx, tx, entry);

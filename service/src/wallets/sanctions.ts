@@ -5,7 +5,7 @@ export type Sanctions = {
   addresses(): ReadonlySet<string>;
   /** Identifies the list; null if the service runs without one. */
   hash(): string | null;
-  /** Reads the file again. If the service refuses the new list, the previous list stays in use. */
+  /** Reads the file again. If the new list is rejected, the previous list stays in use. */
   reload(): Promise<void>;
   /** Calls `listener` after the list has changed. */
   onChange(listener: () => void): void;

@@ -12,7 +12,7 @@ export type NewVerification = VerificationKey & { id: string; partner_id: string
 
 const KEY_COLUMNS = ['offer_id', 'user_id', 'chain', 'contract', 'wallet'] as const;
 const COLUMNS = sql`id, offer_id, user_id, partner_id, chain, contract, wallet, state, deadline, inserted_at, updated_at`;
-/** The chain allows the wallet (`allowed`), or may allow it soon (`permitted`). */
+/** Matches verifications whose wallet the chain allows (`allowed`) or may allow soon (`permitted`). */
 const STANDING = sql`state in ('permitted', 'allowed')`;
 
 const isOf = ({ chain, contract, wallet }: Entry) =>
@@ -102,7 +102,7 @@ export async function setNextCheck(
   );
 }
 
-/** Makes the verifications of these wallets due immediately. */
+/** Makes the checks of these wallets' verifications due immediately. */
 export async function makeWalletsDue(tx: Db, wallets: readonly string[]): Promise<void> {
   await sql`update allow_verifications set check_at = '-infinity'
     where wallet = any(${wallets}::text[]) and ${STANDING}`.execute(tx);

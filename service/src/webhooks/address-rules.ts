@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 
 type Address = ReturnType<typeof ipaddr.process>;
 
-/** Addresses of cloud metadata services outside the private ranges. */
+/** Addresses of cloud metadata services that are not in a private range. */
 const DENIED_ADDRESSES = new Set(['168.63.129.16']);
 /** The global unicast range. All other IPv6 addresses are local, reserved or used for tunnels. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');

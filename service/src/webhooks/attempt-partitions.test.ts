@@ -22,7 +22,7 @@ const times = async () => {
 test('every month gets a partition in time, and rows that came earlier move into it', async () => {
   await insert('2031-05-07T00:00:00Z');
   const may = Date.parse('2031-05-08T00:00:00Z');
-  // Several nodes do this at once.
+  // Simulates several nodes that do this at once.
   await Promise.all([1, 2, 3].map(() => maintainAttemptPartitions(app.ctx, may)));
   expect(await names()).toEqual(
     expect.arrayContaining(['webhook_attempts_2031_05', 'webhook_attempts_2031_06']),
@@ -44,7 +44,7 @@ test('a month is dropped once its last day is past the retention, and not before
 test('a month without a partition gets one even if a later month has one', async () => {
   await maintainAttemptPartitions(app.ctx, Date.parse('2032-11-08T00:00:00Z'));
   await insert('2032-03-07T00:00:00Z');
-  // An attempt in a month that never got a partition. The retention of that month has ended.
+  // An attempt in a month that never got a partition and whose retention has ended.
   await insert('2031-09-07T00:00:00Z');
   await maintainAttemptPartitions(app.ctx, Date.parse('2032-03-08T00:00:00Z'));
   expect(await names()).toEqual(

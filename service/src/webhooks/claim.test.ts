@@ -139,7 +139,7 @@ test('a claim reads few rows, however long the queue', async () => {
         where relname = 'webhook_deliveries'`.execute(tx);
       return Number(rows[0]?.n);
     };
-    // Otherwise, PostgreSQL might scan a table this small instead of using an index.
+    // Without this, PostgreSQL might scan a table this small instead of using an index.
     await sql`set local enable_seqscan = off`.execute(tx);
     const before = await count();
     expect(await claimDeliveries(tx, endpoint, 8)).toHaveLength(4);

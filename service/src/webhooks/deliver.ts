@@ -83,8 +83,8 @@ async function recordAttempt(
   };
   if (isSuccess && delivery.kind === 'scheduled') return recordSuccess({ delivery, attempt });
   await ctx.db.transaction().execute(async (tx) => {
-    // A resend does not count toward the health of the endpoint, so that partners can experiment. `recordFailure` locks
-    // the endpoint's row before the delivery's row, as all other code does, to avoid deadlocks.
+    // A resend does not affect the endpoint's health, so that partners can experiment. `recordFailure` locks the
+    // endpoint's row before the delivery's row, as all other code does, to avoid deadlocks.
     if (delivery.kind === 'resend') {
       await finishResend(tx, delivery);
       if (isSuccess) await markDelivered(tx, delivery.delivery_id);

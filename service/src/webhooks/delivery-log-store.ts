@@ -109,8 +109,7 @@ export async function deleteOldDeliveries(db: Db, before: string): Promise<void>
     'webhook_deliveries',
     sql`state <> 'pending' and inserted_at < ${before}::timestamptz`,
   );
-  // Without its event a delivery can no longer be made, and would block later deliveries about the same
-  // subject.
+  // Without its event, a delivery can no longer be made, and it would block later deliveries about the same subject.
   await deleteInBatches(
     db,
     'webhook_deliveries',

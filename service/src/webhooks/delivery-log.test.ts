@@ -197,7 +197,7 @@ describe('a resend', () => {
   test('whose sender died is made again after its lease', async () => {
     const endpoint = await create();
     const id = await deliveryIn(endpoint, 'delivered');
-    // The state of the row if the process dies after the claim, before it records the attempt.
+    // Puts the row into the state it has if the process dies after the claim but before recording the attempt.
     await sql`update webhook_deliveries set resend_requested = true, resend_lease_until = now() + interval '1 second'
       where id = ${id}`.execute(node.ctx.db);
     await until(() => receiver.received.length).toBe(2);

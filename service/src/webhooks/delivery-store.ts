@@ -24,7 +24,7 @@ export const WANTED = sql`(
   or (e.type = 'webhook.test' and e.data ->> 'id' = w.id::text)
 )`;
 
-/** Returns the enabled endpoints that have not read all events of their partner yet. */
+/** Returns the enabled endpoints whose cursor is behind their partner's latest event. */
 export async function listEndpointsBehind(db: Db): Promise<{ id: string }[]> {
   const { rows } = await sql<{ id: string }>`
     select w.id from webhook_endpoints w join partner_sequences s on s.partner_id = w.partner_id
@@ -81,8 +81,8 @@ function toJson(rows: readonly object[]): string {
 const IS_DUE = sql`d.next_attempt_at <= now() and (d.lease_until is null or d.lease_until <= now())`;
 
 /**
- * Only the head of a subject, its first pending delivery, may be sent. Triggers mark it: see the migration
- * `webhook_heads`.
+ * Selects the head of each subject: its first pending delivery, the only one that may be sent. Triggers maintain
+ * `is_head`: see the migration `webhook_heads`.
  */
 const IS_HEAD = sql`d.state = 'pending' and d.is_head`;
 
@@ -139,8 +139,8 @@ const MAX_FOUND = sql.raw('32');
 
 /**
  * Claims due deliveries of an endpoint for one attempt each, earliest due time first. Claims only heads, so that
- * deliveries with the same subject are sent one at a time. If the process dies, the lease ends and the delivery is due
- * again.
+ * deliveries with the same subject are sent one at a time. If the process dies, the lease expires and the delivery is
+ * due again.
  */
 export async function claimDeliveries(db: Db, endpointId: string, limit: number): Promise<ClaimedDelivery[]> {
   const { rows } = await sql<ClaimedDelivery>`

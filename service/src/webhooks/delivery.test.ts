@@ -129,7 +129,7 @@ test('Retry-After doubles the delay of a retry, however long it is', async () =>
   await until(async () => (await find())?.last_attempt?.status).toBe(429);
   const { next_attempt_at, last_attempt } = await find();
   const delayMs = Date.parse(next_attempt_at) - Date.parse(last_attempt.at);
-  // The first delay is 5 seconds, give or take 20 percent.
+  // `Retry-After` can at most double the first delay, which is 5 seconds, give or take 20 percent.
   expect(delayMs).toBeGreaterThanOrEqual(2 * 4_000);
   expect(delayMs).toBeLessThan(3_600_000);
 });
@@ -243,7 +243,7 @@ test('a backlog becomes deliveries in batches, so that other endpoints need not 
   expect(await createDeliveries(node.ctx, id)).toBe(false);
   expect(await created()).toHaveLength(501);
   await sql`update partners set disabled_at = null where id = ${PARTNER}`.execute(db);
-  // Disabling the partner has ended its token.
+  // Disabling the partner has ended its token, so the test needs a new one.
   call = await callAs(node);
 });
 
@@ -285,7 +285,7 @@ test('a delivery whose sender died is sent again after its lease', async () => {
   await call('POST', `${ENDPOINTS}/${id}/enable`, {});
   await until(() => ids()).toEqual([event]);
   await until(async () => (await call('GET', `${ENDPOINTS}/${id}`)).json.behind).toBe(0);
-  // The state of the row if the process dies after the request, before it records the attempt.
+  // Puts the row into the state it has if the process dies after the request but before recording the attempt.
   await sql`update webhook_deliveries set state = 'pending', lease_until = now() + interval '1 second',
     next_attempt_at = now() where event_id = ${event}`.execute(node.ctx.db);
   await sleep(600);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '../operations/command.ts';
 
-/** The members of an API event that are needed here. */
+/** The fields of an API event that are needed here. */
 export type ReceivedEvent = { id: string; type: string; timestamp: string; sequence: number };
 
 export type EventClient = {

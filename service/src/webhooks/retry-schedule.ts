@@ -18,8 +18,8 @@ const DELAYS_MS = [
 const JITTER = 0.2;
 
 /**
- * Returns the delay after attempt number `attempt` (from 1), or null if that was the last attempt. `random`
- * is from 0 to 1. `Retry-After` can at most double the delay and never shortens it.
+ * Returns the delay after attempt number `attempt` (counting from 1), or null if that was the last attempt. `random` is
+ * between 0 and 1. `Retry-After` can at most double the delay and never shortens it.
  */
 export function retryDelayMs(
   attempt: number,

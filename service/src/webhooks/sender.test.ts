@@ -26,7 +26,7 @@ uNUw8jUwCgYIKoZIzj0EAwIDSQAwRgIhAKF+o1vd9QPrKrggUdYDsUOUScI61iac
 const OWN = 'https://api.causeway.test';
 const LOOPBACK = ['127.0.0.0/8'];
 const opened: { sender: WebhookSender[]; servers: Server[] } = { sender: [], servers: [] };
-/** The addresses that names resolve to. Tests change them. */
+/** The addresses that `.test` host names resolve to. Tests change them. */
 let addresses: string[] = ['127.0.0.1'];
 afterEach(() => {
   addresses = ['127.0.0.1'];
@@ -216,7 +216,10 @@ describe('a receiver that misbehaves', () => {
 });
 
 describe('WEBHOOK_PROXY', () => {
-  /** Starts a proxy. Returns its URL and the authorities that clients asked it to connect to. */
+  /**
+   * Starts a proxy. Returns its URL, the addresses that clients asked it to connect to (`asked`), and the credentials
+   * of the latest client (`sign`).
+   */
   async function startProxy(status = 200): Promise<{ url: string; asked: string[]; sign: () => unknown }> {
     const asked: string[] = [];
     let authorization: unknown;

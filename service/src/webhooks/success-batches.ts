@@ -11,8 +11,8 @@ const MAX_BATCH_SIZE = 256;
 
 /**
  * Returns a function that records a successful attempt. Attempts are recorded in batches, because transactions are most
- * of the cost of a delivery: those that end while one batch is being written form the next. One statement records all
- * attempts of a batch to healthy endpoints. If a batch fails, its attempts are recorded one by one.
+ * of the cost of a delivery. The attempts that end while one batch is being written form the next. One statement
+ * records all of a batch's attempts to healthy endpoints. If a batch fails, its attempts are recorded one by one.
  */
 export function createSuccessBatches(ctx: Context): (success: Success) => Promise<void> {
   type Waiting = { success: Success; resolve(): void; reject(error: unknown): void };

@@ -60,8 +60,8 @@ const HOSTILE: readonly unknown[] = [
 ];
 
 /**
- * Builds values for schemas: mostly valid ones, some at the edges, some hostile. `known`: values that exist in the
- * running service.
+ * Builds values for schemas: mostly valid values, some edge cases, and some hostile values. `known`: values that exist
+ * in the running service.
  */
 export function createArbitrary(
   random: Random,

@@ -127,7 +127,7 @@ export async function startCluster(folder: string) {
         const [leader, candidate] = ['leader', 'sync_standby'].map(
           (role) => found.find((member) => member.role === role)?.name,
         );
-        // On a busy machine, Patroni may reply too late, or refuse at first.
+        // On a busy machine, Patroni may refuse at first, or switch over but reply too late.
         if (leader !== undefined && leader !== primary.name) return true;
         const reply = await call(primary.address, 'POST', '/switchover', { leader, candidate });
         return reply?.ok ? true : null;

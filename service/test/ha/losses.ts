@@ -11,7 +11,7 @@ type Parts = { cluster: Cluster; sale: RollingSale; nodes: Nodes; folder: string
 
 /** A way to lose what the database has stored since `remember`. */
 type Loss = {
-  /** Whether some versions of Patroni lose nothing. */
+  /** Whether some versions of Patroni avoid the loss. */
   isAvoidable?: boolean;
   remember(): Promise<unknown>;
   lose(): Promise<unknown>;
@@ -74,7 +74,7 @@ function failOverAsynchronously({ cluster }: Parts, primary: Server): Loss {
   };
 }
 
-/** The ways to lose commits. The last one leaves only two servers running. */
+/** The ways in which the database loses its record of commits. The last one leaves only two servers running. */
 export const losses: Record<string, (parts: Parts, primary: Server) => Loss> = {
   'restored dump': restoreDump,
   'resumed primary without a watchdog': resumeWithoutWatchdog,
@@ -82,8 +82,8 @@ export const losses: Record<string, (parts: Parts, primary: Server) => Loss> = {
 };
 
 /**
- * Loses commits that are on chain. Settlement must then stop by itself, commit nothing twice, and continue once an
- * operator has reconciled. Returns the problems found.
+ * Makes the database lose its record of commits that are on chain. Settlement must then stop by itself, commit nothing
+ * twice, and continue once an operator has reconciled. Returns the problems found.
  */
 export async function loseCommits(
   { cluster, sale, nodes, url }: Parts,
@@ -119,7 +119,8 @@ export async function loseCommits(
   await waitForStatus(cluster, ids, 'completed');
   const next = await sale.invest(send, investors[0] as Investor);
   await waitFor('another participation to be completed', async () => {
-    // The service may also have found the difference and paused the offer until an operator resumes it.
+    // The service may also have noticed that the chain and the database differ, and paused the offer until an operator
+    // resumes it.
     await nodes.command('settlement', 'resume', SLUG);
     return (await readStatuses(cluster, [next]))[0] === 'completed' ? true : null;
   });

@@ -18,7 +18,7 @@ const CHAIN = 'ethereum_sepolia';
 const SMALLEST_AMOUNT = 5_000_000n;
 const GAS = 2_000_000n;
 
-/** Starts a venue and a tokenized offer on the chain of the sale. The operator signs its quotes. */
+/** Starts a venue and a tokenized offer on the sale's chain. The operator signs the offer's quotes. */
 export async function startMarket({ chain, usdc }: RollingSale, operatorKey: Hex, folder: string) {
   const deployment = chain.deployment.venue;
   const [asset] = deployment?.assets ?? [];
@@ -56,7 +56,7 @@ export async function startMarket({ chain, usdc }: RollingSale, operatorKey: Hex
       await writeFile(path, JSON.stringify(file));
       return path;
     },
-    /** Binds the trader's wallet and allows the contract to take its money. */
+    /** Binds the trader's wallet and allows the swap contract to take the wallet's USDC. */
     prepare: async (send: Send, trader: Investor): Promise<void> => {
       const { account } = trader;
       const call = callerOf(send, trader);
@@ -72,8 +72,8 @@ export async function startMarket({ chain, usdc }: RollingSale, operatorKey: Hex
       });
     },
     /**
-     * Places one order and executes it on chain. Returns null if the order was refused, or expired before the reply
-     * arrived.
+     * Places one order and executes it on chain. Returns null if the order was refused, or if its quote had expired or
+     * was about to expire when the reply arrived.
      */
     trade: async (send: Send, trader: Investor): Promise<Order | null> => {
       const wallet = trader.account.address.toLowerCase();
@@ -81,8 +81,8 @@ export async function startMarket({ chain, usdc }: RollingSale, operatorKey: Hex
       const amount = String(SMALLEST_AMOUNT + orders++);
       const order = { amount, chain: CHAIN, symbol: asset.symbol, wallet_address: wallet };
       const reply = await callerOf(send, trader)('POST', '/v1/tokenized/swap/transaction', order);
-      // During a failover, a reply may arrive after its quote has expired. The contract would revert the order, so
-      // wallets do not send it.
+      // During a failover, a reply may arrive when its quote has expired or is about to. The contract would revert the
+      // order, so wallets do not send it.
       if (reply === null || Date.parse(reply.expires_at) < Date.now() + 5_000) return null;
       const hash = await walletOf(trader).sendTransaction({ to: reply.to, data: reply.data, gas: GAS });
       for (;;) {

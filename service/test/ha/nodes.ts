@@ -9,7 +9,10 @@ export type Nodes = {
   stop(): Promise<void>;
   /** Runs a command with the settings of the nodes. Throws if it fails. */
   command(...args: string[]): Promise<string>;
-  /** Waits until `operator reconcile --report` finds no difference. On a busy machine, reading the chain may time out at first. */
+  /**
+   * Waits until `operator reconcile --report` finds no difference. On a busy machine, reading the chain may time out at
+   * first.
+   */
   report(): Promise<unknown>;
   /** Returns true if a node reports that settlement is blocked for this reason, otherwise null. */
   findBlocked(reason: string): Promise<true | null>;

@@ -17,7 +17,7 @@ import type { Market } from './market.ts';
 const RETRY_INTERVAL_MS = 100;
 const REQUEST_TIMEOUT_MS = 20_000;
 const PAUSE_MS = 500;
-/** Codes of requests that a client may repeat with the same key. */
+/** Error codes after which a client may repeat the request with the same key. */
 const RETRIED_CODES = /"code":"(idempotency_in_progress|rate_limited|order_outstanding)"/;
 
 export type Stream = {
@@ -115,7 +115,7 @@ async function bindWallets(
       if (offer === null || challenge === null) continue;
       const signature = await account.signMessage({ message: challenge.message });
       const option = { offer_option_id: offer.options[0].id };
-      // A failover may use up the challenge without binding the wallet. Then a new challenge is needed.
+      // A failover may use up the challenge without binding the wallet, so every attempt uses a new challenge.
       bound = await call('POST', `/v1/offers/${offer.id}/addresses`, { ...chosen, ...option, signature });
       if (bound !== null) bindings.push({ email: user.email, wallet });
     }

@@ -82,7 +82,7 @@ try {
     );
   const [oldSigners, newSigners] = [await addSigners(), await addSigners()];
   /**
-   * Users who have a form. Half of the forms from the old node are signed while it runs, the others after it has
+   * Users who were sent a form. Half of the forms from the old node are signed while it runs, the others after it has
    * stopped.
    */
   const [oldForms, newForms]: [User[], User[]] = [[], []];
@@ -98,7 +98,7 @@ try {
   const oldLoad = sendLoad(oldUrl, callers, oldEnds, async (send, load, isRunning) => {
     await Promise.all([
       investing(sale, oldInvestors)(send, load, isRunning),
-      // Version 0.1 answers with 429 if a user asks again within a minute.
+      // Each user asks only once, because version 0.1 answers with 429 if a user asks again within a minute.
       submitting(oldSigners, oldForms, 1)(send, load, isRunning),
     ]);
     for (const user of oldForms.splice(0, oldForms.length / 2)) await signForm(provider, send, user, load);

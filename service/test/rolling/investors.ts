@@ -21,7 +21,7 @@ const SETTLEMENT_TIMEOUT_MS = 300_000;
 const SCOPES =
   'offers:read requirements:read participations:read participations:write wallets:read wallets:write documents:write swaps:write';
 
-/** An option for users who have signed a form. */
+/** An option for users who have signed a tax form. */
 const CERTIFIED = {
   slug: 'certified',
   requirements: [{ type: 'document', details: { document_type: 'tax_certification' } }],
@@ -32,7 +32,7 @@ export type User = { token: string; email: string };
 
 export type RollingSale = Awaited<ReturnType<typeof startRollingSale>>;
 
-/** Starts a token sale on its own chain, in which the operators may commit. */
+/** Starts a token sale on its own chain, with a fund to which these operators may commit. */
 export async function startRollingSale(operatorKeys: readonly Hex[]) {
   const chain = await startTestChain(CHAIN, false, () => Math.floor(Date.now() / 1000));
   const node = await chain.addNode();

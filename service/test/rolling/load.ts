@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { Agent, request } from 'undici';
 
 export type Credentials = { client_id: string; client_secret: string };
-/** `settled`: the participations that were completed. */
+/** `settled`: how many participations were completed. */
 export type Load = { requests: number; failures: string[]; settled: number };
 /** Returns the reply's body, or null if the request failed. */
 export type Send = (
@@ -96,7 +96,7 @@ export async function sendLoad(
   };
   await Promise.all([...Array.from({ length: CLIENTS }, client), sendMore(send, load, () => isRunning)]);
   await dispatcher.close();
-  // Rethrows the error if a step failed.
+  // Throws if a step failed, because `stop` then rejects.
   await stop;
   return load;
 }

@@ -90,7 +90,7 @@ async function stopBlocksOverTransaction(): Promise<void> {
   }
 }
 
-/** The steps that are taken behind each proxy. Together, they follow the documented order of each rotation. */
+/** The steps to take while each proxy is in use. Together, they follow the documented order of each rotation. */
 const stepsWith = (subscriber: Subscriber): Record<keyof typeof PROXIES, () => Promise<void>> => ({
   nginx: async () => {
     const { client_id } = oldCredentials;

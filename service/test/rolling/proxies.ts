@@ -49,7 +49,7 @@ http {
 `,
 });
 
-/** `checks`: the directives that let HAProxy notice that a node stops. */
+/** `checks`: the directives that let HAProxy notice when a node stops. */
 const haproxy = (checks: string): Proxy => ({
   command: '/usr/sbin/haproxy',
   package: 'haproxy',
@@ -131,7 +131,7 @@ export async function startProxy(
   }
   return {
     url,
-    // A restarting node refuses connections. The proxy then uses another node.
+    // Ignores refused connections: a restarting node refuses them, and the proxy then uses another node.
     errors: () => logged.split('\n').filter((line) => line !== '' && !/Connection refused/.test(line)),
     stop: async () => {
       child.kill('SIGTERM');

@@ -42,7 +42,7 @@ export async function startSubscriber(nodeUrl: string, credentials: Credentials)
     rotateSecret: async () => {
       nextSecret = (await call(`${path}/rotate-secret`, { grace_hours: 1 })).secret;
     },
-    /** The partner deploys the new secret some time after the rotation. */
+    /** Simulates the partner deploying the new secret, some time after the rotation. */
     useNewSecret: () => {
       secret = nextSecret;
     },

@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { isLoopback } from './network.ts';
 
-// Addresses for documentation (RFC 5737, RFC 3849) are unreachable: if connections were not blocked, these
-// tests would time out.
+// The tests use addresses for documentation (RFC 5737, RFC 3849), which are unreachable: if connections were not
+// blocked, the tests would time out.
 const BLOCKED = /Tests must not reach/;
 
 test.each([

@@ -27,7 +27,7 @@ function blockedError(host: string): Error {
   return Object.assign(new Error(message), { code: 'ECONNREFUSED' });
 }
 
-/** Covers every TCP client of Node, including TLS and fetch. */
+/** Blocks connections from every TCP client of Node, including TLS and fetch. */
 function blockConnections(): void {
   const connect = net.Socket.prototype.connect;
   net.Socket.prototype.connect = function (this: net.Socket, ...args: unknown[]) {

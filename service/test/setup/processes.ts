@@ -7,7 +7,7 @@ export interface RunningProcess {
   command: string;
 }
 
-/** Reads /proc on Linux, because a bare machine may not have `ps`. */
+/** Lists all processes. On Linux, reads /proc, because a bare machine may not have `ps`. */
 export function listProcesses(): RunningProcess[] {
   if (process.platform !== 'linux') return listByPs();
   return readdirSync('/proc').flatMap((entry) => {

@@ -2,7 +2,10 @@ import { sql } from 'kysely';
 import { expect } from 'vitest';
 import type { Context } from '../../src/context.ts';
 
-/** Expects entries with all of these actions. `audit-kinds.test.ts` checks that every kind of entry is expected somewhere. */
+/**
+ * Expects an entry for each of these actions. `audit-kinds.test.ts` checks that every kind of entry is expected
+ * somewhere.
+ */
 export async function expectAudited({ db }: Pick<Context, 'db'>, ...actions: string[]): Promise<void> {
   const { rows } = await sql<{ action: string }>`
     select distinct entry::jsonb ->> 'action' as action from audit_entries`.execute(db);

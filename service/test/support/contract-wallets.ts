@@ -29,7 +29,7 @@ const PACKAGES = [
 ];
 const SAFE = '@safe-global/safe-contracts/build/artifacts/contracts';
 const SAFE_4337 = '@safe-global/safe-4337/build/artifacts/contracts';
-/** Contracts that deploy other contracts, at the same address on every chain. */
+/** Contracts that deploy other contracts. Each has the same address on every chain. */
 const SAFE_DEPLOYER = '0x914d7Fec6aaC8cd542e72Bca78B30650d45643d7';
 const DEPLOYER = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** The address in the guides. A run replaces it with the address of its own sandbox. */
+/** The service's address as written in the guides. A run replaces it with the address of its own sandbox. */
 const WRITTEN_ADDRESS = 'http://127.0.0.1:8080';
 const GUIDE_TIMEOUT_MS = 240_000;
 
@@ -85,8 +85,8 @@ export async function runGuide(path: string, run: GuideRun): Promise<string[]> {
 }
 
 /**
- * Each block writes its output to a file `out-N`. The script stops at the first failure, so the failed block
- * is the last one with such a file.
+ * Builds a script in which each block writes its output to a file `out-N`. The script stops at the first failure, so
+ * the failed block is the last one with such a file.
  */
 function toScript(blocks: readonly Block[]): string {
   const parts = blocks.map(({ code, fails }, index) => {

@@ -50,7 +50,7 @@ export type Sale = {
   eventsOf(id: string): Promise<string[]>;
   /** Reads the fund's totals for a buyer. */
   totalsOf(address: Hex): Promise<{ count: bigint; sum: bigint; remitted: bigint }>;
-  /** Stops mining, so that transactions stay pending until `mine` or `resumeMining`. */
+  /** Stops mining, so that transactions stay pending until `mine` or `resumeMining` is called. */
   pauseMining(): void;
   resumeMining(): void;
   mine(blocks: number): Promise<unknown>;
@@ -65,7 +65,10 @@ export type SaleOptions = {
   makeFund?(chain: TestChain): Promise<Hex>;
 };
 
-/** Starts a token sale on a real chain, with the API but no settlement worker: tests run the rounds themselves. */
+/**
+ * Starts a token sale on a real chain, with the API but no settlement worker: tests run the settlement rounds
+ * themselves.
+ */
 export async function startSale(options: SaleOptions = {}): Promise<Sale> {
   let now = START;
   const chain = await startTestChain('ethereum_sepolia', false, () => Math.floor(now / 1000));

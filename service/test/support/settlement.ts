@@ -175,7 +175,9 @@ export async function expectDatabaseToMatchFund({ app, buyers, totalsOf }: Sale)
   }
 }
 
-/** Signs and sends the commit of a new row. The commit stays in the mempool, because mining is paused. */
+/**
+ * Creates a participation, and signs and sends its commit. The commit stays in the mempool, because mining is paused.
+ */
 export async function submitCommit(sale: Sale, buyer: number, amount: bigint): Promise<string> {
   await saleWorker(sale).settle();
   await sale.buyer(buyer).approve(10n ** 12n);

@@ -23,7 +23,7 @@ export const PASSWORD = 'quiet harbour lantern';
 export type Site = TestApp & {
   url: string;
   partner: { clientId: string; secret: string; redirectUri: string };
-  /** Waits for the newest mail to this address. */
+  /** Waits for the newest mail to this address with a matching subject. */
   mailTo(email: string, subject: RegExp): Promise<ReceivedMail>;
   makeUser(email: string, kind?: UserKind): Promise<string>;
   /** Builds an authorization request for the partner's client. */

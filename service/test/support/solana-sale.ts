@@ -30,7 +30,7 @@ import { startSolanaChain, type TestSolana } from './solana-chain.ts';
 import { approveChecked, MINT } from './solana-instructions.ts';
 import { type Person, person, proveWallets } from './wallets.ts';
 
-/** One dollar in its smallest unit. */
+/** One dollar token, in its smallest unit. */
 export const UNIT = 1_000_000n;
 /** The number of slots after which a block is final on the test chain. */
 export const FINALITY_SLOTS = 8;
@@ -63,7 +63,7 @@ export type SolanaSale = {
   offer: Offer;
   option: string;
   person: Person;
-  /** Creates a proven wallet with lamports and 1,000 dollars in its associated account. */
+  /** Creates a proven wallet with lamports, and with 1,000 dollar tokens in its associated account. */
   buyer(name: string): Promise<SolanaKey>;
   /** Lands a transaction in the current slot. Returns its signature. */
   land(payer: SolanaKey, instructions: Instruction[], more?: readonly SolanaKey[]): string;
@@ -182,9 +182,7 @@ export function useSolanaSale(options: Parameters<typeof startSolanaSale>[0] = {
   return sale;
 }
 
-/**
- * Returns a transfer from the buyer's account to a thief, authorized by the fund and signed by this signer.
- */
+/** Returns a transfer from the buyer's account to a thief, with the fund as its authority, signed by this signer. */
 export function theft({ solana }: SolanaSale, buyer: string, signer: string): Instruction {
   const thief = associatedAccount(solanaKey('thief').address, MINT);
   setTokenAccount(solana, thief, solanaKey('thief').address, 0n);

@@ -30,7 +30,7 @@ export type TestVenue = {
   apiKey: string;
   state: VenueState;
   fault: Fault;
-  /** Number of requests, optionally of one method and path. */
+  /** Returns the number of requests received, optionally only those with one method and path. */
   requests(path?: string): number;
   stop(): Promise<void>;
 };
@@ -44,7 +44,7 @@ export type TokenizedWorld = {
   usdc: Hex;
   offer: Offer;
   user: Person;
-  /** A funded wallet that has approved the swap contract without a limit. */
+  /** A funded wallet that has approved an unlimited amount for the swap contract. */
   wallet: { address: Hex; key: Hex };
   /** Sends a transaction and returns its receipt status. */
   send(by: Hex, to: Hex, data: Hex): Promise<'success' | 'reverted'>;

@@ -6,7 +6,7 @@ import { type TestApp, testApp } from './app.ts';
 
 export type ReceivedWebhook = { path: string; headers: IncomingHttpHeaders; body: string };
 
-/** Returns the reply to a received webhook. Default: 200. */
+/** Replies to a received webhook. Default: 200. */
 export type Answer = (received: ReceivedWebhook, response: ServerResponse) => void;
 
 export type Receiver = {

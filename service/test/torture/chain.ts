@@ -38,8 +38,8 @@ export type TortureChain = {
   rpcs: readonly { fault: Fault }[];
   createWallet(index: number): Promise<InvestorWallet>;
   /**
-   * Disturbs the chain at random and returns a description of the disturbance. If it must be ended later, passes the
-   * work that ends it to `later`.
+   * Disturbs the chain at random and returns a description of the disturbance. If the disturbance ends only later,
+   * passes a promise of its end to `later`.
    */
   disturb(random: RandomChoices, later: (work: Promise<void>) => void): Promise<string[]>;
   /** Makes the next transactions wait in the mempool, on chains that have one. */
@@ -49,7 +49,7 @@ export type TortureChain = {
    * none.
    */
   forgetTransactions(ctx: Context): Promise<boolean>;
-  /** Does what operators and wallets do in the meantime, such as sending approvals again. */
+  /** Does what operators and wallets would do during the run, such as sending approvals again. */
   attend(ctx: Context): Promise<void>;
   /** Ends all disturbances and lets the chain advance. */
   calm(): Promise<void>;

@@ -118,9 +118,9 @@ async function explain({ ctx, fund }: Books, wallet: string, rows: readonly Row[
 }
 
 /**
- * Checks that the database has one transaction per operator nonce up to the chain's count, and that none is open. A
- * nonce may be missing from the database only if a failover lost its commit and the commit settled nothing. Such a
- * commit leaves nothing to adopt.
+ * Checks that the database has one transaction for each nonce that the operator has used on the chain, and that no
+ * transaction is open. A nonce may be missing from the database only if a failover lost its commit and the commit
+ * settled nothing. Such a commit leaves nothing to adopt.
  */
 async function checkNonces(books: Books): Promise<string[]> {
   const { db } = books.ctx;
@@ -152,7 +152,10 @@ async function checkNonces(books: Books): Promise<string[]> {
   ];
 }
 
-/** Returns a problem for each missing nonce, unless its transaction is on the chain and settled nothing. */
+/**
+ * Returns a problem for each nonce that is missing from the database (`gaps`), unless its transaction is on the chain
+ * and settled nothing.
+ */
 async function findHarmfulGaps(
   { chain: { direct }, fund }: Books,
   gaps: readonly number[],

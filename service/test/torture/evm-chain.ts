@@ -120,8 +120,8 @@ function createWallet(
 }
 
 /**
- * Makes the token behave (0), charge a fee (1) or burn all gas (2) for a wallet. As with a real issuer, nobody tracks
- * the transaction, so a reorganization may drop it.
+ * Makes the token behave normally (0), charge a fee (1) or burn all gas (2) for a wallet. As with a real issuer, nobody
+ * tracks the transaction, so a reorganization may drop it.
  */
 async function treat({ owner }: TestChain, hostile: Hex, wallet: Hex, kind: bigint): Promise<void> {
   const data = encodeFunctionData({ abi: hostileToken.abi, functionName: 'treat', args: [wallet, kind] });

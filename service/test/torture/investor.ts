@@ -33,8 +33,8 @@ export async function createInvestor(
   const { chain, offer, built, nodes } = environment;
   const { address, approve } = await chain.createWallet(index);
   const [option] = offer.options;
-  // Half of the investors approve an unlimited amount once, as many wallets propose. Then only the service
-  // limits how much is taken.
+  // Half of the investors approve an unlimited amount once, as many wallets propose. For them, only the service limits
+  // how much is taken.
   const allowance = index % 2 === 0 ? null : UNLIMITED;
   const acknowledged: string[] = [];
   let bearer = '';

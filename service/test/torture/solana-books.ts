@@ -39,7 +39,7 @@ export async function checkSolanaBooks(
   return [...problems, ...(await checkTransactions(db))];
 }
 
-/** A receipt exists if and only if its transfer was recorded, and only one key has created it. */
+/** Checks that a receipt exists if and only if its transfer was recorded, and that only one key has created it. */
 function findWrongReceipts({ chain }: TestSolana, { id, status }: Row): string[] {
   const signers = [solanaRoles.operator.address, solanaRoles.standby.address];
   const countReceipts = (kind: 'commit' | 'remit') =>

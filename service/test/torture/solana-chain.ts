@@ -35,7 +35,7 @@ const MAX_FORGOTTEN = 3;
 /** How many of the latest approvals are sent again. Older ones have expired. */
 const MAX_RESENT = 60;
 
-/** Starts an embedded Solana chain with two nodes. With two keys, the standby key refunds. */
+/** Starts an embedded Solana chain with two nodes. With two keys, the standby key sends the refunds. */
 export async function startSolana(keys: 1 | 2): Promise<TortureChain> {
   const solana = await startSolanaChain({ slotMs: SLOT_MS, finalityLag: FINALITY_SLOTS, nodes: 2 });
   const { chain, nodes } = solana;
@@ -53,7 +53,7 @@ export async function startSolana(keys: 1 | 2): Promise<TortureChain> {
       RPC_URL_SOLANA_DEVNET: nodes.map(({ url }, i) => `${url}#provider=node-${i}`).join(','),
       SOLANA_OPERATOR_KEY: solanaRoles.operator.privateKey,
       ...(keys === 2 && { OPERATOR_KEYS_FILE: writeRefundKey(folder) }),
-      // A single lying node must not be able to end a participation.
+      // Both nodes must agree, whatever the amount, so that a single lying node cannot end a participation.
       SETTLEMENT_QUORUM_USD: '0',
     },
     offerFile: solanaSaleFile(),

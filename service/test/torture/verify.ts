@@ -81,7 +81,7 @@ async function checkReport({ built: { ctx }, chain }: Environment): Promise<stri
       `update operator_transactions set mined_hash = '${other}' where id = '${transaction}'`,
     ]) {
       const named = await reportTampered(ctx.db, statement, (db) => chain.report(ctx, db));
-      // A changed amount contradicts the row's commit and, if the row was refunded, its refund.
+      // Several entries may list the row: a changed amount contradicts its commit and, if it was refunded, its refund.
       const isNamed = (each: Named[number]) =>
         each.rows.join() === id || each.transactions.includes(`0x${hash.toString('hex')}`);
       const isExact = named.length > 0 && named.every(isNamed);
