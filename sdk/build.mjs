@@ -37,7 +37,7 @@ await writeJson(join(out, 'cjs/package.json'), { type: 'commonjs' });
 await writeJson(join(out, 'package.json'), publishedManifest());
 console.log(`Built @causeway/sdk ${source.version} in ${relative(process.cwd(), out) || '.'}`);
 
-/** Stages inside the repository, so that the compiler finds viem and React. */
+/** Copies the sources into a folder inside the repository, so that the compiler finds viem and React. */
 async function stageSources() {
   await mkdir(join(root, 'artifacts'), { recursive: true });
   const folder = await mkdtemp(join(root, 'artifacts/sdk-build-'));

@@ -38,7 +38,7 @@ type Print = (text: string) => void;
 export type Sandbox = {
   /** Settings that point the service at the simulators. Explicit settings take precedence. */
   settings: Partial<Config>;
-  /** Seeds users, partners and offers, and returns the controls. Called once the context is built. */
+  /** Seeds users, partners and offers, and returns the controls. Called after the service's context is built. */
   attach(ctx: Context): Promise<Controls>;
   stop(): Promise<void>;
 };

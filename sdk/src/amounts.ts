@@ -19,7 +19,7 @@ export function formatAmount(amount: string | bigint, digits: number): string {
 
 /**
  * Converts a decimal string to smallest units: `"1000.5"` with 6 digits is `"1000500000"`. Returns null if the text is
- * not an amount or has more decimals than the token.
+ * not an amount or has more than `digits` decimals.
  *
  * @example
  * ```ts

@@ -2,7 +2,7 @@ import type { TokenSource } from './request.ts';
 
 type IssuedToken = { token: string; expiresInS: number };
 
-/** How long before its expiry a token is replaced, so that it does not expire during a request. */
+/** Tokens are replaced this long before they expire, so that they do not expire during a request. */
 const EXPIRY_MARGIN_S = 30;
 
 /**

@@ -15,7 +15,7 @@ const EXPLORERS: Readonly<Record<Chain, string>> = {
 };
 
 /**
- * The supported chains. EVM chains have their EIP-155 id.
+ * The supported chains. `chainId` is the EIP-155 id, which only EVM chains have.
  *
  * @example
  * ```ts

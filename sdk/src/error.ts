@@ -1,7 +1,7 @@
 import type { ErrorDetails } from './error-details.ts';
 import type { ErrorBody, ErrorCode } from './wire.ts';
 
-/** Codes for failures in the client, without an error object from the service. */
+/** Codes that the client sets itself, because it got no error object from the service. */
 export type LocalCode = 'network_error' | 'timeout' | 'unexpected_reply' | 'not_signed_in';
 
 /** Known codes are listed for autocompletion; a newer service may send others. */
@@ -87,8 +87,8 @@ export function isCausewayError(error: unknown, code?: CausewayErrorCode): boole
 }
 
 /**
- * Converts a failed HTTP response to an error. Copies the fields of the API's error object in the body. If the body
- * contains no such object, the code is `unexpected_reply`.
+ * Converts a failed HTTP response to an error. If the body is the API's error object, copies its fields. Otherwise, the
+ * code is `unexpected_reply`.
  */
 export function errorOfReply(
   status: number,

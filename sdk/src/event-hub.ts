@@ -45,7 +45,7 @@ export function createEventHub(client: Causeway): EventHub {
       if (signal.aborted) return;
       stop();
       // After `events_expired`, the stream restarts with new events only. After any other error, such as a missing
-      // sign-in or scope, the hooks only poll, until page activity or a new subscriber restarts the stream.
+      // sign-in or scope, the hooks rely on polling until page activity or a new subscriber restarts the stream.
       if (!isCausewayError(error, 'events_expired') || last === undefined) return;
       last = undefined;
       start();

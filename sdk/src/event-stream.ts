@@ -4,7 +4,7 @@ import { sleep } from './sleep.ts';
 import type { Event } from './wire.ts';
 
 export type EventStreamOptions = {
-  /** The id of an event. The stream starts after this event. Default: only events that happen from now on. */
+  /** The stream starts after the event with this id. Default: it contains only events that happen from now on. */
   after?: string | undefined;
   /** Ends the stream. */
   signal?: AbortSignal | undefined;
@@ -17,14 +17,15 @@ type Frame = { id?: string; event?: string; data?: string };
 /** The service sends a heartbeat every 15 s, so a connection that stays silent for three times that long is dead. */
 const SILENCE_TIMEOUT_MS = 45_000;
 /**
- * If the log was empty when the stream was opened, there is no event id to resume from. After connecting, the stream
- * then reads up to this many of the newest events, so that it does not miss events from before the connection.
+ * If there were no events yet when the stream was opened, it has no event id to resume from. In that case, once it has
+ * connected, it reads up to this many of the newest events, so that it does not miss those that happened before it
+ * connected.
  */
 const MAX_FIRST_EVENTS = 100;
 const RECONNECT_MS = 250;
 const INITIAL_BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 30_000;
-/** Client errors (4xx) that a new connection might not get. */
+/** Client errors (4xx) that reconnecting may fix. */
 const RETRYABLE_STATUSES = new Set([408, 425, 429]);
 
 /**
@@ -42,7 +43,7 @@ export function createEventStream(options: CausewayOptions, readNewest: (limit: 
     /** Whether a new token has been requested since the last frame. */
     let hasRefreshed = false;
     let failures = 0;
-    // Starts from the newest event's id, so that a reconnect does not miss events from the time in between.
+    // Starts after the newest event, so that events that happen while the stream connects or reconnects are not missed.
     if (last === undefined) last = (await readNewest(1))[0]?.id;
     while (!signal?.aborted) {
       const connection = new AbortController();

@@ -7,7 +7,7 @@ import type { Event, EventProof } from './wire.ts';
 export type EventFilter = Filter<'type' | 'user_id' | 'subject_id'>;
 
 export type EventQuery = PageQuery & {
-  /** The id of an event. If it is set, only the events after it are listed, oldest first. */
+  /** If set, only the events after the one with this id are listed, oldest first. */
   after?: string | undefined;
   filters?: readonly EventFilter[] | undefined;
 };
@@ -16,8 +16,8 @@ type ForwardQuery = Omit<EventQuery, 'filters'>;
 
 export type Events = {
   /**
-   * Lists events, newest first. With `after`, lists the events after that event, oldest first. Iterating fetches one
-   * page after another until there are no more events.
+   * Lists events, newest first. With `after`, lists only later events, oldest first. Iterating fetches one page after
+   * another until there are no more events.
    */
   list(query?: EventQuery, options?: RequestOptions): Pages<Event>;
   get(id: string, options?: RequestOptions): Promise<Event>;

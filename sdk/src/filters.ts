@@ -1,7 +1,7 @@
 export type Filter<Field extends string> = {
   field: Field;
   op: '==' | '!=' | 'in';
-  /** For `in`, an array of values. */
+  /** An array of values if `op` is `in`. */
   value: string | readonly string[];
 };
 

@@ -15,9 +15,7 @@ export type Pii = {
 };
 
 export type Documents = {
-  /**
-   * Emails the user a form to sign, prefilled with these fields. If the latest form is still open, resends its link.
-   */
+  /** Emails the user a form to sign, prefilled with `fields`. If the latest form is still open, resends its link. */
   submit(
     documentType: 'tax_certification',
     fields: NewDocumentSubmission,

@@ -10,7 +10,7 @@ export type FundSwapOffer = Extract<OfferDetails, { type: 'fund::swap' }>;
 /** The details of a tokenized asset. */
 export type TokenizedOffer = Extract<OfferDetails, { type: 'tokenized::swap' }>;
 
-/** `summary` adds the fields for a card: name, asset, chains, state, price, amount raised, target, fee. */
+/** `summary` adds the fields that a card shows: name, asset, chains, state, price, amount raised, target, fee. */
 export type OfferInclude = { include?: 'summary' | undefined };
 
 export type Offers = {
@@ -24,7 +24,7 @@ export type Offers = {
   eligibility(offerId: string, query?: EligibilityQuery, options?: RequestOptions): Promise<Eligibility>;
 };
 
-/** The wallet to check. Default: any wallet that the user has proven to own, on any of the offer's chains. */
+/** The wallet to check. Default: any wallet whose ownership the user has proven, on any of the offer's chains. */
 export type EligibilityQuery = { chain?: Chain | undefined; walletAddress?: string | undefined };
 
 export function offersOf(send: Send): Offers {

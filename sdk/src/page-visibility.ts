@@ -8,7 +8,7 @@ export function isPageVisible(): boolean {
   return typeof document === 'undefined' || document.visibilityState === 'visible';
 }
 
-/** Calls `listener` when the page changes visibility, gains focus or comes back online. Does nothing outside a page. */
+/** Calls `listener` when the page is shown or hidden, gains focus or comes back online. Does nothing outside a page. */
 export function onPageActivity(listener: () => void): () => void {
   if (typeof document === 'undefined') return () => undefined;
   for (const [target, event] of EVENTS) target().addEventListener(event, listener);

@@ -25,7 +25,7 @@ type Options = {
   timeoutMs: number;
 };
 
-/** Retry delays are divided by this number: the provider's ten minutes become one second here. */
+/** Retry delays are divided by this number, so that the provider's ten minutes become one second. */
 const TIME_SCALE = 600;
 
 export function createWebhookSender({ headers, retryDelays, accepts, timeoutMs }: Options): WebhookSender {

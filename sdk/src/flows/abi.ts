@@ -1,8 +1,8 @@
 import type { Hex } from 'viem';
 import { keccak256, parseAbi, stringToHex } from 'viem/utils';
 
-// Declares only ABI fragments, because the compiled ABIs would multiply the bundle size. A test compares the fragments
-// with contracts/abi.
+// This file declares only the parts of the ABIs that the flows use, because the compiled ABIs would multiply the bundle
+// size. A test compares these parts with contracts/abi.
 
 /** Declared without a return value, because USDT returns none. */
 export const approveAbi = /* @__PURE__ */ parseAbi(['function approve(address spender, uint256 amount)']);

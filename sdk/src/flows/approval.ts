@@ -34,7 +34,7 @@ export async function readAllowance(session: Session, { token, spender }: Allowa
   return BigInt((await causeway.token.allowance(query, { signal })).allowance);
 }
 
-/** Approves exactly the amount, unless the allowance already covers it. */
+/** Approves exactly `wanted.amount`, unless the allowance already covers it. */
 export async function ensureAllowance(
   session: Session,
   enter: Enter<ApprovalPhase>,
@@ -71,8 +71,8 @@ export async function sendApproval(
 }
 
 /**
- * Returns the call that approves exactly the amount. If an earlier allowance must first be reset to zero, also returns
- * the call that does so, as `reset`.
+ * Returns the call that approves exactly `wanted.amount`. If an earlier allowance must first be reset to zero, also
+ * returns the call that does so, as `reset`.
  */
 export async function planApproval(
   session: Session,
@@ -111,7 +111,9 @@ export function assertNotFalse(returned: Hex): void {
     throw new FlowFailure('approval_failed', 'The token rejected the approval without giving a reason.');
 }
 
-/** Throws unless the receipt has an `Approval` event for at least the amount. The service checks the same event. */
+/**
+ * Throws unless the receipt has an `Approval` event for at least `wanted.amount`. The service checks the same event.
+ */
 export function assertApproved(receipt: Receipt, owner: Hex, wanted: Allowance): void {
   const approved = findApproval(receipt, owner, wanted);
   if (approved === null)
@@ -123,7 +125,7 @@ export function assertApproved(receipt: Receipt, owner: Hex, wanted: Allowance):
   if (approved < wanted.amount) throw tooLow(wanted, approved, receipt.transactionHash);
 }
 
-/** Returns the error for an approval below the amount. Owners can lower the amount in their wallets. */
+/** Returns the error for an approval below `amount`. Owners can lower the amount in their wallets. */
 export function tooLow(
   { token, spender, amount }: Allowance,
   approved: bigint,

@@ -31,8 +31,8 @@ export async function ensureWalletProven(
   const signature = await sign(message);
   const proof = { chain, offer_option_id: optionId, signature, wallet_address: address };
   await causeway.wallets.bind(offerId, proof, { signal }).catch((error: unknown) => {
-    // The service checks the proof before the option's wallet limit, so this error means that ownership is already
-    // proven.
+    // The service checks the proof before the option's wallet limit, so this error means that the service has accepted
+    // the proof.
     if (!isCausewayError(error, 'max_wallets_reached')) throw error;
   });
 }

@@ -36,7 +36,7 @@ export type FundSwapInput = {
   amount: string | bigint;
   /** Maximum slippage in basis points: 50 is 0.50%. */
   slippageBps: number;
-  /** The minimum to receive regardless of the preview, for example the amount that the user was shown. */
+  /** The minimum to receive, whatever the preview says, for example the amount that the user was shown. */
   minReceive?: string | bigint | undefined;
   /**
    * Whether to swap only part of the amount if the fund cannot accept all of it. Default: false, which makes the flow

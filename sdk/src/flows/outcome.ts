@@ -4,7 +4,7 @@ import { findSwapped, sumTransfers } from './logs.ts';
 import type { Deployment } from './offer-contract.ts';
 import type { Receipt } from './rpc.ts';
 
-/** The result of a swap in smallest units, read from the events of its transaction. */
+/** The result of a swap, read from the events of its transaction. Amounts are in smallest units. */
 export type SwapResult = {
   transactionHash: Hex;
   /** The amount that the wallet received. */

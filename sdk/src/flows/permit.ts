@@ -51,7 +51,7 @@ export async function readPermitTerms(
   throw unsupported();
 }
 
-/** Asks the owner to sign a permit for exactly the amount. Returns the call that submits the permit. */
+/** Asks the owner to sign a permit for exactly `wanted.amount`. Returns the call that submits the permit. */
 export async function signPermit(
   session: Session,
   wanted: Allowance,
@@ -61,8 +61,8 @@ export async function signPermit(
   const { timestamp } = (await readNode(session, 'eth_getBlockByNumber', ['latest', false])) as {
     timestamp: Hex;
   };
-  // Contracts check deadlines against block time, but the latest block of a quiet chain may be old. The
-  // deadline therefore starts from block time or from this machine's clock, whichever is later.
+  // Contracts compare deadlines with the block's timestamp, but the latest block of a quiet chain may be old. The
+  // deadline is therefore counted from that block's timestamp or from this machine's clock, whichever is later.
   const now = BigInt(Math.max(Number(timestamp), Math.floor(Date.now() / 1000)));
   const deadline = now + PERMIT_TTL_S;
   const message = {

@@ -40,11 +40,11 @@ export type TokenSaleInput = {
    * sends the permit in a transaction, because the service needs the approval on chain.
    */
   approval?: 'approve' | 'permit' | undefined;
-  /** The hash of an approval that was already sent. The flow resumes from there. */
+  /** The hash of an approval that was already sent. If set, the flow resumes with this approval. */
   approvalHash?: Hex | undefined;
   /**
-   * Called with the approval's hash. Store the hash to resume the purchase. Called again with the new hash if the owner
-   * speeds up the transaction.
+   * Called with the approval's hash. Store the hash, so that the purchase can be resumed. Called again with the new
+   * hash if the owner speeds up the transaction.
    */
   onApproved?: ((hash: Hex) => void) | undefined;
 };

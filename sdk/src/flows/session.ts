@@ -11,7 +11,7 @@ import type { RpcTransaction } from './rpc.ts';
 import type { Eip1193Provider, EvmWallet, PublicClient } from './wallet.ts';
 import { hasCode, isUnclear } from './wallet-error.ts';
 
-/** The state that every wallet flow shares, regardless of the protocol. */
+/** The part of a flow's state that is the same for EVM and Solana wallets. */
 export type WalletSession = {
   causeway: Causeway;
   /** The wallet's address; EVM addresses are in lower case. */
@@ -42,8 +42,8 @@ export type Session = WalletSession & {
   reader: Eip1193Provider | undefined;
   batching: 'auto' | 'off';
   /**
-   * The transactions that this session has sent, by hash. Each one is used until the node returns the transaction.
-   * Their nonces are estimates.
+   * The transactions that this session has sent, by hash. Each entry stands in for its transaction until the node
+   * returns the transaction. The nonces are estimates.
    */
   sent: Map<Hex, RpcTransaction>;
 };
@@ -76,7 +76,9 @@ function readerOf(publicClient: PublicClient | undefined, chainId: number): Eip1
     | undefined;
 }
 
-/** Fills in the defaults of a flow's options. */
+/**
+ * Opens the part of a session that is the same for EVM and Solana wallets. Fills in the defaults of the flow's options.
+ */
 export function openWalletSession(
   causeway: Causeway,
   { address, chain }: { address: string; chain: Chain },
@@ -210,7 +212,7 @@ async function assertAccount(session: Session): Promise<void> {
 async function ensureChain(session: Session): Promise<void> {
   if (await isOnChain(session)) return;
   await switchChain(session);
-  // Some wallets respond before they have switched.
+  // Some wallets respond before they have switched chains.
   for (let check = 0; check < SWITCH_CHECKS; check++) {
     if (await isOnChain(session)) return;
     await sleep(SWITCH_CHECK_INTERVAL_MS, session.signal);

@@ -63,8 +63,8 @@ export async function findPayingAccount(
 }
 
 /**
- * Approves exactly the amount for the fund. Returns the signature and the last block height at which the
- * transaction can land.
+ * Asks the wallet to let the fund take exactly `wanted.amount`. Returns the signature and the last block height at
+ * which the transaction can land.
  */
 export async function sendSolanaApproval(
   session: SolanaSession,

@@ -70,7 +70,7 @@ async function request(
   );
   const { ok, status } = response;
   const message = `The Solana node responded with ${status}.`;
-  // With a status outside 4xx, or with 408 (timeout), a proxy may have forwarded the call, so the node may have
+  // If the status is outside 4xx, or is 408 (timeout), a proxy may have forwarded the call, so the node may have
   // processed it.
   if (!ok && (status < 400 || status > 499 || status === 408)) throw new Error(message);
   // Some nodes send JSON-RPC errors with status 400. Gateways use status 400 too, but without the numeric code of a

@@ -42,9 +42,9 @@ export type SolanaSaleInput = {
   assetId: string;
   /** In smallest units. */
   amount: string | bigint;
-  /** The signature of an approval that was already sent, in base58. The flow resumes from there. */
+  /** The base58 signature of an approval that was already sent. If set, the flow resumes with this approval. */
   approvalHash?: string | undefined;
-  /** Called with the approval's signature. Store it to resume the purchase. */
+  /** Called with the approval's signature. Store it, so that the purchase can be resumed. */
   onApproved?: ((hash: string) => void) | undefined;
 };
 

@@ -11,8 +11,8 @@ import { verifyCalldata } from './verify-calldata.ts';
 
 /**
  * Throws `token_mismatch` if the offer's contract has no asset address, or if the asset's decimals or symbol on chain
- * differ from the expected ones. Skips any value that the asset does not report. Whether the order is for this asset is
- * checked later, by `assertMatchesOrder`.
+ * differ from the expected ones. Skips any value that the asset does not report. Later, `assertMatchesOrder` checks
+ * that the order is for this asset.
  */
 export async function assertAsset(
   session: Session,
@@ -94,9 +94,9 @@ export async function assertMatchesOrder(
 }
 
 /**
- * Throws `quote_expired` if the order has expired, so that nobody pays for a transaction that would revert. Checks the
- * block time and this machine's clock. If the clock was past the expiry even when the order arrived, the clock is wrong
- * and is ignored.
+ * Throws `quote_expired` if the order has expired, so that nobody pays for a transaction that would revert. Checks both
+ * the latest block's timestamp and this machine's clock. If the clock was already past the expiry when the order
+ * arrived, the clock is wrong and is ignored.
  */
 export async function assertNotExpired(
   session: Session,

@@ -44,18 +44,18 @@ export type TokenizedInput = {
   assetId: string;
   /** The amount to pay, in smallest units, including the fee. */
   amount: string | bigint;
-  /** The venue's symbol. Default: the code of the offer's asset. */
+  /** The asset's symbol at the venue. Default: the code of the offer's asset. */
   symbol?: string | undefined;
   /**
    * The minimum to receive, in smallest units of the asset. If the order is for less, the flow throws `price_moved` and
    * does not send it.
    */
   minReceive?: string | bigint | undefined;
-  /** The maximum slippage from the quote, in basis points (50 is 0.50%). Required without `minReceive`. */
+  /** The maximum slippage from the quote, in basis points (50 is 0.50%). Required unless `minReceive` is set. */
   maxSlippageBps?: number | undefined;
   /**
-   * The number of tokens quoted for `amount` before the fee is deducted, in smallest units. Default: the flow requests
-   * a quote.
+   * The number of tokens, in smallest units, in a quote for all of `amount`, with no fee deducted. Default: the flow
+   * requests such a quote.
    */
   quoted?: string | bigint | undefined;
   /**

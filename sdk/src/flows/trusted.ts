@@ -32,8 +32,8 @@ export function assertTrusted(
 }
 
 /**
- * Throws `contract_not_trusted` if `address` differs from the address that the host lists for the asset that the user
- * receives.
+ * Throws `contract_not_trusted` if the host lists an address for the asset that the user receives, and `address`
+ * differs from it.
  */
 export function assertTrustedAsset(
   trusted: TrustedContracts | undefined,

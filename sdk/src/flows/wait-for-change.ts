@@ -13,9 +13,9 @@ type Change = {
 };
 
 /**
- * Waits until `holds` returns true, or returns false after `timeoutMs`. Calls `holds` whenever one of the `events`
- * arrives on the host's event stream or, if there is none, on a new stream. Also polls `holds`, because the stream may
- * never be live, for example if the token lacks `events:read`. Polls less often while the stream is live.
+ * Waits until `holds` returns true. After `timeoutMs`, gives up and returns false. Calls `holds` whenever one of the
+ * `events` arrives on the host's event stream or, if there is none, on a new stream. Also polls `holds`, because the
+ * stream may never be live, for example if the token lacks `events:read`. Polls less often while the stream is live.
  */
 export async function waitForChange(
   session: WalletSession,

@@ -10,7 +10,7 @@ export type AppearanceVariable =
   | ('radius' | 'radius-small' | 'space');
 
 export type Appearance = {
-  /** Default: follows the `color-scheme`, `data-theme` or `dark` class of the page around the components. */
+  /** Default: follows the surrounding page, through its `color-scheme`, `data-theme` attribute or `dark` class. */
   theme?: 'light' | 'dark' | undefined;
   /** CSS values, for example `{ accent: 'light-dark(#0a6a3c, #6fdba1)', radius: '4px' }`. */
   variables?: Readonly<Partial<Record<AppearanceVariable, string>>> | undefined;

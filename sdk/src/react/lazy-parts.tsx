@@ -6,8 +6,8 @@ import { ErrorNotice } from './ui/error-notice.tsx';
 type Parts = Awaited<ReturnType<typeof loadParts>>;
 
 /**
- * One function for each part that failed to load, to load it again. All parts are in one file, so a retry calls them
- * all.
+ * Functions that load the failed parts again, one per part. All parts are in one file, so a retry calls all these
+ * functions.
  */
 const reloads = new Set<() => void>();
 const subscribers = new Set<() => void>();

@@ -16,7 +16,7 @@ const OCTAVES = [
   { periodMs: 14_400_000, amplitude: 0.015 },
 ] as const;
 
-/** Slower waves, which move only past prices. The live price must stay close to the reference. */
+/** Slower waves. They are added only to past prices, because the live price must stay close to the reference. */
 const PAST_OCTAVES = [
   { periodMs: 259_200_000, amplitude: 0.02 },
   { periodMs: 2_592_000_000, amplitude: 0.06 },
@@ -68,7 +68,7 @@ function noise(seed: string, symbol: string, periodMs: number, step: number): nu
   return hash.readInt32BE() / 2 ** 31;
 }
 
-/** The number of points in 100%. Spreads are given in points: 1,000 points are one percent. */
+/** Spreads are in points: 100,000 points are 100%, so 1,000 points are 1%. */
 const POINTS = 100_000n;
 const MAX_SPREAD_POINTS = 2_000n;
 const DURATION_POINTS: Record<Duration, bigint> = { short: 50n, long: 150n };

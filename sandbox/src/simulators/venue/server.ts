@@ -11,7 +11,7 @@ export type VenueOptions = {
   chain: VenueChain;
   fault: Fault;
   now(): number;
-  /** Called with the expiry of each new attestation, in seconds since the epoch. */
+  /** Called for each new attestation, with its expiry in seconds since the epoch. */
   attested(expiration: number): void;
   /** Returns whether the manager contract has executed an attestation. */
   isExecuted(attestationId: string): Promise<boolean>;
@@ -22,7 +22,7 @@ const MAX_EXECUTED = 1_000;
 const ADDRESSES_PATH = /^\/v1\/assets\/([^/]+)\/addresses$/;
 const LATEST_PRICE_PATH = /^\/v1\/assets\/([^/]+)\/prices\/latest$/;
 
-/** Serves the venue's own API, with its paths, error codes and signatures. */
+/** Simulates the venue's API, with the same paths, error codes and signatures. */
 export function createVenueServer({ store, chain, fault, now, attested, isExecuted }: VenueOptions): Server {
   const market = createMarket(store, chain.deployment.assets, now);
   const attestations = createAttestations(store, market, chain, now, attested);
@@ -79,7 +79,8 @@ export function createVenueServer({ store, chain, fault, now, attested, isExecut
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (await applyFault(fault, request, response)) return;
     const text = await readBody(request, MAX_BODY_BYTES);
-    // The venue's gateway replies with 403 to a wrong API key, although the venue's documentation says otherwise.
+    // Like the venue's real gateway, replies with 403 to a wrong API key, although the venue's documentation says
+    // otherwise.
     if (!isSecret(request.headers['x-api-key'], store.state.api_key))
       return sendJson(response, 403, { message: 'Forbidden' });
     try {

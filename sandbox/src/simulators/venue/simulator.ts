@@ -22,7 +22,10 @@ export type ReadyVenue = { url: string; api_key: string };
 const RPC_TIMEOUT_MS = 10_000;
 const EXPIRY_BLOCK_DELAY_MS = 1_000;
 
-/** Starts the pricing venue: quotes, limits and signed attestations for the assets on the first embedded chain. */
+/**
+ * Starts the pricing venue, which provides quotes, limits and signed attestations for the assets on the first embedded
+ * chain.
+ */
 export const startVenue: StartSimulator<ReadyVenue> = async ({ folder, control, clock, listen, started }) => {
   const embedded = EMBEDDED_CHAINS[0];
   const deployment = planDeployment(embedded).deployment.venue;

@@ -3,7 +3,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MarketStatus } from './calendar.ts';
 
-/** Asset settings made through the sandbox. Null means the venue's own value. */
+/** An asset's settings, which can be changed through the sandbox. Null means that the venue's own value applies. */
 export type AssetSetting = {
   paused: boolean;
   redeem_only: boolean;
@@ -28,7 +28,7 @@ export type VenueState = {
   session: MarketStatus | null;
   /**
    * Whether `session` still has its default value, which keeps the market open at all times. Becomes false when a
-   * control sets the session or makes the market follow the calendar.
+   * sandbox control sets the session or makes the market follow the calendar.
    */
   is_default?: boolean;
   assets: Record<string, AssetSetting>;
@@ -41,7 +41,7 @@ export type VenueState = {
 
 export type VenueStore = { state: VenueState; save(): void };
 
-/** Opens the state file, so that settings and used limits survive restarts. `save` is synchronous. */
+/** Opens the state file, so that settings and limit usage survive restarts. `save` writes the file synchronously. */
 export function openVenueState(folder: string): VenueStore {
   const path = join(folder, 'state.json');
   const state = readState(path) ?? {

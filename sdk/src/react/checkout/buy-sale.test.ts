@@ -96,7 +96,7 @@ test.each([
     throw aborted();
   });
   await eventually(() => expect(sales.size).toBe(1));
-  // No page can start a purchase until the owner has decided.
+  // No page can start a purchase until the owner has answered the prompt.
   expect(await start(async () => ({}) as Participation).done).toBe('purchase_elsewhere');
   decide(failure);
   expect(await done).toBe('aborted');
@@ -164,7 +164,7 @@ describe('the revocation of an approval that no purchase uses', () => {
     expect(await start(async () => ({}) as Participation).done).toEqual({});
   });
 
-  // Offers with the same contract share an allowance. Wallet addresses are compared case-insensitively.
+  // Offers with the same contract share an allowance. The lock ignores the letter case of wallet addresses.
   test.each(['fund::swap', 'tokenized::swap'] as const)(
     'of a %s offer is refused while the wallet swaps',
     async (type) => {

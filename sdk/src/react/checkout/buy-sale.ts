@@ -117,7 +117,8 @@ export function buySale(
             () => true,
             (late) => !flows.isRejected(late),
           )));
-      // Removes the record of a new purchase if the wallet definitely sent no approval: there is nothing to finish.
+      // Removes the record if there is nothing to finish: this is a new purchase for which the wallet definitely sent
+      // no approval, or the approval cannot be used.
       const mayBeApproved = mayBeSent && (error as FlowError<TokenSalePhase>).phase === 'approving';
       const isEmpty = approvalHash === null && !isResumed && !mayBeApproved;
       if (isEmpty || UNUSABLE_APPROVAL_CODES.has(code)) {
@@ -205,7 +206,7 @@ export function revokeUnused(
   });
 }
 
-/** Finds a purchase's participation by the approval. A purchase without an approval has no participation. */
+/** Finds the participation that used the purchase's approval. A purchase without an approval has no participation. */
 async function findParticipation(
   causeway: Causeway,
   { id: value }: OfferDetails,

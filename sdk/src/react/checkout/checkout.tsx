@@ -12,7 +12,7 @@ export type CheckoutResult =
 
 export type CheckoutProps = BlockProps & {
   offer: OfferDetails;
-  /** The selected option of a token sale; the user can select another one. Default: the first option. */
+  /** The option of a token sale to preselect; the user can select another one. Default: the first option. */
   optionId?: string | undefined;
   onOptionChange?: ((optionId: string) => void) | undefined;
   /** Called when the participation is recorded, or when the swap is confirmed. */

@@ -62,7 +62,10 @@ export function FundSwapCheckout({ offer, onDone, className }: FundSwapCheckoutP
   );
 }
 
-/** Shows the swap form once the fund is running and the wallet is allowed. */
+/**
+ * Shows the swap form if the fund has not stopped swaps and nothing blocks the wallet. Once the user submits the form,
+ * shows the review, the progress and the result.
+ */
 function FundForm({ offer, onDone }: FundSwapCheckoutProps) {
   const { t } = useUi();
   const swap = useFundSwap({ offer, onDone });

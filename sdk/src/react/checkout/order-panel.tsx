@@ -29,7 +29,7 @@ function useTradeFacts({ offer, deployment, purchase }: Props): readonly Fact[] 
       {t('{price} per {asset}', { price: format.usd(truncatePrice(price)), asset: code })}
     </span>
   );
-  // These decimals are safe to use: the flow checks them on chain, and refuses a quote or an order with different
+  // These decimals are safe to use: the flow checks them on chain, and rejects a quote or an order with different
   // decimals.
   const paid = { code: deployment?.code ?? '', decimals: deployment?.decimals ?? 0 };
   const received = { code, decimals: fractional_digits };
@@ -67,7 +67,7 @@ export function useReviewFacts(props: Props): readonly Fact[] {
   ];
 }
 
-/** Shows how long a firm order's price remains valid, while the wallet waits for the user's confirmation. */
+/** Until the wallet has sent a firm order, shows how long the order's price remains valid. */
 export function PriceTimer(props: {
   order: TokenizedSwapTransaction | null;
   phase: TokenizedPhase | undefined;

@@ -1,6 +1,6 @@
 import { readItem, writeItem } from '../hooks/local-storage.ts';
 
-/** Longer than a minute, because browsers may run a background tab's timers only once a minute. */
+/** Longer than a minute, because a background tab's timer may renew its lease only once a minute. */
 const LEASE_MS = 120_000;
 const RENEWAL_INTERVAL_MS = 3_000;
 /** How long other pages may take to see a change in the storage. */
@@ -54,7 +54,7 @@ async function runWithLease<Result>(name: string, work: () => Promise<Result>): 
     if (!isTaken()) writeItem(name, `${owner} ${Date.now() + LEASE_MS}`);
   };
   renew();
-  // If several pages write their leases at the same time, the last one to write gets the lease.
+  // If several pages write a lease at the same time, the last write wins. Waits until all pages can see it.
   await new Promise((resolve) => setTimeout(resolve, PROPAGATION_MS));
   if (isTaken()) throw runsElsewhere();
   const timer = setInterval(renew, RENEWAL_INTERVAL_MS);
@@ -67,8 +67,8 @@ async function runWithLease<Result>(name: string, work: () => Promise<Result>): 
 }
 
 /**
- * Returns the name of the lock to hold while a wallet buys swap offers or revokes approvals for them. All offers share
- * one lock, because offers with the same contract share an allowance.
+ * Returns the name of the lock to hold while a wallet buys from swap offers or revokes approvals for them. A wallet has
+ * one lock for all swap offers, because offers with the same contract share an allowance.
  */
 export function swapLock(wallet: { address: string }): string {
   return `causeway.swap.${wallet.address.toLowerCase()}`;

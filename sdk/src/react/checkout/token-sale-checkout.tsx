@@ -25,7 +25,7 @@ const SOLANA_NOTE = "You approve it for this sale's fund, {address}.";
 
 export type TokenSaleCheckoutProps = BlockProps & {
   offer: TokenSaleOffer;
-  /** The option to select. The user can select another option. Default: the first option. */
+  /** The option to preselect; the user can select another one. Default: the first option. */
   optionId?: string | undefined;
   onOptionChange?: ((optionId: string) => void) | undefined;
   /** Called when the participation is recorded. */

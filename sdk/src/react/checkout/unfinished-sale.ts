@@ -39,7 +39,7 @@ export function useUnfinishedSales(offerId: string) {
   const { connected } = useCausewayContext();
   const prefixOf = (userId: string) => `causeway.sale.${userId}.${offerId}.`;
   // If the user's id is unknown, for example because the app's server did not respond, purchases are stored under a
-  // prefix that all such users share. They are read only while their wallet is connected.
+  // prefix that all such users share. Such a purchase is ignored unless its wallet is connected.
   const shared = prefixOf('');
   const own = status === 'loading' ? undefined : prefixOf(user?.id ?? '');
   const isConnected = ({ wallet }: UnfinishedSale) =>
@@ -65,8 +65,8 @@ export function useUnfinishedSales(offerId: string) {
     dispatchEvent(new Event(CHANGED));
   };
   const record = (sale: UnfinishedSale) => {
-    // The new approval replaces the allowance. Earlier purchases from the same allowance that have no approval hash can
-    // no longer be resumed, so their records are removed.
+    // The new approval replaces the allowance, so earlier purchases that pay from this allowance but have no approval
+    // hash can no longer be resumed. Removes their records.
     if (sale.approvalHash !== null)
       for (const one of read())
         if (one.approvalHash === null && isSameAccount(one, sale)) write(one.id, null);
@@ -85,8 +85,8 @@ export function isSameAccount(a: UnfinishedSale, b: UnfinishedSale): boolean {
 }
 
 /**
- * Returns a recorded purchase that can be finished, preferably one whose approval is known. Otherwise, the connected
- * wallet must have started the purchase and have an open approval that covers it. Ignores approvals without a recorded
+ * Returns a recorded purchase that can be finished: preferably one whose approval is known, otherwise one that the
+ * connected wallet started and that an open approval of this wallet covers. Ignores approvals without a recorded
  * purchase, because this browser does not know what they are for.
  */
 export function findUnfinishedSale(

@@ -22,8 +22,8 @@ export type DeploymentChoice<One extends Chain = EvmChain> = {
 };
 
 /**
- * Identifies the wallet, chain and asset of a purchase. A retry must keep all three, because the user has confirmed
- * them.
+ * Returns a string that identifies the wallet, chain and asset of a purchase. A retry must keep all three, because the
+ * user has confirmed them.
  */
 export function termsOf(deployment: Deployment<Chain> | undefined, wallet: Wallet | undefined): string {
   const { address, protocol } = wallet ?? {};

@@ -46,9 +46,13 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
   limits: Limits;
   /** What stops the user from buying with this wallet. */
   blockers: readonly Check[];
-  /** Whether the option accepts this wallet, or undefined until that is known. */
+  /**
+   * True if the wallet is registered for the option, or if no registration is required. Undefined until that is known.
+   */
   isRegistered: boolean | undefined;
-  /** The user's wallets that are registered for the option. Empty if the option requires no wallet. */
+  /**
+   * The user's wallets that are registered for the option. Empty if the option does not require a registered wallet.
+   */
   registered: readonly OptionAddress[];
   /**
    * An approved purchase that this browser started and that has no participation yet. Finish it with `resume`, or drop
@@ -61,7 +65,7 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
    * revoke the approval with `revokeApproval`.
    */
   openApproval: OpenApproval | undefined;
-  /** Hides `openApproval` for as long as the component is mounted. */
+  /** Hides `openApproval` until the component unmounts or the approved amount changes. */
   hideOpenApproval(): void;
   /** The participation once it is recorded, with its latest status. */
   participation: Participation | undefined;
@@ -80,8 +84,8 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
   resume(): void;
   /**
    * Runs `work`, if given, and then forgets `unfinished`. Its approval stays on chain unless `work` revokes it. If the
-   * service already has the purchase, skips `work` and sets `participation`. Rejects if another tab is running the
-   * purchase.
+   * service already has a participation for this purchase, skips `work` and sets `participation`. Rejects if another
+   * tab is running the purchase.
    */
   discard(work?: () => Promise<unknown>): Promise<void>;
 };

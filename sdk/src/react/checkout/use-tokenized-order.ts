@@ -68,8 +68,8 @@ export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) 
         return result;
       } catch (error) {
         // If the flow failed while `confirming`, the order was already sent, so the next attempt needs a new one. After
-        // an earlier failure, the next attempt reuses the order, because the service rejects a second order until the
-        // first one expires.
+        // a failure in an earlier phase, the next attempt reuses the order, because the service rejects a second order
+        // until the first one expires.
         if ((error as { phase?: unknown }).phase === 'confirming') openOrder.current = null;
         throw error;
       }

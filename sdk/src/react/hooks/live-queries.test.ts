@@ -10,7 +10,7 @@ const balance = queries.tokenBalance({} as never).key;
 test.each([
   ['participation.completed', [participations]],
   ['wallet.bound', [wallets]],
-  // The type of every event that the app may not read.
+  // All events that the app may not read have this type.
   ['redacted', [participations, wallets]],
   ['offer.published', []],
   ['from.the.future', []],

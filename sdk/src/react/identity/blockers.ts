@@ -8,8 +8,8 @@ const RESOLVED_BY_CHECKOUT: ReadonlySet<Check['code']> = new Set(['wallet_proof'
 
 /**
  * Returns an option's failed checks that the user cannot resolve in the checklist. Rejections come first, then checks
- * that belong to no requirement, such as the check of the user's country. Leaves out that the offer is not open yet,
- * because users can meet the requirements before it opens.
+ * that belong to no requirement, such as the check of the user's country. An offer that has not opened yet is not a
+ * blocker here, because users can meet the requirements before it opens.
  */
 export function blockersOf(eligibility: Eligibility | undefined, optionId: string): Check[] {
   const option = eligibility?.options.find(({ offer_option_id }) => offer_option_id === optionId);

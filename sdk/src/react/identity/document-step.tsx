@@ -18,8 +18,8 @@ type Props = {
 };
 
 /**
- * Asks for the details on the form and submits them. The service then emails the user a link to sign the form. Also
- * lets the user resend the link, or start over if the form expired or was declined.
+ * Asks the user for the details that the form needs, and submits them. The service then emails the user a link to sign
+ * the form. Also lets the user resend the link, or start over if the form expired or was declined.
  */
 export function DocumentStep({ documentType, status, guide, isNext, onProgress }: Props) {
   const { cx, t } = useUi();

@@ -30,7 +30,7 @@ type GuideOptions = {
   onNext(): void;
 };
 
-/** Starts the next step as soon as the user has finished a step. Stops when the user leaves a step unfinished. */
+/** Whenever the user finishes a step, starts the next one, until the user leaves a step unfinished. */
 export function useGuide({ rows, next, startSignal, onNext }: GuideOptions) {
   const [current, setCurrent] = useState<Current | null>(null);
   const isRejected = rows?.some(({ status }) => status.status === 'rejected');
@@ -48,7 +48,8 @@ export function useGuide({ rows, next, startSignal, onNext }: GuideOptions) {
   useEffect(() => {
     if (status === 'completed') startNext();
     if (status !== 'in_progress') return;
-    // The next step must not interrupt a user who is doing something else during the review.
+    // Stops if the user does something else during the review or if the review takes long, so that the next step does
+    // not interrupt the user.
     const stop = () => setCurrent(null);
     const timer = setTimeout(stop, MAX_REVIEW_MS);
     for (const type of ACTIONS) document.addEventListener(type, stop);

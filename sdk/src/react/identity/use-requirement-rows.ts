@@ -13,7 +13,7 @@ export type RequirementRows = {
   error: CausewayError | undefined;
   done: number;
   isAllDone: boolean;
-  /** Polls faster for a while. Call it after a user action that may take a moment to show up. */
+  /** Polls faster for a while. Call it after a user action whose effect may take a moment to show. */
   expectChange(): void;
   refresh(): void;
 };

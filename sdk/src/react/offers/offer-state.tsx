@@ -40,7 +40,7 @@ export function useOfferState(offer: Schedule): OfferState {
 export function OfferStateBadge({ offer }: { offer: Schedule & Pick<Offer, 'type'> }) {
   const { t } = useUi();
   const state = useOfferState(offer);
-  // An open tokenized offer gets no badge, because the asset cannot be bought while its market is closed.
+  // An open tokenized offer gets no badge, because "open" would be misleading while the asset's market is closed.
   if (state === 'open' && offer.type === 'tokenized::swap') return null;
   const [tone, label] = OFFER_STATE_LABELS[state];
   return <StatusBadge tone={tone}>{t(label)}</StatusBadge>;

@@ -10,7 +10,7 @@ import { OfferCard, OfferCardSkeleton } from './offer-card.tsx';
 export type OffersGridProps = BlockProps & {
   /** Returns the URL a card links to. */
   hrefOf?: ((offer: Offer) => string) | undefined;
-  /** For client-side routers. Called when the user clicks a card, instead of following the link. */
+  /** For client-side routers. If set, clicking a card calls this function instead of following the link. */
   onOpen?: ((offer: Offer) => void) | undefined;
   /** Shows only offers of this type. */
   type?: Offer['type'] | undefined;
