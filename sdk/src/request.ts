@@ -114,7 +114,7 @@ export function trimBaseUrl(baseUrl: string | undefined, option = 'baseUrl'): st
   return trimmed;
 }
 
-/** Throws `TypeError` unless there is a way to get an access token. */
+/** Throws `TypeError` unless `accessToken` is a non-empty string or a function. */
 function assertTokenSource(accessToken: unknown): void {
   if (typeof accessToken === 'function' || (typeof accessToken === 'string' && accessToken !== '')) return;
   throw new TypeError(

@@ -18,7 +18,7 @@ export type Swap = {
   /** Returns the output and the fee for an amount of the input token. */
   preview(query: QueryOf<'previewSwap'>, options?: RequestOptions): Promise<SwapPreview>;
   outputToken(query: QueryOf<'getSwapOutputToken'>, options?: RequestOptions): Promise<SwapOutputToken>;
-  /** Returns the stop flags. `stopped` is a bitmask; "0" means that nothing is stopped. */
+  /** Returns what is currently stopped. `stopped` is a bitmask; "0" means that nothing is stopped. */
   status(query: QueryOf<'getSwapStatus'>, options?: RequestOptions): Promise<SwapStatus>;
   /** Returns whether the wallet may swap. */
   authorized(

@@ -189,7 +189,7 @@ describe('the documentation', () => {
     }
     expect(failed).toEqual([]);
     expect(errors?.mock.calls).toEqual([]);
-    // Example functions may only have parameters that this test has arguments for.
+    // This test must be able to supply an argument for every parameter of an example function.
     expect(skipped).toEqual([]);
     expect(called.length).toBeGreaterThan(5);
   }, 120_000);

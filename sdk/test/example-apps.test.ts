@@ -24,7 +24,7 @@ const INSTALL_TIMEOUT_MS = 8 * 60_000;
  */
 const { EXAMPLES = 'express' } = process.env;
 const NAMES = EXAMPLES === 'all' ? ['express', 'fastify', 'vite', 'next'] : EXAMPLES.split(',');
-/** The environment without the variables that `npm test` sets, which are meant for this repository. */
+/** The environment without the variables that `npm test` sets, which apply only to this repository. */
 const env = Object.fromEntries(
   Object.entries(process.env).filter(([key]) => !/^(npm_|node_env$|vite)/i.test(key)),
 );
@@ -128,7 +128,7 @@ async function startExample(name: string): Promise<App> {
   return { url, output: () => printed.replace(/^npm warn .*$/gm, ''), stop };
 }
 
-/** Announces the wallet to the page as a browser extension does (EIP-6963). Its key stays in the test. */
+/** Announces the wallet to the page as a browser extension does (EIP-6963). The private key stays in the test. */
 async function addExtension(page: Page, { provider, address }: TestWallet): Promise<void> {
   await page.exposeFunction('askWallet', (call: { method: string }) =>
     provider.request(call).then(

@@ -268,7 +268,7 @@ console.log(JSON.stringify([
 `;
 
 describe('the peers', () => {
-  /** A folder in which the SDK finds the oldest peers instead of the repository's. */
+  /** A folder in which the SDK finds the oldest peer dependencies instead of the repository's. */
   let oldest: string;
   beforeAll(async () => {
     const packages = join(await installPackages('sdk-peers', OLDEST), 'node_modules');
@@ -304,7 +304,7 @@ describe('the peers', () => {
       () => '',
       ({ message }: Error) => message,
     );
-    // The peers' own declarations may have errors with a newer compiler.
+    // Ignores errors in the peers' own declarations, which may not compile with a newer compiler.
     const errors = output.split('\n').filter((line) => /^\S.*error TS/.test(line));
     expect(errors.filter((line) => /@causeway\/sdk|main\.ts/.test(line))).toEqual([]);
   });

@@ -49,7 +49,7 @@ describe('renewal', () => {
     const cookie = `theme=dark; ${saved.getSetCookie()[0]?.split(';')[0]}`;
     expect(await renewSession(signIn, { headers: { cookie } })).toBeUndefined();
     app.clock.skewMs = 14.5 * 60_000;
-    // Another process, which has not seen the session before.
+    // Acts as another process, which has not seen the session before.
     const renewed = await renewSession(app.newSignIn({ store }), { headers: { cookie } });
     expect(renewed?.cookie).toMatch(/^theme=dark; causeway_session=/);
     const found = await store.load({ headers: { cookie: renewed?.cookie } });

@@ -4,7 +4,7 @@ import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Packages that are not bundled: they have native parts, load files next to their code, or are rarely needed.
+ * Packages that are not bundled, because they have native parts, load files next to their code, or are rarely needed.
  * Everything else is bundled into a few files whenever the sources change. Otherwise, loading thousands of files
  * through a TypeScript loader would take up most of the startup time.
  */
@@ -55,7 +55,7 @@ export async function bundle() {
     renameSync(draft, folder);
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
-    // Another process built the same sources first.
+    // If the folder exists, another process built the same sources first.
     if (!existsSync(folder)) throw error;
   }
   return folder;
@@ -114,7 +114,7 @@ function configureBuild(build, alsoExternal) {
     loader: 'js',
   }));
   // Makes `import.meta.url` point to the original source, so that the code finds the files next to it. All bundles are
-  // three folders below the root. So the path can be relative, and a release can be moved.
+  // three folders below the root, so the path can be relative and a release can be moved.
   build.onLoad({ filter: /(service|sandbox|contracts|demo|sdk|bench)\/.*\.ts$/ }, ({ path }) => ({
     contents: escapeNonAscii(readFileSync(path, 'utf8')).replaceAll(
       'import.meta.url',
@@ -157,7 +157,7 @@ function fingerprint() {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Removes bundles that no process can still be using. */
+/** Removes bundles that are too old to still be in use. */
 function removeOld() {
   for (const name of readdirSync(bundles)) {
     const folder = join(bundles, name);

@@ -12,7 +12,7 @@ const folder = await bundle().catch((error) => {
 if (folder === release) {
   // The published package runs only in production, so `causeway` without a command means `causeway serve`.
   if (process.argv.length === 2) process.argv.push('serve');
-  // Stops here, before anything can open a database as a sandbox.
+  // Exits before anything can treat the configured database as a sandbox's.
   if (process.argv[2] === 'serve' && process.env.CAUSEWAY_PROFILE !== 'production') {
     console.error(
       'causeway: CAUSEWAY_PROFILE is not "production", and this package has no sandbox. Run "causeway init" to write the settings for production. For a sandbox, clone the repository and run "npm ci && npm start".',
@@ -21,6 +21,6 @@ if (folder === release) {
   }
 }
 // Keeps V8's young generation small until `serve` is ready. Otherwise it grows to 32 MB during startup, and an idle
-// node keeps that memory.
+// process keeps that memory.
 if (process.argv[2] === 'serve') setFlagsFromString('--semi-space-growth-factor=1');
 await import(pathToFileURL(join(folder, 'main.js')).href);

@@ -5,7 +5,7 @@ export type HandlerContext = {
   signIn: SignIn;
   /** The app's origin. */
   origin: string;
-  /** The default path to return to. */
+  /** The path to send users to if no other is known. */
   home: string;
   onError: (error: unknown) => void;
 };

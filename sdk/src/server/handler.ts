@@ -7,14 +7,11 @@ import type { SignIn } from './sign-in.ts';
 import { SignInError } from './sign-in-error.ts';
 
 export type HandlerOptions = {
-  /**
-   * The prefix of all routes except the callback, which has the path of the redirect URI. Default:
-   * `/causeway`.
-   */
+  /** The prefix of all routes except the callback, whose path is that of the redirect URI. Default: `/causeway`. */
   prefix?: string | undefined;
   /** The path to send users to if no other is known. Default: `/`. */
   home?: string | undefined;
-  /** Receives errors that users did not cause, for your log. They contain no secrets. */
+  /** Receives errors that users did not cause, so that you can log them. They contain no secrets. */
   onError?: ((error: unknown) => void) | undefined;
 };
 
@@ -107,7 +104,7 @@ async function handleToken(context: HandlerContext, request: Request, url: URL):
   }
 }
 
-/** Also returns the remaining seconds, because the browser's clock may be wrong. */
+/** Returns the expiry time, and also the remaining seconds, because the browser's clock may be wrong. */
 function expiryOf({ expiresAt }: Session, now: number) {
   const expires_in = Math.max(0, Math.floor((expiresAt - now) / 1000));
   return { expires_in, expires_at: new Date(expiresAt).toISOString() };

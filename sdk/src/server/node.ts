@@ -152,7 +152,8 @@ export type FastifyLike = {
 export function toFastify(handler: Handler): (app: FastifyLike) => Promise<void> {
   const node = toNode(handler);
   return async (app) => {
-    // Sign-out is a form post, and Fastify rejects that content type by default. The body is not needed.
+    // Accepts any content type, because sign-out is a form post, which Fastify rejects by default. Discards the body,
+    // which is not needed.
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', async (_request, payload) => {
       payload.resume();

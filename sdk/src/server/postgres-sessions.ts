@@ -13,7 +13,7 @@ export type PostgresSessionsOptions = {
   table?: string | undefined;
 };
 
-/** Lower case only, because PostgreSQL would convert capitals and the table would not have the given name. */
+/** Lower case only: PostgreSQL would convert capitals to lower case, so the table would not have the given name. */
 const TABLE_NAME = /^[a-z_][a-z0-9_]{0,62}(\.[a-z_][a-z0-9_]{0,62})?$/;
 /** The id of the lock that makes concurrent processes create the table one at a time. The value is arbitrary. */
 const CREATE_LOCK = 7_263_540_119;

@@ -14,7 +14,7 @@ export function jsonReply(status: number, body: object, headers = new Headers())
   return new Response(JSON.stringify(body), { status, headers });
 }
 
-/** Returns an error in the API's error format, so that clients can parse both the same way. */
+/** Returns an error in the API's format, so that clients can parse it like an error from the API. */
 export function errorReply(status: number, code: string, message: string, headers?: Headers): Response {
   return jsonReply(status, { message, type: 'api_error', code, errors: {} }, headers);
 }

@@ -31,7 +31,7 @@ export function createSeal(secret: string | readonly string[]): Seal {
     seal: (purpose, content, expiresAt) => {
       const salt = randomBytes(SALT_BYTES);
       const cipher = createCipheriv('aes-256-gcm', ...deriveKey(newest, salt, purpose));
-      // Existing cookies use the name `until` for this field.
+      // The field is named `until`, because existing cookies use that name.
       const sealed = [cipher.update(JSON.stringify({ content, until: expiresAt }), 'utf8'), cipher.final()];
       return VERSION + Buffer.concat([salt, ...sealed, cipher.getAuthTag()]).toString('base64url');
     },

@@ -22,7 +22,7 @@ export type Session = {
 };
 
 /**
- * Loads and saves sessions together with their cookie. To change only where sessions are stored, implement
+ * Loads and saves sessions together with their cookies. To change only where sessions are stored, implement
  * `SessionStorage` instead.
  */
 export type SessionStore = {

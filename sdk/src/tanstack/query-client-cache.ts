@@ -41,7 +41,7 @@ export function queryClientCache(
   return (client) => {
     assertOneUser(queryClient, client, scope);
     const keyOf = (key: string) => toQueryKey(key, scope);
-    // Turns off structural sharing. It would keep the old object if the reloaded data is the same, but the countdown to
+    // Turns off structural sharing, which would keep the old object if the reloaded data is the same. The countdown to
     // the next price restarts only when it gets a new object.
     const optionsOf = (query: Query<unknown>) => ({
       ...toQueryOptions(client, query, scope),
@@ -53,7 +53,7 @@ export function queryClientCache(
      */
     const preloadedStates = new Map<string, QueryState<unknown>>();
     let isLive = false;
-    // TanStack Query replaces a query's state when it changes, so each state is converted once.
+    // Caches the converted states. TanStack Query creates a new state object for each change, so no entry goes stale.
     const converted = new WeakMap<object, QueryState<unknown>>();
     const getState = (key: string): QueryState<unknown> => {
       const preloaded = preloadedStates.get(key);

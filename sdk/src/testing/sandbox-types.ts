@@ -74,7 +74,7 @@ export type SandboxInbox = {
 };
 export type SandboxInboxRequest = { at: string; headers: Record<string, unknown>; body: string };
 
-/** Controls a sandbox: users, providers, chains, the clock. None of these controls exist in production. */
+/** Controls a sandbox: its users, providers, chains and clock. None of these controls exist in production. */
 export type SandboxClient = {
   overview(): Promise<SandboxOverview>;
   createUser(fields?: {
@@ -86,7 +86,7 @@ export type SandboxClient = {
   issueTokens(fields: { email: string; scope?: string; client_id?: string }): Promise<SandboxTokens>;
   /** Returns a client for the user with this email address. Without an address, creates a new user. */
   signIn(email?: string): Promise<{ causeway: Causeway; user: { email: string } }>;
-  /** Has the identity provider decide, and returns once the service has applied the decision. */
+  /** Has the identity provider make the given decision, and returns once the service has applied it. */
   reviewIdentity(review: SandboxReview): Promise<void>;
   /** Has a user act on a document, and returns once the service has applied the change. */
   actOnDocument(action: {

@@ -49,7 +49,7 @@ export function createSolanaTestWallet(options: SolanaTestWalletOptions): Solana
     signMessage: (message) => sign(message, confirm),
     ...(rpcUrl !== undefined && {
       signAndSendTransaction: async (transaction) => {
-        // The wallet is the only signer, so the message follows the count byte and one signature.
+        // The wallet is the only signer, so the message comes after the signature count (one byte) and one signature.
         const message = transaction.slice(1 + SIGNATURE_BYTES);
         const signature = await sign(message, confirmTransaction);
         await send(rpcUrl, Uint8Array.of(1, ...signature, ...message));

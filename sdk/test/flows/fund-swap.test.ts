@@ -92,7 +92,7 @@ async function allowedWallet(): Promise<TestWallet> {
 const order = (wallet: TestWallet, assetId = 'usd-coin') =>
   ({ offer, chain: CHAIN, wallet, assetId, amount: AMOUNT, slippageBps: 50 }) as const;
 
-/** Records the name and the amounts of the calls that the wallet is asked to send. */
+/** Records the function name and the amounts of each call that the wallet is asked to send. */
 function recordSends(wallet: TestWallet, interceptor: Interceptor = (call, next) => next(call)) {
   const sent: (string | bigint)[][] = [];
   wallet.intercept((call, next) => {

@@ -73,7 +73,7 @@ const renamed = (token: OfferDetails['contracts'][number]['funding_tokens'][numb
 });
 const swappedTokens = (offer: OfferDetails) =>
   contractOf(offer).funding_tokens.map((token) => ({ ...token, address: sandbox.tokenOf('tether') }));
-/** Runs a flow that must be refused without a wallet prompt. */
+/** Runs a flow that must fail without a wallet prompt, and returns its error. */
 async function refused(flow: () => Promise<unknown>): Promise<FlowError> {
   calls.length = 0;
   const error = await failureOf(flow());
@@ -82,7 +82,10 @@ async function refused(flow: () => Promise<unknown>): Promise<FlowError> {
   expect(calls).not.toContain('wallet_sendCalls');
   return error;
 }
-/** Returns the error code of a refused purchase on Solana, and the methods that were called on the wallet. */
+/**
+ * Attempts a purchase on Solana, which must fail. Returns the error code and the methods that were called on the
+ * wallet.
+ */
 async function buyOnSolana(offer: OfferDetails): Promise<[string, string[]]> {
   const { address = '' } = sandbox.overview.wallets.find(({ protocol }) => protocol === 'solana') ?? {};
   const { rpc_url = '' } = sandbox.overview.chains.find(({ chain }) => chain === SOLANA) ?? {};
@@ -131,7 +134,7 @@ describe('a malicious service that publishes other addresses', () => {
       (offer) => changed(offer, { chain: 'base_mainnet', address: THIEF } as object),
     ],
   ];
-  /** The purchase that a page would start if it used the data that the service published. */
+  /** The purchase that a page would start, based on the offer that the service published. */
   const inputFor = (offer: OfferDetails) => ({
     ...{ ...input(), offer, chain: offer.contracts[0]?.chain as EvmChain },
     assetId: offer.contracts[0]?.funding_tokens[0]?.asset_id ?? '',
@@ -327,7 +330,7 @@ describe('a malicious service that lies about a fund', () => {
 });
 
 describe('a malicious service that lies about open approvals', () => {
-  /** Creates a client that is told that every wallet has approved far more than it really has. */
+  /** Creates a client for a service that greatly overstates every wallet's allowance. */
   const lied = () =>
     sandbox.newUser({
       fetch: async (url, init) =>

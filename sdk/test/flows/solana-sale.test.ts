@@ -198,7 +198,7 @@ describe('a token sale on Solana', () => {
     await withNodes([silent, refuse], async ([first = '', second = '']) => {
       expect((await buyThrough(first, second)).chain).toBe(chain);
       expect(sent).toBe(1);
-      // If the second node is asked first, its refusal means that nothing was sent.
+      // If only the second node is asked, its refusal means that nothing was sent.
       const failure = await failureOf(buyThrough(second));
       expect([failure.code, failure.phase]).toEqual(['wallet_error', 'approving']);
     });

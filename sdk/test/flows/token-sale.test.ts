@@ -308,7 +308,7 @@ describe('a wallet during a purchase', () => {
     let switched = 0;
     wallet.intercept(async (call, next) => {
       const result = await next(call);
-      // Switches the chain right after the simulation, as an owner might.
+      // Switches the chain right after the simulation, as the wallet's owner might.
       if (call.method === 'eth_call' && switched === 0) {
         switched++;
         await next({
@@ -407,7 +407,7 @@ describe('a wallet during a purchase', () => {
         call.method === 'eth_sendTransaction'
           ? next({ ...call, params: [{ ...(call.params as [object])[0], ...change }] })
           : next(call);
-    // The owner changes the amount in the wallet, so part of the approval remains.
+    // In the wallet, the owner changes the new allowance from 0 to 1, so part of the approval remains.
     wallet.intercept(sends({ data: approve(1n) }));
     const kept = await failureOf(revokeApproval(causeway, order, QUICK));
     expect([kept.phase, kept.code]).toEqual(['confirming', 'approval_failed']);

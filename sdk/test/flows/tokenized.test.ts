@@ -153,7 +153,7 @@ describe('buyTokenized', () => {
         if (isOrder(url)) readsBeforeOrder = reads.length;
         const reply = await fetch(url, init);
         if (!String(url).includes('/token/allowance')) return reply;
-        // Simulates a node that lags behind for three reads.
+        // Simulates a lagging node: the first three reads after the approval do not see it.
         const body = (await reply.json()) as { allowance: string };
         const lagging = { ...body, allowance: reads.length < 4 ? '0' : body.allowance };
         reads.push(lagging.allowance);
@@ -279,7 +279,7 @@ describe('buyTokenized', () => {
     expect(await balance(wallet, 'usd-coin')).toBe(1_000_000_000n);
   });
 
-  /** Flips a bit in one word of the arguments. */
+  /** Flips a bit in one 32-byte word of the calldata's arguments. */
   const flip = (data: string, word: number) => {
     const at = 10 + word * 64 + 62;
     const byte = (Number.parseInt(data.slice(at, at + 2), 16) ^ 1).toString(16).padStart(2, '0');
@@ -364,7 +364,7 @@ describe('watchQuotes', () => {
     for await (const _ of watchQuotes(client, query, { intervalMs: 1 })) if (++count === 3) break;
     const gaps = startTimes.slice(1).map((time, i) => time - (startTimes[i] ?? 0));
     expect(maxRunning).toBe(1);
-    // Timers may fire a fraction of a millisecond early.
+    // The minimum interval is 500 ms, but timers may fire slightly early.
     for (const gap of gaps) expect(gap).toBeGreaterThan(490);
   });
 

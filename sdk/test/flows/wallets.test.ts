@@ -250,7 +250,7 @@ describe('allowWallet', () => {
       isAllowed ||= type === 'wallet.allowed';
     });
     await expect.poll(events.isLive).toBe(true);
-    // At this interval, only the event can end the wait in time.
+    // Polls are 10 minutes apart, so only the event can end the wait in time.
     const options = { events, pollIntervalMs: 600_000 };
     const input = { offerId: fund.id, chain: CHAIN, wallet } as const;
     expect((await allowWallet(causeway, input, options)).transactionHash).toMatch(/^0x/);

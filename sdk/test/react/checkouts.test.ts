@@ -32,7 +32,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => app?.close());
 
-/** Serves the page with another version of wagmi, without the wallet SDKs that wagmi 2 depends on. */
+/** Serves the page with the given version of wagmi, without the wallet SDKs that wagmi 2 depends on. */
 async function startWithWagmi(version: string) {
   const connectors = 'npm:@wagmi/connectors@8.2.0';
   // Uses the oldest viem that the SDK accepts. Otherwise npm would pick the version that a wallet SDK requires.
@@ -40,8 +40,8 @@ async function startWithWagmi(version: string) {
   const folder = await installPackages('wagmi', packages, { '@wagmi/connectors': connectors });
   return startPageServer(app.sandbox.url, {
     wagmi: join(folder, 'node_modules/wagmi'),
-    // The page uses only the connector `injected`, which is also in the core. The connectors package itself would load
-    // wallet SDKs.
+    // The page uses only the `injected` connector, which `@wagmi/core` also exports. `@wagmi/connectors` itself would
+    // load wallet SDKs.
     '@wagmi/connectors': join(folder, 'node_modules/@wagmi/core'),
   });
 }
@@ -88,7 +88,7 @@ describe('a wallet that the host connected', () => {
       await invest(page);
       await expect.poll(() => page.locator('#account').innerText()).toBe(`0x${'11'.repeat(20)}`);
       await page.getByText('Your wallet switched accounts').waitFor();
-      // A retry would buy with a wallet other than the one that the sheet shows.
+      // A retry would buy with a wallet other than the one in the order that the user reviewed.
       await page.getByRole('button', { name: 'Start over' }).waitFor();
       expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
       const asked = await page.evaluate(() => (window as unknown as { asked: string[] }).asked);
@@ -106,7 +106,7 @@ describe('a wallet that the host connected', () => {
     let phone: Awaited<ReturnType<typeof startWalletApp>> | undefined;
     try {
       await app.visit('?view=sign-in', async ({ page, context, config }) => {
-        // WalletConnect services that the connection does not need.
+        // Blocks the WalletConnect services that the connection does not need.
         await context.route(/walletconnect\.(org|com)/, (route) => route.abort());
         const wallet = createTestWallet({ privateKey: config.evmKey, rpcUrls: config.rpcUrls });
         phone = await startWalletApp(packages, relay.url, wallet);
@@ -251,7 +251,7 @@ describe('the token sale checkout', () => {
       await page.getByText('Recording your investment').waitFor();
       await page.goto(path);
       await page.getByText('You have an unfinished purchase').waitFor();
-      // The purchase is also shown once the app's server knows the user's id again.
+      // The purchase is still shown once the app's server reports the user's id.
       id = 'user-a';
       await page.goto(path);
       await page.getByText('You have an unfinished purchase').waitFor();
@@ -315,7 +315,7 @@ describe('the token sale checkout', () => {
         /^causeway\.sale\.[^.]*\.[^.]*\./.test(key) ? [JSON.parse(value) as Record<string, string>] : [],
       ),
     );
-  /** Keeps the next prompt for a method open until `release`. */
+  /** Keeps the next prompt for a method open until `release` is called. */
   const hold = (page: Page, method: string) =>
     page.evaluate((held) => Object.assign(window, { hold: held, release: undefined }), method);
   const isHeld = (page: Page) =>
@@ -360,7 +360,8 @@ describe('the token sale checkout', () => {
       await leaveDuringPrompt(page, '40');
       await shoot(page, 'sale-orphaned');
       sent.length = 0;
-      // Removes the hash, as if the page had been closed during the prompt. The hash is then looked up on the chain.
+      // Removes the approval's hash, as if the page had been closed during the prompt. The page then looks it up on the
+      // chain.
       const { key } = await changeRecord(page, { approvalHash: null });
       await page.getByText('You approved 40 USDC on').waitFor();
       await page.route('**/v1/participations', (route) =>
@@ -378,7 +379,7 @@ describe('the token sale checkout', () => {
       await page.getByText('Your investment is complete.').waitFor({ timeout: 60_000 });
       await page.getByRole('button', { name: 'Invest more' }).click();
       await leaveDuringPrompt(page, '30');
-      // The user leaves again, and confirms the revocation afterwards.
+      // This time, the user leaves during the prompt to revoke, and confirms it afterwards.
       await hold(page, 'eth_sendTransaction');
       await page.getByRole('button', { name: 'Revoke approval' }).click();
       await isHeld(page);
@@ -449,7 +450,7 @@ describe('the token sale checkout', () => {
       await hold(page, 'eth_sendTransaction');
       await page.getByRole('button', { name: 'Revoke approval' }).click();
       await isHeld(page);
-      // The revocation would take the approval away from a purchase that starts in the meantime.
+      // No purchase may start in the meantime, because the revocation would take its approval away.
       const other = await context.newPage();
       await other.goto(page.url());
       await other.getByLabel('Amount').fill('40');
@@ -529,7 +530,7 @@ describe('the token sale checkout', () => {
       await page.goto(
         `${app.server.url}/?view=offer&slug=harbour-quarter&option=accredited&section=checklist`,
       );
-      // The steps in closed rows are hidden, but they are on the page.
+      // The steps in closed rows are hidden, but they are in the DOM, so they count too.
       await expect.poll(() => failed.count()).toBeGreaterThan(1);
       await page.unroute('**/late-parts-*.js');
       await page.getByRole('button', { name: 'Try again' }).first().click();
@@ -589,7 +590,7 @@ describe('the token sale checkout', () => {
           await second.getByLabel('Amount').fill('30');
           await confirmOrder(second, 'Invest');
           await elsewhere.waitFor();
-          // The first tab has the approval and is waiting for the service.
+          // Keeps the first tab waiting for the service once it has the approval.
           let answer: (() => void) | undefined;
           await first.route('**/v1/participations', async (route) => {
             if (route.request().method() === 'POST') await new Promise<void>((resolve) => (answer = resolve));
@@ -707,7 +708,7 @@ describe('the fund checkout', () => {
       await page.getByText(/You received [\d.]+ CTF/).waitFor();
       await shoot(page, 'fund-done');
 
-      // The fund can take 60 of 100 when the user confirms, and 80 a moment later.
+      // The fund can take about 60 of 100 when the user reviews the order, and 80 when the user confirms it.
       let available = '60123456';
       await page.route('**/v1/swap/preview?*', (route) => {
         const url = new URL(route.request().url());
@@ -768,7 +769,7 @@ describe('the tokenized asset checkout', () => {
       });
       await confirmOrder(page, 'Buy AAPLon');
       await page.getByText(/You received [\d.]+ AAPLon/).waitFor();
-      // Another tab cannot revoke the approval in the meantime.
+      // The page took this lock, so no other tab could revoke the approval in the meantime.
       const names = await page.evaluate(() => (window as unknown as { lockNames: string[] }).lockNames);
       expect(names).toEqual([expect.stringMatching(/^causeway\.swap\.0x[0-9a-f]{40}$/)]);
       await shoot(page, 'tokenized-done');
@@ -870,7 +871,7 @@ describe('a Solana wallet that registers itself (Wallet Standard)', () => {
   });
 });
 
-/** Registers a wallet with the page, as the Wallet Standard prescribes. Its key stays in the test. */
+/** Registers a wallet with the page, as the Wallet Standard prescribes. The private key stays in the test. */
 function registerStandardWallet(address: string): void {
   type Ask = (method: string, bytes: number[], chain?: string) => Promise<number[]>;
   type Input = { account: { address: string }; message: Uint8Array; transaction: Uint8Array; chain: string };

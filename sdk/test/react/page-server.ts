@@ -39,9 +39,9 @@ export async function startPageServer(
     define: { 'process.env.NODE_ENV': '"development"' },
     logLevel: 'error',
     alias,
-    // WalletConnect's dialog, which the page does not show.
+    // Leaves out WalletConnect's dialog, which the page does not show.
     external: ['@reown/appkit'],
-    // The packages in other folders find their peer dependencies in the repository.
+    // Lets packages in other folders find their peer dependencies in the repository.
     nodePaths: [fileURLToPath(new URL('../../../node_modules', import.meta.url))],
   });
   const files = new Map<string, { type: string; body: Uint8Array | string }>();

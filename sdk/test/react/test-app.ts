@@ -74,7 +74,7 @@ async function visit(
       if (errors.length > 0) console.error(`errors of the page: ${errors.join('; ')}`);
       throw error;
     });
-    // The browser logs error responses and aborted requests, which tests cause on purpose.
+    // Ignores errors that tests cause on purpose. The browser also logs error responses and aborted requests.
     expect(errors.filter((text) => !/Failed to load resource|thrown by the test/.test(text))).toEqual([]);
   } finally {
     await context.close();
@@ -108,7 +108,7 @@ async function newUser(sandbox: Sandbox): Promise<User> {
 const screenshots = process.env.SCREENSHOTS;
 const SIZES = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } };
 
-/** Saves screenshots in both themes and sizes if `SCREENSHOTS` is set to a folder. */
+/** Saves screenshots in both themes and at both screen sizes if `SCREENSHOTS` is set to a folder. */
 export async function shoot(page: Page, name: string): Promise<void> {
   if (screenshots === undefined) return;
   mkdirSync(screenshots, { recursive: true });
@@ -149,7 +149,7 @@ export async function submitIdentity(page: Page): Promise<void> {
   await send.waitFor();
   const url = await frame.getAttribute('src');
   await send.click();
-  // The next requirement's page may open immediately.
+  // Identifies the page by its URL, because the next requirement's page may open immediately.
   await page.locator(`iframe[src="${url}"]`).waitFor({ state: 'detached' });
 }
 

@@ -99,7 +99,7 @@ export async function startWalletApp(packages: string, relayUrl: string, { addre
     metadata: { name: 'Wallet app', description: '', url: 'https://wallet.test', icons: [] },
     storageOptions: { database: ':memory:' },
   });
-  // Otherwise the client would ask a service on the internet whether the app is known.
+  // Stops the client from asking a service on the internet whether the app is known.
   client.core.verify.resolve = async () => undefined;
   const asked: string[] = [];
   client.on('session_proposal', ({ id, params }: Proposal) => {

@@ -11,8 +11,8 @@ import { addPageRoute, sendPage } from './page-route.ts';
 const PATH = '/oauth/logout';
 
 /**
- * Adds the end-session endpoint. Browsers see client errors (4xx) as a page. Server errors are sent as an error object,
- * as are all errors if the request does not accept HTML.
+ * Adds the end-session endpoint. Requests that accept HTML get client errors (4xx) as a page. All other errors are sent
+ * as an error object.
  */
 export function addLogoutRoutes(app: FastifyInstance, ctx: Context): void {
   app.setErrorHandler((thrown, request, reply) => {

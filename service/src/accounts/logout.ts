@@ -13,7 +13,7 @@ type Logout = {
   /** A redirect URI that is registered for the client. */
   redirectUri: string | null;
   state: string | null;
-  /** The user whom the app signed in, according to an ID token. */
+  /** The user whom the app signed in, according to the ID token that it sent. */
   userId: string | null;
 };
 
@@ -42,7 +42,7 @@ export async function showLogout(
   return { page, formTargets: redirectUri === null ? [] : [redirectUri] };
 }
 
-/** Signs the user out after they confirmed it on our page. */
+/** Signs the user out after they have confirmed on our page. */
 export async function confirmLogout(
   ctx: Context,
   browser: Browser,

@@ -3,7 +3,7 @@ import type { Db } from '../db/pool.ts';
 import { writeNotice } from '../notices/notice.ts';
 import { rememberSource, type Source } from './throttle.ts';
 
-/** Stores the browser as known, in the same transaction as the sign-in. Notifies the user if the browser is new. */
+/** Marks the browser as known, in the same transaction as the sign-in. Notifies the user if the browser is new. */
 export async function noteSignIn(
   ctx: Context,
   tx: Db,

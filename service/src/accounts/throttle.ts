@@ -24,7 +24,7 @@ const MAX_CODES_PER_HOUR = 10;
  */
 export type Source = { device: string; network: string; browser: string | null };
 
-/** Limits forms and passkey calls per network. */
+/** Limits how often a network may submit forms and make passkey calls. */
 export async function throttleNetwork(ctx: Context, request: FastifyRequest): Promise<void> {
   await enforceLimit(ctx, 'account_forms', clientNetwork(request));
 }
@@ -67,7 +67,7 @@ export async function throttleCode(
 }
 
 /**
- * Stores the browser and the network as known, so that their later attempts have their own counts. Returns whether the
+ * Marks the browser and the network as known, so that their later attempts have their own counts. Returns whether the
  * browser is new to the account, and the browser's hash.
  */
 export async function rememberSource(

@@ -70,7 +70,8 @@ describe('the sealer', () => {
       await attack('truncate audit_entries restart identity', 'truncate audit_checkpoints, audit_tiles');
       await expect.poll(() => value('last_run_timestamp_seconds'), { timeout: 10_000 }).toBe(first + 60);
 
-      // If a forged checkpoint looks new and covers the whole log, there is nothing left to seal.
+      // A forged checkpoint that looks new and covers the whole log leaves nothing to seal, but verification still
+      // fails.
       await write(2);
       await expect.poll(() => findTreeCheckpoint(app.ctx.db), { timeout: 10_000 }).toBeDefined();
       await attack(`update audit_checkpoints set note = 'forged', at = now() + interval '1 second'`);

@@ -15,7 +15,7 @@ type VerificationKey = {
   hint: Buffer;
   /**
    * The state of the log when the key's secret was replaced, or null if the secret is still configured. The key does
-   * not verify checkpoints with more entries than that.
+   * not verify checkpoints that cover more entries than the log had then.
    */
   end: Checkpoint | null;
 };

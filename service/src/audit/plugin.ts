@@ -10,7 +10,7 @@ import { HASH_BYTES, TILE_WIDTH } from './tree.ts';
 const FULL_TILE_CACHE = 'public, max-age=31536000, immutable';
 /**
  * Partial tiles are cached only briefly, because restoring a backup can change them. The backup may lack the newest
- * entries, and new entries then take their positions. An older copy of the tile would contradict the new checkpoint.
+ * entries, and other entries then take their positions. An older copy of the tile would contradict the new checkpoint.
  */
 const PARTIAL_TILE_CACHE = 'public, max-age=60';
 

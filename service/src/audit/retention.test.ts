@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** The service with these secrets, `days` after the entries were written. */
+/** Returns the service's context with these secrets, `days` after the entries were written. */
 const under = (days: number, ...secrets: Buffer[]) => ({
   ...app.ctx,
   ...(secrets.length > 0 && { sealing: createSealing(secrets, app.ctx.random) }),
@@ -54,12 +54,14 @@ describe('entries past their retention', () => {
     await deleteOldAuditEntries(under(10));
     expect(await positions()).toHaveLength(9);
     await deleteOldAuditEntries(afterRetention());
-    // The newest entry stays, because the next one continues its chain.
+    // Deletion skips the checkpoint that covers the whole log: the newest entry must stay, because the next one
+    // continues its chain.
     expect(await positions()).toEqual([8, 9]);
     await seal(2);
     expect(await verifyAuditLog(app.ctx, [early, kept])).toMatchObject({
       ...{ start: 7n, entries: 4n, problem: null },
-      // The stored checkpoints of 7, 9 and 11 entries, and `kept`, which has 7. `early` no longer proves anything.
+      // The stored checkpoints of 7, 9 and 11 entries, and `kept`, which covers 7. `early` covers only deleted entries,
+      // so it no longer proves anything.
       checkpoints: 4,
     });
     await deleteOldAuditEntries(afterRetention());
@@ -80,7 +82,7 @@ describe('entries past their retention', () => {
     await attack("update audit_entries set entry = entry || ' ' where position = 8");
     await expect(deleteOldAuditEntries(afterRetention(), 5)).rejects.toThrow('entry 8 was changed');
     expect(await positions()).toEqual([7, 8, 9, 10, 11, 12]);
-    // A step goes up to at least one checkpoint, however many entries that checkpoint covers.
+    // A step always reaches the next checkpoint, even if that exceeds the step's limit.
     await seal(3);
     await attack('update audit_entries set entry = rtrim(entry) where position = 8');
     await deleteOldAuditEntries(afterRetention(), 1);

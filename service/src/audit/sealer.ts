@@ -42,8 +42,7 @@ export function startAuditSealer(
     if (Math.abs(now - verifiedAt) < VERIFY_INTERVAL_MS) return sealAuditLog(ctx);
     const stoppedEarly = await sealAuditLog(ctx, 0);
     await verifyNewestCheckpoint(ctx);
-    // Reached only if verification succeeded. After a failure, every run verifies again and fails until verification
-    // succeeds.
+    // Not reached if verification fails. Every run then verifies again, and fails, until verification succeeds.
     verifiedAt = now;
     return stoppedEarly;
   };

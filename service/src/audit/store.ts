@@ -130,7 +130,7 @@ export async function deleteBeforeStart(db: Db, size: bigint): Promise<void> {
 
 /**
  * Returns the first `limit` checkpoints that cover more than `after` entries. Two checkpoints can have the same size.
- * If the last one and the next one do, returns the next one too, so that they are not separated.
+ * If the limit falls between two such checkpoints, returns both.
  */
 export async function listCheckpoints(db: Db, after: bigint, limit: number): Promise<StoredCheckpoint[]> {
   const { rows } = await sql<StoredCheckpoint>`select size, note, tree from audit_checkpoints

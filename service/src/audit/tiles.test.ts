@@ -248,7 +248,7 @@ describe('the tree', () => {
       expect(rootOf(treeFromTiles(n, tiles))).toEqual(rootOf(tree));
       if (n !== 65_536) expect(rootOf(tree)).toEqual(root(leaves));
     }
-    // 65,800 = 256 × 257 + 8.
+    // 65,800 = 256 × 256 + 256 + 8, so each of the three levels has a partial tile.
     expect(partialTiles(65_800).map(({ width }) => width)).toEqual([1, 1, 8]);
   });
 
@@ -308,7 +308,7 @@ describe('the tree', () => {
     await attack('truncate audit_tiles', 'truncate audit_checkpoints');
     expect(await verifyAuditLog(app.ctx)).toMatchObject({ start: 4n, entries: 3n, problem: null });
     await write(1);
-    // The tree also counts deleted entries.
+    // The tree also has leaves for the deleted entries.
     const limits = { batchSize: 3, maxBatches: 2 };
     expect(await sealAuditLog(app.ctx, 0, limits)).toBe(true);
     expect((await findTreeCheckpoint(app.ctx.db))?.size).toBe(6n);

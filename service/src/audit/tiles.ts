@@ -35,7 +35,8 @@ export async function readTree(db: Db, size: number): Promise<Tree> {
 }
 
 /**
- * Returns the tree of the newest checkpoint. Throws an error if the checkpoint is not ours or the tiles differ from it.
+ * Returns the tree of the newest checkpoint. Throws an error if this installation did not sign the checkpoint, or if
+ * the tiles differ from it.
  */
 export async function readSignedTree(db: Db, keys: CheckpointKeys): Promise<Tree> {
   const newest = await findTreeCheckpoint(db);

@@ -76,7 +76,7 @@ export function splitHashes(hashes: Buffer): Buffer[] {
 
 /**
  * Collects the hashes added to a tree that starts with `size` leaves. `take` returns those added since its last call,
- * grouped by tile. A tile that already had hashes contains only the new ones.
+ * grouped by tile. For a tile that already had hashes, it returns only the new ones.
  */
 export function collectTiles(size: number): { onTileHash: OnTileHash; take(): Tile[] } {
   let tiles: (TileId & { parts: Buffer[] })[] = [];
@@ -100,8 +100,8 @@ export function collectTiles(size: number): { onTileHash: OnTileHash; take(): Ti
 
 const LEAF_PREFIX = Buffer.from([0]);
 /**
- * The length of the input of the salt's hash: the key, then eight bytes for the position. All inputs have the same
- * length, so a plain hash is a pseudorandom function.
+ * The length of the input that is hashed into a salt: the key, then eight bytes for the position. All inputs have the
+ * same length, so a plain hash is a pseudorandom function.
  */
 const SALT_INPUT_BYTES = HASH_BYTES + 8;
 

@@ -1,3 +1,3 @@
-// A separate module, because nothing else on a page needs a hash function before the first purchase. It is loaded only
-// when an address is shown.
+// This is a separate module, loaded only when an address is shown: nothing else on a page needs a hash function before
+// the first purchase.
 export { getAddress as toChecksummed } from 'viem/utils';

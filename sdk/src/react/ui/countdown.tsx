@@ -20,7 +20,7 @@ const PLACEHOLDER: Parts = [
 ];
 
 /**
- * Counts down by the second. Screen readers get the end time instead of an announcement every second.
+ * Shows a countdown that updates every second. Screen readers get the end time instead of an announcement every second.
  *
  * @example
  * ```tsx

@@ -172,7 +172,7 @@ const FALLBACKS = {
   tryAgain: 'Please try again.',
 } as const;
 
-/** Every text in the tables above. */
+/** Every message in the tables above. */
 export type ErrorMessage = (typeof MESSAGES)[Known][0 | 1] | (typeof FALLBACKS)[keyof typeof FALLBACKS];
 
 const SIGN_IN_CODES = new Set(['unauthorized', 'not_signed_in', 'user_token_required', 'insufficient_scope']);
@@ -187,7 +187,7 @@ export function titleOf(code: string): ErrorMessage | undefined {
   return Object.hasOwn(MESSAGES, code) ? MESSAGES[code as Known][0] : undefined;
 }
 
-/** Returns what happened and what to do next; falls back to the error's own message for unknown codes. */
+/** Describes what happened and what to do next. For unknown codes, falls back to the error's own message. */
 export function describeError(error: unknown, t: (message: ErrorMessage) => string): ErrorDescription {
   const code = codeOf(error);
   const needsSignIn = SIGN_IN_CODES.has(code);

@@ -47,7 +47,7 @@ export const WALLET_STEP_NAMES = {
 
 type Group = { name: string; types: readonly Requirement['type'][] };
 
-/** The groups of the checklist, in display order. */
+/** The checklist's groups, in display order. */
 export const REQUIREMENT_GROUPS = [
   { name: 'About you', types: ['identity_verification', 'kyc_approved', 'jurisdiction'] },
   { name: 'Accreditation', types: ['accreditation'] },
@@ -56,7 +56,7 @@ export const REQUIREMENT_GROUPS = [
   { name: 'Documents', types: ['acknowledgement'] },
 ] as const satisfies readonly Group[];
 
-/** About how long each step takes a user. 0 for a step that is completed as part of another step. */
+/** Roughly how long each step takes a user; 0 if the step is completed as part of another. */
 export const STEP_SECONDS: Readonly<Record<Requirement['type'], number>> = {
   identity_verification: 60,
   kyc_approved: 60,
@@ -91,7 +91,7 @@ export const PARTICIPATION_LABELS = {
   ],
 } as const satisfies Record<Participation['status'], readonly [...Label, explanation: string]>;
 
-/** Every text in the tables above. */
+/** Every message in the tables above. */
 export type LabelMessage =
   | (typeof OFFER_TYPE_LABELS)[keyof typeof OFFER_TYPE_LABELS]
   | (typeof OFFER_STATE_LABELS)[keyof typeof OFFER_STATE_LABELS][1]

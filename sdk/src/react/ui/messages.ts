@@ -3,20 +3,20 @@ import type { ErrorMessage } from './error-messages.ts';
 import type { LabelMessage } from './labels.ts';
 
 /**
- * Every text that the components show. The English text is also the key of its translation. Components replace
+ * Every message that the components show. The English text is also the key of its translation. Components replace
  * placeholders such as `{name}` with values.
  */
 export type Message = ErrorMessage | LabelMessage | ComponentMessage;
 
 /**
- * Translations, keyed by the English text. The texts of failed checks come from the service, so their keys are `check:`
+ * Translations, keyed by the English text. The text for a failed check comes from the service, so its key is `check:`
  * followed by the check's code.
  */
 export type Messages = Readonly<Partial<Record<Message | `check:${Check['code']}`, string>>>;
 
 /**
- * The texts of the components, except those in `error-messages.ts` and `labels.ts`. The compiler rejects a component
- * that uses an unlisted text. A test fails if a listed text is unused.
+ * The components' messages, except those in `error-messages.ts` and `labels.ts`. The compiler rejects a component that
+ * uses an unlisted message. A test fails if a listed message is unused.
  */
 type ComponentMessage =
   | 'About {minutes} min left.'

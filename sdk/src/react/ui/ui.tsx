@@ -7,7 +7,7 @@ import type { Message, Messages } from './messages.ts';
 /** Returns the host's translation of a message. Each placeholder, such as `{name}`, is replaced with its value. */
 export type Translate = (message: Message, values?: Readonly<Record<string, string | number>>) => string;
 
-/** The texts, formats and classes that the components use, as customized by the host. */
+/** The messages, formats and classes that the components use, as customized by the host. */
 export type Ui = {
   locale: string;
   t: Translate;
@@ -51,7 +51,7 @@ function Slot({ children }: { children: ReactNode }): ReactNode {
   return children;
 }
 
-/** Components without a provider use this default, which is English. */
+/** Components outside a provider use this default, which is in English. */
 export const UiContext = createContext<Ui>(createUi());
 
 export const useUi = (): Ui => useContext(UiContext);

@@ -29,7 +29,7 @@ export type WalletConnector<One extends Wallet = Wallet> = {
   protocol: One['protocol'];
   /** May prompt the user. */
   connect(): Promise<One>;
-  /** Returns the wallet after a reload if it is still connected, without prompting the user. */
+  /** Called after a page reload. Returns the wallet if it is still connected, without prompting the user. */
   restore?(): Promise<One | null>;
 };
 

@@ -19,7 +19,7 @@ type Props = {
   protocol: Protocol;
   /** How many wallets the option accepts; 0 if another requirement sets the limit. */
   maximum: number;
-  /** The wallet to bind. Default: the user chooses one. */
+  /** The wallet to bind. If omitted, the user chooses one. */
   wallet?: Wallet | undefined;
   status: DescribedStatus;
   guide?: StepGuide | undefined;
