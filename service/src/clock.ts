@@ -28,8 +28,8 @@ export function realClock(): Clock {
 }
 
 /**
- * Returns a function that returns the system time in microseconds. `Date` has only millisecond precision, so the
- * microseconds come from the monotonic clock.
+ * Returns a function that returns the system time in milliseconds, with microsecond precision. `Date` has only whole
+ * milliseconds, so the fraction comes from the monotonic clock.
  */
 function preciseTime(): () => number {
   let offset = realTime() - performance.now();

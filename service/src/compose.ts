@@ -212,8 +212,9 @@ export async function buildContext({
 const MAX_PARTNER_CONTEXTS = 1_000;
 
 /**
- * Returns a function that returns the context of a partner. Each partner has a separate lane in the queues for the
- * database, the chains and the providers. Contexts are cached, because creating one for each request would be slow.
+ * Creates `forPartner`, the function that returns a partner's context. Each partner has a separate lane in the queues
+ * for the database, the chains and the providers. Contexts are cached, because creating one for each request would be
+ * slow.
  */
 function sharePartners(ctx: Context): Context['forPartner'] {
   const { identity, documents, venue, signatures } = ctx;

@@ -57,7 +57,7 @@ export type Config = {
   clock: 'real' | 'test';
   /** Whether other machines may reach the sandbox. */
   sandboxPublic: boolean;
-  /** The secrets for sealing and signing data, newest first. May be empty for a command. */
+  /** The secrets for sealing and signing data, newest first. A command may have none. */
   secrets: Buffer[];
   logLevel: string;
   /** Where traces are sent. Null = nowhere. */
@@ -82,8 +82,8 @@ export type Config = {
   /** The URL of the proxy that webhooks pass through. Null = none. */
   webhookProxy: string | null;
   /**
-   * The command line for the audit log. Shows the first two arguments, option names and ids, and `…` in place of all
-   * others.
+   * The command line as the audit log shows it: the first two arguments, option names and ids, with `…` in place of
+   * everything else.
    */
   commandName?: string;
   rateLimits: 'memory' | 'postgres' | 'redis';
@@ -102,8 +102,8 @@ export type Config = {
   /** No offer accepts residents of these countries and regions. */
   blockedCountries: Area[];
   /**
-   * What to do if a user moves from a rejected to an accepted country. `flag` logs and lists the change. `review` also
-   * blocks the user until an operator approves the change.
+   * What to do if a user moves from a rejected to an accepted country. `flag` logs the change and lists it for
+   * operators. `review` also blocks the user until an operator approves the change.
    */
   countryChangePolicy: 'flag' | 'review';
   /** The key of the `supplier` role on chains for which `roleKeys` has no `supplier` key. Null = none. */
@@ -115,7 +115,7 @@ export type Config = {
   operatorKey: OperatorKey | null;
   /** The default key of Solana roles without a key in `roleKeys`. Null = this process does not act in these roles. */
   solanaKey: OperatorKey | null;
-  /** Keys for single roles, each on one chain or on all EVM chains. */
+  /** Keys for individual roles, each on one chain or on all EVM chains. */
   roleKeys: RoleKey[];
   /** Replaced operator keys whose transactions are still tracked. */
   retiredKeys: RetiredKey[];

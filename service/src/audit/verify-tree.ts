@@ -16,9 +16,9 @@ import {
 const TILE_BATCH_SIZE = 64;
 
 /**
- * Returns a verifier that recomputes the tree of the log and compares it with the stored tiles. Entries up to `start`
- * have been deleted, so their leaves are read from the tiles. A forged leaf is still found: it changes the root, which
- * must match the signed checkpoints.
+ * Returns a verifier that recomputes the log's Merkle tree and compares it with the stored tiles. The first `start`
+ * entries have been deleted, so their leaves are read from the tiles. A forged leaf is still detected: it changes the
+ * root, which must match the signed checkpoints.
  */
 export async function createTreeVerifier(db: Db, start: number) {
   const stored = await readTreeSize(db);
@@ -62,15 +62,17 @@ export async function createTreeVerifier(db: Db, start: number) {
       if (hasTree) appendLeaf(tree, hashTreeLeaf(key, position, leafHash), onTileHash);
     },
     /**
-     * Returns whether `hash` is the root of the tree so far. If it is, `end` later requires the stored tiles to cover
-     * at least these entries.
+     * Returns whether `hash` is the root of the tree so far. If it is, `end` later reports a problem unless the stored
+     * tiles cover at least these entries.
      */
     matches: (hash: Buffer): boolean => {
       if (tree.size === 0 || !rootOf(tree).equals(hash)) return false;
       signed = tree.size;
       return true;
     },
-    /** Returns the first difference between the stored tiles and the entries so far, or null if there is none. */
+    /**
+     * Returns the first difference between the stored tiles and the entries appended so far, or null if there is none.
+     */
     compareTiles: async () => problem ?? (await compareTiles()),
     /** Compares the remaining tiles. Returns the first difference, or null if there is none. */
     end: async (): Promise<string | null> => {
@@ -86,7 +88,7 @@ function nameOf({ level, index }: Tile): string {
   return `${level}/${index}`;
 }
 
-/** Joins the parts of the same tile. */
+/** Merges parts that belong to the same tile. */
 function mergeTiles(parts: readonly Tile[]): Tile[] {
   const tiles = new Map<string, Tile>();
   for (const part of parts) {

@@ -34,7 +34,7 @@ export async function verifyAuditLog(
   { db, sealing }: Parts,
   kept: readonly string[] = [],
 ): Promise<Verification> {
-  // Reads from one snapshot, because housekeeping may delete entries and move the start in the meantime.
+  // Reads from one snapshot, because housekeeping may meanwhile delete entries, which moves the start of the log.
   return db
     .transaction()
     .setIsolationLevel('repeatable read')
@@ -56,7 +56,7 @@ async function verifySnapshot(ctx: Parts, kept: readonly string[]): Promise<Veri
   const claims = readClaims(db, keys, kept);
   let next = await claims.next();
   const isDue = () => !next.done && (next.value === null || next.value.size <= position);
-  /** Compares the log with every claim whose size is `position`. Skips claims from before the start. */
+  /** Compares the log with every claim whose size is `position`. Skips claims from before the start of the log. */
   const compare = async (): Promise<string | null> => {
     for (; !next.done && (next.value === null || next.value.size <= position); next = await claims.next()) {
       if (next.value === null) return UNSIGNED;
@@ -96,12 +96,13 @@ async function verifySnapshot(ctx: Parts, kept: readonly string[]): Promise<Veri
   return result(await tree.end());
 }
 
-/** A proven state of the log, which the entries must match. */
+/** A state that the log provably had. The entries must match it. */
 type Claim = Checkpoint & { isCheckpoint: boolean; isTree: boolean };
 
 /**
- * Yields the proven states of the log, ordered by size: the checkpoints in the database, the kept checkpoints, and the
- * state when each older key was replaced. Yields null in place of a checkpoint without a valid signature.
+ * Yields the states that the log provably had, ordered by size: the checkpoints in the database, the kept checkpoints,
+ * and the state at the time each older key was replaced. Yields null in place of a checkpoint without a valid
+ * signature.
  */
 async function* readClaims(
   db: Db,

@@ -6,7 +6,7 @@ export type ChainFacts = {
   chainId: number | null;
   /** Identifies a Solana cluster; null for other protocols. */
   genesisHash: string | null;
-  /** The number of blocks, including its own, after which a transaction is settled. */
+  /** How many blocks, counting its own, a transaction needs before it counts as settled. */
   confirmations: number;
   /**
    * A commit can be refunded only after this many blocks. Before that, a reorganization could undo the commit, and a

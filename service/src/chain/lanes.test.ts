@@ -55,7 +55,7 @@ async function flood(send: (clientId: string, number: number) => Promise<number>
     // Some of these requests may fail, because too many are waiting.
     const sent = send('greedy', i).catch(() => 503);
     greedy.push(sent.finally(() => answered++));
-    // Requests that arrive together share a call to the node.
+    // Spaces the requests out, because requests that arrive together share a call to the node.
     await sleep(3);
   }
   const status = await send('other', FLOOD);

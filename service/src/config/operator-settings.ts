@@ -64,7 +64,7 @@ export function readSupplierKey(source: Source): OperatorKey | null {
 }
 
 /**
- * Reads `OPERATOR_RETIRED_KEYS`. A prefix, as in `commit=KEY`, names the only role that the key had. A key without a
+ * Reads `OPERATOR_RETIRED_KEYS`. A prefix, as in `commit=KEY`, is the only role that the key had. A key without a
  * prefix had both roles.
  */
 export function readRetiredKeys(source: Source): RetiredKey[] {
@@ -79,7 +79,7 @@ export function readRetiredKeys(source: Source): RetiredKey[] {
 function readRetired(source: Source, text: string): OperatorKey {
   const key = privateKey.parse(text, source.isProduction);
   if (key !== undefined) return localKey(key);
-  // No KMS key id contains an equals sign.
+  // Text with an equals sign cannot be a KMS key id.
   if (text === '' || text.startsWith('0x') || text.includes('='))
     source.problems.push(
       'OPERATOR_RETIRED_KEYS: must be a comma-separated list of private keys or KMS key ids, each with an optional prefix "commit=" or "refund="',

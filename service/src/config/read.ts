@@ -10,13 +10,15 @@ export type Source = {
   read: Read;
   problems: string[];
   isProduction: boolean;
-  /** In production, a missing required setting is a problem for a node, but not for a command. */
+  /**
+   * What reads the settings. In production, a missing required setting is a problem for a node, but not for a command.
+   */
   reader: 'node' | 'command';
 };
 
 /**
- * Returns a source that reads settings from `env` and collects problems. A problem names the variable and the expected
- * form, but never the value, because the value may be a secret.
+ * Returns a source that reads settings from `env` and collects problems. A problem mentions the variable's name and
+ * expected form, but never its value, which may be a secret.
  */
 export function openSource(env: Environment, isProduction: boolean, reader: Source['reader']): Source {
   // Searches all settings for placeholders now, because some settings are read only if another setting is set.

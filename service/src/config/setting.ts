@@ -21,7 +21,7 @@ export type Setting<T = unknown> = Parser<T> & {
 
 type Options = Omit<Setting, 'expects' | 'parse' | 'description'> & { default?: string };
 
-/** Describes a setting. `default` sets the default for both profiles. */
+/** Defines a setting. `default` sets the default for both profiles. */
 export function setting<T, const O extends Options>(parser: Parser<T>, description: string, options: O) {
   const { default: both, ...rest } = options;
   const defaults = both === undefined ? {} : { sandbox: both, production: both };

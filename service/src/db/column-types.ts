@@ -12,7 +12,8 @@ export function parseTimestamp(text: string): string {
   const match = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/.exec(text);
   if (match) return `${match[1]}T${match[2]}.${(match[3] ?? '').padEnd(6, '0')}Z`;
   if (text === 'infinity' || text === '-infinity') return text;
-  // The session uses another time zone, or the year is outside the wire format. Throws rather than return a wrong time.
+  // Either the session does not use UTC, or the year does not fit the wire format. Throws rather than return a wrong
+  // time.
   throw new Error(`timestamp has no wire form: ${text}`);
 }
 

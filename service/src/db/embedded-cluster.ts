@@ -91,7 +91,8 @@ async function runInitdb(cluster: Cluster): Promise<void> {
   ];
   // `C.UTF-8` sorts by code point, like `C`. Unlike `C`, it also converts the case of letters beyond ASCII.
   args.push('--locale-provider=builtin', '--builtin-locale=C.UTF-8');
-  // The socket is the only way to connect. It is in the data folder, which only the server's user and root can enter.
+  // `trust` is safe: the only way to connect is the socket in the data folder, which only the server's user and root
+  // can enter.
   args.push('--auth-local=trust', '--auth-host=reject');
   if (cluster.settings.fsync === 'off') args.push('--no-sync');
   try {

@@ -10,7 +10,7 @@ const run = promisify(execFile);
 /** The process whose pid is in a cluster's lock file. */
 export type Holder =
   | { kind: 'none' }
-  /** The pid is free or belongs to an unrelated program. */
+  /** No process has the pid, or it belongs to an unrelated program. */
   | { kind: 'unrelated'; pid: number }
   /** The server of this folder. `owner` is the Causeway process that started it, if that process is still running. */
   | { kind: 'server'; pid: number; owner: number | undefined };
@@ -38,7 +38,7 @@ async function inspectLinux(pid: number, clusterDir: string) {
   if (!(await isServerProcess(pid, clusterDir))) return undefined;
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
   const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // Skips the second field of the file. It is the name in parentheses, and may itself contain spaces and parentheses.
+  // Skips past the second field, the program's name in parentheses, which may itself contain spaces and parentheses.
   const parent = Number(status.slice(status.lastIndexOf(')') + 2).split(' ')[1]);
   return command === '' ? undefined : { command, parent };
 }

@@ -79,8 +79,8 @@ async function spawnServer(cluster: Cluster, logPath: string) {
       cwd: cluster.dir,
       env: serverEnvironment(),
       stdio: ['ignore', logFile.fd, logFile.fd],
-      // The server runs in a separate session, so that Ctrl-C in the terminal does not stop it before our
-      // requests have drained.
+      // The server runs in a separate session, so that Ctrl-C in the terminal does not stop it before the requests in
+      // progress have finished.
       detached: true,
       ...cluster.user,
     });
@@ -99,7 +99,8 @@ async function spawnServer(cluster: Cluster, logPath: string) {
 }
 
 /**
- * Starts a shell that waits on a pipe from us. If this process dies, the pipe closes and the shell stops the server.
+ * Starts a shell that waits on a pipe from this process. If this process dies, the pipe closes and the shell stops the
+ * server.
  */
 function guardServer(child: ChildProcess, exited: Promise<void>, cluster: Cluster): ChildProcess | undefined {
   if (child.pid === undefined) return undefined;
@@ -110,8 +111,8 @@ function guardServer(child: ChildProcess, exited: Promise<void>, cluster: Cluste
     detached: true,
     ...cluster.user,
   });
-  // Runs without a guard if it cannot start. If this process then dies, the server keeps running until the service
-  // starts again and stops it.
+  // If the guard cannot start, the server runs without it. If this process then dies, the server keeps running until
+  // the service starts again and stops it.
   guard.on('error', () => undefined);
   guard.stdin?.on('error', () => undefined);
   guard.unref();

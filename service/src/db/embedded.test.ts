@@ -301,7 +301,7 @@ test('takes over a cluster that was restored with another owner', async () => {
   const first = await start();
   await query(first.url, 'create table kept as select 42 as n');
   await first.stop();
-  // Without root the owner cannot be changed, so this is a plain restart.
+  // Without root, the owner cannot be changed, so this test only restarts the server.
   const files = ['', ...(await readdir(join(dataDir, 'postgres'), { recursive: true }))];
   const me = process.getuid?.() ?? 0;
   for (const file of files) await chown(join(dataDir, 'postgres', file), me, process.getgid?.() ?? 0);

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** The hosts of one database, a primary and its standbys: `postgres://user@one:5432,two:5432/name`. */
+/** The hosts of one database, a primary and its standbys, from a URL like `postgres://user@one:5432,two:5432/name`. */
 export type Hosts = {
   count: number;
   /** The URL of the host that new connections use. */

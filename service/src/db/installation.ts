@@ -41,8 +41,8 @@ async function readProfile(pool: pg.Pool): Promise<Profile | undefined> {
 }
 
 /**
- * Infers the profile of a database from before profiles were recorded: `sandbox` if it has the sandbox's client, and
- * `production` otherwise. Returns undefined if the database has not been used yet.
+ * Infers the profile of a database that was created before profiles were recorded: `sandbox` if it has the sandbox's
+ * client, and `production` otherwise. Returns undefined if the database has not been used yet.
  */
 async function deriveProfile(pool: pg.Pool): Promise<Profile | undefined> {
   if (!(await tableExists(pool, 'offers'))) return undefined;
@@ -86,7 +86,7 @@ export async function claimSecrets(db: Db, sealing: Sealing): Promise<void> {
   });
 }
 
-/** The error if data is still sealed with a secret that is no longer configured. */
+/** The error message if data is still sealed with a secret that is no longer configured. */
 export const MISSING_SECRET =
   'lacks a secret that data in this database is still sealed with; list that secret again after the current one, and run `causeway keys rotate` before you remove it';
 

@@ -125,7 +125,7 @@ function callSafely(handler: () => void, log: (message: string) => void): void {
   }
 }
 
-/** Throws if the connection is down, so that notifications cannot arrive. */
+/** Throws if the connection is down, because no notifications can arrive. */
 export function assertListening(listener: Listener): void {
   if (!listener.isConnected()) throw new Error('the notification connection is lost');
 }

@@ -104,7 +104,7 @@ async function readApplied(client: pg.Pool | pg.PoolClient): Promise<Map<string,
 }
 
 function findPending(migrations: Migration[], applied: Map<string, string>): Migration[] {
-  // `last` may be a migration that this code lacks: a newer node applies it during a rolling update.
+  // During a rolling update, `last` may be a migration that a newer node has applied and this version lacks.
   const last = [...applied.keys()].sort().at(-1) ?? '';
   return migrations.filter(({ name, sha256 }) => {
     const known = applied.get(name);

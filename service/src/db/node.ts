@@ -14,7 +14,7 @@ export function nodeLockStatement(node: number): string {
   return `select pg_advisory_lock_shared(${NODE_LOCK_CLASS}, ${node})`;
 }
 
-/** SQL condition: the node whose id is in `column` is running. */
+/** Returns an SQL condition: whether the node whose id is in `column` is running. */
 export function nodeIsAlive(column: string): RawBuilder<boolean> {
   return sql<boolean>`exists (select from pg_locks where locktype = 'advisory' and classid = ${NODE_LOCK_CLASS}
     and objid = ${sql.ref(column)}::oid and granted

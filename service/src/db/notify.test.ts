@@ -26,7 +26,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Waits until everything notified so far has arrived. */
+/** Waits until every notification sent so far has arrived. */
 async function arrived(): Promise<string[]> {
   await notifyAfterCommit(open.db, 'work', 'last');
   await expect.poll(() => received.at(-1), POLL).toBe('last');
@@ -64,9 +64,9 @@ test('a transaction has succeeded even if its notification fails', async () => {
   expect(await arrived()).toEqual([]);
 });
 
-// NOTIFY in a writing transaction makes all commits wait for each other, so only two kinds of functions may use it. The
-// sequencer assigns positions in a separate transaction. Revocations and changed offers are rare, and their
-// notifications must survive a crash.
+// NOTIFY in a writing transaction makes all commits wait for each other, so only two kinds of functions may use it: the
+// sequencer, which assigns positions in a separate transaction, and the functions for revocations and changed offers,
+// which are rare and whose notifications must survive a crash.
 test('only revocations, changed offers and the sequencer notify inside a transaction', async () => {
   const { rows } = await sql<{ name: string; tables: string[] | null }>`
     select p.proname as name, array_agg(distinct t.tgrelid::regclass::text order by t.tgrelid::regclass::text)

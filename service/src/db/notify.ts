@@ -11,9 +11,9 @@ type NotifyingConnection = DatabaseConnection & { notifications?: Map<string, No
 
 /**
  * Notifies the listeners of a channel once the transaction has committed. Outside a transaction, notifies them
- * immediately. NOTIFY is not part of the transaction: PostgreSQL would hold a global lock until the commit is on disk,
- * so transactions would commit one at a time. A crash right after the commit loses the notification, so every listener
- * must also poll.
+ * immediately. NOTIFY does not run inside the transaction: if it did, PostgreSQL would hold a global lock until the
+ * commit is on disk, so transactions would commit one at a time. A crash right after the commit loses the notification,
+ * so every listener must also poll.
  */
 export async function notifyAfterCommit(db: Kysely<Database>, channel: string, payload = ''): Promise<void> {
   await db.getExecutor().provideConnection(async (connection: NotifyingConnection) => {

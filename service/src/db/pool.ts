@@ -53,8 +53,8 @@ export interface OpenPool {
   /** The number of callers waiting for a connection. */
   waiting(): number;
   /**
-   * Returns whether a group (a partner or `ANONYMOUS`) should add no more statements, because too many of its
-   * statements are waiting for a connection.
+   * Returns whether so many statements of a group (a partner or `ANONYMOUS`) are waiting for a connection that the
+   * group should not add more.
    */
   isBusy(group: string): boolean;
   close(): Promise<void>;
@@ -62,8 +62,8 @@ export interface OpenPool {
 
 const MAX_CACHED_LANES = 1_000;
 /**
- * The group of all lanes except those of partners and of the node itself. Anyone can add lanes to this group by naming
- * an OAuth client or by using another network. So all lanes of the group together get only as many turns as one
+ * The group of all lanes except those of partners and of the node itself. Anyone can add lanes to this group by sending
+ * another OAuth client id or by using another network. So all lanes of the group together get only as many turns as one
  * partner.
  */
 export const ANONYMOUS = 'anonymous';
@@ -164,7 +164,9 @@ function runStatement<Row extends pg.QueryResultRow>(
   return queue.tryTake() ? send(queue.release) : queue.take(lane).then(send);
 }
 
-/** Applies the settings that `column-types.ts` relies on, regardless of the defaults on the server or for the role. */
+/**
+ * Applies the settings that `column-types.ts` relies on, whatever the defaults of the server or the database role are.
+ */
 async function prepareSession(client: pg.ClientBase): Promise<void> {
   await client.query(`set timezone = 'UTC'; set datestyle = 'ISO'`);
 }

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { serialize } from 'pg-protocol';
 
-/** A hand-written statement. The type leaves out the other options of `pg`, because `newQuery` ignores them. */
+/** A statement to run. The type leaves out the other options of `pg`, because `newQuery` ignores them. */
 export type Statement = Pick<pg.QueryConfig, 'name' | 'text' | 'values'>;
 
 /** How `pg` reads the rows of a statement. */

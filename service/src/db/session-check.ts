@@ -33,9 +33,9 @@ export async function createSessionCheck(pool: pg.Pool, listener: Listener): Pro
 }
 
 /**
- * Throws `ConfigError` if prepared statements or notifications do not work through these URLs, as behind a transaction
- * pooler. Call it before anything else uses the database: a session lock taken through such a pooler would never be
- * released.
+ * Throws `ConfigError` if prepared statements or notifications do not work through these URLs, for example because of a
+ * transaction pooler. Call it before anything else uses the database: a session lock taken through such a pooler would
+ * never be released.
  */
 export async function assertSessions(databaseUrl: string, listenUrl: string): Promise<void> {
   const { pool, close } = openPool(databaseUrl, { max: 2 });
@@ -54,8 +54,8 @@ export async function assertSessions(databaseUrl: string, listenUrl: string): Pr
 }
 
 /**
- * Throws `ConfigError` behind a transaction pooler. Such a pooler runs each transaction on any free server connection,
- * so a client may prepare a statement on one connection and later use it on another.
+ * Throws `ConfigError` if a transaction pooler breaks prepared statements. Such a pooler runs each transaction on any
+ * free server connection, so a client may prepare a statement on one connection and later use it on another.
  */
 async function assertPreparedStatements(pool: pg.Pool): Promise<void> {
   const [one, two] = await Promise.all([pool.connect(), pool.connect()]);
@@ -65,7 +65,7 @@ async function assertPreparedStatements(pool: pg.Pool): Promise<void> {
     await two.query(PREPARED);
     await one.query(PREPARED);
   } catch (error) {
-    // Behind a pooler, the statement does not exist on the connection (26000), or it already exists (42P05).
+    // Behind a transaction pooler, the server connection lacks the statement (26000) or already has it (42P05).
     if (!/^(26000|42P05)$/.test(String((error as { code?: unknown }).code))) throw error;
     throw new ConfigError([
       'DATABASE_URL: prepared statements do not persist between transactions, which usually means PgBouncer in transaction mode; connect directly, or set max_prepared_statements in PgBouncer 1.21 or newer',

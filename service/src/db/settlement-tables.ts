@@ -58,13 +58,14 @@ export interface OperatorKeys {
   epoch: bigint;
   node: number;
   lease_until: string;
-  /** When a node last completed a settlement round with this key. */
+  /** When a node last completed a settlement round with this key; see `settlement/round.ts`. */
   good_round_at: Generated<string | null>;
 }
 
 /**
- * The use of a Solana key in one role. The key may sign from block height `first_height` on, or later if another key
- * was started after it (see `readFirstHeight`). It was last in use at block height `alive_height`.
+ * Shows when a Solana key was used in one role. The key may sign from block height `first_height` on, or only later if
+ * another key was started after it (see `readFirstHeight`). `alive_height` is the block height at which the key was
+ * last in use.
  */
 export interface OperatorKeyUses {
   chain: string;

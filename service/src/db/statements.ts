@@ -93,7 +93,7 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
   };
   /** Runs the statements of one call. Begins the transaction first if it has not begun. */
   const run = (list: readonly Statement[]) => {
-    // If the transaction's callback did not wait for a statement, that statement must not run outside a transaction.
+    // A statement that the transaction's callback did not wait for must not run after the transaction has ended.
     if (hasEnded)
       return Promise.reject(new Error('the transaction that this statement belongs to has ended'));
     const before = beginning;
@@ -117,7 +117,7 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
       const cause = failure;
       failure = null;
       if (isBroken && text === 'rollback') return NO_ROWS;
-      // Without a transaction, the calls would take effect on their own.
+      // If the transaction could not begin, the calls would take effect without it.
       if (cause !== null && calls.length > 0) throw cause;
       // If a call fails, PostgreSQL skips the rest of the text, including the commit, and the transaction is
       // rolled back.

@@ -68,7 +68,7 @@ describe.each([
     expect(
       (await sql`select nullif(current_setting('causeway.request_id', true), '') as id`.execute(one.db)).rows,
     ).toEqual([{ id: null }]);
-    // The writes: the beginning with the first statement, the second statement, and the commit.
+    // Expected writes: `begin` with the first statement, then the second statement, then the commit.
     if (writes !== null) expect(await countWrites(one, () => read('c', actor))).toBe(writes.tagged);
   });
 
@@ -118,7 +118,7 @@ describe.each([
   test('run no statement outside the transaction if it cannot begin', async () => {
     const before = await runStep(one.db, count(one.db));
     const tagged = one.tagged({ requestId: 'nul \u0000', actor: null });
-    // PostgreSQL refuses the tag. The second statement waits for the first.
+    // PostgreSQL rejects the tag, so the transaction cannot begin. The second statement waits for the first.
     const attempts = () =>
       tagged
         .transaction()

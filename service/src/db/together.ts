@@ -1,11 +1,11 @@
 import { CompiledQuery, type Kysely } from 'kysely';
 import type { Database } from './tables.ts';
 
-/** A stand-in for several statements to run together. They are its parameters. */
+/** The text of a placeholder query. Its parameters are the statements to run together. */
 export const TOGETHER = 'together';
 
 /**
- * A statement, and a function that turns its rows into a result or throws. The comment of a function that returns a
+ * A statement, and a function that turns its rows into a result or throws. The comment on a function that returns a
  * step describes what the step does when it runs.
  */
 export type Step<T> = { query: CompiledQuery; read(rows: unknown[]): T };

@@ -97,7 +97,7 @@ async function findPending({ pool }: OpenPool): Promise<Finding> {
   return warning('migrations', count, 'Run "causeway migrate", or start a node, which applies them.');
 }
 
-/** Returns the checks that need a database that responds. */
+/** Returns the checks that need a responding database. */
 export function databaseChecks(config: Config, { url, pool, db, isMigrated }: DoctorDatabase): Check[] {
   return [
     {

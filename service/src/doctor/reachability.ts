@@ -57,8 +57,8 @@ async function checkMail({ smtpUrl, smtpTls, profile }: Config): Promise<Finding
 }
 
 /**
- * Sends a HEAD request to the partners' enabled endpoints, at most `MAX_ENDPOINTS` of them. An endpoint is reachable if
- * it sends any answer.
+ * Sends a HEAD request to the partners' enabled endpoints, at most `MAX_ENDPOINTS` of them. An endpoint counts as
+ * reachable if it sends any answer.
  */
 async function checkWebhooks(config: Config, db: Db | null): Promise<Finding[]> {
   const name = 'webhooks';

@@ -20,9 +20,9 @@ export type SubmissionRequest = {
 };
 
 /**
- * What a caller does next about a form. The first caller gets `create` or `resend`, and makes the provider send an
- * email. For a minute, all other callers get `wait`, and cause no email. If the first caller releases its claim, the
- * minute ends early.
+ * What a caller must do next with a form. The first caller gets `create` or `resend`, and makes the provider send an
+ * email. For the next minute, all other callers get `wait`, and cause no email. If the first caller releases its claim,
+ * the minute ends early.
  */
 export type Claim = { step: 'create' | 'resend' | 'wait'; row: SubmissionRow; previousClaim: string };
 
@@ -35,7 +35,7 @@ const DAY_MS = 86_400_000;
 const RECONCILE_AFTER = '1 minute';
 
 /**
- * Decides under a lock what to do about the user's latest form. Throws `document_completed` if the form is signed and
+ * Decides, under a lock, what to do with the user's latest form. Throws `document_completed` if the form is signed and
  * still valid.
  */
 export async function claimSubmission(ctx: Context, request: SubmissionRequest): Promise<Claim> {

@@ -58,7 +58,7 @@ export async function submitDocument(
   throw invalidResponse('documents', 'new form is already closed');
 }
 
-/** Returns null if there is nothing new to store. Only the step `wait` returns null. */
+/** Returns null if there is nothing new to store. Only the step `wait` can return null. */
 async function runStep(
   ctx: Context,
   request: SubmissionRequest,
@@ -99,7 +99,7 @@ async function create(
     const found = await ctx.documents.find(row.id).catch(() => null);
     if (found !== null) return found;
     // After a timeout, the provider may still be working on the call, so the claim stays. After any other failure,
-    // releases the claim, so that the next request can retry at once. It looks the submission up first.
+    // releases the claim, so that the next request can retry at once. That request looks the submission up first.
     if (!failure.timedOut) await releaseClaim(ctx, row, LONG_AGO);
     throw error;
   }
@@ -107,8 +107,8 @@ async function create(
 
 /**
  * Looks up the submission if the provider's response to an earlier request was lost. Returns null if nothing was lost,
- * if the lookup finds nothing, or if another request is still creating the submission (the email has not been sent
- * yet).
+ * if the lookup fails or finds nothing, or if another request is still creating the submission (the email has not been
+ * sent yet).
  */
 async function findLostSigning(ctx: Context, row: SubmissionRow): Promise<Signing | null> {
   if (row.provider_submission_id !== null) return null;

@@ -8,7 +8,8 @@ type AbiFunctions<A extends Abi> = Extract<A[number], { type: 'function' }>;
 /** The ERC-20 views that the service reads. */
 export const erc20Abi = [
   ...pickFunctions(token.abi, ['balanceOf', 'allowance', 'name', 'symbol']),
-  // The standard type is uint8. As a uint256, an out-of-range value decodes too, so that `readDecimals` can reject it.
+  // Declared as uint256 instead of the standard uint8, so that an out-of-range value decodes and `readDecimals` can
+  // reject it.
   {
     type: 'function',
     name: 'decimals',

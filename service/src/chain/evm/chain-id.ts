@@ -1,6 +1,6 @@
 import type { EvmChain } from './client.ts';
 
-/** Returns one line per RPC endpoint that serves another chain. Skips endpoints that do not respond. */
+/** Returns a message for each RPC endpoint that serves the wrong chain. Skips endpoints that do not respond. */
 export async function findChainIdProblems(chain: EvmChain): Promise<string[]> {
   const heads = await chain.rpc.survey();
   return heads

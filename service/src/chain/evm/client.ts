@@ -19,7 +19,10 @@ export type EvmChain = {
 };
 
 const MAX_FRESHNESS_MS = 500;
-/** How many blocks an endpoint may lag behind before others are preferred. It may always lag by `MIN_LAG_SECONDS`. */
+/**
+ * How many blocks an endpoint may lag behind before others are preferred. A lag of up to `MIN_LAG_SECONDS` is always
+ * allowed.
+ */
 const MAX_LAG_BLOCKS = 5;
 const MIN_LAG_SECONDS = 20;
 

@@ -53,7 +53,7 @@ export function readDecimals({ reader, memoize }: EvmChain, token: Hex): Promise
   });
 }
 
-// Builds a call that reads a string. Some early tokens return a zero-padded bytes32 instead.
+// Builds a call that reads a string. Also decodes the zero-padded bytes32 that some early tokens return.
 function textCall(token: Hex, functionName: 'name' | 'symbol'): Call<string> {
   const call = contractCall(token, erc20Abi, functionName, []);
   return {

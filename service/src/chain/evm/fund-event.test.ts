@@ -19,7 +19,7 @@ const values = fc.record({
 
 type Values = { id?: Hex; user: Hex; option: Hex; token: Hex; amount: bigint; kind?: bigint };
 
-/** Decodes with viem, which accepts any event and checks every encoding rule. */
+/** The reference decoder: uses viem, which supports any event and checks every encoding rule. */
 function decodeSlowly(topics: [Hex, ...Hex[]], data: Hex) {
   for (const abi of [saleFund.abi, saleFundV2.abi as unknown as typeof saleFund.abi]) {
     try {

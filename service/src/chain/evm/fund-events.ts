@@ -16,7 +16,7 @@ export type MinedFundEvent = FundEvent & {
 
 type MinedLog = EventLog & { transactionHash: Hex; blockNumber: Hex; blockHash: Hex; logIndex: Hex };
 
-/** The limits of a log query. Most providers reject queries over more blocks or addresses. */
+/** The limits of a log query. Most providers reject queries that cover more blocks or addresses. */
 const MAX_RANGE_BLOCKS = 2_000n;
 const MAX_ADDRESSES = 50;
 const CONCURRENT_RANGES = 4;
@@ -69,7 +69,7 @@ async function readLogs(
       const blocks = end - start + 1n;
       if (!(error instanceof NodeError) || blocks === 1n) throw error;
       const part = blocks / 4n || 1n;
-      // Later ranges start at this smaller size, which the node is more likely to accept.
+      // Makes later ranges this small from the start, because the node is more likely to accept them.
       if (part < size) size = part;
       const logs: MinedLog[][] = [];
       for (let first = start; first <= end; first += part)

@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors.ts';
 
-/** Resolves to undefined if the read reverts, as it does if the contract lacks the view. */
+/** Resolves to undefined if the read reverts, for example because the contract lacks the view. */
 export async function optionalView<T>(read: Promise<T>): Promise<T | undefined> {
   try {
     return await read;

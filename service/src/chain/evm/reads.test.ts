@@ -119,7 +119,7 @@ it('returns the same values as direct calls, for generated states', async () => 
   );
   await write(fund_swap.address, fundSwap.abi, 'pause', [0]);
   await write(fund_swap.market, fixedPriceMarket.abi, 'setPrice', [usdc(), 10_000_000n]);
-  // Resets the allowance. Later tests raise it, but a generated state above may have set it to the maximum.
+  // Resets the allowance, which a generated state above may have set to the maximum, so that later tests can raise it.
   await write(usdc(), tokenArtifact.abi, 'approve', [unusedAddress, 0n]);
 });
 
@@ -144,12 +144,12 @@ it('serves most reads from the cache under load', async () => {
   const startedAt = performance.now();
   const requests = await sent(() => Promise.all(Array.from({ length: 64 }, reader)));
   const intervals = (performance.now() - startedAt) / FRESHNESS_MS;
-  // Requests to the node: a burst of 40, then one per interval, and one whenever the head is too old.
+  // The node gets a burst of 40 requests, then one per interval, and one whenever the head is too old.
   expect(requests).toBeLessThan(42 + 1.5 * intervals);
 });
 
 it('shows the effect of a mined transaction to the next read', async () => {
-  // The previous test has exhausted the token bucket for uncached reads.
+  // Waits for the token bucket for uncached reads to refill, because the previous test has exhausted it.
   await new Promise((resolve) => setTimeout(resolve, 1500));
   for (let i = 0; i < 12; i++) {
     const before = await readAllowance(evm, usdc(), roles.owner.address, unusedAddress);
@@ -201,7 +201,7 @@ it('shows the effect of a reorganisation at the same height', async () => {
   expect(await read()).toBe(78n);
   await testChain.chain.reorg({ depth: 1, transactions: 'drop' });
   expect(await read()).toBe(77n);
-  // The same read with an exhausted token bucket.
+  // Checks the same read again after exhausting the token bucket for uncached reads.
   for (let i = 0; i < 200; i++) await read();
   await testChain.chain.reorg({ depth: 2, transactions: 'drop' });
   await expect.poll(read, { timeout: 20_000, interval: 20 }).toBe(77n);

@@ -129,8 +129,8 @@ export function createReader({ chain, rpc, multicall, freshnessMs }: ReaderOptio
   }
 
   /**
-   * If no call to the node is in progress, sends the reads collected in this turn of the event loop.
-   * Otherwise waits a little for more reads.
+   * Waits for more reads, then sends all queued reads. If no batch is open, waits only until the end of this turn of
+   * the event loop.
    */
   function collect(): void {
     if (isCollecting || openBatches >= MAX_OPEN_BATCHES || queued.size() === 0) return;

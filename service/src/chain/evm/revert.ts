@@ -12,7 +12,7 @@ export function revertData(error: unknown): Hex | undefined {
       : error.data;
   if (isHex(data)) return data;
   // Without data, only the message shows whether the call reverted. Some nodes omit empty revert data, or report
-  // running out of gas under a different code than a revert.
+  // running out of gas with a different error code than other reverts.
   return /revert|invalid opcode|out of gas|stack|invalid jump/i.test(error.message) ? '0x' : undefined;
 }
 
@@ -28,7 +28,7 @@ export function describeRevert(data: Hex): string {
   }
 }
 
-/** Returns the name of the error, to be stored as a reason. Omits the arguments, which may contain a wallet address. */
+/** Describes a revert for storing as a reason: omits arguments and raw data, which may contain a wallet address. */
 export function nameRevert(data: Hex): string {
   return describeRevert(data)
     .replace(/[(:].*| 0x.*/s, '')

@@ -20,7 +20,9 @@ import type { EventLog } from './receipts.ts';
 const { abi } = saleFund;
 const abiV2 = saleFundV2.abi;
 
-/** One user's part of a commit or a remit. Second-generation funds accept each `commitment` id only once. */
+/**
+ * One user's part of a commit or of a refund (`remit`). Second-generation funds accept each `commitment` id only once.
+ */
 export type FundRow = { commitment: Hex; user: Hex; optionId: string; token: Hex; amount: bigint };
 
 /** The generation of a fund contract. Only second-generation funds use commitment ids. */
@@ -58,7 +60,7 @@ export async function readFundGeneration({ reader }: EvmChain, fund: Hex): Promi
   }
 }
 
-/** Returns the rows that a second-generation fund has committed or refunded, depending on `state`. */
+/** Keeps only the rows that a second-generation fund reports as committed or refunded, depending on `state`. */
 export function readIdState<Row extends FundRow>(
   { reader }: EvmChain,
   fund: Hex,
@@ -69,10 +71,10 @@ export function readIdState<Row extends FundRow>(
   return Promise.all(reads).then((found) => rows.filter((_, i) => found[i]));
 }
 
-/** How many commits and refunds a fund has made in one token, and their sums. */
+/** The number and the sum of a fund's commits in one token, and of its refunds. */
 export type FundTotals = { commits: bigint; committed: bigint; refunds: bigint; refunded: bigint };
 
-/** Reads the totals that the fund itself keeps for a token, as of a block. */
+/** Reads the totals that the fund itself keeps for a token, as of `block`. */
 export async function readTokenTotals(
   { rpc }: EvmChain,
   fund: Hex,
@@ -214,8 +216,9 @@ export type FundEvent = {
 type EventAbi = { name: string; inputs: readonly { name?: string; indexed?: boolean }[] };
 
 /**
- * The events about rows, by their first topic. Every argument of these events is one word, so `readWords` can slice the
- * arguments from the log. viem's decoder is slower: for every log, it hashes the signature of every event in the ABI.
+ * The events about rows, keyed by their first topic. Every argument of these events is one word, so `readWords` can
+ * slice the arguments from the log. viem's decoder is slower: for every log, it hashes the signature of every event in
+ * the ABI.
  */
 const EVENTS: ReadonlyMap<Hex, EventAbi> = new Map(
   [...abi, ...abiV2].flatMap((item) =>
@@ -226,7 +229,7 @@ const EVENTS: ReadonlyMap<Hex, EventAbi> = new Map(
 );
 const WORD_DIGITS = 64;
 
-/** Decodes the event of a row: a commit, a refund or a failed commit. Returns null for any other log. */
+/** Decodes an event about a row: a commit, a refund or a failed commit. Returns null for any other log. */
 export function decodeFundEvent({ topics, data }: EventLog): FundEvent | null {
   const event = EVENTS.get(topics[0] as Hex);
   const words = event && readWords(event, topics, data);

@@ -18,8 +18,8 @@ const PAUSE_BUY = 4n;
 const PAUSE_SELL = 8n;
 
 /**
- * Reads which sides (buy, sell) can be traded now. The contract's status includes the venue's own pauses. It has one of
- * two forms:
+ * Reads which sides (buy, sell) can be traded now. The contract's status, which also reflects the venue's own pauses,
+ * has one of two forms:
  * - Two words: the state of both sides, then flags that pause one side or both.
  * - Three words: flags for both sides, the state of the buy side, then the state of the sell side.
  */
@@ -48,7 +48,7 @@ export async function readBuyFee(
   return { fee, net };
 }
 
-/** Reads how often the wallet has swapped this pair. This count is the nonce of the wallet's next request. */
+/** Reads how many times the wallet has swapped this pair. This count is the nonce of the wallet's next request. */
 export async function readSwapCount(
   { reader }: EvmChain,
   swap: Hex,

@@ -28,11 +28,11 @@ export type Endpoint = {
   /** Returns true if the circuit is closed and `distrust` has not been called recently. */
   isTrusted(now: number): boolean;
   /**
-   * Posts the calls as one HTTP request. If all connections are in use, waits; the lanes take turns. Throws
+   * Posts the calls as one HTTP request. If all connections are in use, waits in `lane`; the lanes take turns. Throws
    * `UpstreamFailure` if there is no valid response.
    */
   post(calls: RpcCall[], timeoutMs: number, lane: string): Promise<RpcReply[]>;
-  /** Prefers other endpoints for a while, because this one lags behind or has sent a bad response. */
+  /** Makes calls prefer other endpoints for a while, because this one lags behind or has sent a bad response. */
   distrust(forMs?: number): void;
   /**
    * If `isExcluded` is true, stops using the endpoint, because it serves another chain. If false, uses the endpoint
@@ -80,8 +80,8 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
   };
 
   /**
-   * Records a failed call. An invalid response does not open the circuit, because calls do not wait long for it. It
-   * only makes calls prefer the other endpoints for a while.
+   * Records a failed call. An invalid response does not open the circuit, because it does not keep calls waiting for
+   * long. It only makes calls prefer other endpoints for a while.
    */
   function recordFailure({ kind, retryAfterSeconds }: UpstreamFailure): void {
     if (kind === 'rate_limited') circuit.pause(retryAfterSeconds * 1000);

@@ -65,7 +65,7 @@ export function openRpc({ chain, urls, timeoutMs, protocol, ...options }: RpcOpt
 
 function createRpc(parts: RpcParts): Pick<Rpc, 'inLane'> {
   const { chain, endpoints, timeoutMs } = parts;
-  // One attempt per endpoint, plus one: an attempt may fail only because a keep-alive connection was closed.
+  // One attempt per endpoint, plus one in case an attempt fails merely because a keep-alive connection was closed.
   const maxAttempts = endpoints.length + 1;
   let sent = 0;
   let waiting = 0;

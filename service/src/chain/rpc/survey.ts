@@ -13,7 +13,7 @@ export type EndpointHead = Head & {
 
 /** The requests that ask a node for its head, and how to read the results. */
 export type HeadQuery = {
-  /** Each inner list is one HTTP request. A list of several calls is sent as a batch, which some providers refuse. */
+  /** Each inner list is one HTTP request. A list of several calls is sent as a batch, which some providers reject. */
   requests: RpcCall[][];
   /** Returns null if the results are malformed. */
   read(results: unknown[]): Head | null;
@@ -32,8 +32,8 @@ export type SurveyOptions = {
 const SURVEY_TIMEOUT_MS = 1_500;
 const STALE_DISTRUST_MS = 15_000;
 /**
- * How far in the future a head's timestamp may be. A later one means that a node lies or a clock is wrong. It is
- * ignored, because honest endpoints would look stale next to it.
+ * How far in the future a head's timestamp may be. A later timestamp means that the node lies or a clock is wrong. Such
+ * a head is not used to judge other endpoints, because honest ones would look stale next to it.
  */
 const MAX_FUTURE_SECONDS = 60;
 

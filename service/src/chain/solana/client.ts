@@ -36,7 +36,7 @@ export function providerViews(chain: SolanaChain): SolanaChain[] {
   return chain.rpc.providers().map((rpc) => ({ ...chain, rpc }));
 }
 
-/** Returns one line per RPC endpoint that serves another cluster. Skips endpoints that do not respond. */
+/** Returns a message for each RPC endpoint that serves the wrong cluster. Skips endpoints that do not respond. */
 export async function findClusterProblems({ name, facts, rpc }: SolanaChain): Promise<string[]> {
   const heads = await rpc.survey();
   return heads

@@ -58,7 +58,7 @@ export async function readAccounts(
   return found.flat();
 }
 
-/** Reads the finalized slot and its block height. */
+/** Reads the latest finalized slot and its block height. */
 export async function readEpoch(chain: SolanaChain): Promise<{ slot: bigint; height: bigint }> {
   const reply = await call(chain, 'getEpochInfo', [{ commitment: 'finalized' }]);
   const { absoluteSlot, blockHeight } = (reply ?? {}) as { absoluteSlot?: unknown; blockHeight?: unknown };

@@ -2,8 +2,8 @@ import type { SolanaChain } from './client.ts';
 
 /**
  * Sends signed bytes to every endpoint. Succeeds if a node accepts the bytes for relay, which does not mean that the
- * transaction will be executed. Throws if no node accepts them. Asks the nodes to skip the simulation, and not to
- * retry, because the service resends the transaction itself. Repeating the call is safe.
+ * transaction will be executed. Throws if no node accepts them. Asks the nodes to skip the simulation. Also asks them
+ * not to resend the transaction, because the service does so itself. Repeating the call is safe.
  */
 export async function sendTransaction({ rpc }: SolanaChain, raw: Uint8Array): Promise<void> {
   const options = { encoding: 'base64', skipPreflight: true, maxRetries: 0 };
