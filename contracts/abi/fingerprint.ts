@@ -1,1 +1,1 @@
-export const fingerprint = 'b7b26bb5b95304d2aed9e10a4547390588239c1b97bad1c4c7e4fa32c6f54fdc';
+export const fingerprint = 'dc4ed9b37da3c92ba7723c2eeb125b22dac0d01513ae844e6f55fbcc7ba37185';

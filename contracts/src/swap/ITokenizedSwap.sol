@@ -97,7 +97,7 @@ interface ITokenizedSwap {
     /// venue's global pauses.
     function status() external view returns (uint8 state, uint32 flags);
 
-    /// @notice Like `status()`, but also includes the venue's pauses of `asset`.
+    /// @notice Like `status()`, but also reflects whether the venue has paused `asset`.
     function status(address asset) external view returns (uint8 state, uint32 flags);
 
     function stop() external;

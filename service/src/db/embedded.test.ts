@@ -36,7 +36,7 @@ beforeEach(async () => {
   logged = [];
 });
 
-/** Copies the template into a folder for this test, and keeps the owners of the files. */
+/** Copies the template into a folder for this test. The files keep their owners. */
 function copyCluster(name: string): string {
   const folder = join(root, name);
   execFileSync('cp', ['-a', template, folder]);

@@ -40,9 +40,9 @@ export type PrerequisiteState = 'met' | 'unknown' | 'gone';
  * Sends an unmined transaction again, and raises its fees if it stays unmined.
  * - Raises only the fees of the transaction with the lowest nonce, since the others cannot be mined before it. An
  *   operator can request higher fees for any transaction.
- * - If the prerequisite is gone, or if `mayResign` does not allow higher fees, replaces the transaction with an empty
- *   transfer, because the nonce must still be used.
- * - While the prerequisite is unknown, sends nothing, except a cancellation that an operator requested.
+ * - Replaces the transaction with an empty transfer if its prerequisite is gone, or if `mayResign` forbids signing it
+ *   again with higher fees. The nonce must be used in any case.
+ * - Sends nothing while the state of the prerequisite is unknown, except a cancellation that an operator requested.
  */
 export async function rebroadcast(
   account: OperatorAccount,

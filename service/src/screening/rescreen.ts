@@ -10,8 +10,8 @@ import { logHits, recordHits } from './hits.ts';
 import { countOpenHits, type Finding, lockScreening, markScreened } from './store.ts';
 
 /**
- * How often all wallets are screened. The interval is needed because a wallet that is bound while the list changes is
- * found only by a later screening.
+ * How often all wallets are screened again. If the list changes while a wallet is being bound, only a later screening
+ * can find that wallet.
  */
 const SCREENING_INTERVAL_MS = 60_000;
 

@@ -24,7 +24,7 @@ export type Stream = {
   acknowledged: Acknowledged;
   load: Load;
   start(): void;
-  /** Pauses the stream once every participation is settled. */
+  /** Stops creating participations, and waits until all of them are settled. `start` resumes the stream. */
   stop(): Promise<void>;
 };
 
