@@ -22,7 +22,8 @@ export async function run(): Promise<Result> {
   for (let round = 0; round <= MIN_ROUNDS; round++) {
     const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-start-'));
     try {
-      // The URLs in all offers contain the port. With another port, the second start would apply all offers again.
+      // Both starts use the same port. Offers contain URLs with the port, so a second start on another port would
+      // apply all offers again.
       const port = await freePort();
       const starts = [await measureStart(dataDir, port), await measureStart(dataDir, port)] as const;
       if (round === 0) continue;

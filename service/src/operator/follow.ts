@@ -69,8 +69,8 @@ export type CheckedHead = Block & Finality;
 const WATCHED_BLOCKS = 256n;
 
 /**
- * How many transactions are in progress. Does not count confirmed transactions that had no effect and only wait until
- * their block is `released`, so that their work can be sent again.
+ * The number of transactions in progress. Excludes confirmed transactions that had no effect: they only wait for their
+ * block to be `released`, and then their work is sent in a new transaction.
  */
 export type Progress = { unmined: number; confirming: number };
 

@@ -40,9 +40,8 @@ export async function listIdsOf(db: Db, transactionId: string): Promise<string[]
 }
 
 /**
- * Counts the rows waiting for a commit (`prepared`, `pending`) or for a refund (`remit_submitted`). Leaves out
- * `submitted` rows, because their commit was already sent. Uses one subquery per status, because each status has its
- * own index.
+ * Counts the rows whose commit has not been sent (`prepared`, `pending`), and those whose refund is not confirmed
+ * (`remit_submitted`). Uses one subquery per status, because each status has its own index.
  */
 export async function countUnsettled(db: Db, chain: string): Promise<number> {
   const { rows } = await sql<{ count: bigint }>`

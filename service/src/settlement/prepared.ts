@@ -68,8 +68,9 @@ async function applyFinding(
 }
 
 /**
- * Checks whether the row has a commit that this database does not know, for example after a restore. Returns
- * `committed` if it has one, `waiting` while it may still get one, and `failing` once it cannot.
+ * Checks whether the row was committed on chain although this database has no record of it, for example after a
+ * restore. Returns `committed` if it was, `waiting` while a commit may still land, and `failing` once that is no longer
+ * possible.
  */
 async function findLostCommit(
   worker: SettlementWorker,

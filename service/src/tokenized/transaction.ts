@@ -187,7 +187,7 @@ async function attest(
   return attestation;
 }
 
-/** Returns whether it is certain that the venue did not attest the order. */
+/** Returns true only if the error proves that the venue did not attest the order. */
 function wasRefused(error: unknown): boolean {
   if (error instanceof VenueRefusal || (error as Error).cause instanceof VenueAccountError) return true;
   const kind = upstreamFailureOf(error)?.kind;

@@ -43,7 +43,7 @@ export async function noteFailure(
     await markProblem(tx, id, 'failing', null);
     await mailPartner(ctx, tx, health.contact_email, {
       subject: 'Webhook endpoint failing',
-      text: `An event could not be delivered to ${health.url} within 24 hours.\n\nWe keep sending newer events. After 5 days without a success, we will disable the endpoint. Call POST /v1/webhook-endpoints/${id}/recover to send failed events again.\n`,
+      text: `An event could not be delivered to ${health.url} within 24 hours.\n\nWe will keep sending newer events. If no delivery succeeds for 5 days, we will disable the endpoint. To send failed events again, call POST /v1/webhook-endpoints/${id}/recover.\n`,
     });
   }
 }

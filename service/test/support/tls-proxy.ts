@@ -2,7 +2,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { createServer } from 'node:tls';
 import { LOCALHOST } from './certificates.ts';
 
-/** Accepts TLS connections on https://localhost and forwards their bytes to the port of `target`. */
+/** Terminates TLS on https://localhost and forwards the decrypted bytes to `target`. */
 export async function startTlsProxy(target: string): Promise<{ port: number; stop(): Promise<void> }> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();

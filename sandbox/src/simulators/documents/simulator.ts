@@ -14,8 +14,8 @@ import { createSubmissions } from './submissions.ts';
 export type { DocumentControls } from './controls.ts';
 
 /**
- * The values that the service needs to call the provider and verify its webhooks. Only `page_url` is for people: they
- * can read the provider's mail there.
+ * The values that the service needs to call the provider and verify its webhooks. `page_url` is for people: it shows
+ * the emails that the provider has sent.
  */
 export type ReadyDocuments = {
   url: string;
