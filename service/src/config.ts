@@ -81,10 +81,7 @@ export type Config = {
   webhookAllowCidrs: string[] | null;
   /** The URL of the proxy that webhooks pass through. Null = none. */
   webhookProxy: string | null;
-  /**
-   * The command line as the audit log shows it: the first two arguments, option names and ids, with `…` in place of
-   * everything else.
-   */
+  /** The command line for the audit log. `…` stands for each argument that may be private. */
   commandName?: string;
   rateLimits: 'memory' | 'postgres' | 'redis';
   redisUrl: string | null;
