@@ -69,6 +69,19 @@ test("callers without a known partner have a third of a partner's share, and all
   expect(state.started.at(-1)).toBe('- 39');
 });
 
+test('callers without a known partner start one in 13 requests, however many partners wait', async () => {
+  const { state, send } = testAdmission();
+  const lanes = ['-', ...'abcdefghijklmnopqrst'];
+  state.hasRoom = false;
+  for (let n = 0; n < 20; n++) for (const lane of lanes) send(`${lane} ${n}`);
+  state.hasRoom = true;
+  await expect.poll(() => state.started.length, { interval: 1 }).toBe(420);
+  const first = state.started.slice(0, 130);
+  expect(first.filter((name) => name.startsWith('-')).length).toBe(10);
+  const counts = lanes.slice(1).map((lane) => first.filter((name) => name.startsWith(lane)).length);
+  expect([Math.min(...counts), Math.max(...counts)]).toEqual([6, 6]);
+});
+
 test('two partners that are busy in turn leave turns to the others', async () => {
   const { state, send } = testAdmission({
     onStart: () => {

@@ -18,6 +18,11 @@ const MAX_ACCEPT_TURNS = 64;
  * start only one. Their requests cost about three times as much on average, because they include token refreshes.
  */
 const PARTNER_STARTS = 3;
+/**
+ * The maximum number of requests that partners start before callers without a known partner start one. With many
+ * partners, a whole rotation would take too long: nobody could sign in while the node is saturated.
+ */
+const MAX_PARTNER_STARTS = 12;
 const SAMPLE_INTERVAL_MS = 250;
 /** In a sample, a turn counts as at most this long. Otherwise a pause of the process would lower the measured rate. */
 const MAX_SAMPLED_TURN_MS = 50;
@@ -82,6 +87,8 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
   /** The partner at the front of the rotation, and how many requests it has started in a row. */
   let frontLane: string | null = null;
   let frontStarts = 0;
+  /** How many requests partners have started since a caller without a known partner last started one. */
+  let partnerStarts = 0;
   /**
    * The current sample: `startedCount` requests have started in `sampledMs` milliseconds. `sampledAt` is the time of
    * the last turn in the sample.
@@ -117,20 +124,31 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
   const moveBehind = (lane: string | null, queue: Waiting[]) => {
     lanes.delete(lane);
     lanes.set(lane, queue);
-    frontLane = null;
+    if (lane === frontLane) frontLane = null;
+  };
+  /** Returns the lanes in the order in which they may start a request. */
+  const lanesInOrder = (): Iterable<[string | null, Waiting[]]> => {
+    const unknown = partnerStarts >= MAX_PARTNER_STARTS ? lanes.get(null) : undefined;
+    return unknown === undefined ? lanes : [[null, unknown], ...lanes];
   };
   /** Starts the oldest request of the first lane that may start a request. Returns false if no lane may start one. */
   const startNext = (now: number): boolean => {
-    for (const [lane, queue] of lanes) {
+    for (const [lane, queue] of lanesInOrder()) {
       if (!mayStart(lane)) {
         // A partner that cannot start its next request moves behind the others. Otherwise it would stay first.
         if (lane !== null && lane === frontLane) moveBehind(lane, queue);
         continue;
       }
       const next = queue.shift();
-      frontStarts = lane === frontLane ? frontStarts + 1 : 1;
-      if (lane === null || frontStarts === PARTNER_STARTS) moveBehind(lane, queue);
-      else frontLane = lane;
+      if (lane === null) {
+        partnerStarts = 0;
+        moveBehind(lane, queue);
+      } else {
+        partnerStarts++;
+        frontStarts = lane === frontLane ? frontStarts + 1 : 1;
+        frontLane = lane;
+        if (frontStarts === PARTNER_STARTS) moveBehind(lane, queue);
+      }
       remove(lane, queue);
       if (next !== undefined && !next.response.destroyed) startNow(next.request, next.response, now);
       return true;
@@ -181,9 +199,11 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
     }
   };
   /** Returns the lane's share of the requests in a rotation. The lane has the same share of `maxWaiting`. */
-  const shareOf = (lane: string | null): number =>
-    (lane === null ? 1 : PARTNER_STARTS) /
-    (PARTNER_STARTS * lanes.size - (lanes.has(null) ? PARTNER_STARTS - 1 : 0));
+  const shareOf = (lane: string | null): number => {
+    const partners = lanes.size - (lanes.has(null) ? 1 : 0);
+    const unknown = lanes.has(null) ? 1 / (Math.min(PARTNER_STARTS * partners, MAX_PARTNER_STARTS) + 1) : 0;
+    return lane === null ? unknown : (1 - unknown) / partners;
+  };
   const isFull = (lane: string | null): boolean => {
     const queue = lanes.get(lane) ?? [];
     const [first] = queue;
