@@ -19,8 +19,9 @@ const MAX_ACCEPT_TURNS = 64;
  */
 const PARTNER_STARTS = 3;
 /**
- * The maximum number of requests that partners start before callers without a known partner start one. With many
- * partners, a whole rotation would take too long: nobody could sign in while the node is saturated.
+ * The maximum number of requests that partners start before callers without a known partner start one, if the database
+ * has room for them. With many partners, a whole rotation would take too long: nobody could sign in while the node is
+ * saturated.
  */
 const MAX_PARTNER_STARTS = 12;
 const SAMPLE_INTERVAL_MS = 250;

@@ -101,7 +101,7 @@ async function reportMissingKeys(
       if (count > 0)
         each.raise(
           'operator_key_missing',
-          `${count} participations wait, because ${chain} has no operator key`,
+          `${count} participations wait, and ${chain} lacks a commit or refund key`,
         );
       await each.report(async () => count);
     }

@@ -34,7 +34,7 @@ const CAPPED_PRICE_ALERT_SECONDS = 60;
 
 /**
  * Creates a worker that settles on a Solana cluster with one key, and sends transactions only for `roles`. Without a
- * signer, it sends nothing and only follows the transactions that `address` has already sent.
+ * signer, it signs nothing. It then only resends and follows the transactions that `address` has already signed.
  */
 export function createSolanaWorker(
   ctx: Context,
