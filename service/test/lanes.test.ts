@@ -4,15 +4,15 @@ import { type TestApp, testApp, testConfig } from './support/app.ts';
 import { makeOffer, saleFile } from './support/offers.ts';
 import { makeClient } from './support/tokens.ts';
 
-const FLOOD = 80;
+const FLOOD = 200;
 /** The maximum number of database connections that may be handed out before a partner's single request is answered. */
-const MAX_TURNS = 20;
+const MAX_TURNS = 40;
 
 let app: TestApp;
 let offer: Offer;
 let acquired = 0;
 beforeAll(async () => {
-  const limits = { ...testConfig().limits, wallet_ownership: 1_000_000 };
+  const limits = { ...testConfig().limits, wallet_ownership: 1_000_000, oauth_token: 1_000_000 };
   app = await testApp({ config: { databasePool: 2, partnerConcurrency: 1_000, limits } });
   offer = await makeOffer(app.ctx, saleFile({ partners: ['greedy', 'other'] }));
   app.ctx.pool.on('acquire', () => void acquired++);
@@ -55,7 +55,10 @@ test.each(['requirements/statuses', 'eligibility'])(
 
 test('a partner that floods writes does not delay another by more than a few turns', async () => {
   const tokens = new Map<string, string>();
-  for (const clientId of ['greedy', 'other']) tokens.set(clientId, await app.tokenFor({ clientId }));
+  for (const clientId of ['greedy', 'other']) {
+    tokens.set(clientId, await app.tokenFor({ clientId }));
+    await get('/v1/offers', tokens.get(clientId));
+  }
   const turns = await flood((clientId, number) =>
     app.app.inject({
       ...{ method: 'POST', url: '/v1/wallet-ownership' },
