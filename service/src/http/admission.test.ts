@@ -111,12 +111,12 @@ test('a node whose database had no room for a moment takes a burst afterwards', 
 });
 
 test('nothing starts while the database has no room, and late requests are refused instead', async () => {
-  const { state, send } = testAdmission({ maxWaitMs: 50 });
+  const { state, send } = testAdmission({ maxWaitMs: 500 });
   state.hasRoom = false;
   send('a 0');
   await sleep(20);
   expect([state.started, state.refused]).toEqual([[], []]);
-  await expect.poll(() => state.refused, { interval: 1 }).toEqual(['a 0']);
+  await expect.poll(() => state.refused, { interval: 1, timeout: 5_000 }).toEqual(['a 0']);
   send('a 1');
   state.hasRoom = true;
   await expect.poll(() => state.started, { interval: 1 }).toEqual(['a 1']);
