@@ -121,7 +121,7 @@ export function signCheckpoint({ origin, listed }: CheckpointKeys, { size, hash 
 
 const NOTE = /^([^\n]+\n(\d{1,18})\n([A-Za-z0-9+/=]{44})\n)\n((?:— \S+ \S+\n)+)$/;
 
-/** Returns whether the text is a checkpoint, whoever signed it. */
+/** Returns whether the text has the format of a checkpoint. Does not verify its signatures. */
 export function isCheckpoint(text: string): boolean {
   return NOTE.test(text);
 }

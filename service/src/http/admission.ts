@@ -88,7 +88,7 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
   /** The partner at the front of the rotation, and how many requests it has started in a row. */
   let frontLane: string | null = null;
   let frontStarts = 0;
-  /** How many requests partners have started since a caller without a known partner last started one. */
+  /** How many queued requests partners have started since a caller without a known partner last started one. */
   let partnerStarts = 0;
   /**
    * The current sample: `startedCount` requests have started in `sampledMs` milliseconds. `sampledAt` is the time of

@@ -167,12 +167,12 @@ async function exportAll(ctx: CommandContext, _ids: string[], values: Values): P
 
 /** Confirms refunds that another person has requested. */
 async function confirm(ctx: CommandContext, [id = '']: string[], values: Values): Promise<void> {
-  const nameMissing = (error: unknown): never => {
+  const explainMissing = (error: unknown): never => {
     if (!(error instanceof ApiError && error.code === 'not_found')) throw error;
     throw new UsageError(`there is no request ${id} from the last 24 hours`);
   };
   if (values['dry-run'] === true) {
-    const plan = await planConfirmation(ctx, userInfo().username, id).catch(nameMissing);
+    const plan = await planConfirmation(ctx, userInfo().username, id).catch(explainMissing);
     const { request, ids, amountUsd } = plan;
     const { operator, participationIds, insertedAt } = request;
     const refundable = new Set(ids);
@@ -186,7 +186,7 @@ async function confirm(ctx: CommandContext, [id = '']: string[], values: Values)
     console.log(`${ids.length} refunds totalling ${amountUsd} USD would be requested. Nothing was changed.`);
     return;
   }
-  const done = await confirmRefunds(ctx, userInfo().username, id).catch(nameMissing);
+  const done = await confirmRefunds(ctx, userInfo().username, id).catch(explainMissing);
   console.log(`${done} refunds requested`);
 }
 
