@@ -101,6 +101,8 @@ export async function sendRefunds(parts: SolanaParts, listed: SettlementRow[]): 
       orders.map(({ order }) => order.plan.destination),
     ),
   ]);
+  // What this step has sent from the vault. All rows have the same vault, because they belong to one option, and an
+  // offer's vault cannot change once it has participations.
   let spent = 0n;
   let sent = 0;
   for (const [i, { row, order }] of orders.entries()) {
@@ -115,8 +117,9 @@ export async function sendRefunds(parts: SolanaParts, listed: SettlementRow[]): 
       await postpone(parts, [row], BLOCKED_REFUND_DELAY_SECONDS, { reason: blocked.reason, message });
       continue;
     }
+    if (!(await sendRow(parts, 'remit', row, (tx, id) => submitRefunds(ctx, tx, id, [row])))) continue;
     spent += row.amount;
-    if (await sendRow(parts, 'remit', row, (tx, id) => submitRefunds(ctx, tx, id, [row]))) sent++;
+    sent++;
   }
   if (sent === 0 && rows.length >= FAILING_BATCH_ROWS) skipFunds(parts, 'refund', rows);
   return listed.length;
