@@ -3,7 +3,10 @@ import type { Log } from '../log.ts';
 import type { KeyId } from '../operator/account.ts';
 import type { BlockedReason } from '../operator/blocked.ts';
 
-/** Reports why settlement with one key on one chain is blocked: as metrics and, once per change, in the log. */
+/**
+ * Reports why settlement with one key on one chain is blocked: as metrics and in the log. While an alert stays raised,
+ * the log repeats a message only once an hour.
+ */
 export type Alerts = {
   /** Raises an alert for `seconds`. Without `seconds`, the alert stays raised until the end of the settlement round. */
   raise(reason: BlockedReason, message: string, seconds?: number): void;
@@ -42,8 +45,12 @@ const REASONS: readonly BlockedReason[] = [
   'operator_key_missing',
 ];
 
-/** Maximum number of messages kept per reason between two reports. One reason can block many participations. */
+/** Maximum number of messages logged per reason and hour. One reason can block many participations. */
 const MAX_MESSAGES = 20;
+const LOGGED_MS = 3_600_000;
+
+/** The messages logged since `since`, a `performance.now()` time. */
+type LoggedMessages = { since: number; messages: Set<string> };
 
 export function createAlertGauges(registry: Registry): AlertGauges {
   const waiting = new Gauge({
@@ -66,7 +73,7 @@ export function createAlerts(gauges: AlertGauges, log: Log, key: KeyId): Alerts 
   const { chain } = key;
   // `messages` are the messages since the last report.
   const raised = new Map<BlockedReason, { messages: Set<string>; until: number }>();
-  let previous = new Set<BlockedReason>();
+  let logged = new Map<BlockedReason, LoggedMessages>();
   return {
     raise: (reason, message, seconds = 0) => {
       const messages = raised.get(reason)?.messages ?? new Set();
@@ -75,22 +82,35 @@ export function createAlerts(gauges: AlertGauges, log: Log, key: KeyId): Alerts 
     },
     clear: () => {
       raised.clear();
-      previous.clear();
+      logged.clear();
       for (const reason of REASONS) gauges.set(key, reason, 0);
     },
     report: async (countUnsettled) => {
       const waiting = raised.size === 0 ? 0 : Math.max(1, await countUnsettled());
+      const now = performance.now();
+      const previous = logged;
+      logged = new Map();
       for (const reason of REASONS) {
         const alert = raised.get(reason);
         gauges.set(key, reason, alert === undefined ? 0 : waiting);
-        if (!previous.has(reason))
-          for (const message of alert?.messages ?? [])
-            log.error({ chain, reason }, `settlement blocked: ${message}`);
-        alert?.messages.clear();
-        if (alert === undefined && previous.has(reason)) log.info({ chain, reason }, 'settlement unblocked');
+        if (alert === undefined) {
+          if (previous.has(reason)) log.info({ chain, reason }, 'settlement unblocked');
+          continue;
+        }
+        const found = previous.get(reason);
+        const own =
+          found !== undefined && now - found.since < LOGGED_MS
+            ? found
+            : { since: now, messages: new Set<string>() };
+        logged.set(reason, own);
+        for (const message of alert.messages) {
+          if (own.messages.has(message) || own.messages.size >= MAX_MESSAGES) continue;
+          own.messages.add(message);
+          log.error({ chain, reason }, `settlement blocked: ${message}`);
+        }
+        alert.messages.clear();
+        if (alert.until <= now) raised.delete(reason);
       }
-      previous = new Set(raised.keys());
-      for (const [reason, { until }] of raised) if (until <= performance.now()) raised.delete(reason);
     },
   };
 }

@@ -1,0 +1,51 @@
+import { Registry } from 'prom-client';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createLog } from '../log.ts';
+import { createAlertGauges, createAlerts } from './alerts.ts';
+
+const CHAIN = 'base_sepolia';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+function setUp() {
+  const registry = new Registry();
+  const lines: string[] = [];
+  const stream = { write: (line: string) => void lines.push(JSON.parse(line).msg) };
+  const log = createLog({ level: 'info', pretty: false, stream });
+  const alerts = createAlerts(createAlertGauges(registry), log, { chain: CHAIN, address: '0x1' });
+  return {
+    raise: alerts.raise,
+    /** Ends a round. Returns what it logged. */
+    report: async () => {
+      await alerts.report(async () => 3);
+      return lines.splice(0);
+    },
+    waiting: async () => Number(/reason="reverts"\} (\d+)/.exec(await registry.metrics())?.[1] ?? Number.NaN),
+  };
+}
+
+test('a new message is logged although its reason is already raised, and an old one is not repeated', async () => {
+  const { raise, report } = setUp();
+  raise('reverts', 'fund A');
+  expect(await report()).toEqual(['settlement blocked: fund A']);
+  raise('reverts', 'fund A');
+  raise('reverts', 'fund B');
+  expect(await report()).toEqual(['settlement blocked: fund B']);
+  raise('reverts', 'fund A');
+  expect(await report()).toEqual([]);
+  expect(await report()).toEqual(['settlement unblocked']);
+});
+
+test('messages that change all the time do not flood the log, and are logged again after an hour', async () => {
+  const { raise, report } = setUp();
+  let count = 0;
+  for (let i = 0; i < 100; i++) {
+    raise('fee_cap', `the price is ${i}`);
+    count += (await report()).length;
+  }
+  expect(count).toBe(20);
+  vi.advanceTimersByTime(3_600_000);
+  raise('fee_cap', 'the price is 7');
+  expect(await report()).toEqual(['settlement blocked: the price is 7']);
+});
