@@ -49,3 +49,18 @@ test('messages that change all the time do not flood the log, and are logged aga
   raise('fee_cap', 'the price is 7');
   expect(await report()).toEqual(['settlement blocked: the price is 7']);
 });
+
+test('an alert that is raised again for a shorter time keeps its time', async () => {
+  const { raise, report, waiting } = setUp();
+  raise('reverts', 'a commit', 65);
+  raise('reverts', 'a revocation', 35);
+  raise('reverts', 'a released commit');
+  await report();
+  vi.advanceTimersByTime(60_000);
+  expect(await report()).toEqual([]);
+  expect(await waiting()).toBe(3);
+  vi.advanceTimersByTime(5_000);
+  await report();
+  expect(await report()).toEqual(['settlement unblocked']);
+  expect(await waiting()).toBe(0);
+});

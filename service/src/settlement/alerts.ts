@@ -8,7 +8,10 @@ import type { BlockedReason } from '../operator/blocked.ts';
  * the log repeats a message only once an hour.
  */
 export type Alerts = {
-  /** Raises an alert for `seconds`. Without `seconds`, the alert stays raised until the end of the settlement round. */
+  /**
+   * Raises an alert for `seconds`, or extends it. Without `seconds`, a new alert stays raised until the end of the
+   * settlement round.
+   */
   raise(reason: BlockedReason, message: string, seconds?: number): void;
   /** Publishes the alerts after a settlement round. Calls `countUnsettled` only if an alert is raised. */
   report(countUnsettled: () => Promise<number>): Promise<void>;
@@ -76,9 +79,9 @@ export function createAlerts(gauges: AlertGauges, log: Log, key: KeyId): Alerts 
   let logged = new Map<BlockedReason, LoggedMessages>();
   return {
     raise: (reason, message, seconds = 0) => {
-      const messages = raised.get(reason)?.messages ?? new Set();
+      const { messages, until } = raised.get(reason) ?? { messages: new Set(), until: 0 };
       if (messages.size < MAX_MESSAGES) messages.add(message);
-      raised.set(reason, { messages, until: performance.now() + seconds * 1000 });
+      raised.set(reason, { messages, until: Math.max(until, performance.now() + seconds * 1000) });
     },
     clear: () => {
       raised.clear();
