@@ -5,8 +5,8 @@ import { fastify } from 'fastify';
 import { statusesWorld } from './statuses-world.ts';
 
 /**
- * A bare route that runs the same query as the eligibility dry run and returns a constant reply of the same
- * size.
+ * This process serves a bare route that runs the same query as the eligibility dry run and returns a constant reply of
+ * the same size.
  */
 const { ctx, userId, options } = await statusesWorld();
 const { id: partnerId } = await ctx.db.selectFrom('partners').select('id').executeTakeFirstOrThrow();

@@ -10,7 +10,7 @@ import { sql } from 'kysely';
 import { readCpuMs } from './cpu.ts';
 import { seedParticipations } from './participations-seed.ts';
 
-/** `cpuMs` is the CPU time per commit, including the database's. */
+/** `cpuMs` is the CPU time per database commit, including the database's own CPU time. */
 type Run = { perSecond: number; cpuMs: number };
 
 export type CommitFigures = {
@@ -32,9 +32,9 @@ const COMMITTERS = 16;
 const ROUNDS = 15;
 
 /**
- * Measures how much an event, or waking settlement, slows down a commit. Compares commits that append an event, commits
- * that wake settlement, and commits that do neither. All kinds of commits alternate, so that load on the machine
- * affects them equally.
+ * Measures how much an event, or waking settlement, slows down a database commit. Compares commits that append an
+ * event, commits that wake settlement, and commits that do neither. All kinds of commits alternate, so that load on the
+ * machine affects them equally.
  *
  * Each commit makes the service's most frequent change: it records the outcome of a participation, together with an
  * audit entry and a notice. `tinyRatios` compares commits with and without an event for a change that costs almost

@@ -87,7 +87,7 @@ function boundWallet(partnerId: string, userId: string): NewEvent {
   };
 }
 
-/** Starts a receiver and the webhook worker, and adds one endpoint per partner. */
+/** Starts a receiver, the sequencer and the webhook worker, and adds one endpoint per partner. */
 async function startDelivering(context: Context) {
   const receiver = await startTarget('./events-receiver.ts');
   for (const partner of partners) await addEndpoint(context, partner, `${receiver.target.url}/hooks`);

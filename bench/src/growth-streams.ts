@@ -9,8 +9,8 @@ import { issueUserTokens } from '@causeway/service/oauth/issue.ts';
 import { benchContext } from './context.ts';
 
 /**
- * Serves event streams for many users. The first argument is the number of users. A request to `appendUrl/N` appends N
- * events, cycling through the users.
+ * This process serves event streams for many users. The first argument is the number of users. A request to
+ * `appendUrl/N` appends N events, cycling through the users.
  */
 const users: string[] = [];
 const tokens: string[] = [];

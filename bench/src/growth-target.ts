@@ -18,8 +18,8 @@ import { statusesWorld } from './statuses-world.ts';
 import type { Target } from './target.ts';
 
 /**
- * Seeds the database for one part of `growth.ts`, and serves the requests that `growth.ts` measures. `size` is the
- * number of rows, users, offers or options to seed, depending on the part.
+ * This process seeds the database for one part of `growth.ts`, and serves the requests that `growth.ts` measures.
+ * `size` is the number of rows, users, offers or options to seed, depending on the part.
  */
 const [part = '', size = 0] = [process.argv[2], Number(process.argv[3])];
 const PARTS: Record<string, () => Promise<Record<string, Target>>> = {

@@ -169,7 +169,7 @@ async function measureStreams(sizes: readonly number[]): Promise<Record<string, 
   }
 }
 
-/** Settles the same number of rows from backlogs of different sizes. */
+/** Settles the same number of participations from backlogs of different sizes. */
 async function measureSettlement(sizes: readonly number[]): Promise<Record<string, Costs>> {
   const common = { count: SETTLED_ROWS, wallets: SETTLING_WALLETS, generation: 1, history: 0 } as const;
   const costs = await takeTurns(sizes, async (backlog) => {

@@ -6,7 +6,7 @@ import { createLog } from '@causeway/service/log.ts';
 import { serveMix } from './mix-server.ts';
 import { mixSettings, type Outside } from './mix-world.ts';
 
-// An additional node that uses the database of `mix-target.ts`.
+// This process is an additional node, which uses the database of `mix-target.ts`.
 const [outside = '', databaseUrl = '', dataDir = ''] = process.argv.slice(2);
 const config = { ...loadConfig({ CAUSEWAY_DATA: dataDir }), ...mixSettings(JSON.parse(outside) as Outside) };
 for (const name of Object.keys(config.limits) as LimitName[]) config.limits[name] = 1e9;

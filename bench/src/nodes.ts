@@ -29,8 +29,8 @@ type Target = { url: string; mix: Mix; wallets: WalletTarget; databaseUrl: strin
  */
 type Generator = (url: string) => Promise<{ replies: number; generatorCpuMs: number }>;
 /**
- * The CPU times are milliseconds per request. `machineCpuMs` covers the whole machine, including the kernel and the
- * simulated providers.
+ * The CPU times are milliseconds per request. `machineCpuMs` covers the whole machine, including the operating system
+ * and the simulated providers.
  */
 type Measured = Record<
   | 'requestsPerSecond'

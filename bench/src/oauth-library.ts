@@ -2,7 +2,10 @@ import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
 import type { Target } from './target.ts';
 
-/** Serves token introspection with unmodified `oidc-provider`, its in-memory store and one opaque access token. */
+/**
+ * This process serves token introspection with unmodified `oidc-provider`, its in-memory store and one opaque access
+ * token.
+ */
 const client = { client_id: 'bench', client_secret: 'a sufficiently long benchmark secret' };
 const provider = new Provider('http://127.0.0.1', {
   clients: [{ ...client, redirect_uris: [], response_types: [], grant_types: ['client_credentials'] }],

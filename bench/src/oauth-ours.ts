@@ -9,7 +9,8 @@ import type { Target } from './target.ts';
 export type OurTargets = { introspect: Target; guarded: Target; open: Target };
 
 const { ctx, token, clientId, clientSecret } = await benchContext();
-// With `--without-cache`, the guard reads the database for every check, as it does while its listener is disconnected.
+// With `--without-cache`, the guard reads the database for every check, as it does while it cannot receive the database
+// notifications that keep its cache up to date.
 const isConnected = process.argv.includes('--without-cache') ? () => false : ctx.listener.isConnected;
 const guard = await createGuard({ ...ctx, listener: { ...ctx.listener, isConnected } });
 

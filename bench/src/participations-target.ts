@@ -8,7 +8,10 @@ import { fastify } from 'fastify';
 import { benchContext } from './context.ts';
 import { seedParticipations } from './participations-seed.ts';
 
-/** Serves two targets from one database: the service's list, and a bare route that runs the same SQL statements. */
+/**
+ * This process serves two targets from one database: the service's list of participations, and a bare route that runs
+ * the same SQL statements.
+ */
 const { ctx, clientId } = await benchContext();
 const provider = ctx.oauth.provider();
 const client = await provider.Client.find(clientId);

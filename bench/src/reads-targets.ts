@@ -1,6 +1,6 @@
 import { encodeFunctionData, type Hex, parseAbi } from 'viem';
 
-/** The chain and contract that all targets read previews from. */
+/** The chain and the swap contract that all targets read previews of swaps from. */
 export type ReadsInput = { rpcUrl: string; swap: Hex; token: Hex };
 
 export const previewAbi = parseAbi([
@@ -15,7 +15,7 @@ export function previewPath({ swap, token }: ReadsInput, amount: bigint): string
   return `/v1/swap/preview?chain=ethereum_sepolia&contract_address=${swap}&input_token=${token}&amount=${amount}`;
 }
 
-/** Reads the preview directly from the node, as a baseline. */
+/** Reads the preview directly from the chain's node, as a baseline. */
 export async function readFromNode({ rpcUrl, swap, token }: ReadsInput, amount: bigint): Promise<void> {
   const data = encodeFunctionData({ abi: previewAbi, args: [token, amount] });
   const body = { jsonrpc: '2.0', id: 1, method: 'eth_call', params: [{ to: swap, data }, 'latest'] };

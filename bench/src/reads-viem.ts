@@ -3,7 +3,7 @@ import { createPublicClient, type Hex, http } from 'viem';
 import { sepolia } from 'viem/chains';
 import { previewAbi, readInput } from './reads-targets.ts';
 
-// A route that calls viem for every request. The argument `multicall` turns on viem's batching.
+// This process serves a route that calls viem for every request. The argument `multicall` turns on viem's batching.
 const input = readInput();
 const batch = process.argv[3] === 'multicall' ? { batch: { multicall: true } } : {};
 const client = createPublicClient({ chain: sepolia, transport: http(input.rpcUrl), ...batch });

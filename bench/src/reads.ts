@@ -15,7 +15,7 @@ const BLOCK_INTERVAL_MS = 2_000;
 
 /**
  * Compares three ways to read from a chain that keeps producing blocks: plain viem, viem with multicall batching, and
- * the service. In each, 64 clients poll 20 previews.
+ * the service. In each, 64 clients poll 20 previews of swaps.
  */
 export async function run(): Promise<Result> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-'));
@@ -73,7 +73,7 @@ async function countSent({ url }: Target): Promise<number> {
 }
 
 /**
- * Alternates reads from the node and from the service. Each read has a new amount, so that no reply is
+ * Alternates reads from the chain's node and from the service. Each read has a new amount, so that no reply is
  * cached.
  */
 async function measureCold(

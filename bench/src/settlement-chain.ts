@@ -25,7 +25,7 @@ export type SettlementChain = {
   fund: Hex;
   usdc: Hex;
   approvals: ApprovedWallet[];
-  /** The average gas for a commit with a single row. */
+  /** The average gas for an on-chain commit with a single row (one participation). */
   single: number;
 };
 

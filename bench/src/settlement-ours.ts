@@ -13,7 +13,7 @@ import { startTarget } from './target.ts';
 
 /** The result of the measurement. This process sends it to its parent, which then stops this process. */
 export type SettlementFigures = {
-  /** Gas per row: `single` with one commit per row, `batched` with the worker's batches. */
+  /** Gas per row (one participation): `single` with one commit per row, `batched` with the worker's batches. */
   single: number;
   batched: number;
   transactions: number;

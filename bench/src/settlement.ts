@@ -6,8 +6,8 @@ const ROWS = 10_000;
 /** Ethereum's timing: a block every 12 s. A block counts as safe 32 blocks later. */
 const MAINNET = { blockMs: 12_000, confirmations: 32 };
 /**
- * How many rows to settle in a second-generation fund (whose commitments have ids). Only their gas is measured. Gas
- * does not depend on block timing, so the chain mines blocks on demand.
+ * How many rows, one per participation, to settle in a second-generation fund (whose commitments have ids). Only their
+ * gas is measured. Gas does not depend on block timing, so the chain mines blocks on demand.
  */
 const GAS_ROWS = 500;
 /** How many rows to settle from each backlog in `BACKLOGS`. The rows belong to `FLAT_WALLETS` wallets. */

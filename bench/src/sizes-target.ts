@@ -11,7 +11,7 @@ import type { Size } from './sizes.ts';
 
 const SIGN_INS = 2_000;
 const EVENT_BATCH = 500;
-/** Participations per commit, as measured in `settlement.json`. */
+/** Participations per on-chain commit, as measured in `settlement.json`. */
 const ROWS_PER_COMMIT = 36;
 /** Calldata bytes per participation: 32 each for the address, the amount, the option and the token. */
 const CALLDATA_PER_ROW = 128;

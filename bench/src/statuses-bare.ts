@@ -3,8 +3,8 @@ import { fastify } from 'fastify';
 import { statusesWorld } from './statuses-world.ts';
 
 /**
- * A bare route that runs the same query as the route for requirement statuses and returns a constant reply of the same
- * size.
+ * This process serves a bare route that runs the same query as the route for requirement statuses and returns a
+ * constant reply of the same size.
  */
 const { ctx, userId, options } = await statusesWorld();
 const optionIds = options.map(({ id }) => id);

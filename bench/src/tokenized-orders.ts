@@ -5,10 +5,13 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
 import { percentile } from './statistics.ts';
 
-/** A running service. Requests to `statsUrl` read its statistics, set its clock or delete its orders. */
+/**
+ * A running service. Requests to `statsUrl` read its statistics. They can also prove a wallet, or set the clock and
+ * delete the orders.
+ */
 export type Measured = { url: string; headers: Record<string, string>; statsUrl: string };
 
-/** CPU milliseconds of the service process per transaction. */
+/** CPU milliseconds of the service process per transaction (a request to `/v1/tokenized/swap/transaction`). */
 export type TransactionCost = {
   /** The mean cost of transactions sent one at a time, minus `idle`. One value per part. */
   oneByOne: number[];
@@ -18,7 +21,7 @@ export type TransactionCost = {
   p50: number;
   /** The 95th percentile of the cost of transactions sent one at a time, minus `idle`. */
   p95: number;
-  /** The CPU time that the process uses even when idle, over the average duration of a transaction sent alone. */
+  /** The CPU time that an idle process uses in the time that a transaction sent alone takes on average. */
   idle: number;
 };
 

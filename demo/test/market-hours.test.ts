@@ -3,7 +3,7 @@ import { describeHours, regularHours } from '../page/src/screens/market-hours.ts
 
 test('regular hours follow the user’s time zone and the daylight saving of New York', () => {
   expect(regularHours(new Date('2026-07-01T12:00:00Z'), 'Europe/Berlin')).toBe('15:30–22:00');
-  // Daylight saving time starts two weeks earlier in New York than in Berlin.
+  // In 2026, daylight saving time starts three weeks earlier in New York than in Berlin.
   expect(regularHours(new Date('2026-03-16T12:00:00Z'), 'Europe/Berlin')).toBe('14:30–21:00');
   expect(regularHours(new Date('2026-01-02T03:00:00Z'), 'Asia/Tokyo')).toBe('23:30–06:00');
 });

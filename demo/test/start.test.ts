@@ -170,7 +170,7 @@ test('the demo keeps its address across restarts, and stops with the service eve
   expect(await demoUrl()).toBe(before);
   process.kill(Number(service.child.pid), 'SIGKILL');
   await expect.poll(() => isStopped(before)).toBe(true);
-  // Kills the remaining processes of the group.
+  // Kills the remaining processes of the service's process group.
   await service.stop('SIGKILL').catch(() => undefined);
   service = await startService({ ...env, CAUSEWAY_DEMO: 'off' });
   expect((await overview()).demo_url).toBeNull();

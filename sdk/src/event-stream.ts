@@ -17,9 +17,8 @@ type Frame = { id?: string; event?: string; data?: string };
 /** The service sends a heartbeat every 15 s, so a connection that stays silent for three times that long is dead. */
 const SILENCE_TIMEOUT_MS = 45_000;
 /**
- * If there were no events yet when the stream was opened, it has no event id to resume from. In that case, once it has
- * connected, it reads up to this many of the newest events, so that it does not miss those that happened before it
- * connected.
+ * How many of the newest events to read once the stream has connected, if there were no events yet when it was opened.
+ * Such a stream has no event id to resume from, and would otherwise miss the events that happened before it connected.
  */
 const MAX_FIRST_EVENTS = 100;
 const RECONNECT_MS = 250;

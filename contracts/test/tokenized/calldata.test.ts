@@ -15,7 +15,7 @@ beforeAll(async () => {
   data = encodeCall(await signedSwap(chain, deployment));
 });
 
-/** Returns the error selector that the call reverts with, or null if the call succeeds. */
+/** Returns the error selector that the call reverts with, `reverts` if it has none, or null if the call succeeds. */
 async function revertSelector(changed: Hex): Promise<string | null> {
   const params = [{ from: alice.address, to: deployment.swap.address, data: changed }, 'latest'];
   return chain.evm.request({ method: 'eth_call', params }).then(

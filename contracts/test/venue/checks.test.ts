@@ -40,7 +40,7 @@ async function signedMint(overrides: Partial<Quote> = {}): Promise<Call> {
   return mint(quote, await signQuote(chain, venue, quote));
 }
 
-/** One fault at a time, in the order in which the deployed managers check for them. */
+/** Each entry causes one fault. They are in the order in which the venue's managers on public chains check for them. */
 const faults: {
   name: string;
   selector: Hex;

@@ -12,7 +12,7 @@ import { deployAsset, deployDollar, type Erc20 } from '../tokens.ts';
 const { owner } = accounts;
 
 export const userId = stringToHex('GM-causeway', { size: 32 });
-/** The market's token id: the low 20 bytes of `keccak256("global_markets")`. */
+/** Identifies the venue's market in its user registry: the low 20 bytes of `keccak256("global_markets")`. */
 export const marketId = '0x428ECB70E90d1527A5f5e177789f51747b883F34';
 export const signerRole = '0x023d9737d781c665e5048e4dfd034f07fec540e8ecb2336b3d85a375b90a3a35';
 export const unit = 10n ** 18n;

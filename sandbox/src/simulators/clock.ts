@@ -1,4 +1,7 @@
-/** The parent process's clock. If `running` is false, the clock moves only when it is set. */
+/**
+ * The time that the parent process sets the simulators' clock to. If `running` is false, the clock stands still until
+ * it is set again.
+ */
 export type ClockSetting = { now_ms: number; running: boolean };
 
 export type SimulatorClock = {

@@ -7,8 +7,8 @@ import { readBody } from './http.ts';
 import { closeServer, createListen } from './ports.ts';
 
 /**
- * How an inbox responds: `ok` with status 200, `error` with 500, `gone` with 410, `redirect` with a redirect to a
- * metadata service, and `drip` with endless headers. `hang` never responds.
+ * How an inbox responds: `ok` with status 200, `error` with 500, `gone` with 410, `redirect` with a redirect to the
+ * address of a cloud's metadata service, and `drip` with endless headers. `hang` never responds.
  */
 export const INBOX_MODES = ['ok', 'error', 'hang', 'gone', 'redirect', 'drip'] as const;
 export type InboxMode = (typeof INBOX_MODES)[number];

@@ -12,7 +12,7 @@ import { type Call, sendTransaction, simulate } from './transaction.ts';
 export type ApprovalPhase = 'resetting_allowance' | 'approving' | 'confirming_approval';
 export type Allowance = { token: Hex; spender: Hex; amount: bigint };
 
-/** How long the service's node may lag behind the wallet's node. */
+/** How long the chain node that the service uses may lag behind the wallet's node. */
 export const MAX_NODE_LAG_MS = 30_000;
 
 export async function assertBalance(session: Session, { token, amount }: Allowance): Promise<void> {
@@ -137,7 +137,7 @@ export function tooLow(
   });
 }
 
-/** Waits until the service's node sees the allowance, because the service would otherwise reject the order. */
+/** Waits until the service sees the allowance on its chain node. Until then, the service would reject the order. */
 async function waitUntilVisible(session: Session, wanted: Allowance, transactionHash: Hex): Promise<void> {
   const startedAt = Date.now();
   for (;;) {

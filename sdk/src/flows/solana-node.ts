@@ -35,7 +35,7 @@ export async function callSolana(
     try {
       return await request(url, { method, params }, signal);
     } catch (error) {
-      // Sets the cause even if the flow was aborted, because a node that failed earlier may have sent the transaction.
+      // Sets the cause even if the flow was aborted: a node that failed earlier may have sent the call's transaction.
       if (error instanceof FlowFailure) error.info.cause = unclear;
       if (signal?.aborted) throw error;
       if (error instanceof TurnedAway) refusal = error;
