@@ -27,8 +27,9 @@ const bundles = join(root, 'service', 'dist');
 export const release = join(bundles, 'release');
 
 /**
- * Returns the folder with `main.js`, `simulators.js` and `demo.js`. Normally, `npm ci` has already built it. If not,
- * builds it now, for example after an installation without scripts or a change to the sources.
+ * Returns the folder with `main.js`, `simulators.js` and `demo.js`, or with only `main.js` in a release. Normally,
+ * `npm ci` has already built it. If not, builds it now, for example after an installation without scripts or a change
+ * to the sources.
  */
 export async function bundle() {
   if (existsSync(release)) return release;

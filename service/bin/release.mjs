@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleRelease } from './bundle.mjs';
 
-// Builds the package for publication in a folder: the bundled service, its files, and a lock file that pins the few
+// Builds the npm package in the given folder: the bundled service, its files, and a lock file that pins the few
 // packages that are not bundled. In that folder, `npm ci` installs those packages, and `npm publish` publishes the
 // package.
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -4,9 +4,9 @@ import type { FlowOptions } from './flow.ts';
 import type { SolanaSaleInput, SolanaSalePhase } from './solana-purchase.ts';
 
 /**
- * Buys into a token sale on Solana. Approves exactly the amount for the offer's fund and records the participation,
- * which the service then settles. To resume an interrupted purchase, pass `approvalHash`, as with `buyTokenSale`.
- * Always pass `rpcUrls` for the chain, because Solana wallets do not read the chain.
+ * Buys into a token sale on Solana. Approves exactly the amount for the offer's fund account and records the
+ * participation, which the service then settles. To resume an interrupted purchase, pass `approvalHash`, as with
+ * `buyTokenSale`. Always pass `rpcUrls` for the chain, because Solana wallets do not read the chain.
  *
  * @example
  * ```ts no-run

@@ -8,9 +8,9 @@ import type { Session } from './session.ts';
 import { sendTransaction } from './transaction.ts';
 
 /**
- * Buys into a token sale: approves exactly the amount for the offer's fund and records the participation, which the
- * service settles. If the purchase is interrupted after `onApproved`, resume it with `approvalHash`. Resuming several
- * times, even concurrently, creates only one participation.
+ * Buys into a token sale: approves exactly the amount for the offer's fund contract and records the participation,
+ * which the service settles. If the purchase is interrupted after `onApproved`, resume it with `approvalHash`. Resuming
+ * several times, even concurrently, creates only one participation.
  *
  * @example
  * ```ts

@@ -54,8 +54,8 @@ async function readQuote(
 }
 
 /**
- * Returns the minimum amount of tokens to accept. `quoted` is for the whole payment, but only what remains after the
- * fee buys tokens, so `quoted` is scaled down accordingly.
+ * Returns the minimum amount of tokens to accept. `quoted` is for the whole payment, but the fee is deducted before
+ * tokens are bought, so `quoted` is scaled down accordingly.
  */
 export function minReceivedForOrder(
   { notional_value, pay_input_amount }: Pick<TokenizedSwapTransaction, 'notional_value' | 'pay_input_amount'>,

@@ -54,14 +54,14 @@ export type TokenizedInput = {
   /** The maximum slippage from the quote, in basis points (50 is 0.50%). Required unless `minReceive` is set. */
   maxSlippageBps?: number | undefined;
   /**
-   * The number of tokens, in smallest units, in a quote for all of `amount`, with no fee deducted. Default: the flow
-   * requests such a quote.
+   * The quote that `maxSlippageBps` is relative to: the number of tokens, in smallest units, for all of `amount`, with
+   * no fee deducted. Default: the flow requests such a quote.
    */
   quoted?: string | bigint | undefined;
   /**
    * Identifies one confirmation by the user. To retry, for example after a crash or a rejected signature, pass the same
-   * id: you get the same order until it expires. With a new id, the flow fails with `order_outstanding` until the order
-   * expires or is executed. If the service rejected the order, retry with a new id.
+   * id: you get the same order until it expires. With a new id, the flow fails with `order_outstanding` until that
+   * order expires or is executed. If the service rejected the order, retry with a new id.
    */
   confirmationId?: string | undefined;
   /** Whether to verify the calldata against the order and the chain before it is sent. Default: true. */

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
-/** Encrypts and authenticates cookie values. A value opens only for the purpose it was sealed for. */
+/** Encrypts and authenticates cookies and stored sessions. A value opens only for the purpose it was sealed for. */
 export type Seal = {
   seal(purpose: string, content: unknown, expiresAt: number): string;
   /**
@@ -31,7 +31,7 @@ export function createSeal(secret: string | readonly string[]): Seal {
     seal: (purpose, content, expiresAt) => {
       const salt = randomBytes(SALT_BYTES);
       const cipher = createCipheriv('aes-256-gcm', ...deriveKey(newest, salt, purpose));
-      // The field is named `until`, because existing cookies use that name.
+      // The field is named `until`, because existing cookies and stored sessions use that name.
       const sealed = [cipher.update(JSON.stringify({ content, until: expiresAt }), 'utf8'), cipher.final()];
       return VERSION + Buffer.concat([salt, ...sealed, cipher.getAuthTag()]).toString('base64url');
     },
@@ -64,7 +64,7 @@ function unseal(
   }
 }
 
-/** Derives a key and a nonce for each cookie. A single key with random nonces would be safe for only 2^32 cookies. */
+/** Derives a key and a nonce for each value. A single key with random nonces would be safe for only 2^32 values. */
 function deriveKey(secret: string, salt: Buffer, purpose: string): [Buffer, Buffer] {
   const bytes = Buffer.from(hkdfSync('sha256', secret, salt, `causeway cookie: ${purpose}`, 44));
   return [bytes.subarray(0, 32), bytes.subarray(32)];

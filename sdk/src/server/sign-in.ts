@@ -17,7 +17,8 @@ export type SignInOptions = ClientCredentials & {
    */
   redirectUri: string;
   /**
-   * The secret that encrypts the cookies: at least 32 random characters. Pass an array to rotate secrets, newest first.
+   * The secret that encrypts cookies and stored sessions: at least 32 random characters. Pass an array to rotate
+   * secrets, newest first.
    */
   cookieSecret: string | readonly string[];
   /** The scopes to request. Default: all scopes that the client is registered for. */
@@ -45,7 +46,7 @@ export type SignIn = {
   readonly store: SessionStore;
   /** Used by this package's handlers. */
   readonly internals: Seal & { now(): number };
-  /** Returns the URL to redirect the browser to, and the state to store until the browser returns. */
+  /** Returns the URL to redirect the browser to, and the pending sign-in to store until the browser returns. */
   authorizeUrl(options?: AuthorizeOptions): { url: string; pending: Pending };
   /** Exchanges the callback URL for a session. Repeated deliveries of the same callback share one exchange. */
   exchange(callback: string | URL | URLSearchParams, pending: Pending | undefined): Promise<Session>;

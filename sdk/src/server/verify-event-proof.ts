@@ -69,7 +69,10 @@ function openCheckpoint(note: string, key: string): { size: number; root: Buffer
   return isSigned ? { size: Number(size), root: Buffer.from(root, 'base64') } : null;
 }
 
-/** Recomputes the root from a leaf (RFC 9162, section 2.1.3.2). Returns null if the path has the wrong length. */
+/**
+ * Recomputes the root of the log's Merkle tree from a leaf and the leaf's inclusion path (RFC 9162, section 2.1.3.2).
+ * Returns null if the path has the wrong length.
+ */
 function rootOf(leaf: Buffer, index: number, size: number, path: readonly string[]): Buffer | null {
   if (index >= size) return null;
   let [at, last, root] = [index, size - 1, leaf];

@@ -27,8 +27,8 @@ beforeAll(async () => {
   causeway = await sandbox.newUser();
   offer = await causeway.offers.get('apple-tokenized');
   swap = offer.contracts[0]?.address as Hex;
-  // Sets the sandbox's stopped clock a day ahead of real time, so that no order expires by the machine's clock during a
-  // test.
+  // Moves the sandbox's clock, which stands still, a day ahead of real time. The flow also compares an order's expiry
+  // with this machine's clock, which then does not reach the expiry during a test.
   await sandbox.control('POST', '/sandbox/clock', { advance_seconds: DAY_S });
   causeway = await sandbox.newUser();
 });

@@ -18,10 +18,10 @@ import {
 import { installWalletConnect, startRelay, startWalletApp } from './walletconnect.ts';
 
 const SOLANA = 'solana_devnet';
-/** The wagmi version that the repository uses, and the oldest one that the package accepts. */
 const { devDependencies, peerDependencies } = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 );
+/** The wagmi version that the repository uses, and the oldest one that the package accepts. */
 const NEWEST_WAGMI: string = devDependencies.wagmi;
 const OLDEST_WAGMI: string = /[\d.]+/.exec(peerDependencies.wagmi)?.[0] ?? '';
 const isSolana = ({ protocol }: { protocol: string }) => protocol === 'solana';

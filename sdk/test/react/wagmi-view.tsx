@@ -62,7 +62,7 @@ export function createWagmiHost({ evm, rpcUrls, children, ...props }: Props) {
     ],
     multiInjectedProviderDiscovery: false,
   });
-  // Users would scan this URI. A test passes it to its wallet.
+  // Exposes WalletConnect's pairing URI, which a user would scan, so that a test can pass it to its wallet.
   config.connectors[0]?.emitter.on('message', ({ data }) => Object.assign(window, { uri: data }));
   const queries = new QueryClient();
   Object.assign(window, { wagmi: `wagmi@${version}` });

@@ -7,8 +7,8 @@ import { normalizeEmail } from './email.ts';
 import { countInWindow, deleteCounts, findKnownSource, rememberSources } from './throttle-store.ts';
 
 /**
- * The maximum number of failed password attempts per hour. The limit per minute alone would let an attacker keep
- * guessing all day.
+ * The maximum number of failed password attempts per hour. The rate limit `sign_in`, which is per minute, would by
+ * itself let an attacker keep guessing all day.
  */
 const MAX_FAILURES_PER_HOUR = 50;
 const MAX_MAILS_PER_DAY = 10;
@@ -105,8 +105,8 @@ function nameOf([newest]: readonly Buffer[]): string {
 }
 
 /**
- * Returns an account's keys, one per configured secret, newest secret first. Nodes that do not have the newest secret
- * yet still use the older keys.
+ * Returns the keys under which the database stores an account's counts and known sources: one hash per configured
+ * secret, newest secret first. Nodes that do not have the newest secret yet still use the older keys.
  */
 function accountKeys({ sealing }: Context, purpose: string, email: string, source = ''): Buffer[] {
   return sealing.tags(purpose, source === '' ? normalizeEmail(email) : `${normalizeEmail(email)} ${source}`);

@@ -80,7 +80,7 @@ describe('POST /v1/offers/{offer_id}/acknowledgements', () => {
       ...{ name: 'Risk disclosure', url: 'https://issuer.test/risks.pdf', request_id: expect.any(String) },
     });
     await expectAudited(app.ctx, 'acknowledgement.recorded');
-    // If the offers were not cached, it is the worker that reports the change, not the request.
+    // The request has reported the changed statuses only if the offers were cached. If not, the worker reports them.
     await reportDueStatuses(app.ctx);
     const { rows } = await sql<{ data: Record<string, unknown> }>`
       select data from events where user_id = ${id} and type = 'requirement.status_changed'`.execute(

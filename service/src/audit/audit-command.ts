@@ -53,7 +53,7 @@ async function verify(config: Config, files: readonly string[]): Promise<void> {
   }
 }
 
-/** Throws a `UsageError` for an unusable file, because exit status 1 would mean that the log is not intact. */
+/** For an unusable file, throws a `UsageError` (exit status 2), because status 1 means that the log is not intact. */
 async function readCheckpoint(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((error: Error) => {
     throw new UsageError(`${file} cannot be read: ${error.message}`);

@@ -25,8 +25,9 @@ type SigningKey = VerificationKey & { privateKey: KeyObject };
 export type FormerKey = { publicKey: Buffer; end: Checkpoint };
 
 /**
- * `hash` is the root of the tree, with three exceptions that use the chain hash: the start of the log, the `end` of a
- * key, and checkpoints signed by versions before 0.2.
+ * The state of the log after its first `size` entries. `hash` is the root of the Merkle tree over these entries, with
+ * three exceptions that use the chain hash: the start of the log, the `end` of a key, and checkpoints signed by
+ * versions before 0.2.
  */
 export type Checkpoint = { size: bigint; hash: Buffer };
 

@@ -23,8 +23,8 @@ type Parts = Pick<Context, 'db' | 'clock' | 'config' | 'sealing'>;
 /**
  * Deletes entries older than `AUDIT_RETENTION_DAYS` in steps. Each step ends at a signed checkpoint and verifies its
  * entries before it deletes them. Throws if an entry was changed, because changed entries are evidence. Also throws if
- * a checkpoint is old enough but an entry before it is not: the chain protects the times of entries, but nothing
- * protects the time of a checkpoint.
+ * a checkpoint is old enough but an entry before it is not. Somebody may have backdated the checkpoint to have newer
+ * entries deleted: the chain protects the times of entries, but nothing protects the time of a checkpoint.
  */
 export async function deleteOldAuditEntries(ctx: Parts, maxStepEntries = MAX_STEP_ENTRIES): Promise<void> {
   const { clock, config, sealing } = ctx;

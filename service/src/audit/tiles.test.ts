@@ -51,10 +51,8 @@ beforeEach(async () => {
   await attack('truncate audit_start', 'truncate audit_tiles');
 });
 
-/**
- * The code below relies only on the specifications: C2SP tlog-tiles, tlog-checkpoint and signed-note, RFC 6962 and RFC
- * 9162.
- */
+// From here to `fetchLeaves`: an independent client of the published log. It uses none of the service's code, only the
+// specifications: C2SP tlog-tiles, tlog-checkpoint and signed-note, RFC 6962 and RFC 9162.
 const sha256 = (...parts: Buffer[]) => createHash('sha256').update(Buffer.concat(parts)).digest();
 const node = (left: Buffer, right: Buffer) => sha256(Buffer.from([1]), left, right);
 const hashesIn = (bytes: Buffer) =>
@@ -308,7 +306,8 @@ describe('the tree', () => {
     await attack('truncate audit_tiles', 'truncate audit_checkpoints');
     expect(await verifyAuditLog(app.ctx)).toMatchObject({ start: 4n, entries: 3n, problem: null });
     await write(1);
-    // The tree also has leaves for the deleted entries.
+    // The tree also gets a leaf for each of the 4 deleted entries, so the first run, with two batches of 3 leaves, adds
+    // only 6 of the 8 leaves.
     const limits = { batchSize: 3, maxBatches: 2 };
     expect(await sealAuditLog(app.ctx, 0, limits)).toBe(true);
     expect((await findTreeCheckpoint(app.ctx.db))?.size).toBe(6n);

@@ -164,7 +164,8 @@ describe('the revocation of an approval that no purchase uses', () => {
     expect(await start(async () => ({}) as Participation).done).toEqual({});
   });
 
-  // Offers with the same contract share an allowance. The lock ignores the letter case of wallet addresses.
+  // A wallet has one lock for all swap offers, because offers with the same contract share an allowance. The lock
+  // ignores the letter case of the wallet's address.
   test.each(['fund::swap', 'tokenized::swap'] as const)(
     'of a %s offer is refused while the wallet swaps',
     async (type) => {

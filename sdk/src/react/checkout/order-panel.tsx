@@ -17,7 +17,7 @@ export function TokenizedSummary(props: Props) {
   return <FactList className="cw-summary" facts={useTradeFacts(props)} />;
 }
 
-/** Returns a purchase's amounts: from the current quote until the firm order is placed, and then from the order. */
+/** Returns a purchase's amounts. They come from the firm order or, until it is placed, from the current quote. */
 function useTradeFacts({ offer, deployment, purchase }: Props): readonly Fact[] {
   const { format, t } = useUi();
   const { amount, fee, quote, minReceive, order, state } = purchase;

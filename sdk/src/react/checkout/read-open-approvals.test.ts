@@ -39,7 +39,8 @@ test('an allowance is open only if no unsettled participation of the wallet need
     wallet_address: '0x1',
   });
   expect((await read([other, other])).approvals).toEqual(approvals);
-  // The participation needs 40 of the 100 units, but a revocation would remove the whole allowance.
+  // The wallet's own participation needs only 40 of the 100 units. Even so, none of the allowance is open, because a
+  // revocation would remove all of it.
   const mine = { ...other, wallet_address: OWNER.toUpperCase().replace('X', 'x') };
   const rest = approvals.filter((one) => one.chain !== chain || one.assetId !== asset.id);
   expect((await read([other, mine])).approvals).toEqual(rest);

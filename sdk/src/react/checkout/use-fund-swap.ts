@@ -103,8 +103,8 @@ export function useFundSwap({ offer, onDone }: UseFundSwapOptions): FundSwapStat
   );
   const blockers = useWalletBlockers(offer.id, offer.options[0]?.id, deployment?.chain, wallet);
   const { amount, limits, preview, output: published } = useFundPreview(deployment, wallet?.address);
-  // Ignores the published token if its decimals differ from the offer's decimals. The flow verifies the offer's
-  // decimals on chain, so the page must show amounts with these decimals.
+  // Ignores the output token that the service reports if its decimals differ from the offer's decimals. The flow
+  // verifies the offer's decimals on chain, so the page must show amounts with these decimals.
   const output = published?.decimals === offer.asset.fractional_digits ? published : undefined;
   const [slippageBps, setSlippageBps] = useState(DEFAULT_SLIPPAGE_BPS);
   const [allowPartial, setAllowPartial] = useState(false);

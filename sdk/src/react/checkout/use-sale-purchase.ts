@@ -61,7 +61,7 @@ export function useSalePurchase(input: Input) {
     sale.chain === deployment?.chain &&
     sale.assetId === deployment?.assetId;
   const attempt = last.current;
-  // The record of the last purchase. It exists only while the purchase can be resumed.
+  // The last purchase, if it can still be resumed: its record, or the page's copy if only that has the approval.
   const failed = attempt && findLatest(recorded.sales, attempt.purchase);
   const { state } = run;
   // True if another tab was running the purchase and its record is now gone: the other tab has finished or discarded
@@ -73,8 +73,8 @@ export function useSalePurchase(input: Input) {
     // If the wallet is not connected, `recorded.sales` may lack the record even though it exists.
     isOwn(attempt.purchase) &&
     !recorded.sales.some(({ id }) => id === attempt.purchase.id);
-  // If the approval is known, a retry cannot buy twice. Otherwise the retry may need a new approval, so `run.canRetry`
-  // must permit it.
+  // If the approval is known, a retry cannot buy twice, because an approval is used for only one participation.
+  // Otherwise the retry may need a new approval, so `run.canRetry` must permit it.
   const canRetry = failed?.approvalHash
     ? isOwn(failed) && state.step === 'failed' && !isClosed
     : run.canRetry && (failed ? isOwn(failed) : attempt?.canRetry === true && isLast(attempt.purchase));

@@ -32,7 +32,7 @@ export function AcknowledgementStep({ offerId, details, onStart, onProgress }: P
       setChecked(null);
       setError(cause);
     });
-    // Also loads the new version of the document, if there is one.
+    // Makes the checklist reload the requirements. If the document has a new version, this step then shows it.
     onProgress();
   };
   const document = isWebUrl(url) ? (
