@@ -81,7 +81,7 @@ export type Config = {
   webhookAllowCidrs: string[] | null;
   /** The URL of the proxy that webhooks pass through. Null = none. */
   webhookProxy: string | null;
-  /** The command line for the audit log. `…` stands for each argument that may be private. */
+  /** The command line as the audit log records it, with `…` in place of each argument that may be private. */
   commandName?: string;
   rateLimits: 'memory' | 'postgres' | 'redis';
   redisUrl: string | null;

@@ -26,7 +26,7 @@ import {
   treeFromTiles,
 } from './tree.ts';
 
-/** The leaf of an entry that was deleted before the log had a tree. */
+/** The leaf that takes the place of an entry that was deleted before the log had a tree. */
 const DELETED = hashEntry('deleted');
 
 /** Returns the tree over the first `size` entries. Throws an error if the tiles lack some of its hashes. */

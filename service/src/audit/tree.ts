@@ -101,7 +101,7 @@ export function collectTiles(size: number): { onTileHash: OnTileHash; take(): Ti
 const LEAF_PREFIX = Buffer.from([0]);
 /**
  * The length of the input that is hashed into a salt: the key, then eight bytes for the position. All inputs have the
- * same length, so a plain hash is a pseudorandom function.
+ * same length, which rules out length extension. So a plain hash is a pseudorandom function, and no HMAC is needed.
  */
 const SALT_INPUT_BYTES = HASH_BYTES + 8;
 

@@ -64,7 +64,7 @@ export function readSupplierKey(source: Source): OperatorKey | null {
 }
 
 /**
- * Reads `OPERATOR_RETIRED_KEYS`. A prefix, as in `commit=KEY`, is the only role that the key had. A key without a
+ * Reads `OPERATOR_RETIRED_KEYS`. A prefix, as in `commit=KEY`, names the only role that the key had. A key without a
  * prefix had both roles.
  */
 export function readRetiredKeys(source: Source): RetiredKey[] {

@@ -15,7 +15,7 @@ export type DocumentSettings = {
   templates: { w8_ben: number; w8_ben_e: number };
   /**
    * If there are secrets, every webhook must be signed with one of them. Otherwise every webhook must have
-   * `webhookHeader`, because older installations do not sign webhooks.
+   * `webhookHeader`, because older versions of DocuSeal do not sign webhooks.
    */
   webhookSecrets: readonly string[];
   webhookHeader: { name: string; value: string } | null;

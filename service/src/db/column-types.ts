@@ -25,8 +25,8 @@ const readArray: (text: string) => (string | null)[] = pg.types.getTypeParser(TE
 
 /**
  * Splits the text form of an array. Most arrays have one dimension, no quotes and no nulls, so splitting at the commas
- * is enough. Other arrays need `pg`'s parser. It reads character by character and would slow down token checks if it
- * were used for all arrays.
+ * is enough. Other arrays need `pg`'s parser. It reads character by character. If it were used for all arrays, it would
+ * slow down the check of an access token, which reads several arrays.
  */
 export function splitArray(text: string): (string | null)[] {
   if (text === '{}') return [];

@@ -3,7 +3,10 @@ import { quoteLiteral } from './quote.ts';
 import type { Database } from './tables.ts';
 import { wrapDriver } from './wrap-driver.ts';
 
-/** The statement that Kysely sends to commit a transaction. Its parameters are the calls to make before the commit. */
+/**
+ * The statement that Kysely sends to commit a transaction. `statements.ts` intercepts it. Its parameters, if any, are
+ * the `call` statements to send before the commit.
+ */
 export const COMMIT = 'commit';
 
 type CommittingConnection = DatabaseConnection & { commitCalls?: string[] };

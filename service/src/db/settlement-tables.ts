@@ -63,9 +63,9 @@ export interface OperatorKeys {
 }
 
 /**
- * Shows when a Solana key was used in one role. The key may sign from block height `first_height` on, or only later if
- * another key was started after it (see `readFirstHeight`). `alive_height` is the block height at which the key was
- * last in use.
+ * Shows when a Solana key was used in one role. The key may sign from block height `first_height` on. If another key
+ * was started in the role after it, this key must wait until the other's transactions have expired (see
+ * `readFirstHeight`). `alive_height` is the block height at which the key was last in use.
  */
 export interface OperatorKeyUses {
   chain: string;
@@ -186,7 +186,7 @@ export interface RefundLimits {
 
 export interface ReconcilePasses {
   chain: string;
-  /** The last block that was compared; null until the first pass has finished. */
+  /** The last block that was compared with our records; null until the first pass has finished. */
   to_block: bigint | null;
   started_at: string;
   finished_at: Generated<string | null>;

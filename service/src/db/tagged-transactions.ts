@@ -6,7 +6,10 @@ import { wrapDriver } from './wrap-driver.ts';
 /** The request and the actor that caused a transaction, for the audit log. */
 export type TransactionTags = { requestId: string; actor: { object: string; id: string } | null };
 
-/** The statement that Kysely sends to begin a transaction. In a tagged transaction, its parameters are the tags. */
+/**
+ * The statement that Kysely sends to begin a transaction. `statements.ts` intercepts it. In a tagged transaction, its
+ * parameters are the tags.
+ */
 export const BEGIN = 'begin';
 
 const BEGINNING: Statement = { name: 'begin', text: 'begin', values: [] };

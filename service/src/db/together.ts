@@ -1,7 +1,10 @@
 import { CompiledQuery, type Kysely } from 'kysely';
 import type { Database } from './tables.ts';
 
-/** The text of a placeholder query. Its parameters are the statements to run together. */
+/**
+ * The text of a placeholder query, which is never sent: `statements.ts` intercepts it. Its parameters are the
+ * statements to send together instead.
+ */
 export const TOGETHER = 'together';
 
 /**

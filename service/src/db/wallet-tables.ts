@@ -14,7 +14,7 @@ export interface WalletTables {
 export interface WalletProofs {
   partner_id: string;
   address: string;
-  /** `*` for the kind `key`. */
+  /** `*` for the kind `key`, because a key's signature is valid on every chain of the protocol. */
   chain: string;
   protocol: 'ethereum' | 'solana';
   user_id: string;

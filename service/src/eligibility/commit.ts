@@ -15,7 +15,7 @@ import type { Subject } from './read-situations.ts';
 import { failuresOf, refusalOf } from './refusal.ts';
 import type { Finding } from './requirement-check.ts';
 
-/** The facts needed to commit or refund a participation. */
+/** The facts needed to commit or refund a participation. `user` is the address of the user's wallet. */
 export type CommitRow = {
   id: string;
   userId: string;
@@ -38,8 +38,8 @@ export type CommitDecision =
 
 /**
  * Decides what happens to participations right before they are committed. A hold or a sanction freezes a participation.
- * It fails if the user no longer meets a requirement or no longer has a valid wallet proof. It does not matter if the
- * offer has ended, because the participation was accepted in time.
+ * A participation fails if the user no longer meets a requirement or no longer has a valid wallet proof. It does not
+ * matter if the offer has ended, because the participation was accepted in time.
  */
 export async function decideCommits(ctx: Context, rows: readonly CommitRow[]): Promise<CommitDecision[]> {
   const subjects = await Promise.all(rows.map((row) => findSubject(ctx, row)));
@@ -99,7 +99,10 @@ export async function decideRefunds(ctx: Context, rows: readonly CommitRow[]): P
   });
 }
 
-/** Thrown if a participation became ineligible while its transaction was being signed, before it was stored. */
+/**
+ * Thrown if a participation became ineligible while its transaction was being signed. The signed transaction has not
+ * been stored.
+ */
 export class EligibilityChanged extends Error {
   constructor() {
     super('the eligibility of a participation changed while its transaction was being signed');
@@ -108,7 +111,7 @@ export class EligibilityChanged extends Error {
 }
 
 /**
- * Checks again whether the rows may be sent, in the transaction that stores the signed bytes. Throws
+ * Checks again whether the rows may be sent, in the database transaction that stores the signed bytes. Throws
  * `EligibilityChanged` if not. Until `tx` ends, its locks block new holds, updates from the identity provider, and
  * other users' proofs of the same wallets.
  */

@@ -130,12 +130,12 @@ const FAULTS: Fault[] = [
   { code: 'allow_list', refused: 'requirements_not_met', change: (s) => ({ ...s, allowList: 'missing' }) },
 ];
 
-/**
- * For each gate, the checks whose failure must lead to a refusal. They are listed here instead of taken from the
- * implementation, so that the test fails if a gate forgets a check.
- */
 const RULES = 'country_policy identity_verification kyc_approved accreditation document jurisdiction';
 const WALLETS = 'external_wallet whitelisted_wallet';
+/**
+ * For each purpose, the checks whose failure must lead to a refusal. They are listed here instead of taken from the
+ * implementation, so that the test fails if a gate forgets a check.
+ */
 const MUST_REFUSE: Record<Purpose, string> = {
   bind: 'account sanctions',
   allow_wallet: `account sanctions ${RULES} acknowledgement`,

@@ -18,8 +18,8 @@ export type SituationRow = {
 };
 
 /**
- * Returns the SQL that reads the facts about a user that the requirements depend on. `user` is the parameter or column
- * that contains the user's id.
+ * Returns the SQL that reads the facts needed to check a user's requirements. `user` is the parameter or column with
+ * the user's id.
  */
 type FactsText = (user: string) => string;
 

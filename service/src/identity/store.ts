@@ -58,7 +58,7 @@ export async function markDue(db: Db, userId: string): Promise<void> {
   await notifyAfterCommit(db, IDENTITY_CHANNEL);
 }
 
-/** Schedules a check after a token was issued, in case the webhook about the new applicant gets lost. */
+/** Schedules a check after a KYC token was issued, in case the webhook about the new applicant gets lost. */
 export async function expectApplicant(db: Db, userId: string): Promise<void> {
   await sql`insert into identity_applicants (user_id, due_at) values (${userId}, now() + interval '10 minutes')
     on conflict (user_id) do update set due_at = least(identity_applicants.due_at, excluded.due_at)`.execute(
@@ -91,8 +91,8 @@ export async function saveReview(db: Db, userId: string, review: Review, asOf: s
 }
 
 /**
- * Stores `current` as the person who was approved on `level`. On other levels, stores `former` as the person for
- * approvals from version 0.1, which did not record the person.
+ * Stores `current`, the hash of the person who was approved on `level`. On other levels, stores the hash `former` for
+ * approvals from version 0.1, which did not record the person (see `Persons` in `pii.ts`).
  */
 export async function savePerson(
   db: Db,

@@ -93,7 +93,8 @@ function countSteps({ metrics: { registry }, clock }: Context, steps: readonly s
     help: 'Housekeeping steps that failed.',
     ...{ labelNames, registers: [registry] },
   });
-  // Sets an initial value, because the alert needs one even for a step that has failed ever since the node started.
+  // Sets an initial value, because the alert on this metric needs one even for a step that has failed ever since the
+  // node started.
   for (const step of steps) lastRun.set({ step }, clock.now() / 1000);
   return (step, isDone) => {
     if (isDone) lastRun.set({ step }, clock.now() / 1000);

@@ -27,7 +27,8 @@ export const NOTICE_TOPICS = {
 export type NoticeKind = keyof typeof NOTICE_TOPICS;
 
 /**
- * Writes a notice in the same transaction as the change that it reports. Writes at most one notice per `occurrence`.
+ * Writes a notice in the same transaction as the change that it reports. Writes at most one notice per user, kind and
+ * `occurrence`.
  */
 export async function writeNotice(
   tx: Db,

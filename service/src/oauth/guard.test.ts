@@ -118,7 +118,7 @@ test('enabling a disabled partner does not bring back anything it was issued bef
 
 test.each([
   ['ahead', "issued_at = now() + interval '1 hour'"],
-  // Like a token that is older than the column `inserted_at`, which was then set to the time of the migration.
+  // Like a token that is older than the column `inserted_at`. The migration set the column to its own time.
   ['migrated', "issued_at = now() - interval '1 hour', inserted_at = now() + interval '1 hour'"],
 ])('a token loses a scope that its client lost and regained (%s)', async (clientId, change) => {
   await makeClient(node.ctx, { clientId });

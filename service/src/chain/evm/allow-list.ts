@@ -5,7 +5,10 @@ import type { EvmChain } from './client.ts';
 import { contractCall } from './contract-call.ts';
 import { optionalView } from './optional-view.ts';
 
-/** The ABI of contracts that keep an allow-list. Both generations of the fund swap have the allow-list functions. */
+/**
+ * The ABI for calls to contracts that keep an allow-list. It is the ABI of second-generation fund swaps; the first
+ * generation has the same allow-list functions.
+ */
 export const allowListAbi = fundSwap.abi;
 
 const PERMISSION_TYPES = {

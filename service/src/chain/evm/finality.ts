@@ -6,7 +6,8 @@ import type { EvmChain } from './client.ts';
  * Three block numbers:
  * - `confirmed`: a reorganization is unlikely to undo blocks up to this one.
  * - `final`: blocks up to this one count as irreversible.
- * - `released`: `final` or an older block. Use it, not `final`, to decide that a transaction can no longer be mined.
+ * - `released`: `final` or an older block. A transaction that failed in a block up to this one, or whose nonce another
+ *   transaction used there, can no longer take effect, so its work can be sent again. Do not use `final` for this.
  */
 export type Finality = { confirmed: bigint; final: bigint; released: bigint };
 

@@ -49,7 +49,7 @@ function decode(item: AbiFunction, data: Hex): readonly unknown[] | null {
 }
 
 /**
- * Reads the token and the amount of each row from the arguments of a call.
+ * Reads the token and the amount of each row from the arguments of a call. A row is one user's part of the call.
  * - First generation: the third argument has the tokens and the fourth the amounts, each a single value or a list.
  * - Second generation: the first argument is a row or a list of rows. A refund also has a second argument: the amounts
  *   to pay instead of those in the rows.

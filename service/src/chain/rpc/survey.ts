@@ -13,7 +13,10 @@ export type EndpointHead = Head & {
 
 /** The requests that ask a node for its head, and how to read the results. */
 export type HeadQuery = {
-  /** Each inner list is one HTTP request. A list of several calls is sent as a batch, which some providers reject. */
+  /**
+   * Each inner list is one HTTP request. A list of several calls is sent as a batch. Some providers reject batches, so
+   * their chains need a separate list for each call.
+   */
   requests: RpcCall[][];
   /** Returns null if the results are malformed. */
   read(results: unknown[]): Head | null;
