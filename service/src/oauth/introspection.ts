@@ -18,7 +18,7 @@ type IntrospectRequest = {
 const INACTIVE: Introspection = { active: false };
 
 /**
- * Introspects a token (RFC 7662). Credentials are optional. Without them, a strict rate limit per network applies.
+ * Introspects a token (RFC 7662). Credentials are optional. Without them, a strict rate limit per IP network applies.
  * Returns synchronously if the token and the client are cached.
  */
 export function introspectToken(

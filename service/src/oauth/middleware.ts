@@ -49,8 +49,8 @@ function answerUnavailable(koa: Koa.Context): void {
 
 /**
  * Adds the default scope and the exact time of the request. Replaces the response types of the implicit and hybrid
- * flows with `unsupported`. Otherwise oidc-provider would report the error in the URL fragment, where clients of the
- * code flow do not look.
+ * flows, which we do not support, with `unsupported`. For the original types, oidc-provider would report the error in
+ * the URL fragment, where clients of the code flow do not look.
  */
 async function completeQuery(provider: Provider, query: Koa.Context['query']): Promise<Koa.Context['query']> {
   const scope = await defaultScope(provider, query);

@@ -60,8 +60,9 @@ function forward({ ctx, request, reply, lane }: Forwarded): Promise<void> {
 }
 
 /**
- * Returns the lane of the client that the request names. Anyone can name a client, so this lane is separate
- * from the lane of the partner's API requests. Requests that name no client share the lane of their network.
+ * Returns the database lane (queue) of the client that the request names. Anyone can name a client, so this lane is
+ * separate from the lane of the partner's API requests. Requests that name no client share the lane of their IP
+ * network.
  */
 function laneOf(request: FastifyRequest): string {
   const { query, body, headers } = request;

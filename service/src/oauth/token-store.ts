@@ -68,9 +68,10 @@ export type ActiveToken = {
  * Reads a token with its client and partner and, for a user token, its grant and account. Finds all these rows by
  * primary key, in one statement.
  *
- * A scope counts as lost if it was removed after the token was issued. That time is the earlier of `issued_at` and
- * `inserted_at`, because either can be too late: `issued_at` comes from a node's clock, which may be ahead. For tokens
- * that are older than the column `inserted_at`, that column contains the time of the migration.
+ * A scope counts as lost if it was removed after the token was issued. The time of issue is the earlier of `issued_at`
+ * and `inserted_at`, because either can be too late:
+ * - `issued_at` comes from a node's clock, which may be ahead.
+ * - `inserted_at` contains the time of the migration that added the column, if the token is older than that.
  */
 const FIND_ACTIVE_TOKEN = {
   name: 'oauth_token_check',

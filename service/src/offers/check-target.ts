@@ -6,8 +6,8 @@ import type { OfferFile } from './file-schema.ts';
 import type { ViewedContract } from './views.ts';
 
 /**
- * The inputs to the checks, apart from the file. If no address is known for a role, the checks for that role are
- * skipped.
+ * What the on-chain checks of an offer file need, apart from the file. If no address is known for a role, the checks
+ * for that role are skipped.
  */
 export type CheckParts = {
   chains: Pick<Chains, 'evm' | 'solana'>;

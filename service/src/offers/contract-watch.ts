@@ -24,9 +24,9 @@ export function createUnreadableGauge({ metrics }: Pick<Context, 'metrics'>): Un
 }
 
 /**
- * Checks the contracts of published offers. Disables those that cannot be read, and enables them once they can be read
- * again. If a chain's RPC endpoint is unreachable, changes nothing on that chain: requests that need the endpoint
- * report the outage themselves. Any number of service nodes may run this at the same time.
+ * Checks the contracts of published offers. Disables contracts that cannot be read, and enables them once they can be
+ * read again. While a chain's RPC endpoint is unreachable, the chain's contracts stay as they are: requests that need
+ * the endpoint report the outage themselves. Any number of service nodes may run this at the same time.
  */
 export async function watchContracts(ctx: Context, gauge: UnreadableGauge): Promise<void> {
   const served = await listServedOffers(ctx);

@@ -82,8 +82,8 @@ export async function findSymbolConflicts(
 }
 
 /**
- * Replaces the stored offer with the definition. An option or requirement keeps its id as long as its key stays the
- * same.
+ * Replaces the stored offer with the definition. An option keeps its id as long as its slug stays the same. A
+ * requirement keeps its id as long as its `requirementKey` and its option stay the same.
  */
 export async function writeOffer(
   ctx: Ids,

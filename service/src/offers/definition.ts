@@ -48,7 +48,10 @@ export function definitionFromFile(file: OfferFile, partners: NamedPartner[]): O
 
 type FileContract = OfferFile['contracts'][number];
 
-/** Lower-cases only EVM addresses, because base58 is case-sensitive. `file-rules.ts` has already checked the format. */
+/**
+ * Lower-cases only EVM addresses, because Solana addresses (base58) are case-sensitive. `file-rules.ts` has already
+ * checked the format.
+ */
 function normalize({ chain }: FileContract, address: string): string {
   return normalizeAddress(chain, address) ?? address;
 }

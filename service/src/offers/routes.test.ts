@@ -27,7 +27,7 @@ async function get(path: string, bearer = token, headers: Record<string, string>
   return app.inject({ url: path, headers: { authorization: `Bearer ${bearer}`, ...headers } });
 }
 
-/** Polls until the node has received the notification, which arrives on another connection. */
+/** Polls until the node has received the notification of a changed offer, which arrives on another connection. */
 async function getUntil(
   path: string,
   isDone: (body: { data: { slug: string }[] }) => boolean,

@@ -21,7 +21,10 @@ export type OfferContract = {
   kind: 'fund' | 'swap';
   address: string;
   asset_address: string | null;
-  /** The address of the allow-list contract, which has the function `allow`. Null if the offer has no allow-list. */
+  /**
+   * The address of the allow-list contract, which has the function `authorized` and, unless the issuer maintains the
+   * list, `allow`. Null if the offer has no allow-list.
+   */
   allow_list: string | null;
   /** The EIP-712 domain name, for contracts without `eip712Domain()`. */
   domain_name: string | null;

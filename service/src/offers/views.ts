@@ -70,7 +70,7 @@ function view(address: Hex, abi: Abi, name: string, args: readonly unknown[]): V
 
 export type ViewFailure = { address: Hex; signature: string; error: ApiError };
 
-/** Calls every view. Returns the views that failed, no matter whether the contract or the node was at fault. */
+/** Calls every view. Returns the views that failed, no matter whether the contract or the RPC node was at fault. */
 export async function readViews({ reader }: EvmChain, views: readonly View[]): Promise<ViewFailure[]> {
   const failures = await Promise.all(
     views.map(async ({ address, signature, call }) => {

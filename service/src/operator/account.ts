@@ -43,7 +43,7 @@ export function feeLimits(
   };
 }
 
-/** Identifies the nonce sequence of one key on one chain. */
+/** Identifies one key on one chain. On EVM chains, each `KeyId` has its own sequence of nonces. */
 export type KeyId = { chain: string; address: string };
 
 export function keyId({ chain, signer }: Pick<ReadOnlyAccount, 'chain' | 'signer'>): KeyId {

@@ -9,7 +9,8 @@ import { listOpen, markDisplaced } from './store.ts';
 import type { OpenTransaction } from './transaction.ts';
 
 /**
- * Thrown while a foreign transaction has too few confirmations. The message is for the operator who ran the command.
+ * Thrown while a foreign transaction has too few confirmations. A foreign transaction was signed with our key, but is
+ * missing from this database. The message is for the operator who ran the command.
  */
 export class NotDeepEnough extends Error {
   constructor(message: string) {
@@ -23,7 +24,7 @@ export class NotDeepEnough extends Error {
  * has taken the nonce of one of our transactions, calls `release` for ours, so that its work can be sent again. Throws
  * `NotDeepEnough` in two cases:
  * - A foreign transaction is in a block after `comparedBlock`, the last block whose events were compared with the
- *   database. It may have settled rows that we would settle again.
+ *   database. It may have settled participations that we would settle again.
  * - A foreign transaction has taken one of our nonces, but a reorganization could still undo it. Then our old
  *   transaction and its replacement could both be mined.
  */

@@ -52,7 +52,10 @@ export type FollowState = {
 };
 
 export type FollowTimings = ResendTimings & {
-  /** How long the chain's nonce must disagree with ours before the service reacts. Nodes may disagree briefly. */
+  /**
+   * How long the chain's nonce must disagree with ours before the service reacts. RPC nodes may disagree with each
+   * other briefly.
+   */
   nonceGraceMs: number;
 };
 
@@ -214,7 +217,7 @@ async function readRevert(
 /**
  * Reopens settled transactions whose block is no longer on the chain. Checks the highest block first, and stops at the
  * first block that is on the chain, because all lower blocks are then on the chain too. Skips blocks above the head,
- * because the node may merely be lagging.
+ * because the RPC node may merely be lagging.
  */
 async function reopenReorganised(
   account: OperatorAccount,

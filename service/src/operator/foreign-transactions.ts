@@ -4,8 +4,8 @@ import { listForeign, markAdopted } from './watch-store.ts';
 export type ForeignTransaction = { signature: string; address: string; participationId: string | null };
 
 /**
- * Returns the foreign transactions that no operator has adopted yet: those signed with one of a fund's keys, but not
- * sent by this service.
+ * Returns the foreign transactions that no operator has adopted yet. A foreign transaction was signed with one of a
+ * fund's keys, but not sent by this service.
  */
 export function listForeignTransactions(db: Db, chain: string): Promise<ForeignTransaction[]> {
   return listForeign(db, chain);

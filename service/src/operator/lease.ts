@@ -2,7 +2,7 @@ import type { Db } from '../db/pool.ts';
 import type { KeyId } from './account.ts';
 import { expireLease, isLeaseHeld, recordGoodRound, upsertLease } from './lease-store.ts';
 
-/** A node's exclusive right to use new nonces of one key on one chain. */
+/** A node's exclusive right to send new transactions with one key on one chain. Only EVM chains use the nonces. */
 export type Lease = KeyId & {
   node: number;
   /** Increases whenever the lease changes hands. */

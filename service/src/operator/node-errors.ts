@@ -7,9 +7,9 @@ import { NodeError } from '../chain/rpc/failures.ts';
 export type Rejection = 'already_known' | 'nonce_used' | 'fee_too_low' | 'insufficient_funds' | 'other';
 
 /**
- * Prefixes of nodes' error messages, grouped by what they mean. A message matches a phrase if it starts with the phrase and the next
- * character is not a letter. Error codes are not enough, because most clients use -32000 for all of these errors.
- * `node-errors.test.ts` contains recorded messages.
+ * Prefixes of nodes' error messages, grouped by what they mean. A message matches a phrase if it starts with the phrase
+ * and the next character is not a letter. Error codes are not enough, because most clients use -32000 for all of these
+ * errors. `node-errors.test.ts` contains recorded messages.
  */
 const PHRASES: Record<Exclude<Rejection, 'other'>, readonly string[]> = {
   already_known: [

@@ -13,9 +13,9 @@ export type NonceSuspicion = { since: number | null };
 
 /**
  * Compares the chain's transaction count with our nonces. Throws `Blocked` if the count is above our first unmined
- * nonce: the key was used elsewhere. Another database may have committed the same rows, so an operator must act. One
- * case is tolerated: the count is at most our next nonce, and foreign transactions have taken only the nonces of our
- * empty transactions.
+ * nonce: the key was used elsewhere. A service with another database may have settled the same participations, so an
+ * operator must act. One case is tolerated: the count is at most our next nonce, and foreign transactions have taken
+ * only the nonces of our empty transactions.
  *
  * Also fills gaps. There is a gap if we have used higher nonces, but have no live transaction at the chain's next
  * nonce. This happens if a reorganization removes a foreign transaction. An empty transaction fills the gap, so that

@@ -15,15 +15,16 @@ import type { Clock } from '../clock.ts';
 import { Blocked } from './blocked.ts';
 
 /**
- * The maximum that a transaction can spend. Transactions with the same `key` and `id` exclude each other: at most one
- * of them can ever be executed.
+ * The maximum that a transaction or a signed message can spend. `key` names the role and the chain whose limits apply;
+ * it is not a signing key. Transactions with the same `key` and `id` exclude each other: at most one of them can ever
+ * be executed.
  */
 export type Spending = { key: string; id: string; fee: bigint; amounts: ReadonlyMap<string, bigint> };
 
 /** How much a role may spend on fees, and how much of each token, in 24 hours. Null = no limit. */
 export type SpendLimits = { dailyFee: bigint | null; dailyAmounts: ReadonlyMap<string, bigint> | null };
 
-/** Keeps track of how much can be spent with what the keys have signed. */
+/** Keeps track of how much the signed transactions and messages can spend. */
 export type SpendLedger = {
   /**
    * Call this before signing. Records the spending, unless there are no limits. Throws `Blocked` if the spending would
@@ -124,8 +125,9 @@ function openFolder(folder: string): Lines {
 }
 
 /**
- * Throws `Blocked` if `spending` and the earlier entries of its key together exceed a limit. Of several entries with
- * the same id, at most one can be executed, so only their highest fee and their highest amount of each token count.
+ * Throws `Blocked` if `spending` and the earlier entries with the same `key` together exceed a limit. Of several
+ * entries with the same id, at most one can be executed, so only their highest fee and their highest amount of each
+ * token count.
  */
 function assertWithin(entries: readonly Entry[], spending: Spending, limits: SpendLimits): void {
   const byId = new Map<string, { fee: bigint; amounts: Map<string, bigint> }>();

@@ -59,7 +59,7 @@ export function upstreamFailureOf(error: unknown): UpstreamFailure | undefined {
 
 /**
  * The longest wait that a provider can impose. Without this limit, a provider could make the service wait for days
- * before it checks applicants and forms again.
+ * before it asks again about a user's identity check or tax form.
  */
 const MAX_RETRY_AFTER_S = 3600;
 

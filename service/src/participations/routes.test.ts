@@ -82,7 +82,7 @@ describe('POST /v1/participations', () => {
     expect((await post(sale.request(sale.buyer(4), 7n * UNIT, hash), other)).body.code).toBe(
       'wallet_not_proven',
     );
-    // The approval is not mined yet. The stranger's participation claims it only for the stranger's wallet.
+    // The approval is not mined yet. The participation of `other` claims it only for the wallet `mine`.
     const unmined = `0x${'77'.repeat(32)}` as const;
     expect((await post(sale.request(mine, 7n * UNIT, unmined), other)).body.status).toBe('prepared');
     expect((await post(sale.request(sale.buyer(4), 7n * UNIT, unmined))).body.status).toBe('prepared');

@@ -100,8 +100,8 @@ export async function lockParticipation(tx: Db, id: string): Promise<Participati
 
 export type StatusChange = {
   /**
-   * Events are appended in this order. If `commitId` is set, the rows are also in this order in the operator
-   * transaction.
+   * The events are appended in this order. If `commitId` is set, this is also the order of the participations in that
+   * operator transaction.
    */
   ids: readonly string[];
   from: readonly ParticipationStatus[];

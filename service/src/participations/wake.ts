@@ -1,7 +1,7 @@
 import { notifyAfterCommit } from '../db/notify.ts';
 import type { Db } from '../db/pool.ts';
 
-/** The NOTIFY channel that settlement workers listen on. The payload is the name of a chain. */
+/** The NOTIFY channel that settlement workers listen on. The payload is a chain's name, or empty for all chains. */
 export const SETTLEMENT_CHANNEL = 'settlement';
 
 /** Wakes the settlement workers of a chain after the transaction has committed. */

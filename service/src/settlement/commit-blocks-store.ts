@@ -3,8 +3,8 @@ import { bytesToHex, type Hex } from 'viem';
 import type { Db } from '../db/pool.ts';
 
 /**
- * Returns the blocks that contain the rows' commits. Leaves out commits that a reorganization can no longer undo, and
- * commits sent with the key `ownAddress`.
+ * Returns the blocks in which these participations' commit transactions were mined. Leaves out commits that a
+ * reorganization can no longer undo, and commits sent with the key `ownAddress`.
  */
 export async function listCommitBlocks(
   db: Db,

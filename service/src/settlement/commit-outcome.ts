@@ -6,8 +6,8 @@ import { listWithoutOpenRefund, markCommitted, postponeRows, type SettlementRow 
 type Parts = Pick<Context, 'clock' | 'random'>;
 
 /**
- * The ids of the rows in a transaction, split into those that succeeded and those that failed. `reason` is null unless
- * the whole transaction failed.
+ * The ids of the participations in a commit or refund transaction, split into those that succeeded and those that
+ * failed. `reason` is null unless the whole transaction failed.
  */
 export type RowOutcome = { succeeded: string[]; failed: string[]; reason: string | null };
 

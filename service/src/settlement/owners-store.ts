@@ -3,7 +3,10 @@ import type { Db } from '../db/pool.ts';
 
 const columnOf = (kind: 'commit' | 'remit') => (kind === 'commit' ? sql`commit_id` : sql`remit_id`);
 
-/** Lists the users whose rows a transaction settles. Takes no lock, because the owner of a row never changes. */
+/**
+ * Lists the users whose participations an operator transaction settles. Takes no lock, because the user of a
+ * participation never changes.
+ */
 export async function listUsersOf(
   tx: Db,
   kind: 'commit' | 'remit',
@@ -15,8 +18,8 @@ export async function listUsersOf(
 }
 
 /**
- * Returns the wallets of a transaction's rows, and whether each row is frozen. Locks the rows, so that nobody can
- * freeze them until the database transaction ends.
+ * Returns the wallets of the participations that an operator transaction settles, and whether each participation is
+ * frozen. Locks the participations, so that nobody can freeze them until the database transaction ends.
  */
 export async function lockOwnersOf(
   tx: Db,

@@ -10,7 +10,7 @@ import {
   toSettlementRow,
 } from './store.ts';
 
-/** The clock that measures how long rows have been pending, and the time limit for offers that do not set one. */
+/** `clock` measures how long rows have been pending. `defaultHours` is the limit for offers that set none. */
 export type ExpiryLimits = { clock: Clock; defaultHours: number };
 
 /**

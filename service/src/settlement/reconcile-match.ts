@@ -59,8 +59,8 @@ export function matchEvents(books: Books): Match {
   const knownByHash = new Map(
     books.known.filter(({ state }) => state !== 'displaced').map((known) => [known.hash, known]),
   );
-  // Groups the rows by fields that every fund event has. Leaves out the commitment, because events of some fund
-  // generations lack it.
+  // Groups the rows by fields that every fund event has. Leaves out the `commitment` id, because events of
+  // first-generation funds lack it.
   const options = new Map(
     [...new Set(books.rows.map(({ optionId }) => optionId))].map((id) => [id, hashOption(id)]),
   );

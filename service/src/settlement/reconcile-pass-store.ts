@@ -14,7 +14,10 @@ export type LastPass = {
   /** The last compared block. */
   toBlock: bigint | null;
   finishedAt: string | null;
-  /** The id of the last older participation that was rechecked. Null if the next pass starts with the first one. */
+  /**
+   * Each pass on Solana rechecks some older participations. This is the id of the one that was rechecked last. Null if
+   * the next pass starts with the first one.
+   */
   cursor: string | null;
 };
 
