@@ -36,7 +36,10 @@ const NAMES = [
   'better-auth',
   '@badgateway/oauth2-client',
 ];
-/** The address of the apps. Nothing listens on it, because the test passes the callback to the library directly. */
+/**
+ * The address of the partner's app that uses these libraries. Nothing listens on it, because the test passes each
+ * callback to its library directly.
+ */
 const ORIGIN = 'http://localhost:9998';
 const PATHS = ['/callback', '/auth/callback/causeway', '/api/auth/oauth2/callback/causeway'];
 

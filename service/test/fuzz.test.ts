@@ -183,7 +183,7 @@ test(`${RUNS} generated requests get a success or a documented error, never a 50
     }),
     { numRuns: RUNS },
   );
-  // The generator must produce both outcomes, or the test proves nothing.
+  // The generator must produce both rejected and accepted requests, or the test proves nothing.
   expect(rejected).toBeGreaterThan(RUNS / 10);
   const { rows } = await sql<{ n: number }>`select count(*)::int as n from things`.execute(app.ctx.db);
   expect(rows[0]?.n).toBeGreaterThan(0);

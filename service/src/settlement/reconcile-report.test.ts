@@ -23,7 +23,10 @@ let node: LyingNode;
 let chains: ReturnType<typeof openChains>;
 const chain = () => chains.evm('ethereum_sepolia');
 
-/** Settles one row for real, copies it into rows of another fund, and has a node report their events. */
+/**
+ * Settles one participation for real, and stores `ROWS` copies of it in the database, as commits to another fund. Then
+ * starts a node that reports the events of these copies, although they are not on the chain.
+ */
 beforeAll(async () => {
   const { id } = await sale.participate(sale.buyer(0), 2n * UNIT);
   await saleWorker(sale).settle();
@@ -96,7 +99,7 @@ afterAll(async () => {
   await node.close();
 });
 
-/** Encodes the event of every copied row, in the block of the copied transaction. */
+/** Encodes the commit event of each copied participation, in the block that the database records for its commit. */
 async function buildLogs(id: string): Promise<{ blockNumber: Hex }[]> {
   const { pool } = sale.app.ctx;
   const { rows } = await pool.query(

@@ -3,7 +3,10 @@ import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 import { SETTLEMENT_COLUMNS, type SettlementRow, type StoredRow, toSettlementRow } from './store.ts';
 
-/** A transaction as the database records it. `raws` are the signed bytes of its attempts. */
+/**
+ * A participation's commit or refund transaction, as the database records it. `isClosed`: whether its receipt was
+ * closed. `raws`: the signed bytes of its attempts.
+ */
 export type BookedReceipt = {
   state: string;
   signer: string;
@@ -29,7 +32,10 @@ type StoredReceipt = {
   raws: string[] | null;
 };
 
-/** Returns a cluster's rows with their transactions, oldest first. If `ids` is given, returns only those rows. */
+/**
+ * Returns a cluster's participations with their commit and refund transactions, oldest first. If `ids` is given,
+ * returns only those participations.
+ */
 export async function listSolanaRows(
   db: Db,
   chain: string,
@@ -64,9 +70,9 @@ export async function listSolanaRows(
 }
 
 /**
- * Returns the ids of the rows that have changed since one hour before `since`, and of the next `limit` rows after
- * `cursor` in order of id. Also returns the new cursor, which is null after the last row, so that the next call starts
- * again with the first row.
+ * Returns the ids of the participations that have changed since one hour before `since`, and of the next `limit`
+ * participations after `cursor` in order of id. Also returns the new cursor, which is null after the last
+ * participation, so that the next call starts again with the first.
  */
 export async function chooseRows(
   db: Db,

@@ -28,9 +28,9 @@ const TRANSFER_CHECKED = 12;
 const COMMITTED = new Set(['completed', 'remit_submitted', 'remitted', 'remit_failed']);
 
 /**
- * Compares every row of a cluster with its signed transactions and its receipts. Looks for receipts from every key that
- * can sign for the row's fund. Shows vault balances, but never counts them as differences, because the owner of a vault
- * may withdraw.
+ * Compares every participation on a cluster with its signed transactions and with its receipts (the accounts that its
+ * commit and its refund created on the chain). Looks for receipts from every key that can sign for the participation's
+ * fund. Shows vault balances, but never counts them as differences, because the owner of a vault may withdraw.
  */
 export async function buildSolanaReport(db: Db, chain: SolanaChain): Promise<ChainReport> {
   const { rows, slot, differences } = await compareReceipts(db, chain);
@@ -55,8 +55,9 @@ export async function buildSolanaReport(db: Db, chain: SolanaChain): Promise<Cha
 type ReceiptDifference = ReportedDifference & { offerIds: string[] };
 
 /**
- * Compares the rows in `chosen`, or all rows, with their receipts. Compares rows with differences a second time,
- * because the worker may settle rows during the comparison. A successful transaction without a row is a difference too.
+ * Compares the participations with the ids in `chosen`, or all participations, with their receipts. Compares those with
+ * differences a second time, because the worker may settle some during the comparison. A successful transaction that
+ * belongs to no participation is a difference too.
  */
 export async function compareReceipts(
   db: Db,
@@ -72,7 +73,7 @@ export async function compareReceipts(
   return { rows, slot, differences };
 }
 
-/** Returns a difference for every successful transaction whose row is missing. */
+/** Returns a difference for every successful transaction that belongs to no participation. */
 async function findMissingRows(db: Db, chain: string): Promise<ReceiptDifference[]> {
   const unrecorded = await listUnrecorded(db, chain);
   const slugs = await listSlugs(

@@ -10,8 +10,8 @@ import { SETTLEMENT_COLUMNS, type StoredRow, toSettlementRow } from './store.ts'
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
- * A row with the recorded state of its commit and its refund. If the row has no commit or no refund transaction, the
- * fields about that transaction are null or false.
+ * A participation with the recorded state of its commit and its refund. If it has no commit or no refund transaction,
+ * the fields about that transaction are null or false.
  */
 export type BookedRow = EvmRow & {
   committed: boolean | null;
@@ -48,8 +48,8 @@ export async function listSlugs(db: Db, ids: readonly string[]): Promise<Map<str
 }
 
 /**
- * Returns the rows of these wallets, or of all wallets if `wallets` is null. Also returns every row whose commit or
- * refund was mined from block `from` to block `to`. Oldest first.
+ * Returns the participations of these wallets, or of all wallets if `wallets` is null. Also returns every participation
+ * whose commit or refund was mined from block `from` to block `to`. Oldest first.
  */
 export async function listBooked(
   db: Db,
@@ -147,7 +147,8 @@ export async function findBlocks(db: Db, chain: string): Promise<{ first: bigint
 }
 
 /**
- * Assigns refunds that were found on the chain to their transaction. `ids` are in the order of the transaction's rows.
+ * Records that the transaction, which was found on the chain, has refunded these participations. `ids` must be in the
+ * order in which the transaction lists them.
  */
 export async function attachRefund(tx: Db, transactionId: string, ids: readonly string[]): Promise<void> {
   await sql`
@@ -155,7 +156,7 @@ export async function attachRefund(tx: Db, transactionId: string, ids: readonly 
     from unnest(${ids}::uuid[]) with ordinality as n (id, row) where p.id = n.id`.execute(tx);
 }
 
-/** The totals of all rows with this fund and token, and the slugs of their offers. */
+/** The totals of all participations with this fund and token, and the slugs of their offers. */
 export type BookedTotals = { fund: Hex; token: Hex; offers: string[]; totals: FundTotals };
 
 /**

@@ -154,7 +154,8 @@ describe('exactly the changed transaction is named:', () => {
       delete from operator_transactions where id = ${of(id)}`;
     const named = [{ rows: [id], transactions: [hashes[id]] }];
     expect(await tamper(remove)).toEqual(named);
-    // Resets the row to its state in a restored backup. The report then lists the transaction as lost.
+    // Resets the participation to its state before the commit, as restoring an older backup would. The report then
+    // lists the transaction as lost.
     const reset = `update participations set status = 'pending', committed = null, commit_id = null, commit_row = null
       where id = '${id}'`;
     expect(await tamper(`${remove}; ${reset}`)).toEqual(named);

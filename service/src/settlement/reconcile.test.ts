@@ -41,7 +41,7 @@ const pausedOffers = async () =>
     ({ subject }) => subject,
   );
 
-/** Commits a row and removes its transaction from the database, as a restore from a backup would. */
+/** Commits a participation, and removes the transaction from the database, as a restore from a backup would. */
 async function loseCommit(buyer: number, amount: bigint): Promise<{ id: string; address: Hex }> {
   const id = await submitCommit(sale, buyer, amount);
   await forgetTransaction(sale, id, 'commit');

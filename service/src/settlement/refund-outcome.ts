@@ -6,9 +6,9 @@ import { COMMIT_FAILED, type RowOutcome } from './commit-outcome.ts';
 import { listCommittedFlags, listUncommitted } from './store.ts';
 
 /**
- * Checks whether the commits of a refund transaction's rows are on the chain. Returns `met` if all of them are, `gone`
- * if one is not, and `unknown` if one is still undecided. If a commit is not on the chain, the fund would pay its
- * refund out of the user's other participations.
+ * Checks whether the commits of the participations that a refund transaction refunds are on the chain. Returns `met` if
+ * all of them are, `gone` if one is not, and `unknown` if one is still undecided. If a commit is not on the chain, the
+ * fund would pay its refund out of the user's other participations.
  */
 export async function readRefundPrerequisite(db: Db, transactionId: string): Promise<PrerequisiteState> {
   const flags = await listCommittedFlags(db, transactionId);
@@ -17,9 +17,9 @@ export async function readRefundPrerequisite(db: Db, transactionId: string): Pro
 }
 
 /**
- * Handles the cancellation of a refund transaction. If the commit of one of its rows is no longer on the chain, marks
- * the refunds as failed. Otherwise, a hold, a sanction or an operator caused the cancellation, and the refunds keep
- * their status. They become due again once the cancellation can no longer be undone and nothing else blocks them.
+ * Handles the cancellation of a refund transaction. If one of the commits that it refunds is no longer on the chain,
+ * marks the refunds as failed. Otherwise, a hold, a sanction or an operator caused the cancellation, and the refunds
+ * keep their status. They become due again once the cancellation can no longer be undone and nothing else blocks them.
  */
 export async function settleCancelledRefund(
   parts: Pick<Context, 'clock' | 'random' | 'log'>,

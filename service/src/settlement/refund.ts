@@ -10,8 +10,8 @@ import type { SettlementWorker, WorkerParts } from './worker.ts';
 export const MAX_REFUND_ROWS = 50;
 
 /**
- * Sends the oldest due refunds, all with the same fund, option and token. Returns how many rows changed, or 0 if none
- * is due.
+ * Sends the oldest due refunds, all with the same fund, option and token. Returns how many refunds it has handled,
+ * whether sent or not, or 0 if none is due.
  */
 export async function remitNext(worker: SettlementWorker): Promise<number> {
   const { ctx, driver } = worker;

@@ -94,7 +94,7 @@ test('a refund fails if the fund cannot pay, and can be requested again', async 
   await settle();
   expect(await sale.statusOf(id)).toBe('remit_failed');
   expect(await sale.reasonOf(id)).toContain('RemitFailed');
-  // The refund is still owed.
+  // The refund is still owed, so the user cannot be erased.
   await expect(eraseUser(sale.app.ctx, USER)).rejects.toMatchObject({ code: 'validation_failed' });
   await sale.buyer(0).approve(1n);
   await sale.chain.owner.writeContract({

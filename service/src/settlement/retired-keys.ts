@@ -90,8 +90,9 @@ export async function listRetiredWorkers(
 /**
  * Returns one worker for each replaced Solana key and each cluster on which the key has open transactions. The worker
  * needs no private key, because it only resends stored transactions and follows them. If all attempts of a transaction
- * expire, the worker with the role's current key takes over: it looks for a receipt from the replaced key, and then
- * settles the row. Skips a key that has lost only some of its roles, because that key already has a worker.
+ * expire, the worker with the role's current key takes over: it looks for a receipt from the replaced key, and settles
+ * the participation if there is none. Skips a key that has lost only some of its roles, because that key already has a
+ * worker.
  */
 export async function listRetiredSolanaWorkers(
   ctx: Context,

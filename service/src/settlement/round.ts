@@ -9,16 +9,16 @@ import { remitNext } from './refund.ts';
 import type { SettlementWorker } from './worker.ts';
 
 /**
- * `busy`: more work is ready now. `watching`: waiting for the chain. `idle`: nothing to do. `away`: another node holds
- * the lease.
+ * The outcome of a round. `busy`: more work is ready now. `watching`: waiting for the chain. `idle`: nothing to do.
+ * `away`: another node holds the lease.
  */
 export type Round = 'busy' | 'watching' | 'idle' | 'away';
 
 const MAX_STEPS = 50;
 
 /**
- * Runs one round: follows the open transactions, checks the prepared rows, and sends the transactions that are due.
- * Throws errors from which a later round may recover.
+ * Runs one round: follows the open transactions, checks the prepared participations, and sends the transactions that
+ * are due. Throws errors from which a later round may recover.
  */
 export async function runRound(worker: SettlementWorker): Promise<Round> {
   const { driver } = worker;
@@ -119,7 +119,8 @@ const STEPS: Readonly<Record<SendingRole, readonly Step[]>> = {
 
 /**
  * Runs the steps in turn, so that no kind of step starves another. Stops when the budget is used up or no step has
- * anything left to do. A blocked step does not stop the others. Returns how many rows changed.
+ * anything left to do. A blocked step does not stop the others. Returns how many rows and revocations the steps
+ * have handled.
  */
 async function takeSteps(worker: SettlementWorker, steps: readonly Step[], budget: number): Promise<number> {
   const waiting = new Set(steps);

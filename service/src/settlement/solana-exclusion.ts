@@ -4,9 +4,9 @@ import type { SolanaParts } from './solana-parts.ts';
 import type { SettlementRow } from './store.ts';
 
 /**
- * How many blocks an entry in `expiries` is kept. A row that is about to fail is checked every few seconds, so an older
- * entry belongs to a row that has already settled or failed. Deleting an entry too early only makes its row wait
- * longer.
+ * How many blocks a participation's entry in `expiries` is kept. A participation that is about to fail is checked every
+ * few seconds, so an older entry belongs to one that has already settled or failed. Deleting an entry too early only
+ * makes its participation wait longer.
  */
 const KEPT_BLOCKS = 3_000n;
 /**

@@ -28,8 +28,8 @@ const folder = mkdtempSync(join(tmpdir(), 'causeway-solana-report-'));
 let committed: string;
 let refunded: string;
 /**
- * A row whose transaction was lost in a restore and then adopted from the chain. The database therefore lacks the
- * transaction's signed bytes.
+ * A participation whose transaction was lost in a restore and then adopted from the chain. The database therefore lacks
+ * the transaction's signed bytes.
  */
 let adopted: string;
 
@@ -98,7 +98,7 @@ describe('exactly the changed participation is named:', () => {
     for (const id of [committed, adopted]) {
       const [first, ...more] = await tamper(`update participations set ${change} where id = '${id}'`);
       expect([id, first?.rows]).toEqual([id, [id]]);
-      // The report also lists a transaction that has lost its row.
+      // If `commit_id` was changed, the transaction belongs to no participation any more, so the report lists it too.
       expect(rowsOf(more)).toEqual(change.startsWith('commit_id') ? [[]] : []);
     }
   });

@@ -4,7 +4,7 @@ import { showHash } from '../chain/address.ts';
 import type { Db } from '../db/pool.ts';
 import type { ParticipationStatus } from '../db/settlement-tables.ts';
 
-/** The participation columns that settlement needs. */
+/** The columns of a participation that settlement needs. In the settlement code, a "row" is a participation. */
 export type SettlementRow = {
   id: string;
   /** The commitment id, for EVM funds that store one. Other funds do not use it. */

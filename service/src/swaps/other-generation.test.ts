@@ -12,14 +12,14 @@ import { makeOffer, saleFile } from '../../test/support/offers.ts';
 import { evmWallet, type Person, person } from '../../test/support/wallets.ts';
 import type { Offer } from '../offers/catalogue.ts';
 
-/**
- * The tests in this file use a third-party fund swap: its `status()` returns the values in a different order, and the
- * issuer maintains the allow-list.
- */
 let chain: TestChain;
 let app: TestApp;
 let user: Person;
 let share: Hex;
+/**
+ * A third-party fund swap. Unlike our own, its `status()` returns the values in another order, and the issuer maintains
+ * its allow-list.
+ */
 let swap: Hex;
 let usdc: Hex;
 let offer: Offer;

@@ -20,8 +20,8 @@ const owner = deriveSandboxKey('owner');
 const venueOwner = deriveSandboxKey('venue owner');
 
 /**
- * A world with a third-party swap contract. The contract does not publish its signer, indexes different event arguments
- * and returns a three-word status.
+ * A world with a third-party swap contract. Unlike our own, the contract does not publish its signer, indexes different
+ * event arguments and returns a status of three words.
  */
 let world: TokenizedWorld;
 let swap: Hex;

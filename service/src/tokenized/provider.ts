@@ -5,6 +5,7 @@ import type { Hex } from 'viem';
  * The interface to the trading venue. Amounts and prices are integers with 18 decimals. Times are epoch milliseconds,
  * except `Attestation.expiration`, which is in seconds.
  */
+
 export type Side = 'buy' | 'sell';
 export type Duration = 'short' | 'long';
 export type Session = 'premarket' | 'regular' | 'postmarket' | 'overnight' | 'offhours';

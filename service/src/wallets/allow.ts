@@ -50,7 +50,7 @@ export async function allowWallet(
     if (!isOurs) throw new ApiError('allow_list_external');
   }
   await proveOwnership(ctx, caller, proof);
-  // The issuer maintains this list, and only the issuer can revoke its entries. So no entry is recorded for revocation.
+  // If the issuer maintains the list, only the issuer can revoke its entries. So no entry is recorded for revocation.
   if (!isOurs) return {};
   const verification = { ...key, id: newId(ctx.clock, ctx.random), partner_id: caller.partnerId };
   if (isAllowed) return confirmAllowed(ctx, caller, gate, verification);

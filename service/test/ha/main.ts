@@ -180,7 +180,7 @@ function failovers(cluster: Cluster, stream: Stream): Record<string, (primary: S
       primary.signal('SIGSTOP');
       await cluster.waitForPrimary(primary);
       await waitForWork(stream);
-      // The watchdog resets the machine.
+      // Resets the machine, as a watchdog would.
       primary.signal('SIGKILL');
       primary.start();
     },

@@ -16,7 +16,7 @@ export type Nodes = {
   report(): Promise<unknown>;
   /** Returns true if a node reports that settlement is blocked for this reason, otherwise null. */
   findBlocked(reason: string): Promise<true | null>;
-  /** Returns whether all nodes are still running, because no failover may end a process. */
+  /** Returns whether all nodes are still running. No failover may end a node. */
   areRunning(): boolean;
 };
 

@@ -24,7 +24,9 @@ export type Stream = {
   acknowledged: Acknowledged;
   load: Load;
   start(): void;
-  /** Stops creating participations, and waits until all of them are settled. `start` resumes the stream. */
+  /**
+   * Stops the investors, traders and users, and waits until every participation is settled. `start` lets them continue.
+   */
   stop(): Promise<void>;
 };
 
@@ -78,7 +80,11 @@ export async function createStream(
   };
 }
 
-/** Returns a function that repeats a request with the same idempotency key until a node replies. */
+/**
+ * Returns a function that sends a request. It repeats the request with the same idempotency key while no node replies,
+ * or the reply is a server error or has one of `RETRIED_CODES`. It returns null if the request fails in another way, or
+ * still fails when `isRunning` returns false.
+ */
 export function createRetryingSend(url: string, load: Load, isRunning: () => boolean): Send {
   const dispatcher = new Agent({ connections: 32, headersTimeout: REQUEST_TIMEOUT_MS });
   return async (method, path, headers, body) => {

@@ -96,7 +96,7 @@ export async function sendLoad(
   };
   await Promise.all([...Array.from({ length: CLIENTS }, client), sendMore(send, load, () => isRunning)]);
   await dispatcher.close();
-  // Throws if a step failed, because `stop` then rejects.
+  // Throws if `stop` was rejected: something that the caller did during the load has failed.
   await stop;
   return load;
 }

@@ -3,7 +3,7 @@ import type { TestApp } from './app.ts';
 
 /**
  * Copies a participation `count` times, as if the copies had been created just before the original. Each copy has an
- * amount of one unit and shares the original's approval.
+ * amount of 1 (in the smallest unit of the token) and shares the original's approval.
  */
 export async function copyParticipation({ ctx: { db } }: TestApp, id: string, count: number): Promise<void> {
   const { rows } = await sql<{ name: string }>`

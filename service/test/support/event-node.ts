@@ -14,7 +14,10 @@ import { startWebhookWorker } from '../../src/webhooks/worker.ts';
 export type EventNodeSettings = {
   env: Record<string, string>;
   databaseUrl: string;
-  /** The port on which to serve the event log, and the current time on the clock of the app that issued the tokens. */
+  /**
+   * The port on which to serve the event log, and the time on the clock of the test's own app. That app issues the
+   * tokens with which clients read the log, so the node must agree with it on the time.
+   */
   serve?: { port: number; now: number };
 };
 

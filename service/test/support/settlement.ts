@@ -47,8 +47,8 @@ export function stopFund({ chain, fund }: Sale, mask: bigint): Promise<Hex> {
 }
 
 /**
- * Removes the last sent transaction from the database but not from the chain, like a restore or a failover to a lagging
- * replica.
+ * Removes a participation's commit or refund transaction from the database but not from the chain, like a restore or a
+ * failover to a lagging replica. The transaction must be the last one that the operator has sent.
  */
 export async function forgetTransaction({ app }: Sale, id: string, kind: 'commit' | 'remit'): Promise<void> {
   const { db } = app.ctx;

@@ -265,8 +265,8 @@ export function solanaWorker({ app }: Pick<SolanaSale, 'app'>, change: WorkerCha
 }
 
 /**
- * Saves a row. Returns a function that restores it and deletes the transactions sent since then, as restoring
- * a backup does.
+ * Saves a participation. Returns a function that restores it and deletes the transactions that were sent for it since
+ * then, as restoring a backup does.
  */
 export async function backUpRow({ app }: Pick<SolanaSale, 'app'>, id: string): Promise<() => Promise<void>> {
   const { db } = app.ctx;

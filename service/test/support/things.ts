@@ -18,7 +18,7 @@ import {
   Uint256,
 } from '../../src/http/wire.ts';
 
-/** A feature for tests only, which uses every part of the kernel. */
+/** The resource of a feature that exists only for tests. The feature uses every part of the kernel. */
 const Thing = Closed(
   {
     object: ObjectName('thing'),

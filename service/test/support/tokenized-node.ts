@@ -5,10 +5,11 @@ import { buildServer } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';
 import { apiRoutes } from '../../src/routes.ts';
 
-/** A service node in its own process, which a test can kill. */
+/** The first message to a service node, which runs in its own process so that a test can kill it. */
 export type NodeSettings = {
   env: Record<string, string>;
   databaseUrl: string;
+  /** The time to which the node's clock is set. */
   now: number;
 };
 

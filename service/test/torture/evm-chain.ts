@@ -26,7 +26,8 @@ const NAME = 'ethereum_sepolia';
 const CHAIN_ID = 11_155_111;
 const GWEI = 1_000_000_000n;
 /**
- * How the token treats the last two investors at the start, so that every run includes both kinds of hostile behavior.
+ * How the token treats the last two investors at the start (see `treat`), so that every run includes both kinds of
+ * hostile behavior.
  */
 const FIRST_TREATMENTS: Record<number, bigint> = { 4: 1n, 5: 2n };
 

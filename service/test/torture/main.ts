@@ -34,8 +34,9 @@ const FAULTS = ['down', 'slow', 'garbage', 'rate_limited', 'stale'] as const;
 /** Time for everything to settle after the last fault. */
 const SETTLE_TIMEOUT_MS = 150_000;
 /**
- * How long a kill waits, at most, for enough work to interrupt. This must be longer than a lost approval takes to fail.
- * Every kill restarts that countdown, so kills in quick succession would leave all investors waiting.
+ * How long a kill waits, at most, for enough work to interrupt. This must be longer than the service takes to fail a
+ * participation whose approval is lost. Every kill restarts that wait, so if kills followed each other more quickly,
+ * all investors could end up waiting for such participations.
  */
 const WORK_TIMEOUT_MS = 60_000;
 const startedAt = performance.now();
@@ -86,7 +87,7 @@ async function injectFaults(environment: Environment, random: RandomChoices, inv
     }
     for (const name of await chain.disturb(random, (work) => pending.push(work))) count(name);
     await chain.attend(built.ctx).catch(() => undefined);
-    // Every run rolls the database back at least once, in its second half.
+    // Every run rolls the database back at least once, in its second half at the latest.
     if (random.chance(0.06) || (counts.rollbacks === 0 && done >= kills / 2)) {
       await Promise.all(pending);
       if (random.chance(0.5)) await chain.holdTransactions?.(built.ctx).catch(() => undefined);
