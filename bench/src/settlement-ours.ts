@@ -92,7 +92,7 @@ async function measure(model: SettlementModel, chain: SettlementChain): Promise<
   const settled = mined.reduce((sum, { rows }) => sum + Number(rows), 0);
   // Includes rows that are committed but not completed yet, because they used CPU time too.
   const committed = Number(taken.committed) - model.history;
-  if (settled < count) throw new Error(`only ${settled} of ${count} rows were completed`);
+  if (settled < count) throw new Error(`only ${settled} of ${count} participations were completed`);
   const perRow = (from: number | null, to: number | null) =>
     from === null || to === null ? null : (to - from) / committed;
   return {

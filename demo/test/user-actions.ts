@@ -130,7 +130,7 @@ export async function submitIdentity(page: Page, { outcome = 'Approve', country 
 export async function signForm(page: Page, mailbox: Page): Promise<void> {
   const row = requirement(page, 'document');
   const signature = row.getByLabel('Signature');
-  if ((await signature.inputValue()) !== '') throw new Error('nobody signs for the user');
+  if ((await signature.inputValue()) !== '') throw new Error('the signature field must start empty');
   await signature.fill('Ada Investor');
   await row.getByRole('button', { name: 'Email me the form' }).click();
   await expectRequirement(page, 'document', 'in_progress');

@@ -245,7 +245,7 @@ test('the policy file limits the operator key to its contracts, and a wrong file
     ],
     [
       inChain(', "roles": {"supplier": {"daily_permissions": 1}}'),
-      'ethereum_mainnet.roles.supplier.daily_permissions must be a number of permissions, as a string',
+      'ethereum_mainnet.roles.supplier.daily_permissions must be a string of digits: the number of permissions per day',
     ],
   ] as const)
     expect(reasonOf(wrong)).toBe(reason);

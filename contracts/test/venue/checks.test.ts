@@ -110,7 +110,7 @@ describe('mint', () => {
     await expectRevert(chain, alice, await signedMint(quote), selector);
   });
 
-  it('reports the first of several faults in the order of the deployed managers', async () => {
+  it("reports the first of several faults in the order of the venue's managers on public chains", async () => {
     let quote: Partial<Quote> = {};
     for (const fault of [...faults].reverse()) {
       await fault.break();

@@ -92,7 +92,7 @@ async function readLogout(ctx: Context, input: Record<string, unknown>): Promise
 function readParameter(input: Record<string, unknown>, name: string): string | null {
   const value = input[name];
   if (value === undefined || value === '') return null;
-  if (typeof value !== 'string') throw refuse(`Send ${name} once.`);
+  if (typeof value !== 'string') throw refuse(`${name} was sent more than once. Send it only once.`);
   return value;
 }
 

@@ -55,7 +55,7 @@ export async function createTreeVerifier(db: Db, start: number) {
   // If entries were deleted but no tile is stored, their leaves are unknown, so there is no tree to verify.
   const hasTree = stored > 0 || start === 0;
   if (hasTree && tree.size < start)
-    problem ??= `the tiles lack ${start - tree.size} entries that were deleted`;
+    problem ??= `the tiles lack the leaves of ${start - tree.size} deleted entries`;
 
   return {
     append: (position: bigint, leafHash: Buffer) => {

@@ -59,7 +59,7 @@ function readChain(name: string, value: unknown): ChainPolicy {
       throw new InvalidMember(`${path}.daily_permissions is allowed only for the supplier role`);
     if (role !== 'supplier') return policy;
     // Permissions move no tokens, so only their number is limited.
-    const problem = `${path}.daily_permissions must be a number of permissions, as a string`;
+    const problem = `${path}.daily_permissions must be a string of digits: the number of permissions per day`;
     const dailyAmounts =
       permissions === undefined ? null : new Map([['permissions', toAmount(problem, permissions)]]);
     return { ...policy, dailyAmounts };

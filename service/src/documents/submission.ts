@@ -55,7 +55,7 @@ export async function submitDocument(
     if (signing.status === 'COMPLETED') throw new ApiError('document_completed');
     if (!isOver) return commitSigning(ctx, claim.row.id, signing);
   }
-  throw invalidResponse('documents', 'new form is already closed');
+  throw invalidResponse('documents', 'a form that was only just created is already closed');
 }
 
 /** Returns null if there is nothing new to store. Only the step `wait` can return null. */

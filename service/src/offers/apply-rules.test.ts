@@ -166,7 +166,7 @@ describe('the description of an asset', () => {
     await applyOffers(one.ctx, [sells('exact')]);
     await applyOffers(one.ctx, [funded]);
     expect(await refusal(applyOffers(one.ctx, [sells('rebasing')]))).toEqual([
-      'sells: assets.staked.transfers: cannot be changed: funds funded',
+      'sells: assets.staked.transfers: cannot be changed: the asset funds funded',
     ]);
   });
 });

@@ -76,7 +76,7 @@ async function refuseChange(
     if (path.endsWith('.fractional_digits'))
       return users.length === 0 ? [] : [`${at}: cannot be changed: used by ${users.join(', ')}`];
     if (path.endsWith('.transfers') && wanted.transfers !== 'exact' && funded.length > 0)
-      return [`${at}: cannot be changed: funds ${funded.join(', ')}`];
+      return [`${at}: cannot be changed: the asset funds ${funded.join(', ')}`];
     if (others.length === 0 || shared === 'change') return [];
     return [`${at}: would also change for ${others.join(', ')}; pass --change-assets to allow this`];
   });

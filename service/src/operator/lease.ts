@@ -19,7 +19,7 @@ export type Lease = KeyId & {
  */
 export class LeaseLost extends Error {
   constructor() {
-    super("another node has taken the operator key's lease");
+    super("this node no longer holds the operator key's lease");
     this.name = 'LeaseLost';
   }
 }

@@ -149,7 +149,7 @@ function assertWithin(entries: readonly Entry[], spending: Spending, limits: Spe
     if (sum > limit)
       throw new Blocked(
         'daily_limit',
-        `the signer refuses: with this transaction, ${spending.key} would spend up to ${sum} of ${what} in 24 hours, above the limit of ${limit} in OPERATOR_POLICY_FILE`,
+        `the signer refuses: with this transaction, the role ${spending.key} would spend up to ${sum} of ${what} in 24 hours, above the limit of ${limit} in OPERATOR_POLICY_FILE`,
       );
   };
   const { dailyFee, dailyAmounts } = limits;

@@ -41,7 +41,7 @@ export async function settleRefund(
   if (unbacked.length > 0)
     parts.log.error(
       { participation_ids: unbacked },
-      'refunds were paid from other participations of the same users, because a reorganization undid their commits',
+      'refunds were paid from other participations of the same users, because a reorganization undid the commits of the refunded participations',
     );
   // The money has moved, so the row becomes `remitted` from any status.
   await changeStatus(parts, tx, {

@@ -79,7 +79,7 @@ export async function listRetiredWorkers(
     }
     if (key === undefined || !used.every(isHeld))
       throw new ConfigError([
-        `OPERATOR_RETIRED_KEYS: must list the replaced operator key ${address}, which has ${count} unfinished transaction${count === 1 ? '' : 's'} (${kinds.join(', ')}) on ${chain}; add its private key or KMS key id, restore its roles, or list its address in OPERATOR_KEYS_FILE if only other nodes have it`,
+        `OPERATOR_RETIRED_KEYS: must list the replaced operator key ${address}, which has ${count} unfinished transaction${count === 1 ? '' : 's'} (${kinds.join(', ')}) on ${chain}. Add its private key or KMS key id, or restore its roles, or list its address in OPERATOR_KEYS_FILE if only other nodes have it`,
       ]);
     // A current key already has a worker, which follows all of the key's transactions.
     if (current === undefined) workers.push(createEvmWorker(ctx, evm, key.signer, gauges, timings));

@@ -72,7 +72,7 @@ async function checkReport({ built: { ctx }, chain }: Environment): Promise<stri
     from participations p join operator_transactions t on t.id = p.commit_id
     where p.committed and t.mined_hash is not null and t.block_number <= ${clean.to_block}
     order by md5(p.id::text) limit ${TAMPERED_ROWS}`.execute(ctx.db);
-  if (rows.length === 0) return ['no settled row is old enough for the report'];
+  if (rows.length === 0) return ['no settled participation is old enough for the report'];
   const problems: string[] = [];
   for (const { id, transaction, hash } of rows) {
     const other = `\\x${Buffer.from(hash).reverse().toString('hex')}`;

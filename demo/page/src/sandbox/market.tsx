@@ -17,7 +17,9 @@ export function Market() {
   };
   return (
     <>
-      <p className="soft">Where tokenized assets trade. It is open around the clock until you set it here.</p>
+      <p className="soft">
+        Where tokenized assets trade. It is open around the clock until you choose a session here.
+      </p>
       <Choices {...{ choices: SESSIONS, isBusy }} onChoose={set} />
       <ControlMessage message={message} />
     </>

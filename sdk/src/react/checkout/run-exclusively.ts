@@ -75,5 +75,8 @@ export function swapLock(wallet: { address: string }): string {
 }
 
 export function runsElsewhere(): Error {
-  return Object.assign(new Error('The purchase is running in another tab.'), { code: 'purchase_elsewhere' });
+  return Object.assign(
+    new Error('Another purchase of this wallet is not finished, in this or another tab.'),
+    { code: 'purchase_elsewhere' },
+  );
 }
