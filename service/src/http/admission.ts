@@ -24,6 +24,11 @@ const PARTNER_STARTS = 3;
  * saturated.
  */
 const MAX_PARTNER_STARTS = 12;
+/**
+ * If no partner has started a request for this long, callers without a known partner need not wait for the partners any
+ * longer. The partners' statements may be stuck in the database, and that must not keep others from signing in.
+ */
+const MAX_PARTNER_PAUSE_MS = 20;
 const SAMPLE_INTERVAL_MS = 250;
 /** In a sample, a turn counts as at most this long. Otherwise a pause of the process would lower the measured rate. */
 const MAX_SAMPLED_TURN_MS = 50;
@@ -88,8 +93,10 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
   /** The partner at the front of the rotation, and how many requests it has started in a row. */
   let frontLane: string | null = null;
   let frontStarts = 0;
-  /** How many queued requests partners have started since a caller without a known partner last started one. */
+  /** How many requests partners have started since a caller without a known partner last started one. */
   let partnerStarts = 0;
+  /** When a partner last started a request. */
+  let partnerStartedAt = 0;
   /**
    * The current sample: `startedCount` requests have started in `sampledMs` milliseconds. `sampledAt` is the time of
    * the last turn in the sample.
@@ -106,10 +113,29 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
 
   const hasTurnRoom = (now: number): boolean =>
     startsInTurn === 0 || (startsInTurn < MAX_STARTS_PER_TURN && now - firstStartAt < MAX_START_MS_PER_TURN);
-  const startNow = (request: IncomingMessage, response: ServerResponse, now: number) => {
+  const countPartners = (): number => lanes.size - (lanes.has(null) ? 1 : 0);
+  /** Returns how many requests the waiting partners may start before callers without a known partner start one. */
+  const startsPerRotation = (): number => Math.min(PARTNER_STARTS * countPartners(), MAX_PARTNER_STARTS);
+  /**
+   * Returns whether the lane must wait until the waiting partners have started more requests. Only the lane of callers
+   * without a known partner must. The rotation alone would give them more than their share: a saturated database often
+   * has no room for the partner whose turn it is, and the turn passes to the next lane.
+   */
+  const mustWait = (lane: string | null, now: number): boolean =>
+    lane === null && partnerStarts < startsPerRotation() && now - partnerStartedAt < MAX_PARTNER_PAUSE_MS;
+  const startNow = (
+    { request, response }: Pick<Waiting, 'request' | 'response'>,
+    lane: string | null,
+    now: number,
+  ) => {
     if (startsInTurn === 0) firstStartAt = now;
     startsInTurn++;
     startedCount++;
+    if (lane === null) partnerStarts = 0;
+    else {
+      partnerStarts++;
+      partnerStartedAt = now;
+    }
     start(request, response);
   };
   const scheduleTurn = () => {
@@ -140,18 +166,16 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
         if (lane !== null && lane === frontLane) moveBehind(lane, queue);
         continue;
       }
+      if (mustWait(lane, now)) continue;
       const next = queue.shift();
-      if (lane === null) {
-        partnerStarts = 0;
-        moveBehind(lane, queue);
-      } else {
-        partnerStarts++;
+      if (lane === null) moveBehind(lane, queue);
+      else {
         frontStarts = lane === frontLane ? frontStarts + 1 : 1;
         frontLane = lane;
         if (frontStarts === PARTNER_STARTS) moveBehind(lane, queue);
       }
       remove(lane, queue);
-      if (next !== undefined && !next.response.destroyed) startNow(next.request, next.response, now);
+      if (next !== undefined && !next.response.destroyed) startNow(next, lane, now);
       return true;
     }
     return false;
@@ -201,9 +225,8 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
   };
   /** Returns the lane's share of the requests in a rotation. The lane has the same share of `maxWaiting`. */
   const shareOf = (lane: string | null): number => {
-    const partners = lanes.size - (lanes.has(null) ? 1 : 0);
-    const unknown = lanes.has(null) ? 1 / (Math.min(PARTNER_STARTS * partners, MAX_PARTNER_STARTS) + 1) : 0;
-    return lane === null ? unknown : (1 - unknown) / partners;
+    const unknown = lanes.has(null) ? 1 / (startsPerRotation() + 1) : 0;
+    return lane === null ? unknown : (1 - unknown) / countPartners();
   };
   const isFull = (lane: string | null): boolean => {
     const queue = lanes.get(lane) ?? [];
@@ -223,9 +246,9 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
     const queue = lanes.get(lane) ?? [];
     const isAccepting = hasNewConnection || acceptTurns > 0;
     const now = request.arrivedAt ?? performance.now();
-    if (queue.length === 0 && !isAccepting && hasTurnRoom(now) && mayStart(lane)) {
+    if (queue.length === 0 && !isAccepting && hasTurnRoom(now) && mayStart(lane) && !mustWait(lane, now)) {
       scheduleTurn();
-      startNow(request, response, now);
+      startNow({ request, response }, lane, now);
       return;
     }
     if (isFull(lane)) {
