@@ -32,7 +32,7 @@ const PARTNERS = ['Harbour', 'Meadow', 'Quarry', 'Orchard'];
  * Enough users for all rounds. Some requests work only once per user, and every round must be able to send the same
  * mix.
  */
-const USERS_PER_PARTNER = 96;
+const USERS_PER_PARTNER = 128;
 const SEED_BATCH_SIZE = 16;
 const REFRESH_TOKENS_PER_USER = 10;
 

@@ -9,7 +9,7 @@ import { TASKSET } from './target.ts';
 
 const CONNECTIONS = 64;
 const WARM_UP_SECONDS = 10;
-const PEAK_SECONDS = 6;
+const PEAK_SECONDS = 12;
 const OVERLOAD_SECONDS = 12;
 
 /**
