@@ -10,10 +10,12 @@ const KEY_TTL = '24 hours';
 export type Claim = { id: Buffer; node: number };
 
 /**
- * Claims a key for a request. `requestTags` are tags of the request's body, one per configured secret; the first is
- * stored with the key. Returns false if the key is taken. Any request can claim a new or an expired key. Only a retry
- * (one of `requestTags` equals the stored tag) can take over the key of an unfinished request, and only if the node
- * that owns the key is gone or the lease has expired.
+ * Claims a key for a request. Returns false if the key is taken. Any request can claim a new or an expired key. Only a
+ * retry can take over the key of an unfinished request, and only if the node that owns the key is gone or the lease has
+ * expired.
+ *
+ * A retry is recognized by its body. `requestTags` are keyed hashes of the body, one for each configured secret. The
+ * first is stored with the key. A request is a retry if any of its tags equals the stored one.
  */
 export async function insertClaim(
   db: Db,

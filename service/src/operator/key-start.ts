@@ -34,15 +34,16 @@ export async function keepKeyAlive(
 }
 
 /**
- * Throws `Blocked` while another key of the same funds may have transactions in this role that can still land. A
- * receipt stops only the key that created it from paying twice. So a key that takes over a role must wait until its
- * predecessor's transactions have expired, even if it had the role before.
+ * Throws `Blocked` while another key of the same funds may have transactions in this role that can still land. Two keys
+ * could pay twice for the same participation, because each key creates its own receipt, and a receipt prevents only a
+ * second payment by the same key. So a key that takes over a role must wait until its predecessor's transactions have
+ * expired, even if it had the role before.
  *
  * Other keys without lamports do not count, because they cannot have sent anything. Keys in different roles may sign at
  * the same time, because a commit and a refund are different payments.
  *
- * The wait is recorded once, for all funds and for all roles that the key takes over. So `listSigners` must return the
- * keys of all funds, not only those of the fund that is settled first.
+ * The first call records the wait for all funds and for all roles that the key takes over. So `listSigners` must return
+ * the keys of all funds, not only those of the fund that is settled first.
  */
 export async function assertKeyStarted(
   { db, chain, key, roles }: SolanaAccount,

@@ -34,8 +34,8 @@ export async function failUncommitted(parts: Parts, tx: Db, ids: string[], reaso
 }
 
 /**
- * Moves rows back to `pending`, because their transaction reverted or was cancelled. Called only once the transaction's
- * block is so deep that a reorganization can no longer change this outcome.
+ * Moves rows back to `pending`, because their transaction reverted or was cancelled. Call this only after the
+ * transaction's block is so deep that a reorganization can no longer change this outcome.
  */
 export async function releaseCommit(parts: Parts, tx: Db, rows: readonly SettlementRow[]): Promise<void> {
   const ids = rows.map(({ id }) => id);

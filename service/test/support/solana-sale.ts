@@ -182,7 +182,10 @@ export function useSolanaSale(options: Parameters<typeof startSolanaSale>[0] = {
   return sale;
 }
 
-/** Returns a transfer from the buyer's account to a thief, with the fund as its authority, signed by this signer. */
+/**
+ * Returns a transfer from the buyer's account to a thief. Its authority is the fund, a multisig account for which
+ * `signer` must sign.
+ */
 export function theft({ solana }: SolanaSale, buyer: string, signer: string): Instruction {
   const thief = associatedAccount(solanaKey('thief').address, MINT);
   setTokenAccount(solana, thief, solanaKey('thief').address, 0n);
