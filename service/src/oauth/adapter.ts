@@ -4,6 +4,7 @@ import * as artifacts from './artifact-store.ts';
 import { findClientMetadata } from './client.ts';
 import { findGrant, upsertGrant } from './grant-store.ts';
 import { consumeRefreshToken, REFRESH_LEEWAY_SECONDS } from './refresh-rotation.ts';
+import type { RequestDatabase } from './request-database.ts';
 import { consumeCode, type Revoker, revokeGrant, revokeToken } from './revocation.ts';
 import { findTokenPayload, insertToken } from './token-store.ts';
 
@@ -13,7 +14,7 @@ import { findTokenPayload, insertToken } from './token-store.ts';
  */
 const UID_PREFIX = 'uid ';
 
-export type Storage = Revoker & { issuer: string };
+export type Storage = Revoker & Pick<RequestDatabase, 'noteClientRead' | 'clientReadAt'> & { issuer: string };
 
 /**
  * Maps oidc-provider's models to tables: one each for clients, grants and access tokens, and one for everything else.
@@ -31,7 +32,7 @@ export function createAdapter(storage: Storage): (kind: string) => Adapter {
       case 'Client':
         return {
           ...unused,
-          find: (id) => findClientMetadata(storage.laneDb(), id),
+          find: (id) => findClientMetadata(storage.laneDb(), id, storage.noteClientRead),
           upsert: rejectClientWrite,
           destroy: rejectClientWrite,
         };
@@ -84,6 +85,7 @@ function tokenAdapter(storage: Storage, kind: string): Pick<Adapter, 'upsert' | 
         payload: serialize(payload),
         iat,
         exp,
+        checkedAt: storage.clientReadAt(),
       });
     },
     find: async (id) => {
@@ -98,7 +100,7 @@ function artifactAdapter(
   storage: Storage,
   kind: string,
 ): Omit<Adapter, 'findByUserCode' | 'revokeByGrantId'> {
-  const { laneDb, issuer } = storage;
+  const { laneDb, clientReadAt, issuer } = storage;
   const isRefreshToken = kind === 'RefreshToken';
   const restore = (artifact: artifacts.StoredArtifact | undefined, id: string) =>
     artifact && restoreSecrets(artifact, kind, id, issuer);
@@ -113,6 +115,7 @@ function artifactAdapter(
         uid,
         payload: serialize(payload),
         exp,
+        checkedAt: clientReadAt(),
       });
     },
     find: async (id) => {

@@ -13,6 +13,8 @@ export type NewArtifact = {
   payload: string;
   /** Unix time. */
   exp: number | undefined;
+  /** As for a token: see `NewToken`. */
+  checkedAt: string | null;
 };
 
 /**
@@ -22,9 +24,10 @@ export type NewArtifact = {
 export type StoredArtifact = { payload: AdapterPayload; consumed: number | null };
 
 export async function upsertArtifact(db: Db, artifact: NewArtifact): Promise<void> {
-  const { kind, hash, grantId, uid, payload, exp } = artifact;
-  await sql`insert into oauth_artifacts (kind, hash, grant_id, uid, payload, expires_at)
-    values (${kind}, ${hash}, ${grantId}, ${uid}, ${payload}, to_timestamp(${exp}))
+  const { kind, hash, grantId, uid, payload, exp, checkedAt } = artifact;
+  await sql`insert into oauth_artifacts (kind, hash, grant_id, uid, payload, expires_at, inserted_at)
+    values (${kind}, ${hash}, ${grantId}, ${uid}, ${payload}, to_timestamp(${exp}),
+      coalesce(${checkedAt}, now()))
     on conflict (kind, hash) do update set payload = excluded.payload, expires_at = excluded.expires_at`.execute(
     db,
   );

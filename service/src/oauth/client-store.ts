@@ -13,6 +13,8 @@ export type ClientRow = {
   secret_hash: Buffer;
   /** The hash of the previous secret during its grace period. */
   previous_hash: Buffer | null;
+  /** The database time of this read. */
+  read_at: string;
 };
 
 /** Returns a client of an enabled partner, or undefined if there is none. */
@@ -20,7 +22,8 @@ export async function selectClient(db: Db, clientId: string): Promise<ClientRow 
   const { rows } = await sql<ClientRow>`
     select c.client_id, c.partner_id, p.name, p.logo_url, p.origins, c.redirect_uris, c.post_logout_redirect_uris,
       c.scopes, c.secret_hash,
-      case when c.previous_secret_until > now() then c.previous_secret_hash end as previous_hash
+      case when c.previous_secret_until > now() then c.previous_secret_hash end as previous_hash,
+      now() as read_at
     from oauth_clients c join partners p on p.id = c.partner_id
     where c.client_id = ${clientId} and p.disabled_at is null`.execute(db);
   return rows[0];

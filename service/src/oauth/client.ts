@@ -3,15 +3,22 @@ import type { Db } from '../db/pool.ts';
 import { type ClientRow, selectClient } from './client-store.ts';
 
 /** A registered client of an enabled partner. */
-export type RegisteredClient = Omit<ClientRow, 'secret_hash' | 'previous_hash'> & {
+export type RegisteredClient = Omit<ClientRow, 'secret_hash' | 'previous_hash' | 'read_at'> & {
   /** The hash of the secret, or two hashes while the secret is being rotated. */
   secret_hashes: Buffer[];
 };
 
 export async function findClient(db: Db, clientId: string): Promise<RegisteredClient | undefined> {
   const row = await selectClient(db, clientId);
-  if (row === undefined) return undefined;
-  const { secret_hash, previous_hash, ...client } = row;
+  return row && registeredClient(row);
+}
+
+function registeredClient({
+  secret_hash,
+  previous_hash,
+  read_at: _,
+  ...client
+}: ClientRow): RegisteredClient {
   return { ...client, secret_hashes: previous_hash === null ? [secret_hash] : [secret_hash, previous_hash] };
 }
 
@@ -47,10 +54,19 @@ export const EXTRA_METADATA = ['origins', 'secret_hashes', 'any_localhost'] as c
 
 export type ExtraMetadata = { origins: string[]; secret_hashes: string[]; any_localhost: boolean };
 
-/** Returns the client's metadata in the form that oidc-provider expects. Every client is confidential. */
-export async function findClientMetadata(db: Db, clientId: string): Promise<AdapterPayload | undefined> {
-  const client = await findClient(db, clientId);
-  if (client === undefined) return undefined;
+/**
+ * Returns the client's metadata in the form that oidc-provider expects. Every client is confidential. Passes the
+ * database time of the read to `onRead`.
+ */
+export async function findClientMetadata(
+  db: Db,
+  clientId: string,
+  onRead: (readAt: string) => void,
+): Promise<AdapterPayload | undefined> {
+  const row = await selectClient(db, clientId);
+  if (row === undefined) return undefined;
+  onRead(row.read_at);
+  const client = registeredClient(row);
   const hasRedirect = client.redirect_uris.length > 0;
   return {
     client_id: client.client_id,

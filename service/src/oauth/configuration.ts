@@ -9,7 +9,7 @@ import { loadConsent } from './consent.ts';
 import type { TokenGuard } from './guard.ts';
 import type { OAuthHooks } from './hooks.ts';
 import { shouldRotate } from './refresh-rotation.ts';
-import type { Revoker } from './revocation.ts';
+import type { RequestDatabase } from './request-database.ts';
 import { checkScopes } from './scopes.ts';
 import { interactionPolicy } from './step-up-policy.ts';
 
@@ -26,7 +26,7 @@ const TTL_SECONDS = {
 } as const;
 
 type Dependencies = Pick<Kernel, 'baseUrl' | 'sealing' | 'config'> &
-  Pick<Revoker, 'laneDb' | 'requestDb'> & { guard: TokenGuard };
+  Omit<RequestDatabase, 'within'> & { guard: TokenGuard };
 
 /** Configures oidc-provider to match the API contract. Disables everything that is not part of the contract. */
 export function configure(ctx: Dependencies, keys: JWK[], hooks: OAuthHooks): Configuration {
@@ -36,6 +36,7 @@ export function configure(ctx: Dependencies, keys: JWK[], hooks: OAuthHooks): Co
   return {
     adapter: createAdapter({
       ...{ laneDb: ctx.laneDb, requestDb: ctx.requestDb, issuer: ctx.baseUrl },
+      ...{ noteClientRead: ctx.noteClientRead, clientReadAt: ctx.clientReadAt },
       notify: ctx.guard.applyNotification,
     }),
     jwks: { keys },

@@ -116,6 +116,42 @@ test('enabling a disabled partner does not bring back anything it was issued bef
   }
 });
 
+const WAITING_FOR_USERS = `select from pg_locks where relation = 'users'::regclass and not granted`;
+
+test('tokens whose request was running while the partner was disabled and enabled again are invalid', async () => {
+  const { clientId, secret } = await makeClient(node.ctx, { clientId: 'in-flight' });
+  const { refresh_token } = await issue(clientId);
+  // The token is near its end, so the refresh also issues a new refresh token.
+  await node.ctx.pool.query(
+    `update oauth_artifacts set payload = payload || jsonb_build_object('iat', extract(epoch from now())::int - 2500000, 'exp', extract(epoch from now())::int + 1000)
+     where kind = 'RefreshToken' and hash = sha256($1::bytea)`,
+    [Buffer.from(refresh_token)],
+  );
+  const refresh = (token: string) =>
+    node.app.inject({
+      method: 'POST',
+      url: '/oauth/token',
+      payload: {
+        grant_type: 'refresh_token',
+        refresh_token: token,
+        client_id: clientId,
+        client_secret: secret,
+      },
+    });
+  const blocker = await node.ctx.pool.connect();
+  await blocker.query('begin; lock table users in access exclusive mode');
+  const inFlight = refresh(refresh_token);
+  await expect.poll(async () => (await blocker.query(WAITING_FOR_USERS)).rowCount).toBeGreaterThan(0);
+  await disablePartner(otherNode.ctx, clientId);
+  await enablePartner(otherNode.ctx, clientId);
+  await blocker.query('rollback');
+  blocker.release();
+
+  const issued = (await inFlight).json();
+  if (issued.access_token !== undefined) expect(await node.ctx.guard.check(issued.access_token)).toBeNull();
+  expect((await refresh(issued.refresh_token ?? refresh_token)).json().error).toBe('invalid_grant');
+});
+
 test.each([
   ['ahead', "issued_at = now() + interval '1 hour'"],
   // Like a token that is older than the column `inserted_at`. The migration set the column to its own time.

@@ -8,6 +8,9 @@ type RequestFacts = {
   lane: string;
 };
 
+/** `clientReadAt`: the database time at which the request first read its client. */
+type RunningRequest = RequestFacts & { clientReadAt?: string };
+
 export type RequestDatabase = {
   /** Runs `work` for the request, so that `laneDb` and `requestDb` know which request they serve. */
   within<T>(request: RequestFacts, work: () => T): T;
@@ -15,13 +18,16 @@ export type RequestDatabase = {
   laneDb(): Db;
   /** Like `laneDb`, but the audit log records the request for each transaction. */
   requestDb(): Db;
+  noteClientRead(readAt: string): void;
+  /** Returns when the request first read its client, or null if it has read none. */
+  clientReadAt(): string | null;
 };
 
 /** Keeps the request in async local storage, because oidc-provider does not pass it to the adapter. */
 export function createRequestDatabase({ db, laneOf }: Pick<Kernel, 'db' | 'laneOf'>): RequestDatabase {
-  const requests = new AsyncLocalStorage<RequestFacts>();
+  const requests = new AsyncLocalStorage<RunningRequest>();
   return {
-    within: (request, work) => requests.run(request, work),
+    within: (request, work) => requests.run({ ...request }, work),
     laneDb: () => {
       const request = requests.getStore();
       return request === undefined ? db : laneOf(request.lane).db;
@@ -30,5 +36,10 @@ export function createRequestDatabase({ db, laneOf }: Pick<Kernel, 'db' | 'laneO
       const request = requests.getStore();
       return request === undefined ? db : laneOf(request.lane).tagged({ requestId: request.id, actor: null });
     },
+    noteClientRead: (readAt) => {
+      const request = requests.getStore();
+      if (request !== undefined) request.clientReadAt ??= readAt;
+    },
+    clientReadAt: () => requests.getStore()?.clientReadAt ?? null,
   };
 }

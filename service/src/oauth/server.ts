@@ -21,7 +21,7 @@ import { loadSigningKeys } from './keys.ts';
 import { adaptReplies } from './middleware.ts';
 import { oidcRequest } from './oidc-request.ts';
 import { createRequestDatabase, type RequestDatabase } from './request-database.ts';
-import { disconnectApps, type Revoker } from './revocation.ts';
+import { disconnectApps } from './revocation.ts';
 import { partnerTokenGrant } from './scopes.ts';
 
 /** The authorization server as the rest of the service uses it. */
@@ -71,8 +71,8 @@ type Dependencies = Pick<
 > & { guard: TokenGuard };
 
 export async function createOAuth(kernel: Dependencies): Promise<OAuth> {
-  const { within, laneDb, requestDb } = createRequestDatabase(kernel);
-  const ctx = { ...kernel, laneDb, requestDb };
+  const { within, ...requestDatabase } = createRequestDatabase(kernel);
+  const ctx = { ...kernel, ...requestDatabase };
   const hooks: OAuthHooks = { signIn: null, canStepUp: null };
   let current = await buildProvider(ctx, hooks);
   let reloading = Promise.resolve();
@@ -107,12 +107,12 @@ export async function createOAuth(kernel: Dependencies): Promise<OAuth> {
     verifyIdTokenHint: (idToken) => verifyIdTokenHint(current, idToken),
     listGrants: (userId) => listConnectedApps(ctx.db, userId),
     revokeGrant: (userId, clientId) =>
-      disconnectApps({ requestDb, notify: ctx.guard.applyNotification }, userId, clientId),
+      disconnectApps({ requestDb: ctx.requestDb, notify: ctx.guard.applyNotification }, userId, clientId),
   };
 }
 
 async function buildProvider(
-  ctx: Dependencies & Pick<Revoker, 'laneDb' | 'requestDb'>,
+  ctx: Dependencies & Omit<RequestDatabase, 'within'>,
   hooks: OAuthHooks,
 ): Promise<Provider> {
   const provider = new OidcProvider(ctx.baseUrl, {

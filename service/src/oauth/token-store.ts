@@ -14,13 +14,19 @@ export type NewToken = {
   /** Unix time. */
   iat: number | undefined;
   exp: number | undefined;
+  /**
+   * When the request checked that the partner is enabled, or null for now. This becomes `inserted_at`, so a request
+   * that runs while its partner is disabled and enabled again issues nothing valid.
+   */
+  checkedAt: string | null;
 };
 
 export async function insertToken(db: Db, token: NewToken): Promise<void> {
-  const { hash, clientId, grantId, userId, scope, payload, iat, exp } = token;
-  await sql`insert into oauth_tokens (hash, client_id, grant_id, user_id, scope, payload, issued_at, expires_at)
+  const { hash, clientId, grantId, userId, scope, payload, iat, exp, checkedAt } = token;
+  await sql`insert into oauth_tokens
+      (hash, client_id, grant_id, user_id, scope, payload, issued_at, expires_at, inserted_at)
     values (${hash}, ${clientId}, ${grantId}, ${userId}, ${scope}, ${payload},
-      to_timestamp(${iat}), to_timestamp(${exp}))`.execute(db);
+      to_timestamp(${iat}), to_timestamp(${exp}), coalesce(${checkedAt}, now()))`.execute(db);
 }
 
 export async function findTokenPayload(
