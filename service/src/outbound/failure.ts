@@ -11,7 +11,12 @@ import { parseRetryAfter } from './retry-after.ts';
  */
 export type UpstreamFailureKind = 'not_sent' | 'no_response' | 'rate_limited' | 'invalid_response';
 
-type FailureOptions = { cause?: unknown; retryAfterSeconds?: number; timedOut?: boolean };
+type FailureOptions = {
+  cause?: unknown;
+  retryAfterSeconds?: number;
+  asksToWait?: boolean;
+  timedOut?: boolean;
+};
 
 /**
  * The `cause` of the `ApiError` that a failed call throws. The message never quotes the request or the
@@ -20,6 +25,8 @@ type FailureOptions = { cause?: unknown; retryAfterSeconds?: number; timedOut?: 
 export class UpstreamFailure extends Error {
   readonly kind: UpstreamFailureKind;
   readonly retryAfterSeconds: number;
+  /** Whether the upstream itself asked for no calls during `retryAfterSeconds`. */
+  readonly asksToWait: boolean;
   /** Whether the deadline passed, in which case the upstream may still be working on the request. */
   readonly timedOut: boolean;
 
@@ -28,6 +35,7 @@ export class UpstreamFailure extends Error {
     this.name = 'UpstreamFailure';
     this.kind = kind;
     this.retryAfterSeconds = Math.max(1, Math.ceil(options.retryAfterSeconds ?? 1));
+    this.asksToWait = kind === 'rate_limited' || (options.asksToWait ?? false);
     this.timedOut = options.timedOut ?? false;
   }
 }
@@ -79,12 +87,15 @@ export function failureOfError(error: unknown): UpstreamFailure {
 
 /** Returns the failure that a response status indicates, or undefined if the response should be read. */
 export function failureOfStatus(status: number, headers: IncomingHttpHeaders): UpstreamFailure | undefined {
-  if (status === 429) {
-    const requested = parseRetryAfter(headers['retry-after'], realTime()) ?? 1;
-    const retryAfterSeconds = Math.min(requested, MAX_RETRY_AFTER_S);
-    return new UpstreamFailure('rate_limited', 'HTTP 429', { retryAfterSeconds });
+  if (status === 429 || status === 503) {
+    const requested = parseRetryAfter(headers['retry-after'], realTime());
+    const retryAfterSeconds = Math.min(requested ?? 1, MAX_RETRY_AFTER_S);
+    const asksToWait = requested !== null && requested > 0;
+    // Unlike a 429, a 503 may come from a proxy after the system has acted.
+    const kind = status === 429 ? 'rate_limited' : 'no_response';
+    return new UpstreamFailure(kind, `HTTP ${status}`, { retryAfterSeconds, asksToWait });
   }
-  if (status === 502 || status === 503 || status === 504)
+  if (status === 502 || status === 504)
     return new UpstreamFailure('no_response', `HTTP ${status}`, { timedOut: status === 504 });
   return undefined;
 }

@@ -108,9 +108,9 @@ test('reports a refused connection as not sent', async () => {
   );
 });
 
-test('honours Retry-After and passes it on to callers', async () => {
+test.each([429, 503])('honours Retry-After of a %s and passes it on to callers', async (status) => {
   const upstream = await startUpstream((_, response) =>
-    response.writeHead(429, { 'retry-after': '7' }).end(),
+    response.writeHead(status, { 'retry-after': '7' }).end(),
   );
   const first = upstream.request({ method: 'GET', path: '/' });
   await expect(first).rejects.toMatchObject({ headers: { 'retry-after': '7' } });
@@ -121,17 +121,46 @@ test('honours Retry-After and passes it on to callers', async () => {
   expect(upstream.seen).toHaveLength(1);
 });
 
-test('reads Retry-After as seconds or an HTTP date, and waits at most an hour', () => {
-  const secondsOf = (value?: string) =>
-    failureOfStatus(429, { ...(value !== undefined && { 'retry-after': value }) })?.retryAfterSeconds;
-  expect(['120', '99999', '9'.repeat(400)].map(secondsOf)).toEqual([120, 3600, 3600]);
-  const inHalfAnHour = secondsOf(new Date(Date.now() + 1_800_000).toUTCString());
-  expect(inHalfAnHour).toBeGreaterThan(900);
-  expect(inHalfAnHour).toBeLessThanOrEqual(1800);
-  expect(secondsOf('Fri, 01 Jan 2100 00:00:00 GMT')).toBe(3600);
-  for (const value of ['Fri, 02 Jan 2020 00:01:00 GMT', '0', '-5', '1e9', 'Infinity', 'soon', '', undefined])
-    expect(secondsOf(value)).toBe(1);
+test('a 503 with Retry-After does not show that the request had no effect', async () => {
+  const upstream = await startUpstream((_, response) =>
+    response.writeHead(503, { 'retry-after': '7' }).end(),
+  );
+  expect(await outcomeOf(upstream.request({ method: 'POST', path: '/' }))).toBe(
+    'upstream_unavailable venue no_response',
+  );
 });
+
+test.each(['soon', '0'])('a 503 with `Retry-After: %s` is retried at once', async (value) => {
+  const upstream = await startUpstream((_, response) => {
+    if (upstream.seen.length > 1) response.end('{}');
+    else response.writeHead(503, { 'retry-after': value }).end();
+  });
+  expect(await outcomeOf(upstream.request({ method: 'GET', path: '/' }))).toBe('answered');
+});
+
+test.each([429, 503])(
+  'reads Retry-After of a %s as seconds or an HTTP date, and waits at most an hour',
+  (status) => {
+    const secondsOf = (value?: string) =>
+      failureOfStatus(status, { ...(value !== undefined && { 'retry-after': value }) })?.retryAfterSeconds;
+    expect(['120', '99999', '9'.repeat(400)].map(secondsOf)).toEqual([120, 3600, 3600]);
+    const inHalfAnHour = secondsOf(new Date(Date.now() + 1_800_000).toUTCString());
+    expect(inHalfAnHour).toBeGreaterThan(900);
+    expect(inHalfAnHour).toBeLessThanOrEqual(1800);
+    expect(secondsOf('Fri, 01 Jan 2100 00:00:00 GMT')).toBe(3600);
+    for (const value of [
+      'Fri, 02 Jan 2020 00:01:00 GMT',
+      '0',
+      '-5',
+      '1e9',
+      'Infinity',
+      'soon',
+      '',
+      undefined,
+    ])
+      expect(secondsOf(value)).toBe(1);
+  },
+);
 
 test('keeps the request and the response out of errors', async () => {
   const upstream = await startUpstream((_, response) => response.end('<secret-received>'));

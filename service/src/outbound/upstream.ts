@@ -76,7 +76,7 @@ export function openUpstream({ name, url, timeoutMs, registry }: UpstreamOptions
       return reply;
     } catch (error) {
       const failure = failureOfError(error);
-      if (failure.kind === 'rate_limited') circuit.pause(failure.retryAfterSeconds * 1000);
+      if (failure.asksToWait) circuit.pause(failure.retryAfterSeconds * 1000);
       else if (failure.kind === 'invalid_response') circuit.succeed();
       else circuit.fail();
       count(failure.kind);
@@ -92,7 +92,8 @@ export function openUpstream({ name, url, timeoutMs, registry }: UpstreamOptions
       try {
         return await attempt(request, deadline).catch((failure: UpstreamFailure) => {
           const hasTime = deadline - performance.now() > timeoutMs / 4;
-          if (isRepeatable && hasTime && failure.kind === 'no_response') return attempt(request, deadline);
+          if (isRepeatable && hasTime && failure.kind === 'no_response' && !failure.asksToWait)
+            return attempt(request, deadline);
           throw failure;
         });
       } catch (failure) {

@@ -83,8 +83,8 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
    * Records a failed call. An invalid response does not open the circuit, because it does not keep calls waiting for
    * long. It only makes calls prefer other endpoints for a while.
    */
-  function recordFailure({ kind, retryAfterSeconds }: UpstreamFailure): void {
-    if (kind === 'rate_limited') circuit.pause(retryAfterSeconds * 1000);
+  function recordFailure({ kind, asksToWait, retryAfterSeconds }: UpstreamFailure): void {
+    if (asksToWait) circuit.pause(retryAfterSeconds * 1000);
     else if (kind === 'invalid_response') {
       circuit.succeed();
       distrust();
