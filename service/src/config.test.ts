@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { loadConfig } from './config.ts';
+import { inspectConfig, loadConfig } from './config.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'causeway-config-'));
 afterAll(() => rmSync(dataDir, { recursive: true }));
@@ -328,11 +328,66 @@ test('the keys file gives roles and chains keys of their own, with the policy, a
     expect(() => loadConfig({ ...production, ...aws, [name]: pasted })).toThrow(
       `${name}: must be a readable file; ${process.cwd()}/[redacted] does not exist`,
     );
+  const pem = '-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIAl0+O\n-----END PRIVATE KEY-----\n';
+  expect(() => loadConfig({ ...production, ...aws, OPERATOR_KEY_FILE: pem })).toThrow(
+    `OPERATOR_KEY_FILE: must be a readable file; ${process.cwd()}/[redacted]`,
+  );
   expect(() => load(`{"commit": {"address": "${pasted}"}}`)).toThrow('the address of commit is invalid');
   expect(() => load('{')).toThrow('; the file is not valid JSON');
   expect(() => load('{"commit": {"file": "/nowhere"}}')).toThrow('/nowhere does not exist');
   for (const role of [{ commit: { file: dataDir } }, { solana_mainnet: { commit: { file: dataDir } } }])
     expect(() => load(JSON.stringify(role))).toThrow(`${dataDir} cannot be read (EISDIR)`);
+});
+
+test('a private key in the place of a KMS key id is refused in one line that does not quote it', () => {
+  const aws = { AWS_REGION: 'eu-central-1', AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' };
+  const problemsOf = (settings: object) => inspectConfig({ ...production, ...aws, ...settings }).problems;
+  const inFile = (name: string, member: object) => {
+    writeFileSync(join(dataDir, name), JSON.stringify(member));
+    return { OPERATOR_KEYS_FILE: join(dataDir, name) };
+  };
+  const placesOf = (key: string) => [
+    { OPERATOR_KMS_KEY: key },
+    { SOLANA_OPERATOR_KMS_KEY: key },
+    inFile('kms-keys.json', { commit: { kms: key } }),
+    inFile('kms-solana-keys.json', { solana_mainnet: { refund: { kms: key } } }),
+  ];
+  const hex = '5e'.repeat(32);
+  const pem = `-----BEGIN EC PRIVATE KEY-----\nMHQCAQEEIAABC0+/Ok0l\n-----END EC PRIVATE KEY-----`;
+  const phrase = 'test test test test test test test test test test test junk';
+  const numbers = JSON.stringify([...Buffer.alloc(64, 7)]);
+  for (const key of [
+    hex,
+    `0x${hex}`,
+    hex.slice(1),
+    pem,
+    pem.replaceAll('\n', '\\n'),
+    Buffer.alloc(32, 251).toString('base64'),
+    '4vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi',
+    numbers,
+    phrase,
+  ]) {
+    for (const place of placesOf(key)) {
+      const problems = problemsOf(place);
+      expect(problems, JSON.stringify(place)).toHaveLength(1);
+      expect(problems[0]).toContain('the id, alias or ARN of a KMS key, not a private key');
+      expect(problems[0]).not.toContain(key);
+    }
+    const [retired = '', ...more] = problemsOf({ OPERATOR_RETIRED_KEYS: `refund=${key}` });
+    if (key !== `0x${hex}`) expect(retired, key).toContain('OPERATOR_RETIRED_KEYS: must be');
+    for (const problem of [retired, ...more]) expect(problem).not.toContain(key);
+  }
+  for (const id of [
+    '1234abcd-12ab-34cd-56ef-1234567890ab',
+    'mrk-1234abcd12ab34cd56ef1234567890ab',
+    'alias/causeway_operator-1',
+    'alias/TheKeyThatCommitsAndRefundsParticipationsForEveryFund',
+    'arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab',
+    'arn:aws-us-gov:kms:us-gov-west-1:111122223333:alias/causeway/operator',
+  ]) {
+    for (const place of [...placesOf(id), { OPERATOR_RETIRED_KEYS: id }])
+      expect(problemsOf(place), id).toEqual([]);
+  }
 });
 
 test('the keys file gives roles on a Solana cluster keys of that protocol', () => {

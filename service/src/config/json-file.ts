@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 
-/** Matches a private key in hexadecimal, in base58 or as a JSON array. An EVM address is too short to match. */
-const KEY_LIKE = /(0x)?[0-9a-fA-F]{60,}|[1-9A-HJ-NP-Za-km-z]{42,}|\[\s*\d+\s*,[\s\d,]*\]?/g;
+/** Matches a private key in hexadecimal, in base58, as a JSON array or as PEM. An EVM address is too short to match. */
+const KEY_LIKE =
+  /-----BEGIN[\s\S]*?(-----END[^\n]*?-----|$)|(0x)?[0-9a-fA-F]{60,}|[1-9A-HJ-NP-Za-km-z]{42,}|\[\s*\d+\s*,[\s\d,]*\]?/g;
 
 /** Redacts everything that could be a private key, because an operator may have pasted one by mistake. */
 export function redactKeys(text: string): string {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { OperatorKey, RetiredKey } from '../operator/key.ts';
 import { SENDING_ROLES } from '../operator/role.ts';
 import { redactKeys } from './json-file.ts';
-import { type Parser, privateKey, solanaKey } from './parsers.ts';
+import { kmsKeyId, type Parser, privateKey, solanaKey } from './parsers.ts';
 import { readPolicyFile } from './policy-file.ts';
 import type { Source } from './read.ts';
 
@@ -76,15 +76,15 @@ export function readRetiredKeys(source: Source): RetiredKey[] {
   });
 }
 
-function readRetired(source: Source, text: string): OperatorKey {
+function readRetired(source: Source, text: string): OperatorKey | null {
   const key = privateKey.parse(text, source.isProduction);
   if (key !== undefined) return localKey(key);
-  // Text with an equals sign cannot be a KMS key id.
-  if (text === '' || text.startsWith('0x') || text.includes('='))
-    source.problems.push(
-      'OPERATOR_RETIRED_KEYS: must be a comma-separated list of private keys or KMS key ids, each with an optional prefix "commit=" or "refund="',
-    );
-  return readKmsKey(source, text);
+  const keyId = text.startsWith('0x') ? undefined : kmsKeyId.parse(text, source.isProduction);
+  if (keyId !== undefined) return readKmsKey(source, keyId);
+  source.problems.push(
+    'OPERATOR_RETIRED_KEYS: must be a comma-separated list of private keys (0x and 64 hexadecimal digits) or KMS key ids, each with an optional prefix "commit=" or "refund="',
+  );
+  return null;
 }
 
 /** Adds the settings that all keys share: the policy, and the folder that records what the keys have signed. */

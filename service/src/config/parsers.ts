@@ -7,6 +7,7 @@ import type { Hex } from 'viem';
 import { splitHosts } from '../db/hosts.ts';
 import { ed25519Key } from '../ed25519-key.ts';
 import { isSandboxKey } from '../operator/sandbox-keys.ts';
+import { redactKeys } from './json-file.ts';
 
 /** Reads the text of a setting. `expects` completes the sentence "NAME: must be …". */
 export type Parser<T> = {
@@ -166,6 +167,18 @@ function decodeSolanaKey(value: string): Buffer | null {
     return null;
   }
 }
+
+/**
+ * The id, alias or ARN of a KMS key. Rejects everything that could be a private key, because the id is sent to the KMS.
+ */
+export const kmsKeyId: Parser<string> = {
+  expects: 'the id, alias or ARN of a KMS key, not a private key',
+  parse: (value) => {
+    if (!/^[\w:/.-]+$/.test(value)) return undefined;
+    const isNamed = value.startsWith('alias/') || value.startsWith('arn:');
+    return isNamed || redactKeys(value) === value ? value : undefined;
+  },
+};
 
 /** Base64 secrets of at least 32 bytes, newest first. */
 export const secrets: Parser<Buffer[]> = {

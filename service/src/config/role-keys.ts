@@ -3,6 +3,7 @@ import type { OperatorKey, RoleKey } from '../operator/key.ts';
 import { isKeyRole, KEY_ROLES, SENDING_ROLES } from '../operator/role.ts';
 import { InvalidMember, readJsonFile, toObject } from './json-file.ts';
 import { readKeyFile, readKmsKey, readSolanaKeyFile, withLimits } from './operator-settings.ts';
+import { kmsKeyId } from './parsers.ts';
 import { EVM_ADDRESS, SOLANA_ADDRESS } from './policy-file.ts';
 import type { Source } from './read.ts';
 
@@ -56,7 +57,11 @@ function openReference(
   reference: string,
 ): OperatorKey | null {
   if (member === 'file') return readFile(source, SETTING, reference);
-  if (member === 'kms') return readKmsKey(source, reference);
+  if (member === 'kms') {
+    if (kmsKeyId.parse(reference, source.isProduction) === undefined)
+      throw new InvalidMember(`"kms" must be ${kmsKeyId.expects}`);
+    return readKmsKey(source, reference);
+  }
   throw new InvalidMember(`${member} is not one of "file", "kms" and "address"`);
 }
 

@@ -88,7 +88,7 @@ const KEYS = {
   ),
   OPERATOR_KEY_FILE: setting(parsers.path, 'A file that contains the operator key.', {}),
   OPERATOR_KMS_KEY: setting(
-    parsers.text,
+    parsers.kmsKeyId,
     'The id, alias or ARN of an AWS KMS key (`ECC_SECG_P256K1`, `SIGN_VERIFY`) to use as the operator key.',
     {},
   ),
@@ -128,7 +128,7 @@ const KEYS = {
   ),
   SOLANA_OPERATOR_KEY_FILE: setting(parsers.path, 'A file that contains the Solana operator key.', {}),
   SOLANA_OPERATOR_KMS_KEY: setting(
-    parsers.text,
+    parsers.kmsKeyId,
     'The id, alias or ARN of an AWS KMS key (`ECC_NIST_EDWARDS25519`, `SIGN_VERIFY`) to use as the Solana operator key.',
     {},
   ),
