@@ -174,7 +174,15 @@ test('doctor finds nothing wrong with it, and prints no secret', async () => {
   const statusOf = Object.fromEntries(findings.map(({ check = '', status: found }) => [check, found]));
   expect(statusOf).toEqual({
     ...{ settings: 'ok', database: 'ok', 'database TLS': 'ok', clock: 'ok', 'database pool': 'ok' },
-    ...{ migrations: 'ok', notifications: 'ok', profile: 'ok', secret: 'ok', mail: 'ok', webhooks: 'ok' },
+    ...{
+      migrations: 'ok',
+      'open transactions': 'ok',
+      notifications: 'ok',
+      profile: 'ok',
+      secret: 'ok',
+      mail: 'ok',
+      webhooks: 'ok',
+    },
     // A warning, because there is only one RPC provider, whose outage would stop settlement.
     ...{ [`rpc ${CHAIN}`]: 'warning', [`operator ${CHAIN}`]: 'ok', 'public URL': 'ok' },
   });

@@ -5,12 +5,13 @@ import type { CommandHelp } from '../operations/command.ts';
 import { chainChecks } from './chains.ts';
 import { databaseChecks, openDatabase } from './database.ts';
 import { type Finding, failed, ok, runCheck, warning } from './finding.ts';
+import { openTransactionsCheck } from './open-transactions.ts';
 import { reachabilityChecks } from './reachability.ts';
 
 export const DOCTOR_HELP: CommandHelp = {
   usage: ['doctor [--json]'],
   description:
-    'Checks everything that a node needs, using the settings that it would start with: the settings themselves; the database (version, TLS, clock, connections, migrations and notifications); the secret; the RPC endpoints; the operator keys (roles and balances); the public URL; the mail server; and the webhook endpoints of partners. Every problem comes with a remedy. The command changes nothing, shows no secrets, and works while parts are down. It exits with 1 if a check fails.',
+    'Checks everything that a node needs, using the settings that it would start with: the settings themselves; the database (version, TLS, clock, connections, migrations and notifications); the secret; the RPC endpoints; the operator keys (roles, balances and open transactions); the public URL; the mail server; and the webhook endpoints of partners. Every problem comes with a remedy. The command changes nothing, shows no secrets, and works while parts are down. It exits with 1 if a check fails.',
   options: { '--json': 'Print the findings as JSON.' },
   examples: {
     doctor: 'Check a machine before its first start',
@@ -51,6 +52,7 @@ async function examine(config: Config): Promise<Finding[]> {
     const checks = [
       ...(database === null ? [] : databaseChecks(config, database)),
       ...chainChecks(config, chains, db),
+      openTransactionsCheck(config, chains, db),
       ...reachabilityChecks(config, db),
     ];
     return [...findings, ...(await Promise.all(checks.map((check) => runCheck(check)))).flat()];

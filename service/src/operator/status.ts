@@ -8,6 +8,8 @@ import { type KeyState, listKeyStates, listOpenStates, type OpenState } from './
 import { listKeys, listOperatorAddresses } from './lease-store.ts';
 import { countOpen, countOpenByChain, countUnfinished, listOpen, type UnfinishedKey } from './store.ts';
 
+export type { UnfinishedKey };
+
 /** Describes every key that nodes have used on an EVM chain. Needs no private key. */
 export async function readOperatorStatus(db: Db, chain: EvmChain) {
   const keys = await listKeys(db, chain.name);

@@ -1,15 +1,19 @@
-import { EVM_CHAIN_NAMES, SOLANA_CHAIN_NAMES } from '../chain/chains.ts';
 import { ConfigError } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { FollowTimings } from '../operator/follow.ts';
-import { ROLE_OF_KIND, SENDING_ROLES, type SendingRole } from '../operator/role.ts';
-import { findRemoteAddress, listSenders } from '../operator/signers.ts';
-import { solanaKeyFor } from '../operator/solana-signers.ts';
+import { listSenders } from '../operator/signers.ts';
 import { listUnfinishedKeys } from '../operator/status.ts';
 import type { AlertGauges } from './alerts.ts';
 import { countUnsettled } from './backlog-store.ts';
 import { createEvmWorker } from './evm-driver.ts';
 import { createSolanaWorker } from './solana-driver.ts';
+import {
+  canFinish,
+  describeUnfollowed,
+  describeUnlisted,
+  isRemoteKey,
+  listUnfollowedChains,
+} from './unfinished-keys.ts';
 import type { SettlementWorker } from './worker.ts';
 
 /**
@@ -22,23 +26,12 @@ import type { SettlementWorker } from './worker.ts';
  */
 export async function assertChainsFollowed(ctx: Context): Promise<void> {
   const { chains, config, signerOf, log } = ctx;
-  const followed = new Set<string>([...chains.all(), ...chains.allSolana()].map(({ name }) => name));
-  const sendsOn = (keyOf: (role: SendingRole, chain: string) => unknown) => (name: string) =>
-    !followed.has(name) && SENDING_ROLES.some((role) => keyOf(role, name) !== null);
-  const unfollowed = [
-    ...EVM_CHAIN_NAMES.filter(sendsOn(signerOf)),
-    ...SOLANA_CHAIN_NAMES.filter(sendsOn((role, name) => solanaKeyFor(config, role, name))),
-  ];
   const unfinished = await listUnfinishedKeys(ctx.db);
+  const unfollowed = listUnfollowedChains(chains, config, (role, chain) => signerOf(role, chain) !== null);
   for (const chain of unfollowed) {
-    const isOwn = ({ address }: { address: string }) =>
-      SENDING_ROLES.every((role) => findRemoteAddress(config, role, chain) !== address);
-    const keys = unfinished.filter((each) => each.chain === chain && isOwn(each));
+    const keys = unfinished.filter((each) => each.chain === chain && !isRemoteKey(config, each));
     const sending = keys.find(({ open }) => open > 0);
-    if (sending !== undefined)
-      throw new ConfigError([
-        `RPC_URL_${chain.toUpperCase()}: must stay set while ${sending.address} has open transactions on ${chain} (${sending.open}); remove it once none is open, or list the address in OPERATOR_KEYS_FILE if only other nodes have the key`,
-      ]);
+    if (sending !== undefined) throw new ConfigError([describeUnfollowed(sending)]);
     for (const { address, count } of keys)
       log.warn(
         { chain, address, count },
@@ -63,24 +56,20 @@ export async function listRetiredWorkers(
 ): Promise<SettlementWorker[]> {
   const workers: SettlementWorker[] = [];
   const hasCurrentKey = ctx.chains.all().some(({ name }) => listSenders(ctx.signerOf, name).length > 0);
-  for (const { chain, address, count, kinds } of await listUnfinishedKeys(ctx.db)) {
+  for (const unfinished of await listUnfinishedKeys(ctx.db)) {
+    const { chain, address, count } = unfinished;
     const evm = ctx.chains.all().find(({ name }) => name === chain);
-    const isElsewhere = SENDING_ROLES.some((role) => findRemoteAddress(ctx.config, role, chain) === address);
-    if (evm === undefined || isElsewhere) continue;
+    if (evm === undefined || isRemoteKey(ctx.config, unfinished)) continue;
     const current = listSenders(ctx.signerOf, chain).find((sender) => sender.signer.address === address);
     const retired = ctx.retiredSigners.filter(({ signer }) => signer.address === address);
     const held = [current ?? [], retired].flat();
-    const used = kinds.flatMap((kind) => ROLE_OF_KIND[kind] ?? []);
-    const isHeld = (role: SendingRole) => held.some(({ roles }) => roles.includes(role));
     const [key] = held;
     if (key === undefined && !hasCurrentKey) {
       ctx.log.warn({ chain, address, count }, 'another node must finish the transactions of an operator key');
       continue;
     }
-    if (key === undefined || !used.every(isHeld))
-      throw new ConfigError([
-        `OPERATOR_RETIRED_KEYS: must list the replaced operator key ${address}, which has ${count} unfinished transaction${count === 1 ? '' : 's'} (${kinds.join(', ')}) on ${chain}. Add its private key or KMS key id, or restore its roles, or list its address in OPERATOR_KEYS_FILE if only other nodes have it`,
-      ]);
+    if (key === undefined || !canFinish(unfinished, held))
+      throw new ConfigError([describeUnlisted(unfinished)]);
     // A current key already has a worker, which follows all of the key's transactions.
     if (current === undefined) workers.push(createEvmWorker(ctx, evm, key.signer, gauges, timings));
   }

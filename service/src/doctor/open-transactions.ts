@@ -1,0 +1,80 @@
+import type { Hex } from 'viem';
+import type { Chains } from '../chain/open-chains.ts';
+import { realClock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { Db } from '../db/pool.ts';
+import { type OperatorKey, readKeyAddress } from '../operator/key.ts';
+import { SENDING_ROLES } from '../operator/role.ts';
+import { keyFor } from '../operator/signers.ts';
+import { listUnfinishedKeys, type UnfinishedKey } from '../operator/status.ts';
+import {
+  canFinish,
+  describeUnfollowed,
+  describeUnlisted,
+  isRemoteKey,
+  listUnfollowedChains,
+} from '../settlement/unfinished-keys.ts';
+import { type Check, type Finding, failed, ok, skipped, warning } from './finding.ts';
+
+const NAME = 'open transactions';
+
+/** Returns the check that finds the transactions because of which a node with these settings would not start. */
+export function openTransactionsCheck(config: Config, chains: Chains, db: Db | null): Check {
+  return {
+    name: NAME,
+    run: async () => {
+      if (db === null) return [skipped(NAME, 'needs a migrated database')];
+      const keys = (await listUnfinishedKeys(db)).filter((each) => !isRemoteKey(config, each));
+      const unfollowed = listUnfollowedChains(
+        chains,
+        config,
+        (role, chain) => keyFor(config, role, chain) !== null,
+      );
+      const stranded = keys.filter(({ chain, open }) => open > 0 && unfollowed.includes(chain));
+      const found = [
+        ...stranded.map((key) => failedBy(describeUnfollowed(key))),
+        ...(await judgeReplaced(config, chains, keys)),
+      ];
+      return found.length > 0 ? found : [ok(NAME, 'this node can follow all of its own')];
+    },
+  };
+}
+
+/** Checks the replaced keys on the EVM chains that have an RPC URL. */
+async function judgeReplaced(config: Config, chains: Chains, keys: UnfinishedKey[]): Promise<Finding[]> {
+  const addresses = new Map<OperatorKey, Promise<Hex>>();
+  const addressOf = (key: OperatorKey) => {
+    const address = addresses.get(key) ?? readKeyAddress(key, realClock());
+    addresses.set(key, address);
+    return address;
+  };
+  const followed = chains.all().map(({ name }) => name);
+  const hasCurrentKey = followed.some((chain) => SENDING_ROLES.some((role) => keyFor(config, role, chain)));
+  const findings: Finding[] = [];
+  for (const unfinished of keys.filter(({ chain }) => followed.some((name) => name === chain))) {
+    const { chain, address, count } = unfinished;
+    const current = SENDING_ROLES.flatMap((role) => {
+      const key = keyFor(config, role, chain);
+      return key === null ? [] : [{ key, roles: [role] }];
+    });
+    const all = [...current, ...config.retiredKeys];
+    const isHeld = await Promise.all(all.map(async ({ key }) => (await addressOf(key)) === address));
+    const held = all.filter((_, i) => isHeld[i]);
+    if (held.length === 0 && !hasCurrentKey)
+      findings.push(
+        warning(
+          NAME,
+          `another node must finish ${count} of ${address} on ${chain}`,
+          'Check that a node with this key is running.',
+        ),
+      );
+    else if (!canFinish(unfinished, held)) findings.push(failedBy(describeUnlisted(unfinished)));
+  }
+  return findings;
+}
+
+/** Splits the message of a start check: the part after the first semicolon or full stop is the remedy. */
+function failedBy(message: string): Finding {
+  const [, problem = message, first = '', rest = ''] = /^(.*?)[;.] (.)(.*)$/.exec(message) ?? [];
+  return failed(NAME, problem, `${first.toUpperCase()}${rest}.`);
+}
