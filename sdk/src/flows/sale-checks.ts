@@ -5,6 +5,7 @@ import type { OfferDetails, Requirement } from '../wire.ts';
 import { FlowFailure } from './flow.ts';
 import { compareToDecimal } from './money.ts';
 import type { WalletSession } from './session.ts';
+import { listAllowanceUsers } from './shared-allowance.ts';
 import { waitForChange } from './wait-for-change.ts';
 
 /**
@@ -71,19 +72,21 @@ async function assertBound(
 }
 
 /**
- * Waits until the wallet's earlier participations in this offer with this asset are settled. Until then, they need the
- * allowance, which a new approval would replace. Calls `onWaiting` if it has to wait. Throws
- * `participation_outstanding` if the wait times out.
+ * Waits until the wallet's earlier participations that pay with this asset, in this offer or in others that share its
+ * allowance, are settled. Until then, they need the allowance, which a new approval would replace. Calls `onWaiting` if
+ * it has to wait. Throws `participation_outstanding` if the wait times out.
  */
 export async function waitForEarlierParticipations(
   session: WalletSession,
-  { offerId, assetId }: { offerId: string; assetId: string },
+  { offer, assetId }: { offer: OfferDetails; assetId: string },
   onWaiting: () => void,
 ): Promise<void> {
+  const { causeway, address, chain, signal } = session;
   let unsettled: string[] = [];
   let isWaiting = false;
   const isSettled = async () => {
-    unsettled = (await ignoreMissingScope(listUnsettled(session, offerId, assetId))) ?? [];
+    const users = (await ignoreMissingScope(listAllowanceUsers(causeway, offer, address, signal))) ?? [];
+    unsettled = users.filter((one) => one.chain === chain && one.asset.id === assetId).map(({ id }) => id);
     if (unsettled.length > 0 && !isWaiting) onWaiting();
     isWaiting = unsettled.length > 0;
     return !isWaiting;
@@ -95,24 +98,6 @@ export async function waitForEarlierParticipations(
     'This wallet has an earlier participation that is not settled yet.',
     { details: { participations: unsettled } },
   );
-}
-
-async function listUnsettled(
-  { causeway, address, chain, signal }: WalletSession,
-  offerId: string,
-  assetId: string,
-): Promise<string[]> {
-  const filters = [
-    { field: 'offer_id', op: '==', value: offerId },
-    { field: 'status', op: 'in', value: ['prepared', 'pending', 'submitted'] },
-  ] as const;
-  const unsettled: string[] = [];
-  for await (const participation of causeway.participations.list({ filters, limit: 100 }, { signal })) {
-    const isOfWallet = isSameAddress(participation.wallet_address ?? '', address);
-    if (isOfWallet && participation.chain === chain && participation.asset.id === assetId)
-      unsettled.push(participation.id);
-  }
-  return unsettled;
 }
 
 /** Skips a check that the access token's scope does not permit. The service runs all checks again later. */

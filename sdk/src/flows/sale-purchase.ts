@@ -77,9 +77,7 @@ export async function runTokenSale(
       await assertDescribed(session, deployment.token);
       await assertEligible(session, offer, input.optionId, deployment.token, amount);
       await assertBalance(session, wanted);
-      await waitForEarlierParticipations(session, { offerId: offer.id, assetId }, () =>
-        enter('waiting_for_earlier'),
-      );
+      await waitForEarlierParticipations(session, { offer, assetId }, () => enter('waiting_for_earlier'));
       await prove();
       hash = await approve(session, enter, wanted);
       notify(onApproved, hash);

@@ -81,9 +81,7 @@ export async function runSolanaSale(
     const approve = async (): Promise<string> => {
       await assertMint(session, wanted);
       await assertEligible(session, offer, optionId, token, amount);
-      await waitForEarlierParticipations(session, { offerId: offer.id, assetId }, () =>
-        enter('waiting_for_earlier'),
-      );
+      await waitForEarlierParticipations(session, { offer, assetId }, () => enter('waiting_for_earlier'));
       const source = await findPayingAccount(session, wanted);
       await prove();
       enter('approving');

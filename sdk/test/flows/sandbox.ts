@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Hex } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
+import { solanaDeployment } from '../../../sandbox/src/simulators/solana/genesis.ts';
 import { runCauseway, startService } from '../../../service/test/support/service.ts';
 import { type Causeway, createCauseway } from '../../src/client.ts';
 import { FlowError } from '../../src/flows/flow.ts';
@@ -15,6 +16,7 @@ import {
 import type { OfferDetails } from '../../src/wire.ts';
 
 type Overview = {
+  partner: { client_id: string };
   chains: {
     chain: string;
     chain_id: number;
@@ -57,39 +59,66 @@ export async function startSandbox(env: Record<string, string> = {}) {
     if (code !== 0) throw new Error(`${args.join(' ')}: ${text}`);
   };
 
+  /** Makes the sandbox's database match an offer file, as an operator would. */
+  const applyOffer = async (file: { slug: string; [field: string]: unknown }) => {
+    const path = join(folder, `${file.slug}.yaml`);
+    writeFileSync(path, JSON.stringify(file));
+    await run(['offer', 'apply', path, '--yes', '--no-chain-checks']);
+  };
+  const publishOffer = (slug: string) => run(['offer', 'publish', slug]);
+  /** Creates a user and returns a client with the user's token. */
+  const newUser = async ({
+    clientId,
+    ...change
+  }: {
+    fetch?: typeof fetch;
+    clientId?: string;
+  } = {}): Promise<Causeway & { email: string }> => {
+    const { email } = (await control('POST', '/sandbox/users', {})) as { email: string };
+    const accessToken = async () =>
+      String(
+        (await control('POST', '/sandbox/token', { email, ...(clientId && { client_id: clientId }) }))
+          .access_token,
+      );
+    const token = await accessToken();
+    const causeway = createCauseway({
+      baseUrl: service.url,
+      accessToken: ({ refresh }) => (refresh ? accessToken() : token),
+      ...change,
+    });
+    return { ...causeway, email };
+  };
+
   return {
     url: service.url,
     overview,
     control,
-    /** Makes the sandbox's database match an offer file, as an operator would. */
-    applyOffer: async (file: { slug: string }) => {
-      const path = join(folder, `${file.slug}.yaml`);
-      writeFileSync(path, JSON.stringify(file));
-      await run(['offer', 'apply', path, '--yes']);
-    },
-    publishOffer: (slug: string) => run(['offer', 'publish', slug]),
-    /** Creates a user and returns a client with the user's token. */
-    newUser: async ({
-      clientId,
-      ...change
-    }: {
-      fetch?: typeof fetch;
-      clientId?: string;
-    } = {}): Promise<Causeway & { email: string }> => {
-      const { email } = (await control('POST', '/sandbox/users', {})) as { email: string };
-      const accessToken = async () =>
-        String(
-          (await control('POST', '/sandbox/token', { email, ...(clientId && { client_id: clientId }) }))
-            .access_token,
-        );
-      const token = await accessToken();
-      const causeway = createCauseway({
-        baseUrl: service.url,
-        accessToken: ({ refresh }) => (refresh ? accessToken() : token),
-        ...change,
+    applyOffer,
+    publishOffer,
+    /** Publishes another token sale that pays into the same fund on one chain, and returns it. */
+    sellAlso: async ({ contracts }: OfferDetails, chain: string): Promise<OfferDetails> => {
+      const slug = `also-on-${chain.replaceAll('_', '-')}`;
+      const contract = contracts.find((one) => one.chain === chain);
+      await applyOffer({
+        ...{ slug, type: 'platform::token_sale', name: 'A fine asset', tagline: 'Own a share' },
+        ...{ logo_url: 'https://assets.test/logo.svg', banner_url: 'https://assets.test/banner.svg' },
+        ...{ asset: 'usd-coin', funding_assets: ['usd-coin'], partners: [overview.partner.client_id] },
+        options: [{ slug: 'only' }],
+        contracts: [
+          {
+            ...{ chain, address: contract?.address },
+            ...(chain === 'solana_devnet' && { vault: solanaDeployment.vault }),
+            funding_tokens: contract?.funding_tokens.flatMap(({ asset_id: asset, address }) =>
+              asset === 'usd-coin' ? [{ asset, address }] : [],
+            ),
+          },
+        ],
+        assets: { 'usd-coin': { code: 'USDC', name: 'USD Coin', fractional_digits: 6 } },
       });
-      return { ...causeway, email };
+      await publishOffer(slug);
+      return (await newUser()).offers.get(slug);
     },
+    newUser,
     /** Has the identity provider approve the user, which the fund's allow-list requires. */
     verify: ({ email }: { email: string }) =>
       control('POST', '/sandbox/identity/reviews', { email, level_name: 'BasicKYCLevel', answer: 'GREEN' }),

@@ -117,6 +117,22 @@ describe('a token sale on Solana', () => {
     await expect.poll(status, { timeout: 60_000 }).toBe('remitted');
   });
 
+  test('waits for an earlier participation in any offer, because an account has one delegate', async () => {
+    const causeway = await sandbox.newUser();
+    const wallet = await newWallet();
+    const other = await sandbox.sellAlso(offer, chain);
+    const first = await buyTokenSaleOnSolana(causeway, sale(wallet), options);
+    const second = await buyTokenSaleOnSolana(
+      causeway,
+      sale(wallet, { offer: other, optionId: optionOf(other, 'only') }),
+      options,
+    );
+    for (const { id } of [first, second])
+      await expect
+        .poll(async () => (await causeway.participations.get(id)).status, { timeout: 60_000 })
+        .toBe('completed');
+  });
+
   test('resumes after the approval, and twice at once creates one participation', async () => {
     const wallet = await newWallet();
     const causeway = await sandbox.newUser();

@@ -215,6 +215,26 @@ describe('a purchase', () => {
     }
   });
 
+  test('waits for an earlier participation in another offer with the same fund', async () => {
+    const client = await sandbox.newUser();
+    const wallet = await sandbox.newWallet();
+    const other = await sandbox.sellAlso(offer, CHAIN);
+    await sandbox.setInterval(600_000);
+    try {
+      const onApproved = () => void sandbox.mine(1);
+      const first = await buyTokenSale(client, { ...purchase(wallet), onApproved }, QUICK);
+      const second = { ...purchase(wallet), offer: other, optionId: optionOf(other, 'only') };
+      const error = await failureOf(buyTokenSale(client, second, { ...QUICK, confirmationTimeoutMs: 300 }));
+      expect(error.code).toBe('participation_outstanding');
+      expect(error.details.participations).toEqual([first.id]);
+      await sandbox.setInterval(0);
+      for (const { id } of [first, await buyTokenSale(client, second, QUICK)])
+        await expectCompleted(client, id);
+    } finally {
+      await sandbox.setInterval(0);
+    }
+  });
+
   test('continues when an event reports that the earlier participation is settled', async () => {
     const client = await sandbox.newUser();
     const wallet = await sandbox.newWallet();

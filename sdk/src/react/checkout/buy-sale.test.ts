@@ -190,7 +190,7 @@ describe('the revocation of an approval that no purchase uses', () => {
     const revoke = (stored: UnfinishedSale[], ...found: Partial<Participation>[]) =>
       revokeUnused(clientOf(...found), { offer, wallet, approval, ...createRecords(...stored) }, work);
     const asset = { id: 'usd-coin' } as Participation['asset'];
-    const pending = { chain: 'base_sepolia', asset, wallet_address: '0xab' } as const;
+    const pending = { offer_id: 'offer', chain: 'base_sepolia', asset, wallet_address: '0xab' } as const;
     await expect(revoke([], pending)).rejects.toMatchObject({ code: 'purchase_elsewhere' });
     await expect(revoke([{ ...PURCHASE, approvalHash: HASH }])).rejects.toMatchObject({
       code: 'purchase_elsewhere',

@@ -1,13 +1,19 @@
 import { expect, test } from 'vitest';
 import { createCauseway } from '../../client.ts';
 import { createMockService, participationFixture } from '../../testing/index.ts';
-import type { Participation } from '../../wire.ts';
+import type { OfferDetails, Participation } from '../../wire.ts';
 import { readOpenApprovals } from './read-open-approvals.ts';
 
 const OWNER = `0x${'ab'.repeat(20)}`;
 
-/** Reads the open approvals of a wallet that approved 100 units. Each page of the list has one participation. */
-async function read(participations: readonly Participation[]) {
+/**
+ * Reads the open approvals of a wallet that approved 100 units. Each page of the list has one participation. `others`
+ * turns the token sale into other offers of the service.
+ */
+async function read(
+  participations: readonly Participation[],
+  others: (offer: OfferDetails) => OfferDetails[] = () => [],
+) {
   const mock = createMockService({ allowance: '100' });
   const client = createCauseway({
     ...{ baseUrl: 'https://api.test', accessToken: 't' },
@@ -21,6 +27,7 @@ async function read(participations: readonly Participation[]) {
   });
   const offer = mock.state.offers.find(({ type }) => type === 'platform::token_sale');
   if (offer === undefined) throw new Error('the mock has no token sale');
+  mock.state.offers.push(...others(offer));
   return { offer, approvals: await readOpenApprovals(client, offer, OWNER, undefined) };
 }
 
@@ -32,6 +39,7 @@ test('an allowance is open only if no unsettled participation of the wallet need
   const [asset] = offer.funding_assets;
   if (chain === undefined || asset === undefined) throw new Error('the mock has no contract');
   const other = participationFixture({
+    offer_id: offer.id,
     chain,
     asset,
     amount: '40',
@@ -44,4 +52,25 @@ test('an allowance is open only if no unsettled participation of the wallet need
   const mine = { ...other, wallet_address: OWNER.toUpperCase().replace('X', 'x') };
   const rest = approvals.filter((one) => one.chain !== chain || one.assetId !== asset.id);
   expect((await read([other, mine])).approvals).toEqual(rest);
+});
+
+test('an allowance is not open if a participation in another offer with the same contract needs it', async () => {
+  const { offer, approvals } = await read([]);
+  const [{ chain, assetId } = {}] = approvals;
+  const asset = offer.funding_assets.find(({ id }) => id === assetId);
+  if (chain === undefined || asset === undefined) throw new Error('the mock has no contract');
+  const others = (sale: OfferDetails): OfferDetails[] => [
+    { ...sale, id: 'same', slug: 'same' },
+    {
+      ...sale,
+      ...{ id: 'different', slug: 'different' },
+      contracts: sale.contracts.map((one) => ({ ...one, address: `0x${'12'.repeat(20)}` as const })),
+    },
+  ];
+  const mine = (offer_id: string) =>
+    participationFixture({ offer_id, chain, asset, status: 'pending', wallet_address: OWNER });
+  for (const id of ['different', 'gone'])
+    expect((await read([mine(id)], others)).approvals).toEqual(approvals);
+  const rest = approvals.filter((one) => one.chain !== chain || one.assetId !== assetId);
+  expect((await read([mine('different'), mine('same')], others)).approvals).toEqual(rest);
 });

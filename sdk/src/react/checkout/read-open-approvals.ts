@@ -1,6 +1,6 @@
 import { isEvmChain } from '../../chains.ts';
 import type { Causeway } from '../../client.ts';
-import { isSameAddress } from '../../same-address.ts';
+import { listAllowanceUsers } from '../../flows/shared-allowance.ts';
 import type { Chain, EvmChain, OfferDetails } from '../../wire.ts';
 
 /** An allowance that is not needed for any participation, for example because the user approved but did not buy. */
@@ -45,18 +45,12 @@ export async function readOpenApprovals(
  */
 export async function readNeeded(
   client: Causeway,
-  { id, type }: OfferDetails,
+  offer: OfferDetails,
   owner: string,
   signal: AbortSignal | undefined,
 ): Promise<(chain: Chain, assetId: string) => boolean> {
-  const needed = new Set<string>();
-  if (type === 'platform::token_sale') {
-    const filters = [
-      { field: 'offer_id', op: '==', value: id },
-      { field: 'status', op: 'in', value: ['prepared', 'pending', 'submitted'] },
-    ] as const;
-    for await (const one of client.participations.list({ filters, limit: 100 }, { signal }))
-      if (isSameAddress(one.wallet_address ?? '', owner)) needed.add(`${one.chain} ${one.asset.id}`);
-  }
+  const isSale = offer.type === 'platform::token_sale';
+  const users = isSale ? await listAllowanceUsers(client, offer, owner, signal) : [];
+  const needed = new Set(users.map((one) => `${one.chain} ${one.asset.id}`));
   return (chain, assetId) => needed.has(`${chain} ${assetId}`);
 }

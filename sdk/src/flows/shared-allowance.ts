@@ -1,0 +1,36 @@
+import { isEvmChain } from '../chains.ts';
+import type { Causeway } from '../client.ts';
+import type { CausewayError } from '../error.ts';
+import { isSameAddress } from '../same-address.ts';
+import type { OfferDetails, Participation } from '../wire.ts';
+
+/**
+ * Lists the wallet's unsettled participations whose allowances a purchase from `offer` would replace, if it pays on the
+ * same chain with the same asset:
+ * - On EVM chains, an allowance belongs to a contract, and offers can share a contract.
+ * - On Solana, a token account has only one delegate, so an approval for any offer replaces the earlier one.
+ */
+export async function listAllowanceUsers(
+  causeway: Causeway,
+  offer: OfferDetails,
+  owner: string,
+  signal: AbortSignal | undefined,
+): Promise<Participation[]> {
+  const isSharing = async ({ offer_id: id, chain }: Participation): Promise<boolean> => {
+    if (id === offer.id || !isEvmChain(chain)) return true;
+    const other = await causeway.offers.get(id, { signal }).catch((error: CausewayError) => {
+      // The caller may not see this offer.
+      if (error.code === 'not_found' || error.code === 'insufficient_scope') return null;
+      throw error;
+    });
+    const [own, theirs] = [offer, other].map(
+      (one) => one?.contracts.find((contract) => contract.chain === chain)?.address ?? '',
+    );
+    return isSameAddress(`${own}`, `${theirs}`);
+  };
+  const filters = [{ field: 'status', op: 'in', value: ['prepared', 'pending', 'submitted'] }] as const;
+  const found: Participation[] = [];
+  for await (const one of causeway.participations.list({ filters, limit: 100 }, { signal }))
+    if (isSameAddress(one.wallet_address ?? '', owner) && (await isSharing(one))) found.push(one);
+  return found;
+}
