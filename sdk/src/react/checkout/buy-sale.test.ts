@@ -1,3 +1,4 @@
+import type { Hex } from 'viem';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createCauseway } from '../../client.ts';
 import { FlowError, type FlowOptions } from '../../flows/flow.ts';
@@ -162,6 +163,27 @@ describe('the revocation of an approval that no purchase uses', () => {
     finish();
     await revoked;
     expect(await start(async () => ({}) as Participation).done).toEqual({});
+  });
+
+  test('is refused while the wallet buys from another offer', async () => {
+    let finish = () => undefined as unknown;
+    const run = vi.fn(
+      () => new Promise<Participation>((resolve) => (finish = () => resolve({} as Participation))),
+    );
+    const { done } = start(run);
+    await eventually(() => expect(run).toHaveBeenCalled());
+    const work = vi.fn();
+    const { recorded } = createRecords();
+    const other = { offer: { ...offer, id: 'other' }, recorded: { ...recorded, lock: 'other sales' } };
+    const revoke = (address: Hex) =>
+      revokeUnused(clientOf(), { ...other, wallet: { ...wallet, address }, approval }, work);
+    await expect(revoke('0xAB')).rejects.toMatchObject({ code: 'purchase_elsewhere' });
+    expect(work).not.toHaveBeenCalled();
+    await revoke('0xCD');
+    finish();
+    await done;
+    await revoke('0xAB');
+    expect(work).toHaveBeenCalledTimes(2);
   });
 
   // A wallet has one lock for all swap offers, because offers with the same contract share an allowance. The lock

@@ -7,7 +7,7 @@ import type { OfferDetails, Participation } from '../../wire.ts';
 import type { Flows } from '../hooks/use-flow.ts';
 import { codeOf } from '../ui/error-messages.ts';
 import { type OpenApproval, readNeeded } from './read-open-approvals.ts';
-import { runExclusively, runsElsewhere, swapLock } from './run-exclusively.ts';
+import { runExclusively, runsElsewhere, saleLock, swapLock } from './run-exclusively.ts';
 import {
   findApproved,
   findLatest,
@@ -55,7 +55,7 @@ const UNUSABLE_APPROVAL_CODES: ReadonlySet<string> = new Set([
 
 /**
  * Runs a purchase, and keeps a record of it in the browser until the service has created its participation. Only one
- * page at a time can run a purchase of an offer.
+ * page at a time can run a purchase of an offer, or with a wallet.
  */
 export function buySale(
   flows: Flows,
@@ -63,9 +63,9 @@ export function buySale(
   sale: Sale,
   options: Options,
 ): Promise<Participation> {
-  const { recorded, attempt, onApprovalUsed, reset } = sale;
+  const { recorded, wallet, attempt, onApprovalUsed, reset } = sale;
   const { isResumed } = attempt;
-  return runExclusively(recorded.lock, async () => {
+  return runAlone(recorded, wallet, async () => {
     // Reads the records again, because another page may have changed them. A new purchase cannot start while another
     // purchase is approved but not finished.
     const stored = recorded.read();
@@ -173,7 +173,7 @@ export function discardSale(
   { offer, purchase, recorded }: Pick<Sale, 'offer' | 'recorded'> & { purchase: UnfinishedSale },
   work?: () => Promise<unknown>,
 ): Promise<Participation | undefined> {
-  return runExclusively(recorded.lock, async () => {
+  return runAlone(recorded, { address: purchase.wallet }, async () => {
     // Reads the record again, because another page may have approved or finished the purchase.
     const latest = findLatest(recorded.read(), purchase);
     if (latest === undefined) throw saleClosed();
@@ -198,12 +198,23 @@ export function revokeUnused(
   }: Pick<Sale, 'offer' | 'wallet' | 'recorded'> & { approval: OpenApproval },
   work: () => Promise<unknown>,
 ): Promise<void> {
-  const lock = offer.type === 'platform::token_sale' ? recorded.lock : swapLock(wallet);
-  return runExclusively(lock, async () => {
+  const revoke = async () => {
     const isNeeded = await readNeeded(causeway, offer, wallet.address, undefined);
     if (findApproved(recorded.read()) || isNeeded(approval.chain, approval.assetId)) throw runsElsewhere();
     await work();
-  });
+  };
+  return offer.type === 'platform::token_sale'
+    ? runAlone(recorded, wallet, revoke)
+    : runExclusively(swapLock(wallet), revoke);
+}
+
+/** Runs `work` while no other page buys from the offer, or from any token sale with the wallet. */
+function runAlone<Result>(
+  { lock }: Pick<Recorded, 'lock'>,
+  wallet: { address: string },
+  work: () => Promise<Result>,
+): Promise<Result> {
+  return runExclusively(lock, () => runExclusively(saleLock(wallet), work));
 }
 
 /** Finds the participation that used the purchase's approval. A purchase without an approval has no participation. */

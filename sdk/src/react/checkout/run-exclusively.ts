@@ -74,6 +74,15 @@ export function swapLock(wallet: { address: string }): string {
   return `causeway.swap.${wallet.address.toLowerCase()}`;
 }
 
+/**
+ * Returns the name of the lock to hold while a wallet buys from token sales or revokes approvals for them. A wallet has
+ * one lock for all token sales, because sales with the same fund share an allowance. On Solana, all sales with the same
+ * token do.
+ */
+export function saleLock(wallet: { address: string }): string {
+  return `causeway.sale-wallet.${wallet.address.toLowerCase()}`;
+}
+
 export function runsElsewhere(): Error {
   return Object.assign(
     new Error('Another purchase of this wallet is not finished, in this or another tab.'),
