@@ -59,6 +59,26 @@ describe('a fund with a large backlog does not delay other funds', () => {
     expect(await sale.statusOf(other)).toBe('completed');
   });
 
+  test('nor does a commit in progress, although the same wallet pays', async () => {
+    const buyer = sale.buyer(5);
+    // Uses the token of `participateElsewhere`, so that both participations are paid from one balance.
+    const hash = await buyer.approve(7n * UNIT, { token: sale.usdt });
+    const { body } = await sale.person.call('POST', '/v1/participations', {
+      ...sale.request(buyer, 7n * UNIT, hash),
+      asset_id: 'tether',
+    });
+    const ids = [String(body.id), await participateElsewhere('own-allowance')];
+    sale.pauseMining();
+    const { round, settle } = saleWorker(sale);
+    await round();
+    const statuses = () => Promise.all(ids.map((id) => sale.statusOf(id)));
+    expect(await statuses()).toEqual(['submitted', 'submitted']);
+    sale.resumeMining();
+    await sale.mine(1);
+    await settle();
+    expect(await statuses()).toEqual(['completed', 'completed']);
+  });
+
   test('nor is it tried again in every round', async () => {
     await stopFund(sale, 2n);
     const { id } = await sale.participate(sale.buyer(4), UNIT);

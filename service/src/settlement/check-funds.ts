@@ -15,7 +15,7 @@ const UNREADABLE_DELAY_SECONDS = 60;
  * transfer costs gas (with some tokens, the entire gas limit). The other rows:
  * - If the allowance or balance is too low, the row becomes `failed`, or is postponed if it cannot safely fail yet.
  * - If the allowance or balance cannot be read, the row is postponed.
- * - If other commits from the same wallet and token leave too little for the row, it is postponed.
+ * - If other commits leave too little of the wallet's allowance or balance for the row, it is postponed.
  */
 export async function keepFunded(
   worker: SettlementWorker,
@@ -38,9 +38,10 @@ export async function keepFunded(
     } else if (found === null) waiting.push(row);
     else if (findShortage(row, found) !== null) await failShort(worker, row, height);
     else {
-      const before = reserved.get(keyOf(row)) ?? 0n;
-      const isCovered = findShortage({ ...row, amount: before + row.amount }, found) === null;
-      if (isCovered) reserved.set(keyOf(row), before + row.amount);
+      const isCovered =
+        found.allowance >= reserved.read(row, 'allowance') + row.amount &&
+        found.balance >= reserved.read(row, 'balance') + row.amount;
+      if (isCovered) reserved.add(row);
       (isCovered ? funded : waiting).push(row);
     }
   }
@@ -66,16 +67,23 @@ async function failShort(worker: SettlementWorker, row: SettlementRow, height: b
   await failPending(ctx, [row], reason);
 }
 
-/** Returns the amounts that commits in progress will take, per wallet and token. */
-async function readReserved(
-  { ctx, driver }: SettlementWorker,
-  rows: readonly SettlementRow[],
-): Promise<Map<string, bigint>> {
-  const wallets = [...new Set(rows.map(({ user }) => user))];
-  const amounts = await listSubmittedAmounts(ctx.db, driver.key.chain, wallets);
-  return new Map(amounts.map((each) => [keyOf(each), each.amount]));
-}
+type Payment = Pick<SettlementRow, 'user' | 'token' | 'fund' | 'amount'>;
+type Source = 'allowance' | 'balance';
 
-function keyOf({ user, token }: Pick<SettlementRow, 'user' | 'token'>): string {
-  return `${user} ${token}`;
+/**
+ * Adds up what commits in progress will take. A wallet pays all its commits from one balance per token, but has an
+ * allowance for each fund.
+ */
+async function readReserved({ ctx, driver }: SettlementWorker, rows: readonly SettlementRow[]) {
+  const sums = new Map<string, bigint>();
+  const keyOf = ({ user, token, fund }: Omit<Payment, 'amount'>, source: Source) =>
+    `${user} ${token} ${source === 'allowance' ? fund : ''}`;
+  const read = (payment: Omit<Payment, 'amount'>, source: Source) => sums.get(keyOf(payment, source)) ?? 0n;
+  const add = (payment: Payment) => {
+    for (const source of ['allowance', 'balance'] as const)
+      sums.set(keyOf(payment, source), read(payment, source) + payment.amount);
+  };
+  const wallets = [...new Set(rows.map(({ user }) => user))];
+  for (const each of await listSubmittedAmounts(ctx.db, driver.key.chain, wallets)) add(each);
+  return { read, add };
 }

@@ -132,19 +132,20 @@ export async function lockStopped(tx: Db, ids: readonly string[]): Promise<boole
   return rows.some(({ is_stopped }) => is_stopped);
 }
 
-/** Returns the total amount of the commits in progress, per wallet and token. */
+/** Returns the total amount of the commits in progress, per wallet, token and fund. */
 export async function listSubmittedAmounts(
   db: Db,
   chain: string,
   wallets: readonly string[],
-): Promise<{ user: string; token: string; amount: bigint }[]> {
-  const { rows } = await sql<{ wallet_address: string; token_address: string; amount: string }>`
-    select wallet_address, token_address, sum(amount)::text as amount from participations
+): Promise<Pick<SettlementRow, 'user' | 'token' | 'fund' | 'amount'>[]> {
+  const { rows } = await sql<Pick<StoredRow, 'wallet_address' | 'token_address' | 'fund_address' | 'amount'>>`
+    select wallet_address, token_address, fund_address, sum(amount)::text as amount from participations
     where wallet_address = any(${wallets}) and status = 'submitted' and chain = ${chain}
-    group by wallet_address, token_address`.execute(db);
+    group by wallet_address, token_address, fund_address`.execute(db);
   return rows.map((row) => ({
     user: row.wallet_address,
     token: row.token_address,
+    fund: row.fund_address,
     amount: BigInt(row.amount),
   }));
 }
