@@ -10,7 +10,7 @@ export type Demo = {
   url: string;
   /** Passes the partner's settings to the app, which then starts serving requests. */
   configure(settings: DemoSettings): void;
-  stop(): Promise<void>;
+  stop(forceAfterMs: number): Promise<void>;
 };
 
 type Settings = Pick<Config, 'dataDir' | 'host' | 'port'>;
@@ -73,10 +73,10 @@ export async function startDemo(config: Settings, print: (text: string) => void)
       settings = given;
       sendSettings();
     },
-    stop: async () => {
+    stop: async (forceAfterMs) => {
       isStopping = true;
       clearTimeout(restartTimer);
-      await stopChild(child, STOP_TIMEOUT_MS);
+      await stopChild(child, Math.min(forceAfterMs, STOP_TIMEOUT_MS));
     },
   };
 }

@@ -40,7 +40,8 @@ export type Sandbox = {
   settings: Partial<Config>;
   /** Seeds users, partners and offers, and returns the controls. Called after the service's context is built. */
   attach(ctx: Context): Promise<Controls>;
-  stop(): Promise<void>;
+  /** Stops everything. Kills child processes that are still running after `forceAfterMs`. */
+  stop(forceAfterMs: number): Promise<void>;
 };
 
 export async function startSandbox(config: Config, clock: Clock, print: Print): Promise<Sandbox> {
@@ -80,8 +81,13 @@ export async function startSandbox(config: Config, clock: Clock, print: Print): 
         participationControls,
       ]);
     },
-    stop: async () =>
-      void (await Promise.all([demo?.stop(), simulators.stop(), mailServer.stop(), inboxes.stop()])),
+    stop: async (forceAfterMs) =>
+      void (await Promise.all([
+        demo?.stop(forceAfterMs),
+        simulators.stop(forceAfterMs),
+        mailServer.stop(),
+        inboxes.stop(),
+      ])),
   };
 }
 

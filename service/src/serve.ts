@@ -64,6 +64,11 @@ export const SERVE_HELP: CommandHelp = {
 };
 
 const STOP_TIMEOUT_MS = 9_000;
+/**
+ * The time from the signal until child processes are stopped forcibly, so that this process exits within 5 s even if the
+ * drain takes all its time.
+ */
+const FORCE_STOP_MS = 4_400;
 
 /** Runs the service until SIGTERM or SIGINT. Then stops everything that it has started, in reverse order. */
 export async function serve(config: Config): Promise<void> {
@@ -97,8 +102,11 @@ export async function serve(config: Config): Promise<void> {
   }
 }
 
-/** Functions that stop the parts of the service, in the order in which the parts were started. */
-type Started = (() => Promise<unknown>)[];
+/**
+ * Functions that stop the parts of the service, in the order in which the parts were started. After `forceAfterMs`, they
+ * stop their child processes forcibly.
+ */
+type Started = ((forceAfterMs: number) => Promise<unknown>)[];
 
 async function start(
   config: Config,
@@ -108,7 +116,7 @@ async function start(
 ): Promise<string> {
   const clock = config.clock === 'test' ? testClock(Date.now()) : realClock();
   const outside: Started = [];
-  started.push(() => stopTogether(outside));
+  started.push((forceAfterMs) => stopTogether(outside, forceAfterMs));
   const [databaseUrl, sandbox] = await settleAll([
     openDatabase(config, print, outside),
     config.profile === 'sandbox' ? startSandbox(config, clock, print, outside) : null,
@@ -137,7 +145,7 @@ async function start(
   const controls = (await sandbox?.attach(ctx)) ?? null;
   // On shutdown, the workers and the server stop concurrently. The server finishes its open requests before it closes.
   const running: Started = [];
-  started.push(() => stopTogether(running));
+  started.push((forceAfterMs) => stopTogether(running, forceAfterMs));
   running.push(
     (await startMailWorker(ctx, smtpMailer(ctx.config.smtpUrl ?? '', config.mailFrom, config.smtpTls))).stop,
   );
@@ -278,10 +286,11 @@ function readyBlock(
 }
 
 async function stopAll(started: Started): Promise<void> {
-  for (const stop of started.reverse()) await stopTogether([stop]);
+  const forceAt = performance.now() + FORCE_STOP_MS;
+  for (const stop of started.reverse()) await stopTogether([stop], Math.max(0, forceAt - performance.now()));
 }
 
 /** Stops all parts at the same time. If a part fails to stop, logs the error and still stops the other parts. */
-async function stopTogether(parts: Started): Promise<void> {
-  await Promise.all(parts.map((stop) => stop().catch((error: unknown) => console.error(error))));
+async function stopTogether(parts: Started, forceAfterMs: number): Promise<void> {
+  await Promise.all(parts.map((stop) => stop(forceAfterMs).catch((error: unknown) => console.error(error))));
 }

@@ -6,7 +6,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findEmbedded } from '../src/db/embedded.ts';
 import { runCauseway, type Service, startService } from './support/service.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'causeway-serve-'));
@@ -23,6 +25,15 @@ const get = async (path: string) => {
   const reply = await fetch(service.url + path);
   return { status: reply.status, headers: reply.headers, text: await reply.text() };
 };
+
+/** Writes pages that PostgreSQL has to flush to disk before it stops. */
+async function writePages(folder: string): Promise<void> {
+  const client = new pg.Client({ connectionString: (await findEmbedded(folder)) ?? '' });
+  await client.connect();
+  await client.query('create table pages (bytes text storage external)');
+  await client.query(`insert into pages select repeat('x', 8000) from generate_series(1, 12000)`);
+  await client.end();
+}
 
 describe('the running service', () => {
   test('reports that it is alive and that its dependencies are ready', async () => {
@@ -89,7 +100,7 @@ describe('the running service', () => {
     expect((await get('/metrics')).status).toBe(404);
   });
 
-  test('on SIGTERM turns readiness red, then drains and exits with 0 within 5 s despite silent connections', async () => {
+  test('on SIGTERM turns readiness red, then drains and exits with 0 within 5 s despite silent connections and an unfinished request', async () => {
     const { hostname, port } = new URL(service.url);
     const silent = connect(Number(port), hostname);
     silent.on('error', () => undefined);
@@ -97,6 +108,14 @@ describe('the running service', () => {
       partial.write('GET /health HTTP/1.1\r\nhost: x\r\n'),
     );
     partial.on('error', () => undefined);
+    // A request without the end of its body stays open for the whole drain.
+    const unfinished = connect(Number(port), hostname, () =>
+      unfinished.write(
+        'POST /oauth/introspect HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{',
+      ),
+    );
+    unfinished.on('error', () => undefined);
+    await writePages(dataDir);
     await get('/health');
     const since = performance.now();
     const stopped = service.stop('SIGTERM');

@@ -33,7 +33,7 @@ export type Simulators = SimulatorsReady['simulators'] & {
   control: SimulatorControl;
   pid: number;
   /** Resolves when the process has exited. */
-  stop(): Promise<void>;
+  stop(forceAfterMs?: number): Promise<void>;
   /** Resolves with the exit code, whether the process was stopped or exited on its own. */
   exited: Promise<number | null>;
 };
@@ -64,7 +64,7 @@ export async function startSimulators({ dataDir, clock }: SimulatorsOptions): Pr
       call: (name, input) => callControl(ready.control, secret, name, input),
     },
     pid: child.pid ?? 0,
-    stop: () => stopChild(child, STOP_TIMEOUT_MS),
+    stop: (forceAfterMs = STOP_TIMEOUT_MS) => stopChild(child, forceAfterMs),
     exited,
   };
 }

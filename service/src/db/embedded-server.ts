@@ -7,7 +7,8 @@ import { type Cluster, ownFolder, serverEnvironment } from './embedded-cluster.t
 import { readLock } from './embedded-postmaster.ts';
 
 export interface Server {
-  stop(): Promise<void>;
+  /** Stops the server, immediately if its last checkpoint takes longer than `forceAfterMs`. */
+  stop(forceAfterMs?: number): Promise<void>;
   exited: Promise<void>;
 }
 
@@ -51,7 +52,7 @@ export async function launchServer(
   const logStart = await rotateLog(logPath);
   const { child, exited } = await spawnServer(cluster, logPath);
   const guard = guardServer(child, exited, cluster);
-  const stop = () => stopServer(child, exited, guard);
+  const stop = (forceAfterMs = FORCE_STOP_MS) => stopServer(child, exited, guard, forceAfterMs);
   if (await waitUntilReady(child, exited, cluster, log)) return { server: { stop, exited } };
   await stop();
   const output = (await readFile(logPath)).subarray(logStart).toString().trim();
@@ -149,12 +150,13 @@ async function stopServer(
   child: ChildProcess,
   exited: Promise<void>,
   guard: ChildProcess | undefined,
+  forceAfterMs: number,
 ): Promise<void> {
   if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) {
     child.ref();
     child.kill('SIGINT');
     // An immediate stop loses nothing: the next start replays the WAL.
-    const force = setTimeout(() => child.kill('SIGQUIT'), FORCE_STOP_MS);
+    const force = setTimeout(() => child.kill('SIGQUIT'), forceAfterMs);
     await exited;
     clearTimeout(force);
   }

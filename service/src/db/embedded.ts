@@ -25,8 +25,11 @@ export interface Embedded {
    * machine.
    */
   url: string;
-  /** Stops the server and resolves when it has exited. */
-  stop(): Promise<void>;
+  /**
+   * Stops the server and resolves when it has exited. After `forceAfterMs`, stops it without a checkpoint: the next
+   * start then replays the WAL.
+   */
+  stop(forceAfterMs?: number): Promise<void>;
   /** Resolves when the server has exited, for whatever reason. */
   exited: Promise<void>;
 }
@@ -116,9 +119,9 @@ function embeddedServer(server: Server, url: string, dir: string): Embedded {
   return {
     url,
     exited: server.exited,
-    async stop() {
+    async stop(forceAfterMs) {
       clearInterval(keepLink);
-      await server.stop();
+      await server.stop(forceAfterMs);
       await removeSocketLink(dir);
     },
   };

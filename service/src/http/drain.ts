@@ -12,7 +12,7 @@ const ANNOUNCE_MS = 1_000;
  * The time from the start of the drain until the remaining connections are closed. This leaves the process enough time
  * to exit within 5 s.
  */
-const DRAIN_MS = 4_200;
+const DRAIN_MS = 4_000;
 /**
  * After the server has stopped listening, connections that have not sent a request stay open at least this long,
  * because a request may be on its way.
