@@ -34,7 +34,7 @@ afterAll(async () => {
   await app.close();
 });
 
-/** Writes events about one subject per writer. Commits some transactions late, and rolls some back. */
+/** Writes events that are all about this writer's own offer. Commits some transactions late, and rolls some back. */
 async function write(writer: number, count: number): Promise<number> {
   let committed = 0;
   for (let n = 0; n < count; n++) {

@@ -20,8 +20,8 @@ const PACKAGES = [
 ];
 
 /**
- * Each client generator, with a program that uses the generated client. The union type of requirements must narrow by
- * `type`.
+ * Each client generator, with a program that uses the generated client. The program compiles only if the generated type
+ * of a requirement is a union that narrows by `type`.
  */
 const GENERATORS = {
   'openapi-fetch': {

@@ -239,7 +239,7 @@ describe('a purchase', () => {
     const client = await sandbox.newUser();
     const wallet = await sandbox.newWallet();
     const events = createEventHub(client);
-    // Settles the first purchase only once the second is waiting for events. Polls are 10 minutes apart, so only an
+    // Does not settle the first purchase before the second waits for events. Polls are 10 minutes apart, so only an
     // event can report the settlement in time.
     events.onLiveChange(() => void (events.isLive() && sandbox.setInterval(0)));
     await sandbox.setInterval(600_000);

@@ -33,7 +33,7 @@ export async function readUnsubscribeToken(
   return isOurs ? { userId, topic } : null;
 }
 
-/** Returns whether we made the tag with a secret that is no longer configured. */
+/** Returns whether `tag` is a keyed hash of `data`, made by us with a secret that is no longer configured. */
 async function isFormerTag(
   { db, sealing }: Pick<Context, 'db' | 'sealing'>,
   data: string,

@@ -23,8 +23,8 @@ export class NotReconciled extends Error {
 /**
  * Resumes settlement after the operator's key was used elsewhere. Returns the next nonce. Signs nothing, so it needs no
  * private key. Throws `NotReconciled` while the chain and the database differ, because a participation could be settled
- * twice. Throws `NotDeepEnough` while a foreign transaction is not final, because only final transactions have been
- * compared with the database.
+ * twice. Throws `NotDeepEnough` while a transaction that the key sent elsewhere is not final, because only final
+ * transactions have been compared with the database.
  */
 export async function adoptNonce(parts: Parts, account: ReadOnlyAccount): Promise<bigint> {
   const { db, chain } = account;

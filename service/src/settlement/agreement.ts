@@ -7,8 +7,8 @@ const ALERT_SECONDS = 30;
 
 /**
  * Returns whether the service may act on `verdict`, one provider's finding about these rows. If a row's amount exceeds
- * the configured limit, two independent providers must give the same verdict. Until they do, raises an alert and
- * returns false, so that the rows wait. `views` has one view of the chain per provider.
+ * the configured limit, two independent providers must give this verdict, unless only one is configured. Until they do,
+ * raises an alert and returns false, so that the rows wait. `views` has one view of the chain per provider.
  */
 export async function mayEnd<View>(
   { ctx, alerts }: Pick<WorkerParts, 'ctx' | 'alerts'>,

@@ -16,7 +16,10 @@ const MAX_EXPIRED_ROWS = 100;
 /** Maximum number of rows per transaction. Keeps a batch well below the gas limits of simulations and blocks. */
 export const MAX_COMMIT_ROWS = 36;
 
-/** Commits the oldest pending rows of one fund. Returns how many rows changed, or 0 if there is nothing to do. */
+/**
+ * Commits the oldest pending rows of one fund. Returns how many rows it has handled, whether sent or not, or 0 if there
+ * is nothing to do.
+ */
 export async function commitNext(worker: SettlementWorker): Promise<number> {
   const { ctx, driver } = worker;
   const limits = { clock: ctx.clock, defaultHours: ctx.config.pendingTtlHours };

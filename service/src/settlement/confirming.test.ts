@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { saleWorker, UNIT } from '../../test/support/sale.ts';
 import { firstAttempt, isKnownToNode, useComparedSale } from '../../test/support/settlement.ts';
 
-// Some chains confirm a block long after it was mined, so hundreds of mined transactions can await confirmation.
+// Some chains confirm a block long after it was mined, so hundreds of mined transactions can await confirmation. The
+// worker must not read the receipts of all of them in every round.
 const sale = useComparedSale();
 
 const CONFIRMATIONS = 4;

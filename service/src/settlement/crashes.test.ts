@@ -6,7 +6,7 @@ import type { Signer } from '../operator/signer.ts';
 
 const sale = useSale();
 
-/** The next node number to use. No process holds the advisory locks of these nodes, as if their processes had died. */
+/** The number of the next simulated node. No process holds its advisory lock, as if the node's process had died. */
 let deadNode = 1_000;
 
 /** Creates a worker on a node whose process will die. The worker takes over the lease immediately. */
@@ -29,7 +29,7 @@ function hookedSigner(afterSigning: (raw: Hex) => Promise<void> | void): Signer 
   };
 }
 
-/** Runs rounds until the RPC node's circuit breaker closes again. */
+/** Runs rounds until the row is completed. Rounds fail until the RPC node's circuit breaker closes again. */
 async function settleAfterOutage(id: string): Promise<void> {
   const { settle } = saleWorker(sale);
   const status = async () => {

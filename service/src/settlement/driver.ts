@@ -24,7 +24,7 @@ export type SettlementDriver = {
   maxUnmined: number;
   /** Maximum number of transactions that one step (`sendCommits` or `sendRefunds`) sends. */
   transactionsPerStep: number;
-  /** Returns a reader for approvals and funds. The reader may use any RPC node. */
+  /** Returns a reader for approvals, allowances and balances. The reader may use any RPC node. */
   reader(): ApprovalReader;
   /** Returns one reader per independent provider. */
   readers(): ApprovalReader[];
@@ -32,7 +32,7 @@ export type SettlementDriver = {
   head(): string | null;
   /** Discards the cached state of the chain. Called when another node holds the lease. */
   reset(): void;
-  /** Advances every open transaction by one step. */
+  /** Checks every open transaction once. Records its outcome, or sends it again if necessary. */
   follow(lease: Lease): Promise<Progress>;
   /**
    * Sends the oldest due revocation of an allow-list entry, or postpones it if it is blocked. Returns 0 if none is due.
@@ -48,12 +48,16 @@ export type SettlementDriver = {
    * so far can still commit them. This also covers signed transactions that a restored database no longer contains.
    */
   keepExcluded(rows: SettlementRow[]): Promise<SettlementRow[]>;
-  /** Commits rows that have passed all checks and belong to one fund. Returns how many rows changed. */
+  /**
+   * Commits rows that have passed all checks and belong to one fund. Returns how many rows it has handled, whether sent
+   * or not.
+   */
   sendCommits(rows: SettlementRow[]): Promise<number>;
   /** Returns the limits that decide which refunds may be sent, or null while the limits are unknown. */
   refundableBlocks(): RefundableBlocks | null;
   /**
-   * Refunds rows that have passed all checks and have the same fund, option and token. Returns how many rows changed.
+   * Refunds rows that have passed all checks and have the same fund, option and token. Returns how many rows it has
+   * handled, whether sent or not.
    */
   sendRefunds(rows: SettlementRow[]): Promise<number>;
 };

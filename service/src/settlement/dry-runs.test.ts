@@ -30,7 +30,7 @@ const TABLES = [
   ...['settlement_pauses', 'refund_requests', 'refund_limits', 'reconcile_passes', 'reconcile_differences'],
 ];
 
-/** Returns the contents of every table that the commands touch, and the state of the chain. */
+/** Returns a hash of every table that the commands touch, and the state of the chain. */
 async function dump(): Promise<string> {
   const { pool } = sale.app.ctx;
   const parts = await Promise.all(

@@ -20,8 +20,8 @@ const BATCH_BASE_GAS = 500_000n;
 const REVERTING_ROW_DELAY_SECONDS = 60;
 
 /**
- * Commits as many of the rows as one transaction can. Returns how many rows it sent, or `rows.length` if it could send
- * none.
+ * Commits as many of the rows as one transaction can. Returns how many rows it sent. If it could send none, returns
+ * `rows.length`, because the rows still count as handled.
  */
 export async function sendCommit(worker: EvmParts, rows: readonly SettlementRow[]): Promise<number> {
   const { ctx, account, lease } = worker;

@@ -56,7 +56,10 @@ export function createEvmWorker(
 
 function createEvmDriver(parts: EvmParts, roles: readonly SendingRole[]): SettlementDriver {
   const { account, state, handlers } = parts;
-  /** Whether `follow` succeeded in this round. `follow` throws if a foreign transaction has used the key. */
+  /**
+   * Whether `follow` succeeded in this round. `follow` throws if the key has sent a transaction that this database does
+   * not know.
+   */
   let isKeyOurs = false;
   return {
     key: keyId(account),

@@ -10,8 +10,8 @@ const sale = useSale();
 afterEach(() => sale.resumeMining());
 
 /**
- * Creates a worker on a chain with finality tags. The node returns the blocks in `tags`, and null for a
- * missing tag.
+ * Creates a worker on a chain whose nodes support the block tags `safe` and `finalized`. The node returns the blocks in
+ * `tags`, and null for a missing tag.
  */
 function workerWithTags(tags: { safe?: bigint; finalized?: bigint }) {
   const created = saleWorker(sale);

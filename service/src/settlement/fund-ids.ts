@@ -11,9 +11,10 @@ type Parts = { ctx: Pick<Context, 'db' | 'log'>; account: Pick<OperatorAccount, 
 const ALERT_SECONDS = 30;
 
 /**
- * Returns the rows that the fund has not committed yet. If the fund has committed a pending row, this database has lost
- * the transaction, for example in a restore. The row's offer is then paused until an operator adopts the transaction
- * with `causeway operator reconcile` and resumes the offer.
+ * Returns the rows that the fund has not committed yet, or all rows if the fund does not store participation ids. If
+ * the fund has committed a pending row, this database has lost the transaction, for example in a restore. The row's
+ * offer is then paused until an operator adopts the transaction with `causeway operator reconcile` and resumes the
+ * offer.
  */
 export function keepUncommitted(parts: Parts, rows: EvmRow[]): Promise<EvmRow[]> {
   return keepUnknown(parts, 'isCommitted', rows);
@@ -25,8 +26,8 @@ export function keepUnrefunded(parts: Parts, rows: EvmRow[]): Promise<EvmRow[]> 
 }
 
 /**
- * Returns whether the fund has settled none of these rows. Called for rows that a mined transaction did not settle:
- * false means that another transaction has settled one of them.
+ * Returns whether the fund has settled none of these rows, or does not store participation ids. Called for rows that a
+ * mined transaction did not settle: false means that another transaction has settled one of them.
  */
 export async function areUnknownToFund(
   parts: Parts,

@@ -27,7 +27,7 @@ import { buildReport } from './reconcile-report.ts';
 const sale = useSale();
 afterEach(() => sale.resumeMining());
 
-/** The bit of the fund's stop mask that rejects commits. */
+/** A mask for the fund's `stop` function. This bit makes the fund reject commits. */
 const COMMITS = 2n;
 
 function operatorAccount() {

@@ -34,7 +34,7 @@ describe('a nonce gap left by a reorganised foreign transaction', () => {
       .orderBy('nonce')
       .execute();
 
-  /** Creates a pending row and a nonce gap: the nonce just before the next one stays unused. */
+  /** Creates a pending row and a nonce gap: no mined transaction has the nonce just below the stored next nonce. */
   async function makeGap(transactions: 'return' | 'drop'): Promise<string> {
     const { id } = await sale.participate(sale.buyer(4), 4n * UNIT);
     await sendForeignTransaction(sale);

@@ -81,7 +81,7 @@ async function findLostCommit(
 }
 
 /**
- * Returns why the row must fail, or null while it may still succeed. An approval times out only once both the current
+ * Returns why the row must fail, or null while it may still succeed. An approval times out only if both the current
  * time and the time of the latest block are past the deadline, because a stalled node may not have seen the approval.
  */
 function failureReason(

@@ -49,8 +49,9 @@ const REFUNDABLE = new Set(['completed', 'remit_submitted', 'remit_failed']);
 
 /**
  * Matches the fund events on the chain with the rows in the database. A row matches at most one commit and one refund.
- * If several rows fit an event, the oldest one matches. Events without a row and rows without an event are reported as
- * differences.
+ * If several rows fit an event, the oldest one matches. The exception: if the rows belong to several users and the
+ * database does not know the event's transaction, none of them matches. Events without a matching row and rows without
+ * an event are reported as differences.
  */
 export function matchEvents(books: Books): Match {
   const match: Match = { adopted: [], differences: [], inFlight: [] };

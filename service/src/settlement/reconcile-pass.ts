@@ -26,7 +26,7 @@ type Look = {
   differences: StoredDifference[];
   /** The participations that were compared; null means all. */
   looked: string[] | null;
-  /** The id after which the next pass rechecks older participations. */
+  /** The id of the last older participation that was rechecked. The next pass continues after it. */
   cursor: string | null;
 };
 type Parts = Pick<Context, 'db' | 'log'>;

@@ -56,7 +56,7 @@ const DEFAULT_BLOCKS = 50_000n;
  * only for existing participations that no other transaction has settled.
  *
  * By default, the comparison starts shortly before our last transaction. With `first`, it starts shortly before our
- * first transaction, because reading a public chain from its first block would take hours.
+ * first transaction rather than at block 0, because reading a whole public chain would take hours.
  */
 export async function planReconcile(
   db: Db,

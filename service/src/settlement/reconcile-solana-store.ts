@@ -4,8 +4,8 @@ import type { Db } from '../db/pool.ts';
 import { SETTLEMENT_COLUMNS, type SettlementRow, type StoredRow, toSettlementRow } from './store.ts';
 
 /**
- * A participation's commit or refund transaction, as the database records it. `isClosed`: whether its receipt was
- * closed. `raws`: the signed bytes of its attempts.
+ * A participation's commit or refund transaction, as the database records it. `isClosed`: whether its receipt (the
+ * account that it created on the chain) was closed. `raws`: the signed bytes of its attempts.
  */
 export type BookedReceipt = {
   state: string;
@@ -70,9 +70,12 @@ export async function listSolanaRows(
 }
 
 /**
- * Returns the ids of the participations that have changed since one hour before `since`, and of the next `limit`
- * participations after `cursor` in order of id. Also returns the new cursor, which is null after the last
- * participation, so that the next call starts again with the first.
+ * Returns the ids of two groups of participations:
+ * - those that have changed since `since`, or less than an hour before it
+ * - the `limit` participations that follow `cursor` in order of id
+ *
+ * Also returns the new cursor, which is null after the last participation, so that the next call starts again with the
+ * first.
  */
 export async function chooseRows(
   db: Db,

@@ -49,7 +49,7 @@ export async function runRound(worker: SettlementWorker): Promise<Round> {
   return open > 0 || isWaiting ? 'watching' : 'idle';
 }
 
-/** Advances the transactions of a replaced key by one step. Sends nothing new with that key. */
+/** Runs one round for a replaced key: follows its open transactions, but sends nothing new with that key. */
 export async function followRetired(worker: SettlementWorker): Promise<Round> {
   let open = 0;
   const isHolder = await withAlerts(worker, async (lease) => {

@@ -142,7 +142,7 @@ test.each(CHANGES)(
   },
 );
 
-/** Returns the chain as seen by a process that dies at its nth call to a node. */
+/** Returns the chain as seen by a process that makes `calls` calls to nodes and dies at the next one. */
 function crashingChain(calls: number): SolanaChain {
   let left = calls;
   const crash =

@@ -14,7 +14,7 @@ import { rememberExpiry } from './solana-exclusion.ts';
 import { orderOf, type SolanaParts } from './solana-parts.ts';
 import { listRowsOf, unassignRefund } from './store.ts';
 
-/** Translates the outcome of a receipt transaction into the status of its participation. */
+/** Translates the outcome of a commit or refund transaction on Solana into the status of its participation. */
 export function createReceiptHandlers(parts: SolanaParts): ReceiptHandlers {
   const { ctx, account } = parts;
   return {

@@ -53,7 +53,10 @@ const worker = (role: SendingRole, change: Parameters<typeof solanaWorker>[1] = 
 /** The worker of an installation with one key: the operator key has both roles, and no policy. */
 const single = () => solanaWorker(sale, { signer: localSolanaSigner(operator.seed) });
 
-/** Runs rounds of these workers until none of them has to wait for the transactions of another key to expire. */
+/**
+ * Runs these workers several times and mines blocks in between, so that in the end none of them still waits for the
+ * transactions of another key to expire.
+ */
 async function run(...workers: (() => ReturnType<typeof solanaWorker>)[]): Promise<void> {
   for (let i = 0; i < 6; i++) {
     for (const create of workers) await create().settle();

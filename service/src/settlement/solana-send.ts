@@ -160,8 +160,9 @@ function findVaultBlock(
 }
 
 /**
- * Sends one row and returns true. If a foreign transaction mentions the row, or its transaction would fail or must not
- * be signed, postpones the row and returns false. A later round then reads the accounts again.
+ * Sends one row and returns true. Postpones the row and returns false if a foreign transaction (one that this service
+ * did not send) mentions the row, or if the row's own transaction would fail or must not be signed. A later round then
+ * reads the accounts again.
  */
 async function sendRow(
   parts: SolanaParts,

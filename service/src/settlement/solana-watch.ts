@@ -11,7 +11,7 @@ export type WatchState = {
   vaultsComparedAt: number | null;
   /** Ids of participations that are not settled for now, because a foreign transaction mentions them. */
   foreignIds: ReadonlySet<string>;
-  /** By signer. */
+  /** The unchecked transactions of each signer, keyed by its address. */
   backlogs: Map<string, Backlog>;
 };
 

@@ -28,7 +28,7 @@ export function withRole(url: string, role: string): string {
   return changed.href;
 }
 
-/** Returns whether an operator key has sent a transaction that is not mined yet. */
+/** Returns whether an operator key has sent a transaction that is not confirmed yet. */
 export async function hasOpenTransaction(url: string): Promise<boolean> {
   return (await query(url, `select 1 from operator_transactions where state = 'open' limit 1`)).length > 0;
 }

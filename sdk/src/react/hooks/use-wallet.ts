@@ -10,7 +10,7 @@ export type ConnectedWallet<One extends Protocol> = {
   wallet: WalletOf<One> | undefined;
   /**
    * The wallets to choose from: first the detected extensions, then the wallets passed to `CausewayProvider`. If the
-   * host manages the connection, these are only the host's connectors.
+   * host app manages the connection itself, these are only the host's connectors.
    */
   connectors: readonly WalletConnector[];
   connect(connector: WalletConnector): Promise<Wallet>;

@@ -28,8 +28,8 @@ export type Endpoint = {
   /** Returns true if the circuit is closed and `distrust` has not been called recently. */
   isTrusted(now: number): boolean;
   /**
-   * Posts the calls as one HTTP request. If all connections are in use, waits in `lane`; the lanes take turns. Throws
-   * `UpstreamFailure` if there is no valid response.
+   * Posts the calls as one HTTP request. If all connections are in use, waits in the queue `lane`. Each partner has its
+   * own lane, and the lanes take turns. Throws `UpstreamFailure` if there is no valid response.
    */
   post(calls: RpcCall[], timeoutMs: number, lane: string): Promise<RpcReply[]>;
   /** Makes calls prefer other endpoints for a while, because this one lags behind or has sent a bad response. */
