@@ -7,8 +7,8 @@ import { isSecret, readBody, sendJson } from './http.ts';
 const MAX_BODY_BYTES = 1_048_576;
 
 /**
- * An error that a control throws, with an error code from the service's API. The service returns the error to its
- * caller.
+ * An error that a control (a command to a simulator) throws, with an error code from the service's API. The service
+ * returns the error to its caller.
  */
 export class ControlError extends Error {
   readonly code: string;

@@ -11,7 +11,7 @@ export type Fault = {
   mode(): FaultMode;
 };
 
-/** The input to every simulator's fault control. */
+/** The input of the control that sets a simulator's fault, such as `identity/fault`. */
 export const FaultInput = Type.Object({
   mode: Type.Enum([...FAULT_MODES]),
   for_seconds: Type.Optional(Type.Number({ minimum: 0 })),

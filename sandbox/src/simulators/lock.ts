@@ -10,7 +10,8 @@ const PROBE_TIMEOUT_MS = 2_000;
 
 /**
  * Locks the data folder against other processes. Returns a function that releases the lock. Call that function while
- * this process's control server still responds: afterwards, another process may already have taken over the lock.
+ * this process's control server still responds. Once the server has stopped, another process may take over the lock,
+ * and the function would release that process's lock.
  *
  * If another live process holds the lock, waits up to ten seconds for it to exit, because a process needs time to
  * notice that its parent was killed. Throws if it is still alive after that. A process is alive if its control server

@@ -12,7 +12,7 @@ import type { SimulatorsInit, SimulatorsMessage, SimulatorsReady } from './main.
 import type { SolanaControls } from './solana/simulator.ts';
 import type { VenueControls } from './venue/simulator.ts';
 
-/** The input and output of each control, by name. A new simulator adds its controls here. */
+/** The input and output of each control (a command to a simulator), by name. A new simulator adds its controls here. */
 export type SimulatorControls = ChainsControls &
   SolanaControls &
   IdentityControls &

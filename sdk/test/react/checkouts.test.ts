@@ -379,7 +379,7 @@ describe('the token sale checkout', () => {
       await page.getByText('Your investment is complete.').waitFor({ timeout: 60_000 });
       await page.getByRole('button', { name: 'Invest more' }).click();
       await leaveDuringPrompt(page, '30');
-      // This time, the user leaves during the prompt to revoke, and confirms it afterwards.
+      // This time, the user leaves while the wallet asks to confirm the revocation, and confirms it afterwards.
       await hold(page, 'eth_sendTransaction');
       await page.getByRole('button', { name: 'Revoke approval' }).click();
       await isHeld(page);
@@ -708,7 +708,8 @@ describe('the fund checkout', () => {
       await page.getByText(/You received [\d.]+ CTF/).waitFor();
       await shoot(page, 'fund-done');
 
-      // The fund can take about 60 of 100 when the user reviews the order, and 80 when the user confirms it.
+      // Of the user's 100 USDC, the fund can take about 60 when the user reviews the order, and 80 when the user
+      // confirms it. Only the reviewed amount may be swapped.
       let available = '60123456';
       await page.route('**/v1/swap/preview?*', (route) => {
         const url = new URL(route.request().url());

@@ -8,8 +8,9 @@ export type WindowCount = { count: number; remainingSeconds: number };
 const SOURCE_TTL = '90 days';
 
 /**
- * Increments the first key's counter, or starts a new window if the current one has ended. Returns the sum of all keys'
- * counters. The other keys derive from older secrets, which some nodes may still use.
+ * Counts an attempt or an email. All keys identify the same account: the first is a hash made with the newest secret,
+ * the others with older secrets, which some nodes may still use. Increments the first key's count, or starts a new
+ * window if the current one has ended. Returns the sum of all keys' counts.
  */
 export async function countInWindow(
   db: Db,

@@ -327,7 +327,8 @@ describe('the audit log', () => {
     await write(3);
     await sealAuditLog(under(removed), 0);
     await keepCheckpointKeys(under(current, removed));
-    // An attacker who moves a key's end to a later entry invalidates the key's tag.
+    // `size` is the number of entries up to which the removed key may verify checkpoints. An attacker who raises it
+    // invalidates the tag, a keyed hash that covers it.
     await attack('update audit_former_keys set size = 100');
     expect((await verifyAuditLog(under(current))).problem).toContain('not signed');
     await attack('update audit_former_keys set size = 3');

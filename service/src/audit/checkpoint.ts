@@ -101,7 +101,7 @@ function hintOf(origin: string, publicKey: KeyObject): Buffer {
   return createHash('sha256').update(Buffer.concat(bytes)).digest().subarray(0, 4);
 }
 
-/** Returns the key in the form that verifiers of signed notes expect (C2SP signed-note). */
+/** Returns the newest public key in the form that verifiers of signed notes expect (C2SP signed-note). */
 export function verifierKey({ origin, newest: { publicKey, hint } }: CheckpointKeys): string {
   const key = Buffer.concat([Buffer.from([ED25519]), rawKey(publicKey)]).toString('base64');
   return `${origin}+${hint.toString('hex')}+${key}`;

@@ -16,8 +16,8 @@ export async function loadCheckpointKeys({ db, sealing }: Parts): Promise<Checkp
   const former = (await listFormerKeys(db)).map(({ public_key, size, chain_hash, tag }) => ({
     ...{ publicKey: public_key, end: { size, hash: chain_hash }, tag },
   }));
-  // Only a configured secret can create a valid tag. So a key is not trusted if someone inserted it into the database
-  // or changed its `end`.
+  // The tag is a keyed hash of the other fields. Only a configured secret can create a valid one. So a key is not
+  // trusted if someone inserted it into the database or changed its `end`.
   const trusted = former.filter(({ publicKey, end, tag }) =>
     sealing.verifyTag(PURPOSE, tagged(publicKey, end), tag),
   );
@@ -25,10 +25,10 @@ export async function loadCheckpointKeys({ db, sealing }: Parts): Promise<Checkp
 }
 
 /**
- * Stores the public keys of all older secrets, tagged with the newest secret, so that the older secrets can be removed.
- * A stored key verifies checkpoints only up to its `end`. As long as its secret is configured, each call moves the
- * `end` to the newest entry. Later checkpoints do not need the key, because every node also signs them with the newest
- * secret.
+ * Stores the public keys of all older secrets, so that the older secrets can be removed. Each stored key has a tag made
+ * with the newest secret. A stored key verifies checkpoints only up to its `end`. As long as its secret is configured,
+ * each call moves the `end` to the newest entry. Later checkpoints do not need the key, because every node also signs
+ * them with the newest secret.
  */
 export async function keepCheckpointKeys({ db, sealing }: Parts): Promise<void> {
   await db.transaction().execute(async (tx) => {

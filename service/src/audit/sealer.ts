@@ -27,8 +27,8 @@ const VERIFY_INTERVAL_MS = 60_000;
 type Parts = Pick<Context, 'db' | 'log' | 'sealing' | 'baseUrl'>;
 
 /**
- * Seals new entries and signs checkpoints. Any number of nodes may run the sealer: the database lets only one node at a
- * time seal entries.
+ * Seals new entries and signs checkpoints. To seal an entry is to append its hash to the chain; nothing is encrypted.
+ * Any number of nodes may run the sealer: the database lets only one node at a time seal entries.
  */
 export function startAuditSealer(
   ctx: Parts & Pick<Context, 'clock' | 'metrics'>,

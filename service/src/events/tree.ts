@@ -70,7 +70,7 @@ function leavesOf(size: number, events: readonly EventRow[]): Buffer[] {
   return leaves;
 }
 
-/** The event as JSON, exactly as webhooks deliver it. */
+/** Returns the event as JSON, exactly as webhooks deliver it to a partner who may read it. */
 function leafOf(event: EventRow): string {
   return JSON.stringify(renderEvent({ ...event, visible: true }));
 }

@@ -4,8 +4,9 @@ import { insertLandedReceipt } from './receipt-store.ts';
 import type { ReceiptTransaction } from './receipt-transaction.ts';
 
 /**
- * Records a Solana transaction that was sent with another key, or by a service with another database. Its receipt
- * account is finalized. Returns the id of the recorded transaction.
+ * Records a Solana transaction that was sent with another key, or by a service with another database. The caller must
+ * have found its finalized receipt account, which proves that the transaction succeeded. Returns the id of the recorded
+ * transaction.
  */
 export function adoptReceipt(
   tx: Db,

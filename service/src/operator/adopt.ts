@@ -10,7 +10,7 @@ import type { OpenTransaction } from './transaction.ts';
 
 /**
  * Thrown while a foreign transaction has too few confirmations. A foreign transaction was signed with our key, but is
- * missing from this database. The message is for the operator who ran the command.
+ * missing from this database. `causeway operator` commands print the message.
  */
 export class NotDeepEnough extends Error {
   constructor(message: string) {
@@ -46,7 +46,10 @@ export async function adoptChainNonce(
   });
 }
 
-/** `displaced` lists our transactions whose nonce is taken by a foreign transaction. */
+/**
+ * `count` is the chain's transaction count. `nextNonce` is the nonce to continue with. `displaced` lists our
+ * transactions whose nonce is taken by a foreign transaction.
+ */
 export type ChainNonce = { count: bigint; nextNonce: bigint; displaced: OpenTransaction[] };
 
 /** Reads what `adoptChainNonce` would adopt, and throws the same errors. */

@@ -23,7 +23,10 @@ export type OutcomeHandlers = {
    * `revert` is the revert data, or null if an empty transfer has replaced the transaction.
    */
   isReleased(transaction: OpenTransaction, revert: Hex | null): boolean;
-  /** Runs in the database transaction that records the outcome. `revert` is null if the transaction succeeded. */
+  /**
+   * Runs in the database transaction that records the outcome. `revert` is the revert data, or null if the mined
+   * attempt succeeded. An empty transfer that has replaced the transaction also counts as a success here.
+   */
   settle(tx: Db, transaction: OpenTransaction, receipt: Receipt, revert: Hex | null): Promise<void>;
   /** Runs in the database transaction that reopens a transaction undone by a reorganization. */
   reopen(tx: Db, transaction: { id: string; kind: TransactionKind }): Promise<void>;
@@ -104,7 +107,8 @@ export async function followTransactions(
   for (const transaction of open) {
     const receipt = mined.get(transaction.id);
     if (receipt === undefined) {
-      // A foreign transaction has used the nonce, so every node would reject ours. `checkNonces` below reports this.
+      // A foreign transaction (one that is missing from our database) has used the nonce, so every node would reject
+      // ours. `checkNonces` below reports this.
       if (transaction.nonce < count) continue;
       const isFirst = transaction === unmined[0];
       const prerequisite = await handlers.prerequisiteState(transaction);

@@ -24,9 +24,10 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const CLOSE_ACCOUNT = 9;
 
 /**
- * Closes the receipts of this key that are older than `days` days, to reclaim their rent. `days` must exceed the age of
- * the oldest backup that could be restored. After a restore, the database lacks the payments that were made after the
- * backup, and only their receipts prevent the service from paying again.
+ * Closes the receipts of this key that are older than `days` days, to reclaim their rent. A receipt is the account that
+ * proves that a commit or refund succeeded. `days` must exceed the age of the oldest backup that could be restored.
+ * After a restore, the database lacks the payments that were made after the backup, and only their receipts prevent the
+ * service from paying again.
  */
 export async function closeReceipts(parts: CloseParts, days: number): Promise<Closing> {
   const { db, chain, signer } = parts;

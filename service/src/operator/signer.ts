@@ -12,8 +12,8 @@ import { signHash } from '../chain/evm/secp256k1.ts';
 
 /**
  * A key that signs for the service, held locally or in KMS. It signs only transactions and typed data. It never signs a
- * bare hash, because a hash does not show what is being signed. The hash of typed data can never be the hash of a
- * transaction. A signature has 65 bytes: r, low s, and v of 27 or 28.
+ * bare hash, because a hash does not show what is being signed. A signature of typed data is never valid for a
+ * transaction, because their hashes always differ. A signature has 65 bytes: r, low s, and v of 27 or 28.
  */
 export type Signer = {
   /** Lower case. */

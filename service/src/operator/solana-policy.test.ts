@@ -268,7 +268,7 @@ describe.each([
     await expect(refunds.sign(...refunds.create('b'), refunds.commit())).rejects.toThrow(
       'it is not the commit key',
     );
-    // A receipt for the other direction does not let a key act outside its role.
+    // A key cannot make the other role's transfer by combining it with a receipt of its own role.
     await expect(commits.sign(...commits.create('c'), commits.createOwn, commits.refund())).rejects.toThrow(
       "a commit must not pay into a wallet's account",
     );

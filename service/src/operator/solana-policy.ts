@@ -34,7 +34,8 @@ export type SolanaRules = {
 
 /**
  * The parts of a message that the rules check. `all` contains all its instructions, and `moves` only those that
- * transfer tokens. `created` maps each account that the message allocates for the operator to its seed.
+ * transfer tokens. `created` contains the accounts that the message allocates for the operator: the keys are their
+ * addresses, the values their seeds.
  */
 type Message = {
   operator: string;

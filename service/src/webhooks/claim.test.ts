@@ -215,7 +215,10 @@ describe('the next delivery is not lost', () => {
   });
 });
 
-/** Inserts deliveries for these new events. Does not lock the endpoint, which the other transaction may have locked. */
+/**
+ * Inserts deliveries for these events. Unlike `createDeliveries`, does not lock the endpoint, because the other
+ * transaction in `overlap` may have locked it.
+ */
 async function insertNew(tx: Db, endpoint: string, events: readonly string[]): Promise<void> {
   const { rows } = await sql<{ id: string; sequence: bigint; subject: string }>`
     select id, sequence, ' ' || (data ->> 'id') as subject from events

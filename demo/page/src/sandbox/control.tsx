@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { postJson } from '../config.ts';
 
-/** Runs sandbox controls. Reports whether a control is running, and the result of the last control. */
+/** Calls the sandbox's routes. Reports whether a call is in progress, and the result of the last call. */
 export function useControl() {
   const [state, setState] = useState({ isBusy: false, message: '' });
   const run = async (work: () => Promise<unknown>, done: string): Promise<boolean> => {

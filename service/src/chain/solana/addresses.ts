@@ -36,8 +36,8 @@ export function associatedAccount(wallet: string, mint: string): string {
 }
 
 /**
- * Tries bumps from 255 down, and returns the first address that is not on the curve. No private key can exist for such
- * an address.
+ * Tries bumps (values of an extra seed byte) from 255 down, and returns the first address that is not on the curve. No
+ * private key can exist for such an address.
  */
 function findProgramAddress(seeds: readonly Uint8Array[], program: Uint8Array): string {
   for (let bump = 255; bump >= 0; bump--) {

@@ -38,7 +38,7 @@ export const SOLANA_PROTOCOL: Protocol = {
   },
 };
 
-/** Reads the slot and the time from the clock account (`getAccountInfo`). */
+/** Reads the slot and the time from the reply to `getAccountInfo` for the clock account. */
 export function readClock(reply: unknown): { number: bigint; timestamp: number } | null {
   const account = parseAccount((reply as { value?: unknown } | null)?.value);
   if (account === null || account.data.length < 40) return null;
