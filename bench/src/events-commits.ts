@@ -32,13 +32,13 @@ const COMMITTERS = 16;
 const ROUNDS = 15;
 
 /**
- * Measures how much an event, or waking settlement, slows down a database commit. Compares commits that append an
- * event, commits that wake settlement, and commits that do neither. All kinds of commits alternate, so that load on the
- * machine affects them equally.
+ * Measures how much appending an event, or waking the settlement workers, slows down a database commit. Compares
+ * commits that append an event, commits that wake the workers, and commits that do neither. All kinds of commits
+ * alternate, so that load on the machine affects them equally.
  *
  * Each commit makes the service's most frequent change: it records the outcome of a participation, together with an
- * audit entry and a notice. `tinyRatios` compares commits with and without an event for a change that costs almost
- * nothing.
+ * audit entry and a notice (which a worker turns into an email to the user). `tinyRatios` compares commits with and
+ * without an event for a change that costs almost nothing.
  *
  * An event gets its position later, in another transaction. The `deliveries` part measures that transaction.
  */

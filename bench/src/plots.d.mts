@@ -13,7 +13,10 @@ export type RatioRow = {
 /** The latency of one target at one percentile. */
 export type LatencyRow = { target: string; percentile: string; ms: number };
 
-/** A point on a growth curve. `cost` is relative to the cost at the smallest size. */
+/**
+ * A point on a growth curve. `times` is its size divided by the smallest size. `cost` is its cost divided by the cost
+ * at the smallest size.
+ */
 export type GrowthRow = { curve: string; times: number; cost: number };
 
 /** These functions return the text of an SVG file. */

@@ -128,9 +128,9 @@ function limitOf(bar: Bar): string {
 }
 
 /**
- * Returns one plot row per bar. In every row, higher is better: for a bar where lower is better, `limit² / value`
- * replaces each value. Skips growth exponents and results without a date. Also skips bars with a limit or a round that
- * is not positive, which a logarithmic scale cannot show.
+ * Returns one plot row per bar. In every row, higher is better: if lower is better for a bar, its values are mirrored
+ * at the limit (`limit² / value`). Skips growth exponents and results without a date. Also skips bars with a limit or a
+ * round that is not positive, which a logarithmic scale cannot show.
  */
 function ratioRows(results: readonly Stored[]): RatioRow[] {
   return results

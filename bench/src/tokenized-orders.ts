@@ -13,7 +13,7 @@ export type Measured = { url: string; headers: Record<string, string>; statsUrl:
 
 /** CPU milliseconds of the service process per transaction (a request to `/v1/tokenized/swap/transaction`). */
 export type TransactionCost = {
-  /** The mean cost of transactions sent one at a time, minus `idle`. One value per part. */
+  /** The mean cost of transactions sent one at a time, minus `idle`. One value per part (see `PARTS`). */
   oneByOne: number[];
   /** The mean cost of transactions sent twenty at a time. One value per part. */
   atOnce: number[];
@@ -21,7 +21,7 @@ export type TransactionCost = {
   p50: number;
   /** The 95th percentile of the cost of transactions sent one at a time, minus `idle`. */
   p95: number;
-  /** The CPU time that an idle process uses in the time that a transaction sent alone takes on average. */
+  /** The CPU time that an idle process uses during the average duration of a transaction that is sent alone. */
   idle: number;
 };
 

@@ -53,7 +53,7 @@ export async function startSandbox(config: Config, clock: Clock, print: Print): 
     startSimulators({ dataDir: config.dataDir, clock: setting }),
     startOptionalDemo(config, print),
   ]);
-  // Prepares the files while the simulators and the demo start in child processes.
+  // Compiles the schema of offer files while the simulators and the demo app start in child processes.
   prepareOfferFiles();
   const [simulators, demo] = await starting;
   return {

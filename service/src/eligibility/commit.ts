@@ -15,7 +15,7 @@ import type { Subject } from './read-situations.ts';
 import { failuresOf, refusalOf } from './refusal.ts';
 import type { Finding } from './requirement-check.ts';
 
-/** The facts needed to commit or refund a participation. `user` is the address of the user's wallet. */
+/** What the decision on a participation's commit or refund depends on. `user` is the address of the user's wallet. */
 export type CommitRow = {
   id: string;
   userId: string;

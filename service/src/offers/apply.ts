@@ -18,7 +18,7 @@ import { listAllowListSharers, readOfferBySlug } from './store.ts';
 type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'config'>;
 
 type PlanOptions = { sharedAssets?: SharedAssets };
-/** `reviewed` contains the plans that the user has seen. If the current plans differ, nothing is applied. */
+/** `reviewed` contains the plans that the operator has seen. If the current plans differ, nothing is applied. */
 type ApplyOptions = PlanOptions & { reviewed?: readonly OfferPlan[] };
 
 export type OfferPlan = {

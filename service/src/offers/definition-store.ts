@@ -11,7 +11,7 @@ import type { StoredOffer } from './stored-offer.ts';
 
 type Ids = Pick<Context, 'clock' | 'random'>;
 
-/** Serializes changes to offers until the transaction ends. */
+/** Makes other transactions that apply offer files wait until this transaction ends. */
 export async function lockOffers(tx: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('offers', 0))`.execute(tx);
 }

@@ -31,8 +31,8 @@ afterAll(async () => {
 const id = (n: number) => `01890000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`;
 
 /**
- * Creates users. All are approved, every third lives in the US, every fifth is accredited, and every fourth has no data
- * yet.
+ * Creates users. All are approved, and every fifth is accredited. Every fourth has no personal data yet. Of the others,
+ * every third lives in the US.
  */
 async function seed(from: number, to: number): Promise<void> {
   const { db, sealing } = one.ctx;
@@ -91,7 +91,8 @@ test('apply --plan counts who gains and who loses by each changed rule, and appl
   const began = performance.now();
   const printed = await plan(file(['standard', [KYC, NOT_US]], ['same', []], ['open', []]));
   if (USERS > 100_000) console.error(`${USERS} users in ${Math.round(performance.now() - began)} ms`);
-  // Of 60 users, 45 have data. Of these 45, 9 are accredited, 30 live outside the US, and 6 fall into both groups.
+  // Of 60 users, 45 have personal data. Of these 45, 9 are accredited, 30 live outside the US, and 6 fall into both
+  // groups.
   const of = (share: number) => text((USERS / 60) * share);
   expect(printed).toContain(`Eligibility of ${text(USERS)} users:`);
   expect(printed).toContain(

@@ -32,11 +32,14 @@ export type Finding =
 /** Reads approvals and funds from the nodes of one chain. */
 export type ApprovalReader = FundsReader & {
   /**
-   * Checks only the approval transactions, not the current allowances and balances. Also returns the block height at
-   * which the transactions were read.
+   * Checks only the approval transactions, not the current allowances and balances. Also returns the block height for
+   * `readFunds`: on EVM chains, the height of the latest block; on Solana, the newest slot of these transactions.
    */
   inspectReceipts(required: readonly RequiredApproval[]): Promise<{ findings: Finding[]; height: bigint }>;
-  /** Returns which of these receipt accounts exist. Only Solana settlements create such accounts. */
+  /**
+   * Returns which of these accounts exist. On Solana, each commit creates an account as its receipt, so an existing
+   * account proves that the commit landed. Returns an empty set on EVM chains, where commits create no such accounts.
+   */
   listLanded(receipts: readonly string[]): Promise<Set<string>>;
 };
 

@@ -36,7 +36,7 @@ type RequestColumns = Pick<NewRow, (typeof REQUEST_COLUMNS)[number]>;
 /**
  * Creates a participation after several checks in a fixed order. Reads the approval from the chain only after all other
  * checks. Then checks eligibility and supply again, in the transaction that inserts the row. If concurrent requests use
- * the same approval, only one insert succeeds.
+ * the same approval from the same wallet, only one insert succeeds.
  */
 export async function createParticipation(
   ctx: Context,

@@ -11,9 +11,9 @@ type Parts = Pick<Context, 'clock' | 'random'>;
  * Ends prepared and pending participations. On EVM chains, marks them as failed. On Solana, only marks them as ending:
  * nothing more is sent for them, and settlement marks them as failed later.
  *
- * The chains differ because a restored database may lack a commit that was already sent. On Solana, such a commit may
- * still land, and only settlement can rule that out. On EVM chains, the nonce reveals the commit, and reconciliation
- * records it in the failed row.
+ * The chains differ because a database restored from a backup may lack an on-chain commit that was already sent. On
+ * Solana, such a commit may still land, and only settlement can rule that out. On EVM chains, the operator's nonce
+ * reveals the commit, and reconciliation records it in the failed row.
  */
 export async function endParticipations(
   parts: Parts,

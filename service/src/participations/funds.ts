@@ -36,7 +36,7 @@ export type FundsFinding =
   | { state: 'unreadable'; error: ApiError }
   | { state: 'good' };
 
-/** Judges whether each fund could take its amount at block `height`. */
+/** Judges whether each fund could take its amount at block `height` or later. */
 export async function inspectFunds(
   reader: FundsReader,
   required: readonly RequiredFunds[],

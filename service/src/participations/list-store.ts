@@ -131,8 +131,8 @@ function usersByEmail({ bind, partner, sources }: Draft, emails: string[]): stri
 
 /**
  * Filters by option if options are selected, otherwise by offer. An option belongs to one offer, so one of the two
- * columns is enough. The next column in both indexes is the status, so a statement with such a filter lists the
- * statuses too, even if none are selected.
+ * columns is enough. The index on either column continues with the status. So a statement that filters by option or
+ * offer must also list the statuses: all of them if none are selected.
  */
 function narrowOffers(draft: Draft, { offers, options, statuses }: Selection): void {
   if (isRestricted(options)) narrowOptions(draft, options, offers);

@@ -82,7 +82,8 @@ describe('POST /v1/participations', () => {
     expect((await post(sale.request(sale.buyer(4), 7n * UNIT, hash), other)).body.code).toBe(
       'wallet_not_proven',
     );
-    // The approval is not mined yet. The participation of `other` claims it only for the wallet `mine`.
+    // This approval is not mined yet, so `other` can claim it too, but only for the wallet `mine`. The owner of the
+    // approval can still use it.
     const unmined = `0x${'77'.repeat(32)}` as const;
     expect((await post(sale.request(mine, 7n * UNIT, unmined), other)).body.status).toBe('prepared');
     expect((await post(sale.request(sale.buyer(4), 7n * UNIT, unmined))).body.status).toBe('prepared');

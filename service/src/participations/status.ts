@@ -10,7 +10,10 @@ import {
 } from './store.ts';
 import { wakeSettlement } from './wake.ts';
 
-/** Inserts a participation, appends its event and wakes settlement. Returns false if the approval is already used. */
+/**
+ * Inserts a participation, appends its event and wakes settlement. Returns false if another participation from the same
+ * wallet already holds the approval.
+ */
 export async function insertParticipation(
   parts: EventSource,
   tx: Db,

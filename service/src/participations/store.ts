@@ -50,7 +50,7 @@ export type NewParticipation = Omit<
   | 'prepared_at'
 >;
 
-/** Inserts a participation. Returns false if the approval is already used. */
+/** Inserts a participation. Returns false if another participation from the same wallet already holds the approval. */
 export async function insertRow(tx: Db, row: NewParticipation, clock: Clock): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('participations')
@@ -61,7 +61,7 @@ export async function insertRow(tx: Db, row: NewParticipation, clock: Clock): Pr
 }
 
 /**
- * Returns the participations with this approval. The participation that currently holds the approval comes
+ * Returns the participations with this approval. Those that currently hold the approval (at most one per wallet) come
  * first.
  */
 export async function listByApproval(db: Db, chain: string, hash: Buffer) {
@@ -162,7 +162,10 @@ export async function hasParticipations(db: Db, userId: string): Promise<boolean
   return rows.length > 0;
 }
 
-/** Locks the participations that these users made through a partner from this wallet, and returns their ids. */
+/**
+ * Locks these users' participations that pay from this wallet, belong to this partner and have one of these statuses.
+ * Returns their ids.
+ */
 export async function listOfWallet(
   tx: Db,
   partnerId: string,
@@ -276,7 +279,7 @@ export async function hasUnsettled(db: Db, userId: string): Promise<boolean> {
 
 /**
  * Returns the amounts of the participations still to be paid from a token account. If a commit is in progress,
- * `receipt` is the address of the receipt that it creates.
+ * `receipt` is the address of the account that the commit creates as its receipt.
  */
 export async function listUnsettledOfSource(
   db: Db,

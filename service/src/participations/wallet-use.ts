@@ -17,9 +17,9 @@ export async function hasOpenParticipation(
 }
 
 /**
- * Sets these users' `prepared` participations that pay from this wallet to `failed`, because another user has proven
- * ownership of it. A failed participation releases its approval, so that the wallet's new owner can use that approval.
- * On Solana, settlement changes the status later, once no commit for these participations can succeed.
+ * Marks these users' `prepared` participations that pay from this wallet as failed, because another user has proven
+ * ownership of the wallet. A failed participation releases its approval, so that the wallet's new owner can use that
+ * approval. On Solana, settlement changes the status later, once no commit for these participations can succeed.
  */
 export async function failPreparedOf(
   ctx: Pick<Context, 'clock' | 'random'>,

@@ -6,8 +6,8 @@ import { blockersOf } from './blockers.ts';
 const BLOCKED_POLL_INTERVAL_MS = 15_000;
 
 /**
- * Returns what stops the user from investing in an option. Polls only while there are blockers. After that, polling is
- * not needed: checklist steps trigger a reload, and the service repeats every check when the user invests.
+ * Returns what stops the user from investing in an option. Polls only while there are blockers. Without blockers, no
+ * polling is needed: checklist steps trigger a reload, and the service repeats every check when the user invests.
  */
 export function useBlockers(offerId: string, optionId: string): { blockers: Check[]; isLoading: boolean } {
   const { data, isLoading } = useEligibility(offerId);

@@ -61,7 +61,7 @@ export function useBindWallet({ offer, optionId, onDone }: UseBindWalletOptions)
 
 /**
  * Returns the chain for the ownership proof: the offer's first chain that uses `protocol`. If there is none, returns
- * the protocol's test network if the offer's first chain is a test network, otherwise the protocol's mainnet.
+ * the protocol's mainnet, or its test network if the offer's first chain is a test network.
  */
 function chainFor({ contracts }: OfferDetails, protocol: Protocol): Chain {
   const chains = contracts.map(({ chain }): Chain => chain);

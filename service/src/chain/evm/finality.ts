@@ -6,8 +6,9 @@ import type { EvmChain } from './client.ts';
  * Three block numbers:
  * - `confirmed`: a reorganization is unlikely to undo blocks up to this one.
  * - `final`: blocks up to this one count as irreversible.
- * - `released`: `final` or an older block. A transaction that failed in a block up to this one, or whose nonce another
- *   transaction used there, can no longer take effect, so its work can be sent again. Do not use `final` for this.
+ * - `released`: `final` or an older block. If a transaction failed in a block up to this one, or lost its nonce to
+ *   another transaction there, it can no longer take effect, so its work can be sent again. Do not use `final` for
+ *   this.
  */
 export type Finality = { confirmed: bigint; final: bigint; released: bigint };
 
