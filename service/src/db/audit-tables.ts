@@ -19,7 +19,7 @@ export interface AuditEntries {
   chain_hash: Generated<Buffer | null>;
 }
 
-/** The start of the log, once old entries have been deleted. At most one row. */
+/** The checkpoint up to which old entries were deleted; the log starts after it. At most one row. */
 export interface AuditStart {
   only_row: Generated<boolean>;
   /** How many entries were deleted. */

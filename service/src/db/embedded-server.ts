@@ -42,7 +42,8 @@ const MAX_LOG_BYTES = 10_000_000;
 const FORCE_STOP_MS = 7_000;
 
 /**
- * Tries once to start the server. Returns the server once it accepts connections, or the reason why it did not start.
+ * Makes one attempt to start the server. Returns the server when it accepts connections, or the reason why it did not
+ * start.
  */
 export async function launchServer(
   cluster: Cluster,

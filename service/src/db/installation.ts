@@ -114,7 +114,10 @@ function relate(recorded: readonly Buffer[], { fingerprints }: Sealing): SecretS
   return fingerprints.slice(0, 1).some(isIn(recorded)) ? 'in use' : 'not used yet';
 }
 
-/** Deletes the records of all secrets except the newest one. Call it once all data is sealed with the newest secret. */
+/**
+ * Deletes the records of all secrets except the newest one. Call it only after all data has been sealed with the newest
+ * secret.
+ */
 export async function forgetOlderSecrets(db: Db, sealing: Sealing): Promise<void> {
   await sql`delete from installation_secrets where fingerprint <> ${sealing.fingerprints[0]}`.execute(db);
 }

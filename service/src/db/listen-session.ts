@@ -5,9 +5,9 @@ export interface SessionOptions {
   /** Default: 250. */
   pingIntervalMs?: number;
   /**
-   * Default: 700. Notifications tell this node which tokens were revoked, and a revocation must take effect within one
-   * second. A lost connection must be noticed in this time, so the ping interval plus the ping timeout must be less
-   * than one second.
+   * Default: 700. The ping interval plus the ping timeout must be less than one second, so that a lost connection is
+   * noticed in time: notifications tell this node which tokens were revoked, and a revocation must take effect within
+   * one second.
    */
   pingTimeoutMs?: number;
   /** A statement to run on every new connection, for example one that takes a session-level lock. */

@@ -3,7 +3,7 @@ import type { TLSSocket } from 'node:tls';
 import type pg from 'pg';
 import { NODE_LOCK_CLASS } from './node.ts';
 
-/** What the doctor needs to know about the database server and the connection to it. */
+/** What `causeway doctor` needs to know about the database server and the connection to it. */
 export type ServerFacts = {
   /** As in `server_version_num`: 180004 for 18.4. */
   version: number;

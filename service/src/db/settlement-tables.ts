@@ -64,7 +64,7 @@ export interface OperatorKeys {
 
 /**
  * Shows when a Solana key was used in one role. The key may sign from block height `first_height` on. If another key
- * was started in the role after it, this key must wait until the other's transactions have expired (see
+ * was started in the role later, this key must also wait until the other key's transactions have expired (see
  * `readFirstHeight`). `alive_height` is the block height at which the key was last in use.
  */
 export interface OperatorKeyUses {

@@ -20,8 +20,8 @@ const UNKNOWN_PERSON = Buffer.alloc(0);
 export type ApplicantRow = { user_id: string; applicant_id: string | null; kind: UserKind };
 
 /**
- * Locks the user's row until the transaction ends, and creates the row if needed. Returns undefined for an unknown or
- * erased user.
+ * Locks the user's applicant row until the transaction ends, and creates the row if needed. Returns undefined for an
+ * unknown or erased user.
  */
 export async function lockApplicant(db: Db, userId: string): Promise<ApplicantRow | undefined> {
   await sql`insert into identity_applicants (user_id, due_at)
@@ -132,7 +132,10 @@ export async function setActive(db: Db, userId: string, isActive: boolean, asOf:
 
 export type DueApplicant = { user_id: string; attempts: number };
 
-/** Claims one due row. If the row becomes due again while it is claimed, it is checked again afterwards. */
+/**
+ * Claims one applicant that is due for a check. If the applicant becomes due again while it is claimed, it is checked
+ * again afterwards.
+ */
 export async function claimDueApplicant(
   db: Db,
   userId: string | null = null,
@@ -147,7 +150,7 @@ export async function claimDueApplicant(
   return rows[0];
 }
 
-/** Releases the row. The next check is due in `seconds`, or earlier if a webhook made the row due. */
+/** Releases a claimed applicant. The next check is due in `seconds`, or earlier if a webhook made the applicant due. */
 export async function finishCheck(db: Db, userId: string, seconds: number): Promise<void> {
   await sql`update identity_applicants set lease_until = null, attempts = 0, checked_at = now(),
     due_at = least(due_at, now() + make_interval(secs => ${seconds})) where user_id = ${userId}`.execute(db);

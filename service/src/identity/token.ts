@@ -39,9 +39,9 @@ async function assertNotFinallyRejected(db: Db, userId: string): Promise<void> {
 }
 
 /**
- * Resets the applicant's answers on one level. Reads the applicant's state from the provider rather than from our
+ * Resets the applicant's review on one level. Reads the applicant's state from the provider rather than from our
  * records, so that a review in progress is never reset. The provider resets only the current level, so this first moves
- * the applicant to the requested level. Other levels keep their answers.
+ * the applicant to the requested level. The reviews on other levels stay as they are.
  */
 async function resetLevel(ctx: Context, userId: string, level: Level): Promise<void> {
   const applicant = await ctx.identity.findApplicant(userId);

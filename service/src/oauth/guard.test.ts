@@ -154,7 +154,8 @@ test('tokens whose request was running while the partner was disabled and enable
 
 test.each([
   ['ahead', "issued_at = now() + interval '1 hour'"],
-  // Like a token that is older than the column `inserted_at`. The migration set the column to its own time.
+  // Like a token that is older than the column `inserted_at`. For such tokens, the column contains the time of the
+  // migration that added it.
   ['migrated', "issued_at = now() - interval '1 hour', inserted_at = now() + interval '1 hour'"],
 ])('a token loses a scope that its client lost and regained (%s)', async (clientId, change) => {
   await makeClient(node.ctx, { clientId });

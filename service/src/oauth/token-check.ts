@@ -12,7 +12,10 @@ export type VerifiedToken = {
   iat: number;
   exp: number;
   expiresAtMs: number;
-  /** Revoking any of these also revokes the token. Notifications refer to them by the same names. */
+  /**
+   * What the token depends on. A notification such as `grant <id>` says that one of these was revoked or changed, and
+   * removes the tokens with this tag from the cache.
+   */
   tags: { token: string; grant: string | null; client: string; partner: string; user: string | null };
 };
 

@@ -14,7 +14,10 @@ export async function insertCountryChange(
 
 export type OpenChange = { user_id: string; email: string; changed_at: string; sealed_facts: Buffer };
 
-/** Lists the flagged country changes that no operator has approved, oldest first. */
+/**
+ * Lists the flagged country changes that no operator has approved, oldest first. A change is flagged if an offer or the
+ * blocked countries reject the old place but not the new one.
+ */
 export async function listOpenChanges(db: Db): Promise<OpenChange[]> {
   const { rows } = await sql<OpenChange>`
     select c.user_id, u.email, c.changed_at, p.sealed_facts from country_changes c join users u on u.id = c.user_id

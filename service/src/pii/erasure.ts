@@ -62,13 +62,13 @@ export async function eraseUser(ctx: Parts, emailOrId: string): Promise<Erasure>
 }
 
 /**
- * Erases a user as far as the law allows, in one transaction, and closes the account. Deletes the personal data. If
- * records of the user must be retained, restricts the data until the retention period ends instead. `confirm` runs in
- * the transaction, before anything is erased.
+ * Erases a user as far as the law allows, in one transaction, and closes the account. Deletes the personal data or, if
+ * records of the user must be retained, restricts it until the retention period ends. `confirm` runs in the
+ * transaction, before anything is erased.
  *
  * If the user cannot be erased now, erases nothing and returns the reason: the account is on hold, money may still move
- * for the user, or the user has wallets on allow-lists. In the last case, starts to revoke these wallets, so that a
- * later call can succeed.
+ * for the user, or the user has wallets on allow-lists. In the last case, starts to remove these wallets from the
+ * allow-lists, so that a later call can succeed.
  */
 export async function tryErasure(
   ctx: Parts,

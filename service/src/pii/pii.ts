@@ -81,8 +81,8 @@ const MAX_FORMER_PLACES = 20;
 
 /**
  * Stores the identity provider's data as of `asOf`, unless newer data is already stored. Replaces all fields: a field
- * that the provider no longer has becomes null. Returns the hashes of the person and the change of residence. Returns
- * null in three cases:
+ * that the provider no longer has becomes null. Returns the person's hashes (`persons`), and the change of residence
+ * (`move`) if there was one. Returns null in three cases:
  * - The user is unknown or erased.
  * - No data is stored, and `data` is empty.
  * - Newer data was stored by version 0.1.

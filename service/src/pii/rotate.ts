@@ -5,8 +5,8 @@ import { countRowsToRotate, insertAudit, lockRowsToRotate, replaceSealed } from 
 const BATCH_SIZE = 100;
 
 /**
- * Reseals every row with the newest secret, in batches, while the service keeps running. Concurrent writes already use
- * the newest secret. Returns the number of resealed rows.
+ * Reseals all personal data with the newest secret, in batches, while the service keeps running. Concurrent writes
+ * already use the newest secret. Returns the number of users whose data was resealed.
  */
 export async function rotatePii(ctx: Pick<Context, 'db' | 'sealing'>): Promise<number> {
   let rotated = 0;

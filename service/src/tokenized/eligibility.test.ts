@@ -47,7 +47,7 @@ async function withAttestation<T>(change: { expiration: bigint }, work: () => Pr
   return work().finally(() => Object.assign(venue, { attest }));
 }
 
-/** Runs `work`, and runs `between` once `work` has the attestation and is about to sign the calldata. */
+/** Runs `work`. When `work` has the attestation and is about to sign the calldata, runs `between` first. */
 async function whileSigning<T>(between: () => Promise<unknown>, work: () => Promise<T>): Promise<T> {
   const operator = world.app.ctx.signerOf('quote', 'ethereum_sepolia');
   if (operator === null) throw new Error('no operator');

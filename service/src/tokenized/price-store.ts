@@ -5,7 +5,10 @@ import type { Db } from '../db/pool.ts';
 /** The price of one token; `price` is decimal text in dollars. */
 export type RecordedPrice = { symbol: string; recorded_at: string; price: string; session: string };
 
-/** Inserts prices and marks the first price of each hour. Skips a price if its symbol already has one for that time. */
+/**
+ * Inserts prices and marks the first price of each hour (`is_kept`), the hourly price. Skips a price if its symbol
+ * already has one for that time.
+ */
 export async function insertPrices(db: Db, prices: readonly RecordedPrice[]): Promise<void> {
   await sql`
     insert into tokenized_prices (symbol, recorded_at, price, session, is_kept)

@@ -2,8 +2,8 @@ import type { QuoteTuple } from '@causeway/contracts/encodings/tokenized-order.t
 import type { Hex } from 'viem';
 
 /**
- * The interface to the trading venue. Amounts and prices are integers with 18 decimals. Times are epoch milliseconds,
- * except `Attestation.expiration`, which is in seconds.
+ * The interface to the trading venue. Amounts and prices are integers scaled by 10^18, except in `OrderSize`. Times are
+ * epoch milliseconds, except `Attestation.expiration`, which is in seconds.
  */
 
 export type Side = 'buy' | 'sell';
@@ -76,7 +76,8 @@ export type RefusalKind =
   | 'symbol_unknown';
 
 /**
- * Thrown if the venue rejects our account or request. Nothing was attested, and the market state is unknown.
+ * The cause of the `upstream_error` that is thrown if the venue rejects our account or request. Nothing was attested,
+ * and the market state is unknown.
  */
 export class VenueAccountError extends Error {}
 

@@ -40,7 +40,10 @@ function reasonOf(ctx: Context, { is_held, wallet }: RestrictedOrder): 'hold' | 
   return isSanctioned(ctx, wallet) ? 'sanctions' : null;
 }
 
-/** Records the restriction and queues the revocation. Returns false if another node has already done so. */
+/**
+ * Records the restriction and, if we maintain the allow-list, queues the removal of the wallet from it. Returns false
+ * if another node has already done so.
+ */
 async function restrict(
   ctx: Context,
   { id, partner_id, offer_id, chain, wallet }: RestrictedOrder,

@@ -8,9 +8,9 @@ import { settleOrders } from './watch.ts';
 
 let world: TokenizedWorld;
 let time = MARKET_OPEN;
-/** The node's `finalized` block. */
+/** The number of the block that the chain's RPC nodes report as `finalized`. */
 let finalized = 0n;
-/** Whether the nodes lag behind, so that they return no swaps from the latest blocks. */
+/** Whether the RPC nodes lag behind, so that they return no swaps from the latest blocks. */
 let lags = false;
 
 beforeAll(async () => {

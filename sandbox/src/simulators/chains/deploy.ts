@@ -36,7 +36,7 @@ export type ChainDeployment = {
   sale_funds: Record<(typeof SALE_FUNDS)[number], Hex>;
   /** A newer-generation fund swap: `stopped()` returns a bool, and `paused()` and `status()` exist. */
   fund_swap: DeployedSwap;
-  /** An older-generation fund swap: `stopped()` returns a mask. */
+  /** An older-generation fund swap: `stopped()` returns a bit mask of what is stopped. */
   older_fund_swap: DeployedSwap;
   venue: VenueDeployment | null;
 };

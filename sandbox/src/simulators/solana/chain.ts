@@ -33,7 +33,7 @@ export type SolanaChain = {
   /** Executes a transaction after `slots` slots. */
   submitLater(transaction: WireTransaction, slots: number): void;
   mine(slots: number): void;
-  /** Advances by `slots` slots without producing blocks. */
+  /** Skips the next `slots` slots, which get no blocks, and advances to the slot after them. */
   skip(slots: number): void;
   /** Replaces the latest blocks. Throws `RollbackTooDeep` if this would drop a final block. */
   rollBack(depth: number, transactions: 'return' | 'drop'): void;

@@ -16,7 +16,8 @@ export type SolanaControls = {
   'solana/interval': { input: { milliseconds: number }; output: Height };
   'solana/fault': { input: { mode: FaultMode; for_seconds?: number }; output: Record<string, never> };
   /**
-   * Sets the faults of the service's node. For network faults between that node and its callers, use `solana/fault`.
+   * Sets the faults of the Solana node that the service uses. For network faults between that node and its callers, use
+   * `solana/fault`.
    */
   'solana/node': { input: Partial<NodeFaults>; output: Record<string, never> };
 };

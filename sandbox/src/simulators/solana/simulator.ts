@@ -22,7 +22,7 @@ export type ReadySolana = {
 };
 
 const SLOT_MS = 400;
-/** How many slots must follow before a slot is final. Public networks take longer: about 13 seconds. */
+/** How many slots must follow before a slot is final. On the public networks: about 31 slots, or 13 seconds. */
 const FINALITY_LAG_SLOTS = 4;
 
 /** Starts the embedded Solana chain behind a JSON-RPC server. */

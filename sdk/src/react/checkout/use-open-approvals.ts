@@ -11,8 +11,8 @@ const POLL_INTERVAL_MS = 15_000;
 type Place = { chain: Chain; assetId: string; amount: string };
 
 /**
- * Finds the approvals that the wallet has given to the offer's contracts, except those that a participation needs (EVM
- * only). `hide` hides an approval until the component unmounts or the approved amount changes.
+ * Finds the approvals that an EVM wallet has given to the offer's contracts, except those that a participation needs.
+ * Finds none for a Solana wallet. `hide` hides an approval until the component unmounts or the approved amount changes.
  */
 export function useOpenApprovals(offer: OfferDetails, wallet: Wallet | undefined) {
   const owner = wallet?.protocol === 'ethereum' ? wallet.address : undefined;
