@@ -113,7 +113,10 @@ function isSmallAdvance(text: string): boolean {
   }
 }
 
-/** Sets the control's user to the signed-in user. Does not change invalid JSON, because the sandbox rejects it. */
+/**
+ * Sets `email` in a control's request body to the signed-in user's address. Does not change invalid JSON, because the
+ * sandbox rejects it.
+ */
 function withEmail(text: string, email: string | undefined): string {
   try {
     return JSON.stringify({ ...(JSON.parse(text) as object), email });

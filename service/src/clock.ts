@@ -7,7 +7,7 @@ export type Clock = {
   /** Microseconds since the epoch; strictly increasing within a process, so that rows sort in insertion order. */
   micros(): number;
   /**
-   * Returns the current time for calculating expiry times in the database, or null to use the database's clock. All
+   * Returns the current time for calculating when participations expire, or null to use the database's clock. All
    * nodes share the database's clock, so nothing expires early if one node's clock jumps.
    */
   lifetime(): string | null;

@@ -52,7 +52,7 @@ export type Config = {
   databaseListenUrl: string | null;
   databasePool: number;
   eventsRetentionDays: number;
-  /** How many days to keep handled notices, orders without a trade, and the audit log. */
+  /** How many days to keep handled notices (mails to users), tokenized orders without a trade, and the audit log. */
   retention: { noticeDays: number; orderDays: number; auditDays: number };
   clock: 'real' | 'test';
   /** Whether other machines may reach the sandbox. */
@@ -118,7 +118,7 @@ export type Config = {
   retiredKeys: RetiredKey[];
   /** How to reach the venue that prices tokenized assets. Null = tokenized swaps are unavailable. */
   venue: VenueSettings | null;
-  /** The maximum validity of an attestation. Attestations that are valid for longer are refused. */
+  /** The maximum validity of an attestation (the venue's signed quote). Longer-lived attestations are refused. */
   attestationMaxSeconds: number;
   /** Maximum fee per unit of gas, in wei. */
   operatorMaxFee: bigint;
@@ -130,9 +130,9 @@ export type Config = {
   operatorDailyLimit: bigint;
   /** Maximum price per compute unit on Solana, in millionths of a lamport. */
   solanaMaxPrice: bigint;
-  /** How long receipts on Solana are kept. */
+  /** How long `causeway solana close` keeps receipts, the accounts that prove commits and refunds on Solana. */
   solanaReceiptDays: number;
-  /** How long a participation may wait for its commit. */
+  /** How long a participation may wait for its commit transaction. */
   pendingTtlHours: number;
   /**
    * The amount that one operator may refund in 24 hours without a second operator's confirmation; null = no

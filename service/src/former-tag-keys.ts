@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Sealing } from './sealing.ts';
 
-/** A key for tags (see `Sealing.tagKeys`) that was derived from an older secret, sealed with a newer secret. */
+/** A tag key (see `Sealing.tagKeys`) that was derived from an older secret. It is stored sealed with a newer secret. */
 export type FormerTagKey = { fingerprint: Buffer; sealed: Buffer };
 
 /** Returns a tag of `data` for each key in `stored`, that is, for each older secret. */

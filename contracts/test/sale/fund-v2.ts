@@ -9,7 +9,7 @@ export type Row = { id: Hex; user: Hex; option: Hex; token: Hex; amount: bigint 
 /** Returns a commitment id for a test. */
 export const idOf = (name: string | number): Hex => keccak256(toHex(`commitment ${name}`));
 
-/** Deploys a second-generation fund and grants both roles to the operator. */
+/** Deploys a second-generation fund and grants the operator the roles to commit and to remit. */
 export async function deployFundV2(chain: Chain): Promise<FundV2> {
   const { owner, operator } = accounts;
   const fund = await deploy(chain, saleFundV2, [owner.address, keccak256(toHex('fund')), minCommit]);

@@ -8,7 +8,7 @@ export const option = keccak256(toHex('option-1'));
 export const otherOption = keccak256(toHex('option-2'));
 export const minCommit = 100n;
 
-/** Deploys a fund and grants both roles to the operator. */
+/** Deploys a fund and grants the operator the roles to commit and to remit. */
 export async function deployFund(chain: Chain): Promise<Fund> {
   const fund = await deploy(chain, saleFund, [accounts.owner.address, keccak256(toHex('fund')), minCommit]);
   await send(chain, accounts.owner, {

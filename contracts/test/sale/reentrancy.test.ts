@@ -24,7 +24,7 @@ beforeEach(async () => {
   token = await deploy(chain, reentrantToken);
   await mintAndApprove(chain, token, alice, fund.address, 10_000n);
   await send(chain, operator, commit(fund, alice.address, token.address, 1_000n));
-  // The token holds both roles, so only the reentrancy guard can stop its reentrant call.
+  // The token contract has the roles to commit and to remit, so only the reentrancy guard can stop its reentrant call.
   await send(chain, owner, { ...fund, functionName: 'grantRoles', args: [token.address, 6n] });
 });
 

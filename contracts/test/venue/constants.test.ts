@@ -8,7 +8,7 @@ import { deployVenue, marketId, quoteTypes, signerRole, venueDomain } from './ve
 const ethereum = { chainId: 1, manager: '0x2c158BC456e027b2AfFCCadF1BDBD9f5fC4c5C8c' } as const;
 const bnb = { chainId: 56, manager: '0x91f8Aff3738825e8eB16FC6f6b1A7A4647bDB299' } as const;
 
-// The sample from the vendor's documentation.
+// The sample quote from the venue's documentation.
 const sample = {
   chainId: 1n,
   attestationId: 229852750420835981756873903928305653446n,

@@ -109,8 +109,9 @@ export type TrustedContracts = Partial<
        */
       suppliers?: readonly string[] | undefined;
       /**
-       * The venue's manager contracts. Default on Ethereum mainnet: the venue's own manager. Default on other
-       * real-money networks: none. Default on test networks: the `manager` of the swap contract.
+       * The manager contracts of the venue that prices tokenized assets. Default on Ethereum mainnet: the venue's own
+       * manager. Default on other real-money networks: none. Default on test networks: the `manager` of the swap
+       * contract.
        */
       venueManagers?: readonly string[] | undefined;
     }

@@ -44,7 +44,7 @@ export type TokenizedInput = {
   assetId: string;
   /** The amount to pay, in smallest units, including the fee. */
   amount: string | bigint;
-  /** The asset's symbol at the venue. Default: the code of the offer's asset. */
+  /** The asset's symbol at the venue that prices it. Default: the code of the offer's asset. */
   symbol?: string | undefined;
   /**
    * The minimum to receive, in smallest units of the asset. If the order is for less, the flow throws `price_moved` and
@@ -60,7 +60,7 @@ export type TokenizedInput = {
   quoted?: string | bigint | undefined;
   /**
    * Identifies one confirmation by the user. To retry, for example after a crash or a rejected signature, pass the same
-   * id: you get the same order until it expires. With a new id, the flow fails with `order_outstanding` until that
+   * id: you get the same order until it expires. With a new id, the flow fails with `order_outstanding` until the first
    * order expires or is executed. If the service rejected the order, retry with a new id.
    */
   confirmationId?: string | undefined;

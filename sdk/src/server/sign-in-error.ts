@@ -3,7 +3,8 @@
  * - `access_denied`: the user declined.
  * - `state_mismatch`: this browser did not start the sign-in, or has already finished it.
  * - `expired`: the sign-in took too long.
- * - `issuer_mismatch`: the response came from a server other than `baseUrl` or `issuer`, or its ID token is invalid.
+ * - `issuer_mismatch`: the response came from a server other than `issuer` (default: `baseUrl`), or its ID token is
+ *   invalid.
  * - `not_signed_in`: there is no session, or it has expired.
  * - `session_too_large`: the session does not fit into a cookie.
  * - `refused`: the service rejected the request; see `cause`.

@@ -58,8 +58,9 @@ export function readDocusealWebhook(
 }
 
 /**
- * Checks whether a webhook is authentic. If a secret is configured, requires a valid signature and ignores the header,
- * so that nobody can use the header to bypass the signature. Otherwise requires the configured header.
+ * Checks whether a webhook is authentic. If `webhookSecrets` is not empty, requires a valid signature, and does not
+ * accept `webhookHeader` instead, so that nobody can use it to bypass the signature. Otherwise requires
+ * `webhookHeader`.
  */
 function isAuthentic(
   { webhookSecrets, webhookHeader }: Pick<DocumentSettings, 'webhookSecrets' | 'webhookHeader'>,

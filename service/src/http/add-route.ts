@@ -72,8 +72,8 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
 }
 
 /**
- * Returns a serializer that caches the text of each reply object. Only for handlers that return synchronously: they
- * return cached objects that never change, so the text stays correct.
+ * Returns a serializer that caches the text of each reply object. Used only if the handler has returned synchronously:
+ * it has then returned a cached object that never changes, so the text stays correct.
  */
 function textCache() {
   const texts = new WeakMap<object, string>();
@@ -204,7 +204,10 @@ function takeLimits({ limiter, config }: Context, { key }: Caller, { limit }: Ro
   return Promise.all([ofRoute, general]).then(([route, all]) => (all.allowed ? route : all));
 }
 
-/** Sets the ETag. Logs and measures the request when the reply is sent, so that no socket listeners are needed. */
+/**
+ * Returns the hook that runs just before a reply is sent. It sets the ETag. It also logs and measures the request, so
+ * that no socket listeners are needed.
+ */
 function finish(ctx: Context, route: Route) {
   const record = requestRecorder(ctx, route.method, route.path);
   const hasEtag = route.cache === 'etag';

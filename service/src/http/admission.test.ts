@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { createAdmission } from './admission.ts';
 
 /**
- * Admits requests named `<lane> <number>`. The lane `-` is for unknown callers. The database has room while `hasRoom`
- * is true, except for `busyLane`.
+ * Admits requests named `<lane> <number>`. The lane `-` is for callers without a known partner. While `hasRoom` is
+ * true, the database has room for every lane except `busyLane` and those for which `roomFor` returns false.
  */
 function testAdmission({ maxWaitMs = 60_000, onStart = () => {} } = {}) {
   const state = {

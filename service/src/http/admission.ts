@@ -8,20 +8,21 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 const MAX_STARTS_PER_TURN = 16;
 const MAX_START_MS_PER_TURN = 1;
 /**
- * The maximum number of turns in a row that start no requests, so that connections are accepted sooner. Node.js accepts
- * one connection per turn, and a turn without requests is short. Until a connection is accepted, it waits in the
- * operating system, where this service can neither measure its wait nor refuse it.
+ * How many turns in a row may start no requests while new connections arrive. Such turns make the node accept
+ * connections sooner: Node.js accepts one connection per turn, and a turn without requests is short. Until a connection
+ * is accepted, it waits in the operating system, where this service can neither measure its wait nor refuse it.
  */
 const MAX_ACCEPT_TURNS = 64;
 /**
- * How many requests a partner may start in a row before the next lane is served. Callers without a known partner may
- * start only one. Their requests cost about three times as much on average, because they include token refreshes.
+ * How many requests a partner may start in a row before the next lane (see `laneOf`) is served. Callers without a known
+ * partner may start only one. Their requests cost about three times as much on average, because they include token
+ * refreshes.
  */
 const PARTNER_STARTS = 3;
 /**
- * The maximum number of requests that partners start before callers without a known partner start one, if the database
- * has room for them. With many partners, a whole rotation would take too long: nobody could sign in while the node is
- * saturated.
+ * After partners have started at most this many requests, callers without a known partner start one, if the database
+ * has room for it. With many partners, waiting for a whole rotation would take too long: nobody could sign in while the
+ * node is saturated.
  */
 const MAX_PARTNER_STARTS = 12;
 /**
@@ -30,7 +31,10 @@ const MAX_PARTNER_STARTS = 12;
  */
 const MAX_PARTNER_PAUSE_MS = 20;
 const SAMPLE_INTERVAL_MS = 250;
-/** In a sample, a turn counts as at most this long. Otherwise a pause of the process would lower the measured rate. */
+/**
+ * When the node measures the rate at which it starts requests, a turn counts as at most this long. Otherwise a pause of
+ * the process would lower the measured rate.
+ */
 const MAX_SAMPLED_TURN_MS = 50;
 /**
  * How long the limit on waiting requests applies after the rate was measured. It applies even if the queue becomes
@@ -119,7 +123,7 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
   /**
    * Returns whether the lane must wait until the waiting partners have started more requests. Only the lane of callers
    * without a known partner must. The rotation alone would give them more than their share: a saturated database often
-   * has no room for the partner whose turn it is, and the turn passes to the next lane.
+   * has no room for the partner that is next in the rotation, and the lane behind that partner is served instead.
    */
   const mustWait = (lane: string | null, now: number): boolean =>
     lane === null && partnerStarts < startsPerRotation() && now - partnerStartedAt < MAX_PARTNER_PAUSE_MS;

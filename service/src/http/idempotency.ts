@@ -57,8 +57,10 @@ export async function runOnce(
 /**
  * Claims the key for this request. Returns null if the request now owns the key, otherwise the stored outcome of the
  * first request. Throws `idempotency_key_reused` if the first request had a different body, and
- * `idempotency_in_progress` if it has no outcome yet. Compares the stored tag with the tags under all configured
- * secrets, because the first request may have been tagged with another secret.
+ * `idempotency_in_progress` if it has no outcome yet.
+ *
+ * `requestTags` are keyed hashes of the body, one for each configured secret. The hash stored for the first request may
+ * have been made with any of these secrets. If it equals one of `requestTags`, both requests have the same body.
  */
 async function claimKey(
   ctx: Context,
@@ -75,8 +77,8 @@ async function claimKey(
 }
 
 /**
- * Stores the outcome. Seals it, because a reply can contain a token. If this node no longer owns the key, throws
- * `idempotency_in_progress`, which rolls the transaction back.
+ * Stores the outcome, encrypted, because a reply can contain a token. If this node no longer owns the idempotency key,
+ * throws `idempotency_in_progress`, which rolls the transaction back.
  */
 async function saveOutcome(ctx: Context, db: Db, claim: store.Claim, outcome: Stored): Promise<void> {
   const plain = Buffer.from(JSON.stringify(outcome));

@@ -27,7 +27,8 @@ export function createPartnerBudgets({
 }): PartnerBudgets {
   const budgets = new Map<string, Budget>();
   /**
-   * Passes the slot directly to the next queued request. If the slot became free first, a newer request could take it.
+   * Passes a finished request's slot directly to the next queued request. If the slot became free first, a newer
+   * request could take it.
    */
   const release = (partnerId: string, budget: Budget): void => {
     const startNext = budget.waiting.shift();

@@ -17,7 +17,7 @@ export async function recordDelivery(
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** Deletes the receipts of events that are too old for the provider to redeliver. */
+/** Deletes the recorded deliveries (receipts) of events that are too old for the provider to redeliver. */
 export async function deleteOldReceipts({ db }: { db: Db }): Promise<void> {
   await deleteInBatches(db, 'webhook_receipts', sql`received_at < now() - interval '60 days'`);
 }

@@ -206,7 +206,7 @@ export async function publishWallets(chain: TestChain) {
     };
   }
 
-  /** Returns a counterfactual Safe with the ERC-4337 module. */
+  /** Returns a counterfactual (not yet deployed) Safe with the ERC-4337 module. */
   async function undeployedWallet(name: string): Promise<TestWallet> {
     const enable = encodeFunctionData({
       abi: artifacts.moduleSetup.abi,

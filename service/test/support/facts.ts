@@ -12,7 +12,10 @@ type Parts = Pick<Context, 'db' | 'clock' | 'sealing'>;
 export type FactsOptions = {
   userId?: string;
   country?: string;
-  /** The levels that are not approved, each with its review; null = no review. Default: every level is approved. */
+  /**
+   * The levels of the identity check that are not approved, each with its review; null = no review. Default: every
+   * level is approved.
+   */
   reviews?: Partial<Record<TestLevel, 'RETRY' | 'FINAL' | 'pending' | null>>;
   isActive?: boolean;
   hasForm?: boolean;

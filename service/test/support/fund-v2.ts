@@ -4,7 +4,7 @@ import type { Hex } from 'viem';
 import { keccak256, toHex } from 'viem/utils';
 import type { TestChain } from './chain.ts';
 
-/** Deploys a second-generation fund in which the operator has both roles. */
+/** Deploys a second-generation fund, and grants the operator the roles to commit and to refund. */
 export async function makeFundV2(chain: TestChain): Promise<Hex> {
   const owner = roles.owner.address;
   const fund = await chain.create(saleFundV2, [owner, keccak256(toHex('fund of ids')), 1_000_000n]);

@@ -92,7 +92,10 @@ export type World = TestApp & {
   call: Call;
   /** The URL of the application. */
   url: string;
-  /** Changes the user's applicant at the provider, and waits until the service has applied the change. */
+  /**
+   * Changes the user's record at the identity provider (the applicant), and waits until the service has applied the
+   * change.
+   */
   review(
     userId: string,
     input: Omit<SimulatorControls['identity/review']['input'], 'user_id' | 'kind' | 'email'> & {

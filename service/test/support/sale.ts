@@ -61,7 +61,7 @@ export type SaleOptions = {
   config?: Partial<Config>;
   /** Returns the RPC URLs of further providers. */
   moreUrls?(chain: TestChain): Promise<string[]>;
-  /** Deploys another fund for the sale. Default: the open fund of the sandbox. */
+  /** Deploys another fund for the sale. Default: the sandbox's fund that is called `open`. */
   makeFund?(chain: TestChain): Promise<Hex>;
 };
 

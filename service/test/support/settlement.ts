@@ -39,7 +39,9 @@ export async function sendForeignTransaction({ chain }: Sale, nonce?: number): P
   return client.sendTransaction({ ...call, ...(nonce !== undefined && { nonce }) });
 }
 
-/** Stops the fund's operations in `mask`, with a transaction that will come first in the next block. */
+/**
+ * Stops the fund's operations whose bits are set in `mask`, with a transaction that will come first in the next block.
+ */
 export function stopFund({ chain, fund }: Sale, mask: bigint): Promise<Hex> {
   return chain.owner.writeContract({
     ...{ address: fund, abi: saleFund.abi, functionName: 'stop', args: [mask], gas: 200_000n, ...HIGH_FEES },
@@ -83,7 +85,7 @@ export async function blockedCount({ app }: Sale, reason: string): Promise<numbe
 
 export type CommitAttempt = { hash: Hex; raw: Hex; maxFee: bigint; transaction: string };
 
-/** Returns the attempts of a participation's commit, lowest fee first. */
+/** Returns the attempts to send a participation's commit transaction, lowest fee first. */
 export async function commitAttempts({ app }: Sale, id: string): Promise<CommitAttempt[]> {
   const rows = await app.ctx.db
     .selectFrom('operator_attempts as a')

@@ -30,7 +30,7 @@ export type TestVenue = {
   apiKey: string;
   state: VenueState;
   fault: Fault;
-  /** Returns the number of requests received, optionally only those with one method and path. */
+  /** Returns the number of requests received, optionally only those to `path`, such as `POST /v1/attestations`. */
   requests(path?: string): number;
   stop(): Promise<void>;
 };
@@ -129,7 +129,7 @@ export function changeEachByte(data: Hex): Hex[] {
   });
 }
 
-/** Starts the application with a chain, a venue and an AAPLon offer on one clock. */
+/** Starts the application with a chain, a venue and an AAPLon offer. They all share one clock. */
 export async function startTokenizedWorld(config: object = {}): Promise<TokenizedWorld> {
   const time = { now: MARKET_OPEN };
   const chain = await startTestChain('ethereum_sepolia', false, () => time.now / 1000);

@@ -119,12 +119,13 @@ async function explain({ ctx, fund }: Books, wallet: string, rows: readonly Row[
 
 /**
  * Checks that the database has one transaction for each nonce that the operator has used on the chain, and that no
- * transaction is open. A nonce may be missing from the database only if a failover lost its commit and the commit
- * settled nothing. Such a commit leaves nothing to adopt.
+ * transaction is open. A nonce may be missing from the database only if a failover removed its transaction, a commit,
+ * and that commit settled nothing. An operator then has nothing to adopt.
  */
 async function checkNonces(books: Books): Promise<string[]> {
   const { db } = books.ctx;
-  // A displaced transaction does not count. Its nonce belongs to an adopted transaction, or is one of the gaps.
+  // A displaced transaction does not count, because another transaction has used its nonce. The database has adopted
+  // that transaction, or the nonce is one of the gaps.
   const transactions = await db
     .selectFrom('operator_transactions')
     .select(['nonce', 'state'])

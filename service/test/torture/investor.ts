@@ -21,8 +21,8 @@ const UNLIMITED = 2n ** 63n;
 const FINAL_STATUSES = ['completed', 'failed', 'remitted', 'remit_failed'];
 
 /**
- * Creates a user who approves, participates and waits for a final status in a loop, and sometimes revokes the approval or
- * requests a refund.
+ * Creates a user who approves, participates and waits for a final status in a loop, and sometimes revokes the approval
+ * or requests a refund.
  */
 export async function createInvestor(
   environment: Environment,

@@ -35,8 +35,8 @@ const FAULTS = ['down', 'slow', 'garbage', 'rate_limited', 'stale'] as const;
 const SETTLE_TIMEOUT_MS = 150_000;
 /**
  * How long a kill waits, at most, for enough work to interrupt. This must be longer than the service takes to fail a
- * participation whose approval is lost. Every kill restarts that wait, so if kills followed each other more quickly,
- * all investors could end up waiting for such participations.
+ * participation whose approval is lost. Every kill makes the service take that time again, so if kills followed each
+ * other more quickly, all investors could end up waiting for such participations.
  */
 const WORK_TIMEOUT_MS = 60_000;
 const startedAt = performance.now();

@@ -39,7 +39,10 @@ export async function checkSolanaBooks(
   return [...problems, ...(await checkTransactions(db))];
 }
 
-/** Checks that a receipt exists if and only if its transfer was recorded, and that only one key has created it. */
+/**
+ * Checks the receipts, the accounts that prove commits and refunds. A receipt must exist if and only if the database
+ * records its commit or refund, and only one key may have created it.
+ */
 function findWrongReceipts({ chain }: TestSolana, { id, status }: Row): string[] {
   const signers = [solanaRoles.operator.address, solanaRoles.standby.address];
   const countReceipts = (kind: 'commit' | 'remit') =>

@@ -148,7 +148,7 @@ async function disturb(
 
 /**
  * Removes the latest transactions from the database, like a failover to a lagging replica. No reconciliation is needed,
- * because receipts show what was settled.
+ * because the receipts on the chain show what was settled.
  */
 async function forgetTransactions({ db }: Context): Promise<boolean> {
   return db.transaction().execute(async (tx) => {
