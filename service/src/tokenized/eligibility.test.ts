@@ -65,11 +65,11 @@ const fail = async () => {
 describe('an order', () => {
   test('needs a wallet that its user has proven', async () => {
     await endProof();
-    const before = world.venue.requests('/v1/attestations');
+    const before = world.venue.requests('POST /v1/attestations');
     const { status, body } = await order('unproven');
     expect([status, body.code]).toEqual([403, 'wallet_not_proven']);
     expect(body.errors).toMatchObject({ checks: [{ code: 'wallet_proof', next: { type: 'wallet_proof' } }] });
-    expect(world.venue.requests('/v1/attestations')).toBe(before);
+    expect(world.venue.requests('POST /v1/attestations')).toBe(before);
     expect(await states()).toEqual([]);
   });
 
