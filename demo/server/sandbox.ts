@@ -90,7 +90,7 @@ function moveClock(url: string, text: string): Promise<Response> {
       Date.parse(now) + advance_seconds * 1000 <= Date.now() + MAX_ADVANCE_SECONDS * 1000
     )
       return post(url, text);
-    const message = "This demo's clock can be at most 30 days ahead.";
+    const message = "This demo's clock can be at most 30 days ahead of real time.";
     return Response.json({ code: 'validation_failed', message }, { status: 422 });
   };
   const moved = lastMove.then(move);

@@ -32,7 +32,7 @@ const DATABASE = {
   ),
   AUDIT_RETENTION_DAYS: setting(
     integer(365, 36_500),
-    'How many days the audit log and the record of who read personal data are kept. When old entries are deleted, a signed start takes their place, and `causeway audit verify` continues from there.',
+    'How many days the audit log and the record of who read personal data are kept. When old entries are deleted, a signed record of where the log now starts takes their place, and `causeway audit verify` continues from there.',
     { default: '3650' },
   ),
 };

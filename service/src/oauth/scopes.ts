@@ -52,7 +52,7 @@ export function partnerTokenGrant(provider: Provider) {
     const allowed = PARTNER_SCOPES.filter((scope) => registered.has(scope));
     const requested = params.scope?.split(' ').filter(Boolean) ?? [];
     const forbidden = requested.find((scope) => !allowed.some((known) => known === scope));
-    if (forbidden !== undefined) throw new InvalidScope('this scope requires a user', forbidden);
+    if (forbidden !== undefined) throw new InvalidScope('this scope needs a token for a user', forbidden);
     const token = new provider.ClientCredentials({
       client,
       scope: [...new Set(requested.length > 0 ? requested : allowed)].join(' '),

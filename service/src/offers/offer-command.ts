@@ -127,7 +127,7 @@ async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values):
   if (count + held.length === 0) return;
   if (values['dry-run'] === true) {
     const { ids, amountUsd, refusal } = await planOfferRefund(ctx, operator, offerId);
-    const outcome = refusal === null ? 'would be remit_submitted' : 'would wait for confirmation';
+    const outcome = refusal === null ? 'would become remit_submitted' : 'would wait for confirmation';
     for (const id of ids) console.log(`${id} ${outcome}`);
     if (refusal === null) for (const id of held) console.log(`${id} would be frozen`);
     console.log(

@@ -74,7 +74,7 @@ async function openSealing({ secrets }: Config, db: Db): Promise<Sealing> {
   if (standing === 'in use') return sealing;
   if (standing === 'incomplete') return unavailableSealing(refusal(MISSING_SECRET));
   return unavailableSealing(
-    refusal('starts with a secret that no node uses yet; start the nodes with it first'),
+    refusal('starts with a secret that no node uses yet; add it to the nodes and restart them first'),
   );
 }
 

@@ -64,6 +64,6 @@ export async function assertKeyStarted(
   if (height < first)
     throw new Blocked(
       'role_missing',
-      `the operator ${key.address} will sign ${role}s on ${chain.name} from block height ${first}, when all ${role}s that other keys of its funds have signed will have expired; the current height is ${height}`,
+      `the operator ${key.address} must not sign ${role}s on ${chain.name} before block height ${first}, because ${role}s signed by other keys of its funds can still land until then; the current height is ${height}`,
     );
 }

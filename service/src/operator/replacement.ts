@@ -108,7 +108,7 @@ async function filterUnmined(chain: EvmChain, open: readonly OpenTransaction[]):
  */
 export async function requestReplacement(db: Db, { id, nonce, action }: ReplacementPlan): Promise<void> {
   if (!(await insertRequest(db, id, action)))
-    throw invalidField('nonce', `${nonce} was mined in the meantime`);
+    throw invalidField('nonce', `the transaction with nonce ${nonce} was mined in the meantime`);
 }
 
 /** The outcome of a request. `waiting`: no node carried out the request before the timeout. */

@@ -102,11 +102,11 @@ function rulesOf({ key, signer: { address }, clusters }: HeldKey): Omit<SolanaRu
   const listed = names.filter((name) => key.policy?.has(name));
   if (others.some((each) => each.join() !== roles.join()))
     throw new ConfigError([
-      `OPERATOR_KEYS_FILE: the key ${address} has different roles on ${names.join(' and ')}, but a signature for one cluster is valid on the other; configure other keys for one of them`,
+      `OPERATOR_KEYS_FILE: the key ${address} has different roles on ${names.join(' and ')}, but a signature for one cluster is valid on the other; configure a different key on one of these clusters`,
     ]);
   if (listed.length > 1)
     throw new ConfigError([
-      `OPERATOR_POLICY_FILE: lists ${listed.join(' and ')}, but the key ${address} signs on both, and a signature for one cluster is valid on the other; configure other keys for one of them in OPERATOR_KEYS_FILE`,
+      `OPERATOR_POLICY_FILE: lists ${listed.join(' and ')}, but the key ${address} signs on both, and a signature for one cluster is valid on the other; configure a different key on one of these clusters in OPERATOR_KEYS_FILE`,
     ]);
   const [cluster = names[0] ?? ''] = listed;
   const policy = key.policy == null ? null : (key.policy.get(cluster) ?? NOTHING);

@@ -89,7 +89,7 @@ test('cancel fails only participations for which nothing is signed yet', async (
   const [buyer] = sale.buyers;
   if (buyer === undefined) throw new Error('no buyer');
   const pending = await sale.participate(buyer, 2n * UNIT);
-  expect(await run('cancel', pending.id, '--dry-run')).toBe(`${pending.id} would be failed`);
+  expect(await run('cancel', pending.id, '--dry-run')).toBe(`${pending.id} would become failed`);
   expect(await sale.statusOf(pending.id)).toBe('pending');
   expect(await run('retry', pending.id)).toBe(`${pending.id} pending`);
   expect(await run('cancel', pending.id)).toBe(`${pending.id} failed`);
@@ -159,7 +159,7 @@ test('offer refund requests every refund of the offer once', async () => {
   await pool.query('update users set held_at = null');
   expect(await refund('harbour-sale', '--dry-run')).toEqual([
     '1 participations of harbour-sale can be refunded',
-    expect.stringMatching(/^[0-9a-f-]{36} would be remit_submitted$/),
+    expect.stringMatching(/^[0-9a-f-]{36} would become remit_submitted$/),
     '1 refunds totalling 2 USD would be requested. Nothing was changed.',
   ]);
   expect(await refund('harbour-sale', '--yes')).toContain('1 refunds requested');

@@ -181,7 +181,7 @@ async function confirm(ctx: CommandContext, [id = '']: string[], values: Values)
     );
     for (const each of participationIds)
       console.log(
-        `${each} would ${refundable.has(each) ? 'be remit_submitted' : 'not change: it cannot be refunded now'}`,
+        `${each} would ${refundable.has(each) ? 'become remit_submitted' : 'not change: it cannot be refunded now'}`,
       );
     console.log(`${ids.length} refunds totalling ${amountUsd} USD would be requested. Nothing was changed.`);
     return;
@@ -201,7 +201,7 @@ function changeEach(name: string, change: Change, operator: RefundOperator): Act
       return rehearse(ctx.db, async (db) => {
         for (const changed of await change({ ...ctx, db }, operator, ids))
           console.log(
-            `${changed.id} would be ${isEnding(changed) ? 'failed once no commit can land any more' : changed.status}`,
+            `${changed.id} would become ${isEnding(changed) ? 'failed, as soon as no commit for it can land any more' : changed.status}`,
           );
       });
     for (const changed of await change(ctx, operator, ids)) {

@@ -40,7 +40,8 @@ export type Erasure = {
 const BLOCKS = {
   open_participations: 'has open participations; wait until they are settled, then erase the user',
   live_orders: 'has live orders; wait until they have expired, then erase the user',
-  allowed_wallets: 'has wallets on allow-lists; their revocation has started, so erase the user later',
+  allowed_wallets:
+    'has wallets on allow-lists; the service has started to remove them, so erase the user later',
 } as const;
 
 /**

@@ -68,13 +68,15 @@ async function completeOne(buyer: number): Promise<string> {
 test('participation cancel, retry and remit print the status that would follow, or the rule that refuses', async () => {
   const completed = await completeOne(0);
   const { id: pending } = await sale.participate(sale.buyer(1), 2n * UNIT);
-  expect(await dryRun(runParticipation, 'cancel', pending)).toBe(`${pending} would be failed`);
+  expect(await dryRun(runParticipation, 'cancel', pending)).toBe(`${pending} would become failed`);
   expect(await dryRun(runParticipation, 'cancel', completed)).toContain('only prepared and pending');
   // If one of several participations is refused, the whole command is refused.
   expect(await dryRun(runParticipation, 'cancel', pending, completed)).toContain('only prepared and pending');
-  expect(await dryRun(runParticipation, 'retry', pending)).toBe(`${pending} would be pending`);
+  expect(await dryRun(runParticipation, 'retry', pending)).toBe(`${pending} would become pending`);
   expect(await dryRun(runParticipation, 'retry', completed)).toContain('nothing to retry');
-  expect(await dryRun(runParticipation, 'remit', completed)).toBe(`${completed} would be remit_submitted`);
+  expect(await dryRun(runParticipation, 'remit', completed)).toBe(
+    `${completed} would become remit_submitted`,
+  );
   expect(await dryRun(runParticipation, 'remit', pending)).toContain('only completed participations');
   await saleWorker(sale).settle();
 });
@@ -116,7 +118,7 @@ test('remit, confirm and offer refund apply the limit of the nodes, whatever the
   config = { ...config, refundDailyLimitUsd: null };
   await recordRefundLimit(ctx.db, null);
   await ctx.pool.query("update refund_limits set recorded_at = recorded_at - interval '25 hours'");
-  expect(await dryRun(runParticipation, 'remit', ...ids)).toContain('would be remit_submitted');
+  expect(await dryRun(runParticipation, 'remit', ...ids)).toContain('would become remit_submitted');
 });
 
 test('offer refund and confirm name exactly the participations that the command then refunds', async () => {
@@ -131,7 +133,7 @@ test('offer refund and confirm name exactly the participations that the command 
       ]),
     );
   const planned = (text: string) =>
-    [...text.matchAll(/^(\S+) would be remit_submitted$/gm)].map(([, id]) => id);
+    [...text.matchAll(/^(\S+) would become remit_submitted$/gm)].map(([, id]) => id);
   const before = await statuses();
   const plan = await dryRun(runOffer, 'refund', 'harbour-sale');
   const refundable = [...before].flatMap(([id, status]) => (status === 'completed' ? [id] : []));

@@ -233,7 +233,9 @@ test('participation cancel says that the row will fail, and a forgotten commit c
   await settle();
   await restore();
   sale.setFaults(NO_FAULTS);
-  expect(await run('cancel', id, '--dry-run')).toBe(`${id} would be failed once no commit can land any more`);
+  expect(await run('cancel', id, '--dry-run')).toBe(
+    `${id} would become failed, as soon as no commit for it can land any more`,
+  );
   expect(JSON.parse(await run('show', id))).toMatchObject({ status: 'pending', reason: null });
   expect(await run('cancel', id)).toBe(`${id} pending, will be failed once no commit can land any more`);
   expect(JSON.parse(await run('show', id))).toMatchObject({ status: 'pending', reason: 'cancelled' });

@@ -173,7 +173,7 @@ async function sendRow(
   const { ctx, account, lease } = parts;
   await readFund(parts, row.fund);
   if (parts.isForeign(row.id)) {
-    const message = `participation ${row.id} waits until a foreign transaction that names it is adopted`;
+    const message = `participation ${row.id} waits until an operator adopts a transaction that names it and was not sent by this service`;
     await postpone(parts, [row], FOREIGN_ROW_DELAY_SECONDS, { reason: 'foreign_transaction', message });
     return false;
   }

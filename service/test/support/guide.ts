@@ -152,7 +152,7 @@ function execute(command: string, args: string[], { directory, env }: GuideRun):
   };
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
-      output += `\nno end within ${GUIDE_TIMEOUT_MS} ms`;
+      output += `\ndid not end within ${GUIDE_TIMEOUT_MS} ms`;
       killGroup();
     }, GUIDE_TIMEOUT_MS);
     child.once('exit', killGroup);

@@ -85,7 +85,7 @@ export function saleLock(wallet: { address: string }): string {
 
 export function runsElsewhere(): Error {
   return Object.assign(
-    new Error('Another purchase of this wallet is not finished, in this or another tab.'),
+    new Error('Another purchase with this wallet is still open, in this or another tab.'),
     { code: 'purchase_elsewhere' },
   );
 }
