@@ -65,6 +65,6 @@ function readPairs(text: string, onPair: (name: string, value: string) => void):
 }
 
 function decode(text: string): string {
-  if (text.includes('%00')) throw new Error('NUL character');
+  if (text.includes('%00') || text.includes('\0')) throw new Error('NUL character');
   return text.includes('%') || text.includes('+') ? decodeURIComponent(text.replaceAll('+', ' ')) : text;
 }

@@ -507,3 +507,20 @@ test('cookies are HttpOnly and SameSite, and Secure over https', async () => {
   for (const cookie of [reply.headers['set-cookie']].flat()) expect(cookie).toMatch(/; secure/i);
   await secure.close();
 });
+
+test.each([
+  ['/oauth/token', 'grant_type=client_credentials&'],
+  ['/oauth/revoke', 'token=x&'],
+  ['/oauth/introspect', 'token=x&'],
+])('%s refuses NUL characters in credentials as a fault of the client', async (url, parameters) => {
+  const send = async (payload: string, authorization?: string) => {
+    const headers = { 'content-type': FORM, ...(authorization !== undefined && { authorization }) };
+    const reply = await node.app.inject({ method: 'POST', url, headers, payload });
+    return [reply.statusCode, reply.json().error];
+  };
+  expect(await send(`${parameters}client_id=a\0b&client_secret=c`)).toEqual([400, 'invalid_request']);
+  for (const text of ['a\0b:c', 'a%00b:c', 'a:c\0']) {
+    const [status] = await send(parameters, `Basic ${Buffer.from(text).toString('base64')}`);
+    expect([400, 401]).toContain(status);
+  }
+});

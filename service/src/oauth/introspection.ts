@@ -83,9 +83,14 @@ export function readBasic(authorization: string): Credentials {
   }
 }
 
-/** Decodes the id or the secret. Both are form-encoded before they are joined (RFC 6749 §2.3.1). */
+/**
+ * Decodes the id or the secret. Both are form-encoded before they are joined (RFC 6749 §2.3.1). Throws for a NUL
+ * character, which PostgreSQL text cannot store.
+ */
 function decodePart(text: string): string {
-  return decodeURIComponent(text.replaceAll('+', ' '));
+  const decoded = decodeURIComponent(text.replaceAll('+', ' '));
+  if (decoded.includes('\0')) throw new Error('NUL character');
+  return decoded;
 }
 
 /** Returns the id of the authenticated client, or throws `unauthorized`. */
