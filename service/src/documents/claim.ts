@@ -43,7 +43,7 @@ export async function claimSubmission(ctx: Context, request: SubmissionRequest):
     const latest = await lockLatest(tx, request.userId, request.documentType);
     if (latest !== undefined && isOpen(latest.status)) {
       if (Date.parse(latest.expires_at) > ctx.clock.now() && latest.form_type === request.formType)
-        return { claim: await claimOpen(ctx, tx, request, latest), replaced: null };
+        return { claim: await claimOpen(ctx, tx, latest), replaced: null };
       await changeSubmission(ctx, tx, latest.id, { status: 'EXPIRED', completedAt: null });
     }
     if (latest !== undefined && isStillValid(ctx, request, latest)) throw new ApiError('document_completed');
@@ -67,17 +67,12 @@ function isStillValid(ctx: Context, { kind, piiVersion }: SubmissionRequest, row
   return isValidForm(form, { kind, piiVersion, now: ctx.clock.now() });
 }
 
-async function claimOpen(
-  ctx: Context,
-  tx: Db,
-  { piiVersion }: SubmissionRequest,
-  row: SubmissionRow,
-): Promise<Claim> {
+async function claimOpen(ctx: Context, tx: Db, row: SubmissionRow): Promise<Claim> {
   const previousClaim = row.claimed_at;
   if (ctx.clock.now() < Date.parse(previousClaim) + RESEND_INTERVAL_MS)
     return { step: 'wait', row, previousClaim };
   const now = timestampOf(ctx.clock);
-  await claimResend(tx, row.id, { claimed_at: now, pii_version: piiVersion, updated_at: now });
+  await claimResend(tx, row.id, { claimed_at: now, updated_at: now });
   return { step: 'resend', row, previousClaim };
 }
 

@@ -111,6 +111,40 @@ test('a signed form can only be replaced once it is no longer valid', async () =
   await world.providers.setClock(before);
 });
 
+test.each(['the provider is down', 'the signature went unnoticed'])(
+  'a form that was signed with former personal data stays void after a new request while %s',
+  async (problem) => {
+    const user = await newUser();
+    const pii = { first_name: 'A', last_name: 'B', date_of_birth: '1990-01-01', address: { country: 'DE' } };
+    await world.review(user.userId, { level_name: 'BasicKYCLevel', answer: 'GREEN', pii });
+    await post(user);
+    await world.call('documents/delivery', { mode: 'drop' });
+    if (problem === 'the signature went unnoticed') await act(user, 'sign');
+    await world.call('documents/delivery', { mode: 'normal' });
+    const moved = { ...pii, address: { country: 'FR' } };
+    await world.review(user.userId, { level_name: 'BasicKYCLevel', answer: 'GREEN', pii: moved });
+    await world.advance(61);
+    if (problem === 'the provider is down') {
+      await world.call('documents/fault', { mode: 'down' });
+      expect(await outcome(user)).toEqual([503, 'upstream_unavailable']);
+      await world.call('documents/fault', { mode: 'none' });
+      await act(user, 'sign');
+    }
+    expect(await outcome(user)).toEqual([200, 'SENT']);
+    expect(await statuses(user)).toEqual(['COMPLETED', 'SENT']);
+  },
+);
+
+test('a form that was resent with the current personal data is valid once signed', async () => {
+  const user = await newUser();
+  await post(user);
+  await world.review(user.userId, { level_name: 'BasicKYCLevel', answer: 'GREEN' });
+  await world.advance(61);
+  expect(await outcome(user)).toEqual([200, 'SENT']);
+  await act(user, 'sign');
+  expect(await outcome(user)).toEqual([409, 'document_completed']);
+});
+
 test('a form signed before any personal data is void once data arrives', async () => {
   const user = await newUser();
   await post(user);

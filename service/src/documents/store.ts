@@ -61,9 +61,14 @@ export async function withdrawSubmission(db: Db, id: string): Promise<void> {
 export async function claimResend(
   db: Db,
   id: string,
-  changes: Pick<SubmissionRow, 'claimed_at' | 'pii_version' | 'updated_at'>,
+  changes: Pick<SubmissionRow, 'claimed_at' | 'updated_at'>,
 ): Promise<void> {
   await db.updateTable('document_submissions').set(changes).where('id', '=', id).execute();
+}
+
+/** Records which version of the personal data the form values at the provider belong to. */
+export async function setPiiVersion(db: Db, id: string, pii_version: number): Promise<void> {
+  await db.updateTable('document_submissions').set({ pii_version }).where('id', '=', id).execute();
 }
 
 /** Locks the submission until the transaction ends and returns its status. */

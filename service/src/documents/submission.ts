@@ -9,7 +9,7 @@ import { assertNoUrls } from './form-values.ts';
 import { type FormValues, isOpen, type Signing } from './provider.ts';
 import type { DocumentSubmission } from './schema.ts';
 import { changeSubmission } from './status.ts';
-import { claimResend, type SubmissionRow, withdrawSubmission } from './store.ts';
+import { claimResend, type SubmissionRow, setPiiVersion, withdrawSubmission } from './store.ts';
 import { assertNotUnitedStates } from './us-person.ts';
 import { FORM_OF_KIND } from './validity.ts';
 
@@ -45,15 +45,14 @@ export async function submitDocument(
     piiVersion,
     values,
   };
-  // The provider may have closed the latest form without our knowledge. If so, the second attempt starts a new form.
+  // The latest form may have been closed or signed without our knowledge. If so, the second attempt starts a new form,
+  // or throws because the signed form is still valid.
   for (let attempt = 0; attempt < 2; attempt++) {
     const claim = await claimSubmission(ctx, request);
     const signing = await runStep(ctx, request, claim);
     if (signing === null) return toReply(claim.row);
-    const isOver = signing.status === 'DECLINED' || signing.status === 'EXPIRED';
-    if (isOver || signing.status === 'COMPLETED') await saveSigning(ctx, claim.row.id, signing);
-    if (signing.status === 'COMPLETED') throw new ApiError('document_completed');
-    if (!isOver) return commitSigning(ctx, claim.row.id, signing);
+    if (isOpen(signing.status)) return commitSigning(ctx, claim.row.id, signing);
+    await saveSigning(ctx, claim.row.id, signing);
   }
   throw invalidResponse('documents', 'a form that was only just created is already closed');
 }
@@ -127,9 +126,17 @@ async function resend(
       row.provider_submission_id === null
         ? await ctx.documents.find(row.id)
         : await ctx.documents.read(Number(row.provider_submission_id));
-    if (current === null) return await create(ctx, request, row);
+    // The version changes only together with the values at the provider: the user may sign the values of an earlier
+    // request, even after this one failed.
+    if (current === null) {
+      await setPiiVersion(ctx.db, row.id, request.piiVersion);
+      return await create(ctx, request, row);
+    }
     if (!isOpen(current.status)) return current;
-    if (await ctx.documents.resend(current.submitterId, request.values)) return current;
+    if (await ctx.documents.resend(current.submitterId, request.values)) {
+      await setPiiVersion(ctx.db, row.id, request.piiVersion);
+      return current;
+    }
     return await ctx.documents.read(current.submissionId);
   } catch (error) {
     const kind = upstreamFailureOf(error)?.kind;
@@ -141,7 +148,7 @@ async function resend(
 /** Resets the claim time, so that the next attempt does not have to wait. */
 async function releaseClaim(ctx: Context, row: SubmissionRow, claimed_at: string): Promise<void> {
   const updated_at = timestampOf(ctx.clock);
-  await claimResend(ctx.db, row.id, { claimed_at, pii_version: row.pii_version, updated_at });
+  await claimResend(ctx.db, row.id, { claimed_at, updated_at });
 }
 
 async function saveSigning(ctx: Context, id: string, signing: Signing): Promise<void> {
