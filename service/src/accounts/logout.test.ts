@@ -152,6 +152,12 @@ test('only exactly registered redirects of the client are used, and nothing else
   expect(await isSignedIn(visitor)).toBe(true);
 });
 
+test('an ID token with a NUL character is refused like any other forged one', async () => {
+  const payload = Buffer.from(JSON.stringify({ aud: 'a\0b' })).toString('base64url');
+  const reply = await newVisitor(node.app).get(logout({ id_token_hint: `e30.${payload}.x` }));
+  expect(reply.statusCode).toBe(400);
+});
+
 test('a posted request continues as GET, so that browsers send the cookie', async () => {
   const payload = new URLSearchParams({ client_id: 'partner-one', state: 'x y' }).toString();
   const reply = await node.app.inject({

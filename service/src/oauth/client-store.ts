@@ -19,6 +19,8 @@ export type ClientRow = {
 
 /** Returns a client of an enabled partner, or undefined if there is none. */
 export async function selectClient(db: Db, clientId: string): Promise<ClientRow | undefined> {
+  // PostgreSQL refuses text with NUL. The id may come from a token that is not verified yet.
+  if (clientId.includes('\0')) return undefined;
   const { rows } = await sql<ClientRow>`
     select c.client_id, c.partner_id, p.name, p.logo_url, p.origins, c.redirect_uris, c.post_logout_redirect_uris,
       c.scopes, c.secret_hash,
