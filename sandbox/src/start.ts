@@ -6,6 +6,7 @@ import { localhostUrl } from '@causeway/service/http/visited-url.ts';
 import { prepareOfferFiles } from '@causeway/service/offers/file.ts';
 import type { SandboxLanding } from '@causeway/service/pages/landing-page.ts';
 import { importPrices } from '@causeway/service/tokenized/price-recorder.ts';
+import { restoreClock } from './clock-file.ts';
 import { chainControls } from './controls/chains.ts';
 import { clockControls } from './controls/clock.ts';
 import type { ControlGroup, Controls } from './controls/control-group.ts';
@@ -48,6 +49,7 @@ export async function startSandbox(config: Config, clock: Clock, print: Print): 
   print('Starting the simulated chains and providers …');
   const mailServer = await startMailServer(join(config.dataDir, 'outside', 'mail.jsonl'));
   const inboxes = await startInboxes(join(config.dataDir, 'outside', 'inbox'));
+  const storeClock = await restoreClock(clock, join(config.dataDir, 'outside', 'clock.json'));
   const setting = { now_ms: clock.now(), running: config.clock === 'real' };
   const starting = Promise.all([
     startSimulators({ dataDir: config.dataDir, clock: setting }),
@@ -75,7 +77,7 @@ export async function startSandbox(config: Config, clock: Clock, print: Print): 
         documentControls(simulators),
         venueControls(ctx, simulators),
         await offerControls(ctx),
-        clockControls(simulators),
+        clockControls(simulators, storeClock),
         holdControls,
         inboxControls(inboxes),
         participationControls,

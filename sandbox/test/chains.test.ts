@@ -113,3 +113,11 @@ test('the chain follows the test clock', async () => {
   const { timestamp } = await rpc<{ timestamp: string }>('eth_getBlockByNumber', ['latest', false]);
   expect(Number(timestamp)).toBe(Math.floor(Date.parse(now) / 1000));
 });
+
+test('a restart does not move the test clock', async () => {
+  const now = '2040-01-01T00:00:00.000000Z';
+  await post('/sandbox/clock', { set_to: now });
+  await service.stop('SIGKILL');
+  service = await startService({ CAUSEWAY_DATA: dataDir, CAUSEWAY_CLOCK: 'test' });
+  expect((await post('/sandbox/clock', { advance_seconds: 0 })).body.now).toBe(now);
+});

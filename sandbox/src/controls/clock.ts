@@ -18,8 +18,11 @@ const MoveClock = Closed({
  */
 const MAX_TIME_MS = Date.parse('9000-01-01T00:00:00Z');
 
-/** The test clock that the service and the simulators use. */
-export function clockControls({ control }: Simulators): ControlGroup {
+/** The test clock that the service and the simulators use. `store` keeps its time for the next start. */
+export function clockControls(
+  { control }: Simulators,
+  store: (nowMs: number) => Promise<void>,
+): ControlGroup {
   return {
     routes: [
       publicRoute({
@@ -34,7 +37,9 @@ export function clockControls({ control }: Simulators): ControlGroup {
         errors: ['validation_failed'],
         handle: async (ctx, _caller, { body }) => {
           const clock = moveClock(ctx, body);
-          await control.call('clock/set', { now_ms: ctx.clock.now(), running: false });
+          const nowMs = ctx.clock.now();
+          await store(nowMs);
+          await control.call('clock/set', { now_ms: nowMs, running: false });
           if (body.set_to !== undefined) await control.call('venue/calendar', {});
           return clock;
         },
