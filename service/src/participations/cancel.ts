@@ -24,7 +24,7 @@ export async function cancelParticipation(ctx: Parts, id: string): Promise<Parti
     if (row.status !== 'prepared' && row.status !== 'pending')
       throw invalidField(
         'status',
-        `is ${row.status}; only prepared and pending participations can be cancelled`,
+        `participation ${id} is ${row.status}; only prepared and pending participations can be cancelled`,
       );
     await endParticipations(ctx, tx, [id], 'cancelled');
     return showParticipation((await lockParticipation(tx, id)) ?? row);
@@ -45,7 +45,7 @@ export async function retryParticipation(
     const found = await lockParticipation(tx, id);
     if (found === null) throw new ApiError('not_found');
     if (!['prepared', 'pending', 'remit_submitted', 'remit_failed'].includes(found.status))
-      throw invalidField('status', `is ${found.status}; there is nothing to retry`);
+      throw invalidField('status', `participation ${id} is ${found.status}; there is nothing to retry`);
     await resetCheck(tx, id);
     await wakeSettlement(tx, found.chain);
     return found;

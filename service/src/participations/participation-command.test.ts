@@ -103,6 +103,29 @@ test('cancel fails only participations for which nothing is signed yet', async (
   await expect(run('list', '--dry-run')).rejects.toThrow('does not take --dry-run');
 });
 
+test.each([
+  ['cancel', 'failed', 'only prepared and pending participations can be cancelled'],
+  ['retry', 'pending', 'there is nothing to retry'],
+])(
+  '%s prints what it has changed before it refuses a participation, and names that one',
+  async (name, status, why) => {
+    const { id: pending } = await sale.participate(sale.buyer(2), 2n * UNIT);
+    const lines: unknown[] = [];
+    const printed = vi.spyOn(console, 'log').mockImplementation((line) => void lines.push(line));
+    const refusal = `participation ${id} is remitted; ${why}`;
+    for (const [option, text] of [
+      [['--dry-run'], `would become ${status}`],
+      [[], status],
+    ] as const) {
+      await expect(runParticipation(config, [name, pending, id, ...option])).rejects.toThrow(refusal);
+      expect(lines.splice(0)).toEqual([`${pending} ${text}`]);
+    }
+    printed.mockRestore();
+    expect(await sale.statusOf(pending)).toBe(status);
+    if (status === 'pending') await run('cancel', pending);
+  },
+);
+
 test('retry settles a postponed row immediately', async () => {
   const [, buyer] = sale.buyers;
   if (buyer === undefined) throw new Error('no buyer');
@@ -114,6 +137,18 @@ test('retry settles a postponed row immediately', async () => {
   await saleWorker(sale).round();
   expect(await sale.statusOf(waiting)).not.toBe('pending');
   await saleWorker(sale).settle();
+});
+
+test('retry says why a failed refund is not requested again', async () => {
+  const change = (status: string, reason: string | null) =>
+    sale.app.ctx.pool.query('update participations set status = $2, frozen_reason = $3 where id = $1', [
+      ...[id, status, reason],
+    ]);
+  await change('remit_failed', 'sanctions');
+  expect(await run('retry', id)).toBe(
+    `${id} remit_failed, not refunded because of a hold or a sanction; see "causeway participation show"`,
+  );
+  await change('remitted', null);
 });
 
 test('offer refund requests every refund of the offer once', async () => {

@@ -193,18 +193,25 @@ async function confirm(ctx: CommandContext, [id = '']: string[], values: Values)
 function changeEach(name: string, change: Change, operator: RefundOperator): Action {
   const isEnding = ({ status }: Participation) => name === 'cancel' && status !== 'failed';
   const isStopped = ({ status }: Participation) =>
-    name === 'remit' && (status === 'completed' || status === 'remit_failed');
+    status === 'remit_failed' || (name === 'remit' && status === 'completed');
+  // Refunds are requested together. Other changes are made and printed one by one, so that after an error, the operator
+  // sees what was changed before.
+  const each = async (ctx: CommandContext, ids: string[], print: (changed: Participation) => void) => {
+    for (const batch of name === 'remit' ? [ids] : ids.map((id) => [id]))
+      for (const changed of await change(ctx, operator, batch)) print(changed);
+  };
   return async (ctx, ids, values) => {
     // Checks all ids first, so that a mistyped id leaves the other participations unchanged.
     await inOrder(ids, (id) => readExisting(ctx.db, id));
     if (values['dry-run'] === true)
-      return rehearse(ctx.db, async (db) => {
-        for (const changed of await change({ ...ctx, db }, operator, ids))
+      return rehearse(ctx.db, (db) =>
+        each({ ...ctx, db }, ids, (changed) =>
           console.log(
             `${changed.id} would become ${isEnding(changed) ? 'failed, as soon as no commit for it can land any more' : changed.status}`,
-          );
-      });
-    for (const changed of await change(ctx, operator, ids)) {
+          ),
+        ),
+      );
+    await each(ctx, ids, (changed) => {
       const { id, status, chain } = changed;
       const isLate = status === 'remit_submitted' && chainFacts(chain).refundDepth > 1;
       const note = isEnding(changed)
@@ -215,7 +222,7 @@ function changeEach(name: string, change: Change, operator: RefundOperator): Act
             ? ', not refunded because of a hold or a sanction; see "causeway participation show"'
             : '';
       console.log(`${id} ${status}${note}`);
-    }
+    });
   };
 }
 

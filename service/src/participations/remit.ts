@@ -20,9 +20,12 @@ export async function remitParticipations(
   operator: RefundOperator,
   ids: readonly string[],
 ): Promise<Participation[]> {
-  for (const { status } of await readAll(ctx, ids))
+  for (const { id, status } of await readAll(ctx, ids))
     if (!REFUNDABLE.includes(status))
-      throw invalidField('status', `is ${status}; only completed participations can be refunded`);
+      throw invalidField(
+        'status',
+        `participation ${id} is ${status}; only completed participations can be refunded`,
+      );
   await requestRefunds(ctx, operator, ids);
   return readAll(ctx, ids);
 }
