@@ -1,7 +1,5 @@
 import type { Db } from '../db/pool.ts';
-import { listForeign, markAdopted } from './watch-store.ts';
-
-export type ForeignTransaction = { signature: string; address: string; participationId: string | null };
+import { type ForeignTransaction, listForeign, markAdopted } from './watch-store.ts';
 
 /**
  * Returns the foreign transactions that no operator has adopted yet. A foreign transaction was signed with one of a
@@ -12,9 +10,9 @@ export function listForeignTransactions(db: Db, chain: string): Promise<ForeignT
 }
 
 /**
- * Marks the foreign transactions as adopted, which unblocks the participations that they refer to. Returns how many
- * transactions were adopted.
+ * Marks the foreign transactions as adopted, and returns them. Settlement then continues with the participations that
+ * they refer to. It pays a participation unless its receipt shows that it was paid.
  */
-export function adoptForeignTransactions(db: Db, chain: string): Promise<number> {
+export function adoptForeignTransactions(db: Db, chain: string): Promise<ForeignTransaction[]> {
   return markAdopted(db, chain);
 }

@@ -17,37 +17,33 @@ export async function setLastSeen(db: Db, chain: string, address: string, signat
     on conflict (chain, address) do update set signature = excluded.signature`.execute(db);
 }
 
-export async function insertForeign(
-  db: Db,
-  chain: string,
-  found: { signature: string; address: string; participationId: string | null },
-): Promise<void> {
+export async function insertForeign(db: Db, chain: string, found: ForeignTransaction): Promise<void> {
   await sql`
     insert into foreign_transactions (chain, signature, address, participation_id)
     values (${chain}, ${toBytes(found.signature)}, ${found.address}, ${found.participationId})
     on conflict do nothing`.execute(db);
 }
 
+export type ForeignTransaction = { signature: string; address: string; participationId: string | null };
+
+type StoredForeign = { signature: Buffer; address: string; participation_id: string | null };
+
 /** Returns the foreign transactions that no operator has acknowledged with `solana adopt`. */
-export async function listForeign(
-  db: Db,
-  chain: string,
-): Promise<{ signature: string; address: string; participationId: string | null }[]> {
-  const { rows } = await sql<{ signature: Buffer; address: string; participation_id: string | null }>`
+export async function listForeign(db: Db, chain: string): Promise<ForeignTransaction[]> {
+  const { rows } = await sql<StoredForeign>`
     select signature, address, participation_id from foreign_transactions
     where chain = ${chain} and adopted_at is null order by seen_at`.execute(db);
-  return rows.map(({ signature, address, participation_id }) => ({
-    signature: base58.encode(signature),
-    address,
-    participationId: participation_id,
-  }));
+  return rows.map(toForeign);
 }
 
-/** Marks all foreign transactions on the chain as adopted. Returns how many were marked. */
-export async function markAdopted(db: Db, chain: string): Promise<number> {
-  const { numAffectedRows } = await sql`
-    update foreign_transactions set adopted_at = now() where chain = ${chain} and adopted_at is null`.execute(
-    db,
-  );
-  return Number(numAffectedRows ?? 0n);
+/** Marks all foreign transactions on the chain as adopted. Returns those that were not adopted before. */
+export async function markAdopted(db: Db, chain: string): Promise<ForeignTransaction[]> {
+  const { rows } = await sql<StoredForeign>`
+    update foreign_transactions set adopted_at = now() where chain = ${chain} and adopted_at is null
+    returning signature, address, participation_id`.execute(db);
+  return rows.map(toForeign);
+}
+
+function toForeign({ signature, address, participation_id }: StoredForeign): ForeignTransaction {
+  return { signature: base58.encode(signature), address, participationId: participation_id };
 }

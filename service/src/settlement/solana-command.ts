@@ -15,7 +15,7 @@ import { type Config, ConfigError } from '../config.ts';
 import { rehearse } from '../db/rehearse.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { runCommand } from '../operations/run-command.ts';
-import { adoptForeignTransactions, listForeignTransactions } from '../operator/foreign-transactions.ts';
+import { adoptForeignTransactions } from '../operator/foreign-transactions.ts';
 import { type Closing, closeReceipts, planClosing } from '../operator/receipt-close.ts';
 import { SENDING_ROLES } from '../operator/role.ts';
 import { findRemoteAddress, listSenders } from '../operator/signers.ts';
@@ -32,7 +32,7 @@ export const SOLANA_HELP: CommandHelp = {
     'solana vaults CHAIN',
   ],
   description:
-    'Manages funds and receipts on Solana. "fund create" creates an offer\'s fund account on Solana and prints its address, which is the "address" in the offer file. The account is a multisig for which each of the operator\'s keys and the standby key can sign alone. Its signers never change, so choose the keys of both roles first, and keep the standby key offline and safe. The commit key pays the rent. Running the command again prints the same address. "adopt" lets settlement continue after the alert foreign_transaction, which reports transactions from a fund\'s keys that this service did not send. Find out first who signed them. "close" closes the receipts of participations that were settled more than SOLANA_RECEIPT_DAYS days ago and returns their rent to the keys that created them. Afterwards, do not restore a backup that is older than SOLANA_RECEIPT_DAYS days. "vaults" compares the balance of every vault with what participations have paid, and prints what others, such as its owner, have moved.',
+    'Manages funds and receipts on Solana. "fund create" creates an offer\'s fund account on Solana and prints its address, which is the "address" in the offer file. The account is a multisig for which each of the operator\'s keys and the standby key can sign alone. Its signers never change, so choose the keys of both roles first, and keep the standby key offline and safe. The commit key pays the rent. Running the command again prints the same address. "adopt" lets settlement continue after the alert foreign_transaction, which reports transactions from a fund\'s keys that this service did not send. Find out first who signed them. It prints what it adopts. The service then settles the participations that they name, unless their receipts show that they are settled: what somebody has paid or refunded by hand would be paid again. "close" closes the receipts of participations that were settled more than SOLANA_RECEIPT_DAYS days ago and returns their rent to the keys that created them. Afterwards, do not restore a backup that is older than SOLANA_RECEIPT_DAYS days. "vaults" compares the balance of every vault with what participations have paid, and prints what others, such as its owner, have moved.',
   options: {
     '--standby ADDRESS': "The key that can sign for the fund if one of the operator's keys is lost.",
     '--commit ADDRESS': 'The commit key, if this process does not have it. Then only --dry-run works.',
@@ -131,17 +131,15 @@ const ON_CHAIN: Readonly<Record<string, { run: Run; plan: Run | null }>> = {
   adopt: {
     run: (config, chain) =>
       runCommand(config, async ({ db }) => {
-        const count = await adoptForeignTransactions(db, chain);
-        console.log(`Adopted ${count} transaction${count === 1 ? '' : 's'}.`);
+        const adopted = await adoptForeignTransactions(db, chain);
+        for (const each of adopted) console.log(describeAdoption(each, 'was adopted', 'now'));
+        console.log(`Adopted ${adopted.length} transaction${adopted.length === 1 ? '' : 's'}.`);
       }),
     plan: (config, chain) =>
       runCommand(config, async ({ db }) => {
-        for (const { signature, address, participationId } of await listForeignTransactions(db, chain))
-          console.log(
-            `${signature} from ${address} would be adopted${participationId === null ? '' : `, which unblocks ${participationId}`}`,
-          );
-        const count = await rehearse(db, (tx) => adoptForeignTransactions(tx, chain));
-        console.log(`${count} transaction${count === 1 ? '' : 's'} would be adopted.`);
+        const adopted = await rehearse(db, (tx) => adoptForeignTransactions(tx, chain));
+        for (const each of adopted) console.log(describeAdoption(each, 'would be adopted', 'then'));
+        console.log(`${adopted.length} transaction${adopted.length === 1 ? '' : 's'} would be adopted.`);
       }),
   },
   close: {
@@ -185,6 +183,19 @@ const ON_CHAIN: Readonly<Record<string, { run: Run; plan: Run | null }>> = {
       ),
   },
 };
+
+function describeAdoption(
+  {
+    signature,
+    address,
+    participationId,
+  }: { signature: string; address: string; participationId: string | null },
+  change: string,
+  when: 'now' | 'then',
+): string {
+  const text = `${signature} from ${address} ${change}`;
+  return participationId === null ? text : `${text}; the service ${when} settles ${participationId} itself`;
+}
 
 /** Returns the keys of this process on a cluster. */
 async function listOwnSenders(config: Config, chain: string): Promise<SolanaSigner[]> {

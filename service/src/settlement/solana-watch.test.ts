@@ -1,6 +1,7 @@
 import { readonly } from '@causeway/contracts/encodings/solana-message.ts';
 import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
+import { commandConfig } from '../../test/support/sale.ts';
 import { setTokenAccount } from '../../test/support/solana-accounts.ts';
 import { MINT, tokenInstruction } from '../../test/support/solana-instructions.ts';
 import {
@@ -17,6 +18,7 @@ import {
 import { associatedAccount, keyOf } from '../chain/solana/addresses.ts';
 import { memo, transferChecked, transferLamports } from '../chain/solana/instructions.ts';
 import { adoptForeignTransactions, listForeignTransactions } from '../operator/foreign-transactions.ts';
+import { runSolana } from './solana-command.ts';
 import { compareVaults } from './solana-vaults.ts';
 
 const sale = useSolanaSale();
@@ -107,4 +109,24 @@ test('a vault whose owner moved money is reported', async () => {
   expect(await compare()).toBe(before - 3n * UNIT);
   await solanaWorker(sale).round();
   expect(sale.app.logged()).toContain('vault balance differs from the settled participations');
+});
+
+test('solana adopt names what it adopts, and what then continues', async () => {
+  const buyer = await sale.buyer('adopted');
+  const id = await sale.participate(buyer, 2n * UNIT);
+  const signature = sale.land(buyer, [theft(sale, buyer.address, standby.address), memo(id)], [standby]);
+  sale.mine(FINALITY_SLOTS + 1);
+  await solanaWorker(sale).round();
+  const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+  const config = await commandConfig({ app: sale.app });
+  for (const option of [['--dry-run'], [], []]) await runSolana(config, ['adopt', CHAIN, ...option]);
+  const lines = log.mock.calls.flat();
+  log.mockRestore();
+  expect(lines).toEqual([
+    `${signature} from ${standby.address} would be adopted; the service then settles ${id} itself`,
+    '1 transaction would be adopted.',
+    `${signature} from ${standby.address} was adopted; the service now settles ${id} itself`,
+    'Adopted 1 transaction.',
+    'Adopted 0 transactions.',
+  ]);
 });

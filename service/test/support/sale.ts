@@ -245,9 +245,13 @@ export function gaugesOf(app: TestApp): AlertGauges {
 }
 
 /** Returns a configuration for commands that use the sale's database and node. */
-export async function commandConfig({ app, node }: Sale): Promise<Config> {
+export async function commandConfig({
+  app,
+  node,
+}: Pick<Sale, 'app'> & Partial<Pick<Sale, 'node'>>): Promise<Config> {
   const { rows } = await app.ctx.pool.query('select current_database() as name');
   const url = new URL(String(app.ctx.pool.options.connectionString));
   url.pathname = `/${rows[0].name}`;
-  return { ...testConfig(), databaseUrl: url.href, rpcUrls: { ethereum_sepolia: [node.url] } };
+  const rpcUrls = node === undefined ? {} : { ethereum_sepolia: [node.url] };
+  return { ...testConfig(), databaseUrl: url.href, rpcUrls };
 }
