@@ -255,3 +255,23 @@ test.each([
   await complete();
   expect(await sale.statusOf(id)).toBe('completed');
 });
+
+test.each([
+  ['no units', { value: { err: null, logs: [] } }],
+  ['no result', { value: null }],
+])(
+  'a simulation with %s signs nothing, because a transaction without compute units fails',
+  async (name, reply) => {
+    const id = await sale.participate(await sale.buyer(`simulation with ${name}`), AMOUNT);
+    const chain = sale.app.ctx.chains.solana('solana_devnet');
+    const request: typeof chain.rpc.request = async (call) =>
+      call.method === 'simulateTransaction' ? reply : chain.rpc.request(call);
+    const before = lamportsOf(OPERATOR);
+    const faulty = solanaWorker(sale, { chain: { ...chain, rpc: { ...chain.rpc, request } } });
+    await expect(faulty.round()).rejects.toMatchObject({ code: 'upstream_error' });
+    expect(await sale.statusOf(id)).toBe('pending');
+    expect(lamportsOf(OPERATOR)).toBe(before);
+    await complete();
+    expect(await sale.statusOf(id)).toBe('completed');
+  },
+);

@@ -1,3 +1,5 @@
+import { UpstreamFailure } from '../../outbound/failure.ts';
+import { rpcError } from '../rpc/failures.ts';
 import type { SolanaChain } from './client.ts';
 
 /**
@@ -17,13 +19,23 @@ export async function sendTransaction({ rpc }: SolanaChain, raw: Uint8Array): Pr
  */
 export type Simulation = { error: unknown; units: number };
 
-/** Simulates a transaction against the confirmed state without sending it. */
-export async function simulateTransaction({ rpc }: SolanaChain, raw: Uint8Array): Promise<Simulation> {
+/**
+ * Simulates a transaction against the confirmed state without sending it. Throws an upstream error if the reply has
+ * neither an error nor the compute units: a transaction sent without compute units would fail.
+ */
+export async function simulateTransaction({ rpc, name }: SolanaChain, raw: Uint8Array): Promise<Simulation> {
   const options = { encoding: 'base64', commitment: 'confirmed', sigVerify: false };
   const reply = await rpc.request({
     method: 'simulateTransaction',
     params: [Buffer.from(raw).toString('base64'), options],
   });
-  const { err, unitsConsumed } = ((reply ?? {}) as { value?: Record<string, unknown> }).value ?? {};
-  return { error: err ?? null, units: Number(unitsConsumed ?? 0) };
+  const { err, unitsConsumed } = (reply as { value?: Record<string, unknown> | null } | null)?.value ?? {};
+  const units = Number(unitsConsumed ?? 0);
+  const hasError = err !== null && err !== undefined;
+  if (!hasError && !(Number.isSafeInteger(units) && units > 0))
+    throw rpcError(
+      name,
+      new UpstreamFailure('invalid_response', 'the reply to simulateTransaction is malformed'),
+    );
+  return { error: err ?? null, units };
 }
