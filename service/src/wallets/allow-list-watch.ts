@@ -9,6 +9,12 @@ import { listPermitted, type Verification } from './verification-store.ts';
 
 const WATCH_INTERVAL_MS = 5_000;
 const BATCH_SIZE = 500;
+/**
+ * How long after its deadline a permission counts as unused. Right after the deadline, a lagging node may not show the
+ * wallet's transaction yet, and a reorganization may still put it into a block before the deadline. An allowed wallet
+ * that is recorded as expired would never be revoked.
+ */
+const EXPIRY_MARGIN_S = 300n;
 
 /**
  * Checks on chain whether open allow-list permissions were used or have expired, and stores the outcomes. Safe to run
@@ -40,7 +46,7 @@ async function readState(
   { chain: name, contract, wallet, deadline }: Verification,
 ): Promise<'allowed' | 'expired' | null> {
   const chain = ctx.chains.evm(name);
-  const isOver = (await readChainTime(chain)) * 1000n > BigInt(Date.parse(deadline));
+  const isOver = ((await readChainTime(chain)) - EXPIRY_MARGIN_S) * 1000n > BigInt(Date.parse(deadline));
   if (await readAuthorized(uncached(chain), contract as Hex, wallet as Hex)) return 'allowed';
   return isOver ? 'expired' : null;
 }

@@ -272,23 +272,34 @@ describe('the allow-list watch', () => {
     ]);
   });
 
-  test('expires a permission only after its deadline on the chain', async () => {
+  const endAt = (seconds: bigint) =>
+    app.ctx.db
+      .updateTable('allow_verifications')
+      .set({ deadline: new Date(Number(seconds) * 1000).toISOString() })
+      .where('wallet', '=', wallet.address)
+      .execute();
+
+  test('expires a permission only well after its deadline on the chain', async () => {
     await user.allow(swap.id, wallet);
     const { timestamp } = await chain.direct.getBlock();
-    const endAt = (seconds: bigint) =>
-      app.ctx.db
-        .updateTable('allow_verifications')
-        .set({ deadline: new Date(Number(seconds) * 1000).toISOString() })
-        .where('wallet', '=', wallet.address)
-        .execute();
-    await endAt(timestamp);
+    await endAt(timestamp - 300n);
     await settleVerifications(app.ctx);
     expect(await states()).toEqual(['permitted']);
-    await endAt(timestamp - 1n);
+    await endAt(timestamp - 301n);
     await settleVerifications(app.ctx);
     expect(await states()).toEqual(['expired']);
     expect((await user.allow(swap.id, wallet)).status).toBe(200);
     expect(await states()).toEqual(['permitted']);
+  });
+
+  test('records a wallet that a lagging node or a reorganisation shows only after the deadline', async () => {
+    const given = transactionOf(await user.allow(swap.id, wallet));
+    const { timestamp } = await chain.direct.getBlock();
+    await endAt(timestamp - 10n);
+    await settleVerifications(app.ctx);
+    await broadcast(given);
+    await settleVerifications(app.ctx);
+    expect(await states()).toEqual(['allowed']);
   });
 
   test('waits during an RPC outage', async () => {
