@@ -65,12 +65,15 @@ export async function findConsent(db: Db, userId: string, clientId: string): Pro
   return rows[0]?.id ?? null;
 }
 
-/** Copies a live grant for another browser. The copy keeps the time of the consent. Returns the id of the copy. */
+/**
+ * Copies a live grant for another browser. The copy keeps the time of the consent. Returns the id of the copy. Locks the
+ * original, so that `revokeUserGrants` waits for the copy.
+ */
 export async function copyGrant(db: Db, id: string): Promise<string> {
   const copyId = randomBytes(32).toString('base64url');
   await sql`insert into oauth_grants (id, client_id, user_id, payload, expires_at, consented_redirect_uris, consented_at)
     select ${copyId}, client_id, user_id, payload, expires_at, consented_redirect_uris, consented_at
-    from oauth_grants where id = ${id} and revoked_at is null`.execute(db);
+    from oauth_grants where id = ${id} and revoked_at is null for share`.execute(db);
   return copyId;
 }
 
@@ -95,14 +98,19 @@ export async function revokeGrant(db: Db, id: string): Promise<void> {
 }
 
 /**
- * Revokes the user's grants to one client, or to all clients if `clientId` is absent. Returns the ids of the
- * revoked grants.
+ * Revokes the user's grants to one client, or to all clients if `clientId` is absent. Returns the ids of the revoked
+ * grants. Repeats the statement until it finds no grant, because it does not see copies that were committed while it
+ * waited for their originals.
  */
 export async function revokeUserGrants(db: Db, userId: string, clientId?: string): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    update oauth_grants set revoked_at = now() where user_id = ${userId} and revoked_at is null
-      and (${clientId ?? null}::text is null or client_id = ${clientId ?? null}) returning id`.execute(db);
-  return rows.map(({ id }) => id);
+  const revoked: string[] = [];
+  for (;;) {
+    const { rows } = await sql<{ id: string }>`
+      update oauth_grants set revoked_at = now() where user_id = ${userId} and revoked_at is null
+        and (${clientId ?? null}::text is null or client_id = ${clientId ?? null}) returning id`.execute(db);
+    if (rows.length === 0) return revoked;
+    revoked.push(...rows.map(({ id }) => id));
+  }
 }
 
 /**

@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestApp, testApp, testConfig } from '../../test/support/app.ts';
 import { allow, authorizeUrl, newPkce, obtainCode, postToken } from '../../test/support/browser.ts';
-import { makeClient, makeUser, type TestClient } from '../../test/support/tokens.ts';
+import { makeClient, makeUser, type TestClient, USER } from '../../test/support/tokens.ts';
+import { copyGrant, findConsent } from './grant-store.ts';
 
 let node: TestApp;
 let otherNode: TestApp;
@@ -94,4 +96,34 @@ test('tokens issued while the grant is being revoked are invalid', async () => {
   expect((await postToken(node.app, client, { grant_type: 'refresh_token', refresh_token })).statusCode).toBe(
     400,
   );
+});
+
+test('disconnecting an app also ends a grant that is being copied for another browser', async () => {
+  await postToken(node.app, client, await signIn());
+  const { db, oauth, pool } = node.ctx;
+  const consent = String(await findConsent(db, USER, client.clientId));
+  let copied = () => {};
+  const isCopied = new Promise<void>((resolve) => {
+    copied = resolve;
+  });
+  let commit = () => {};
+  const mayCommit = new Promise<void>((resolve) => {
+    commit = resolve;
+  });
+  const copying = db.transaction().execute(async (tx) => {
+    const id = await copyGrant(tx, consent);
+    copied();
+    await mayCommit;
+    return id;
+  });
+  await isCopied;
+  const disconnecting = oauth.revokeGrant(USER, client.clientId);
+  await Promise.race([disconnecting, sleep(200)]);
+  commit();
+  await Promise.all([copying, disconnecting]);
+  const { rows } = await pool.query(
+    'select id from oauth_grants where client_id = $1 and revoked_at is null',
+    [client.clientId],
+  );
+  expect(rows).toEqual([]);
 });
