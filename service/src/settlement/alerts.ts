@@ -52,8 +52,8 @@ const REASONS: readonly BlockedReason[] = [
 const MAX_MESSAGES = 20;
 const LOGGED_MS = 3_600_000;
 
-/** The messages logged since `since`, a `performance.now()` time. */
-type LoggedMessages = { since: number; messages: Set<string> };
+/** The topics (see `topicOf`) of the messages logged since `since`, a `performance.now()` time. */
+type LoggedMessages = { since: number; topics: Set<string> };
 
 export function createAlertGauges(registry: Registry): AlertGauges {
   const waiting = new Gauge({
@@ -74,13 +74,14 @@ export function createAlertGauges(registry: Registry): AlertGauges {
 
 export function createAlerts(gauges: AlertGauges, log: Log, key: KeyId): Alerts {
   const { chain } = key;
-  // `messages` are the messages since the last report.
-  const raised = new Map<BlockedReason, { messages: Set<string>; until: number }>();
+  // `messages` are the messages since the last report, by their `topicOf`.
+  const raised = new Map<BlockedReason, { messages: Map<string, string>; until: number }>();
   let logged = new Map<BlockedReason, LoggedMessages>();
   return {
     raise: (reason, message, seconds = 0) => {
-      const { messages, until } = raised.get(reason) ?? { messages: new Set(), until: 0 };
-      if (messages.size < MAX_MESSAGES) messages.add(message);
+      const { messages, until } = raised.get(reason) ?? { messages: new Map<string, string>(), until: 0 };
+      const topic = topicOf(message);
+      if (messages.size < MAX_MESSAGES && !messages.has(topic)) messages.set(topic, message);
       raised.set(reason, { messages, until: Math.max(until, performance.now() + seconds * 1000) });
     },
     clear: () => {
@@ -104,11 +105,11 @@ export function createAlerts(gauges: AlertGauges, log: Log, key: KeyId): Alerts 
         const own =
           found !== undefined && now - found.since < LOGGED_MS
             ? found
-            : { since: now, messages: new Set<string>() };
+            : { since: now, topics: new Set<string>() };
         logged.set(reason, own);
-        for (const message of alert.messages) {
-          if (own.messages.has(message) || own.messages.size >= MAX_MESSAGES) continue;
-          own.messages.add(message);
+        for (const [topic, message] of alert.messages) {
+          if (own.topics.has(topic) || own.topics.size >= MAX_MESSAGES) continue;
+          own.topics.add(topic);
           log.error({ chain, reason }, `settlement blocked: ${message}`);
         }
         alert.messages.clear();
@@ -116,4 +117,12 @@ export function createAlerts(gauges: AlertGauges, log: Log, key: KeyId): Alerts 
       }
     },
   };
+}
+
+/**
+ * Returns the message without its numbers. Messages with the same topic count as one: amounts and heights can differ in
+ * every round.
+ */
+function topicOf(message: string): string {
+  return message.replace(/\b\d+\b/g, '#');
 }
