@@ -28,6 +28,15 @@ export type Signer = {
   signPermission(domain: Domain, permission: Permission): Promise<Hex>;
 };
 
+/** The EIP-712 separators of swap domains. `readDomain` returns the same object every time, so it is hashed only once. */
+const separators = new WeakMap<Domain, Hex>();
+
+function knownSeparatorOf(domain: Domain): Hex {
+  const separator = separators.get(domain) ?? separatorOf(domain);
+  separators.set(domain, separator);
+  return separator;
+}
+
 /** Builds a signer from an address and a function that signs hashes. */
 export function createSigner(address: Hex, signHash: (hash: Hex) => Promise<Hex>): Signer {
   return {
@@ -41,7 +50,7 @@ export function createSigner(address: Hex, signHash: (hash: Hex) => Promise<Hex>
         yParity: hexToNumber(slice(signature, 64)) - 27,
       });
     },
-    signRequest: (domain, request) => signHash(hashRequestIn(separatorOf(domain), request)),
+    signRequest: (domain, request) => signHash(hashRequestIn(knownSeparatorOf(domain), request)),
     signPermission: (domain, permission) => signHash(hashPermission(domain, permission)),
   };
 }
