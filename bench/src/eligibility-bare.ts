@@ -5,7 +5,7 @@ import { fastify } from 'fastify';
 import { statusesWorld } from './statuses-world.ts';
 
 /**
- * This process serves a bare route that runs the same query as the eligibility dry run and returns a constant reply of
+ * This process serves a bare route that runs the same query as the eligibility route and returns a constant reply of
  * the same size.
  */
 const { ctx, userId, options } = await statusesWorld();

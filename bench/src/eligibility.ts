@@ -3,8 +3,8 @@ import type { Result } from './result.ts';
 import { startTarget } from './target.ts';
 
 /**
- * Compares an offer's eligibility dry run with a bare route that runs the same query. The offer has four options with
- * seven requirements each.
+ * Compares the eligibility route, which tells a user whether they could invest in an offer, with a bare route that runs
+ * the same query. The offer has four options with seven requirements each.
  */
 export async function run(): Promise<Result> {
   const bare = await startTarget('./eligibility-bare.ts');

@@ -2,7 +2,7 @@ import { List } from '@causeway/service/http/paging.ts';
 import { Closed, Nullable, ObjectName, Timestamp } from '@causeway/service/http/wire.ts';
 import Type from 'typebox';
 
-/** An item with the same field types as an offer. `items` is a list of about 2 KB. */
+/** An item with the same field types as an offer. */
 export const Item = Closed({
   object: ObjectName('thing'),
   id: Type.String(),
@@ -14,6 +14,7 @@ export const Item = Closed({
 });
 export const Items = List(Item, 'Items');
 
+/** A list of about 2 KB. */
 export const items = {
   object: 'list' as const,
   data: Array.from({ length: 9 }, (_, i) => ({

@@ -1,6 +1,6 @@
 /**
- * One page of a list, newest first. `starting_after` leads to the next page and is absent on the last one.
- * `starting_before` leads to the previous page and is absent on the first one.
+ * One page of a list, newest first unless the call says otherwise. `starting_after` leads to the next page and is
+ * absent on the last one. `starting_before` leads to the previous page and is absent on the first one.
  */
 export type Page<Item> = {
   object: 'list';

@@ -661,8 +661,9 @@ describe('acr_values', () => {
   const MFA = 'https://refeds.org/profile/mfa';
 
   /**
-   * Starts signing in to an app, in a browser that is already signed in. Returns the page, or the claims of the ID
-   * token.
+   * Signs in to an app with a browser that is already signed in to the service, and gives consent if asked. If the
+   * service shows any other page, returns that page. Otherwise, returns the claims of the ID token, or the error in the
+   * callback.
    */
   async function authorize(visitor: Visitor, parameters: Record<string, string>) {
     const { url, verifier } = site.authorizeUrl(parameters);

@@ -20,8 +20,9 @@ import { appleFile, startTokenizedWorld, type TokenizedWorld } from './support/v
 import { type Answer, evmWallet, proveWallets, type TestWallet } from './support/wallets.ts';
 
 /**
- * Tests every gate of the API over HTTP, with every fact that eligibility depends on. `mustRefuse` repeats the rules of
- * `decide.test.ts` on purpose, so that the test fails if a gate skips a check.
+ * Tests every gate of the API (a request that checks the user's eligibility) over HTTP, with every fact that
+ * eligibility depends on. `mustRefuse` repeats the rules of `decide.test.ts` on purpose, so that the test fails if a
+ * gate skips a check.
  */
 
 let world: TokenizedWorld;
@@ -344,7 +345,7 @@ describe('a race', () => {
       expect(row.status === 'failed' || row.frozen_reason !== null).toBe(true);
     },
     order: async (_answer, fault) => {
-      // Calldata cannot be recalled, so operators get an alert instead.
+      // The calldata in the reply cannot be recalled, so the wallet can still send it. Operators get an alert instead.
       expect(await alertRestricted(world.app.ctx)).toBe(fault === 'final_rejection' ? 0 : 1);
     },
   };

@@ -5,7 +5,10 @@ import { makeOffer, saleFile } from './support/offers.ts';
 import { makeClient } from './support/tokens.ts';
 
 const FLOOD = 200;
-/** The maximum number of database connections that may be handed out before a partner's single request is answered. */
+/**
+ * While one partner floods the service, a request from another partner must be answered before this many database
+ * connections have been handed out.
+ */
 const MAX_TURNS = 40;
 
 let app: TestApp;

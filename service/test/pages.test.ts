@@ -129,7 +129,7 @@ async function checkPage(url: string, name: string, path: string): Promise<void>
   await context.close();
 }
 
-/** All scopes that a user can grant: the longest consent page. */
+/** All scopes that a user can grant. Requesting them gives the longest consent page. */
 const USER_SCOPES = Object.keys(SCOPES)
   .filter((scope) => scope !== 'webhooks:write')
   .join(' ');

@@ -199,7 +199,8 @@ test('wallets of held accounts, webhook secrets, checkpoints and unsubscribe lin
 
   const promoted = await startNode([NEW, OLD]);
   await rotateSecrets(promoted.ctx);
-  // The second rotation has only the stored key of the oldest secret, not the secret itself.
+  // The second rotation no longer has the oldest secret, only the keys that the first rotation derived from it and
+  // stored.
   const newest = await startNode([NEWEST, NEW]);
   await rotateSecrets(newest.ctx);
   await Promise.all([promoted.close(), newest.close()]);

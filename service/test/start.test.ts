@@ -176,8 +176,8 @@ describe('a start that cannot succeed', () => {
       mkdirSync(join(tree, folder), { recursive: true });
     cpSync(join(root, 'service/bin'), join(tree, 'service/bin'), { recursive: true });
     writeFileSync(join(tree, 'package-lock.json'), '{}');
-    // Puts a file where the folder belongs, because nobody can create a folder below a file. Permissions would not stop
-    // root.
+    // Puts a file where the build folder belongs, because nobody can create a folder below a file. Removing write
+    // permissions would not stop root.
     writeFileSync(join(tree, 'service/dist'), '');
     const { status, stderr } = spawnSync(process.execPath, [join(tree, 'service/bin/causeway.mjs'), 'serve']);
     expect({ status, text: String(stderr) }).toEqual({

@@ -5,7 +5,8 @@ import type { SandboxClient, SandboxInboxRequest, SandboxMail } from './sandbox-
 const TIMEOUT_MS = 60_000;
 
 /**
- * Creates a client for a sandbox's controls, for tests and scripts. Failed calls throw a `CausewayError`.
+ * Creates a client for a sandbox's controls (the endpoints under `/sandbox`), for tests and scripts. Failed calls throw
+ * a `CausewayError`.
  *
  * @example
  * ```ts

@@ -72,7 +72,10 @@ export async function enableBatches(
 
 type Next = Parameters<Interceptor>[1];
 
-/** Sends the batch as one transaction. Its gas limit is fixed, so that it is mined even if it reverts. */
+/**
+ * Sends the batch as one transaction. Sets a fixed gas limit, so that a batch that reverts is mined too: without a
+ * limit, the wallet would estimate the gas, and the estimate would fail.
+ */
 async function sendAsOne({ from, calls, atomicRequired }: BatchRequest, next: Next): Promise<string> {
   if (!atomicRequired) throw new ProviderError(-32602, 'This wallet executes batches atomically only.');
   const data = encodeFunctionData({ abi, functionName: 'execute', args: [calls] });

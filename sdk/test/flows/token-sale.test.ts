@@ -239,8 +239,8 @@ describe('a purchase', () => {
     const client = await sandbox.newUser();
     const wallet = await sandbox.newWallet();
     const events = createEventHub(client);
-    // Does not settle the first purchase before the second waits for events. Polls are 10 minutes apart, so only an
-    // event can report the settlement in time.
+    // The first purchase is settled only after the second has started to wait for events, because until then blocks are
+    // mined only on request. Polls are 10 minutes apart, so only an event can report the settlement in time.
     events.onLiveChange(() => void (events.isLive() && sandbox.setInterval(0)));
     await sandbox.setInterval(600_000);
     try {

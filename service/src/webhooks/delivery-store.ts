@@ -14,8 +14,8 @@ const RETRY_PERIOD = sql.raw("interval '24 hours'");
 export const SUBJECT = sql`case when e.data ->> 'id' is not null and e.type <> 'webhook.test' then concat(e.user_id, ' ', e.data ->> 'id') end`;
 
 /**
- * Whether the endpoint `w` receives the event `e`. A redacted event is not matched by its type, because its delivery
- * would then reveal the type.
+ * Whether the endpoint `w` receives the event `e`. A redacted event (one that the partner may not read) is not matched
+ * by its type, because its delivery would then reveal the type.
  */
 export const WANTED = sql`(
   '*' = any(w.types)

@@ -131,8 +131,8 @@ export async function enableEndpoint(tx: Db, id: string): Promise<void> {
   await sql`update webhook_endpoints set state = 'enabled', disabled_reason = null, failures = 0, failing_since = null
     where id = ${id}`.execute(tx);
   await lockHeads(tx, id);
-  // Keeps the step of a delivery while an attempt is in progress, because the attempt's result is recorded only if the
-  // step is unchanged.
+  // Keeps the step (the position in the retry schedule) of a delivery while an attempt is in progress, because the
+  // attempt's result is recorded only if the step is unchanged.
   await sql`update webhook_deliveries set step = case when lease_until > now() then step else 0 end, retry_until = null,
       next_attempt_at = now()
     where endpoint_id = ${id} and state = 'pending'`.execute(tx);

@@ -8,7 +8,7 @@ import { createAddressRules } from './address-rules.ts';
 import { openWebhookSender, type WebhookSender } from './sender.ts';
 import { createUrlRules } from './url-rules.ts';
 
-/** A self-signed certificate for receiver.test that expired in 2020. */
+/** The key of `CERTIFICATE`, a self-signed certificate for receiver.test that expired in 2020. */
 const KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQggIV/pjyZgWmnfpYJ
 FsXvQ3VzYG1eE29ge7wRZULte6ahRANCAASSeg2ubnLEa1S4I+caQbyKXvaAbTKg

@@ -11,7 +11,7 @@ export function newWebhookSecret(random: Random): string {
 
 type Message = { id: string; timestampSeconds: number; body: string };
 
-/** Returns the headers of Standard Webhooks, with one signature per live secret. */
+/** Returns the headers of Standard Webhooks, with one signature per secret (two secrets during a rotation). */
 export function signatureHeaders(
   secrets: readonly string[],
   { id, timestampSeconds, body }: Message,

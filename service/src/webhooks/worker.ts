@@ -14,8 +14,8 @@ import { createSuccessBatches } from './success-batches.ts';
 const POLL_INTERVAL_MS = 500;
 const MAX_PER_ENDPOINT = 8;
 /**
- * The maximum number of concurrent attempts per partner on a node. Even if all endpoints of a partner hang, the other
- * slots of the node stay free for other partners.
+ * The maximum number of concurrent attempts per partner on a node. Even if all endpoints of a partner hang, the node
+ * can still make attempts for other partners.
  */
 const MAX_PER_PARTNER = 32;
 const MAX_PER_NODE = 256;

@@ -33,8 +33,8 @@ export function readAuthorized({ reader }: EvmChain, swap: Hex, wallet: Hex): Pr
 
 /**
  * Reads what is stopped in a fund swap of either generation. In the result, `stopped` is a bitmask: swaps are stopped
- * if its bit `swapLevel` is set. In the first generation, the contract's `stopped()` returns this mask. In the second,
- * `stopped()` returns a bool and `paused()` returns the mask.
+ * if `stopped & swapLevel` is not zero. In the first generation, the contract's `stopped()` returns this mask. In the
+ * second, `stopped()` returns a bool and `paused()` returns the mask.
  *
  * `status()` also reports whether the market behind the contract is closed. Deployments order its words differently, so
  * any nonzero word counts as closed. The words also repeat the contract's own flags, so they count only if `stopped()`
