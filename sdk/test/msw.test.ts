@@ -21,7 +21,7 @@ type Msw = { http: MswHttp<unknown> & { get: MswHttp<unknown>['all'] } };
 const causeway = createCauseway({ baseUrl: 'https://causeway.example', accessToken: 't', retries: 0 });
 const readSession = async () => (await fetch('https://app.example/causeway/session')).json();
 
-/** MSW 3 needs Node 22.12 or later, so only Node 24 and later test it. */
+/** MSW 3 needs Node 22.12 or later. Only the major version is compared, so MSW 3 is tested from Node 24 on. */
 const VERSIONS = Number(process.versions.node.split('.')[0]) >= 24 ? ['2.15.0', '3.0.4'] : ['2.15.0'];
 
 describe.each(VERSIONS)('with MSW %s', (version) => {

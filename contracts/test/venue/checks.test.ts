@@ -40,7 +40,10 @@ async function signedMint(overrides: Partial<Quote> = {}): Promise<Call> {
   return mint(quote, await signQuote(chain, venue, quote));
 }
 
-/** Each entry causes one fault. They are in the order in which the venue's managers on public chains check for them. */
+/**
+ * Each entry causes one fault. The faults are in the order in which the venue's manager contracts on public chains
+ * check for them.
+ */
 const faults: {
   name: string;
   selector: Hex;

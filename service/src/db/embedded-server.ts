@@ -7,7 +7,9 @@ import { type Cluster, ownFolder, serverEnvironment } from './embedded-cluster.t
 import { readLock } from './embedded-postmaster.ts';
 
 export interface Server {
-  /** Stops the server, immediately if its last checkpoint takes longer than `forceAfterMs`. */
+  /**
+   * Stops the server after a last checkpoint. If that takes longer than `forceAfterMs`, stops it without one.
+   */
   stop(forceAfterMs?: number): Promise<void>;
   exited: Promise<void>;
 }

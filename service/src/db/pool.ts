@@ -53,8 +53,8 @@ export interface OpenPool {
   /** The number of callers waiting for a connection. */
   waiting(): number;
   /**
-   * Returns whether so many statements of a group (a partner or `ANONYMOUS`) are waiting for a connection that the
-   * group should not add more.
+   * Returns whether a group (a partner or `ANONYMOUS`) already has so many statements waiting for a connection that it
+   * should not add more.
    */
   isBusy(group: string): boolean;
   close(): Promise<void>;

@@ -105,8 +105,8 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
     });
   };
   /**
-   * Makes the `calls`, then ends the transaction. Sends nothing if the transaction is empty. Also sends no rollback on
-   * a broken connection, because closing the connection rolls the transaction back.
+   * Runs `calls` (SQL `call` statements; see `COMMIT`), then ends the transaction. Sends nothing if the transaction is
+   * empty. Also sends no rollback on a broken connection, because closing the connection rolls the transaction back.
    */
   const end = async (text: 'commit' | 'rollback', calls: readonly string[]) => {
     const before = beginning;

@@ -129,8 +129,8 @@ export async function listEvents(
 
 /**
  * Reads the events of one partner after a position, oldest first. Streams use it to read past events. Sorts by
- * sequence, because the index on `user_id` includes that column. Within one partner, sorting by position gives the same
- * order.
+ * `sequence`, because the index on `user_id` includes `sequence` but not `position`. Within one partner, both give the
+ * same order.
  */
 export async function readEventsAfter(
   db: Db,

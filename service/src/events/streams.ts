@@ -65,8 +65,8 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
   const streams = new Set<Stream>();
   const counts = new Map<string, number>();
   /**
-   * The position up to which the live streams have received all events. Null before the first stream opens. Not updated
-   * while no stream is open.
+   * The position up to which the live streams have received all events. Not updated while no stream is open, so the
+   * next stream that opens reads it again. Null before the first stream opens.
    */
   let tail: bigint | null = null;
   /** The current run of the shared reader. */

@@ -52,7 +52,7 @@ export const ReviewResult = Type.Object({
   reviewRejectType: Type.Optional(Type.String()),
 });
 
-/** Unknown members are allowed, because the provider adds members without notice. */
+/** Unknown fields are allowed, because the provider adds fields without notice. */
 export const SumsubApplicant = Type.Object({
   id: Type.String({ pattern: '^[0-9a-zA-Z]{1,64}$' }),
   type: Type.Optional(Type.String()),

@@ -160,7 +160,7 @@ describe('daily limits', () => {
     await sign(...create('a'), commit(), memo('a'));
     await sign(...create('b'), commit(), memo('b'));
     await expect(sign(...create('c'), commit(), memo('c'))).rejects.toThrow(`15 of ${mint}`);
-    // The memo `a` was used before, but only a reused receipt would prevent a second transfer, so this transfer counts.
+    // This transfer counts although its memo `a` was used before: only a reused receipt prevents a second transfer.
     await expect(sign(...create('c'), commit(), memo('a'))).rejects.toThrow(`15 of ${mint}`);
   });
 

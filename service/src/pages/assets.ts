@@ -14,7 +14,7 @@ export const REFERENCE_SCRIPT = loadAsset('reference', 'js');
 
 const ASSETS = [THEME, STYLESHEET, DOCS_STYLESHEET, PASSKEY_SCRIPT, SUBMIT_SCRIPT, REFERENCE_SCRIPT];
 
-/** The background colors of the light and the dark theme, for the browser's own controls. */
+/** The background colors of the light and the dark theme, for `theme-color`: browsers color their toolbar with it. */
 export const PAGE_COLOURS = readPageColours(THEME.body.toString());
 
 type Asset = { path: string; type: string; body: Buffer };

@@ -11,7 +11,7 @@ test('the stylesheets use only tokens that exist, and no colours of their own', 
     const css = read(file);
     const used = [...css.matchAll(/var\((--cw-[\w-]+)\)/g)].map(([, name]) => name);
     expect([file, used.filter((name) => !known.has(name))]).toEqual([file, []]);
-    // A QR code has a white background in both themes.
+    // The only literal color allowed is white, because a QR code has a white background in both themes.
     expect([
       file,
       [...css.matchAll(/#[0-9a-f]{3,8}\b/g)].map(([colour]) => colour).filter((c) => c !== '#ffffff'),

@@ -49,8 +49,8 @@ beforeEach(async () => {
 });
 
 /**
- * Waits until the node has been notified of the changed contract, which happens shortly after the offer is
- * applied.
+ * Waits until the API shows the new contract. The app's offer cache is notified of the change shortly after the offer
+ * is applied.
  */
 async function waitForContract(): Promise<void> {
   const address = async () => {

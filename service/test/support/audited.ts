@@ -3,8 +3,8 @@ import { expect } from 'vitest';
 import type { Context } from '../../src/context.ts';
 
 /**
- * Expects an entry for each of these actions. `audit-kinds.test.ts` checks that every kind of entry is expected
- * somewhere.
+ * Expects the audit log to have an entry for each of these actions. `audit-kinds.test.ts` checks that every kind of
+ * entry is expected somewhere.
  */
 export async function expectAudited({ db }: Pick<Context, 'db'>, ...actions: string[]): Promise<void> {
   const { rows } = await sql<{ action: string }>`

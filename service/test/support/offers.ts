@@ -73,7 +73,7 @@ export async function makeOffer(ctx: Context, file: OfferFile = saleFile()): Pro
   await publishOffer(ctx, file.slug);
   const stored = await readOfferBySlug(ctx.db, file.slug);
   if (stored === null) throw new Error('offer not stored');
-  // Waits until the node has been notified of the offer.
+  // Waits until the app's offer cache has been notified of the offer.
   for (const clientId of file.partners)
     while (!(await ctx.offers.of(partnerOf(clientId))).byKey.has(stored.id)) await sleep(2);
   return toOffer(stored);

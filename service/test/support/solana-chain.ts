@@ -9,7 +9,10 @@ import { solanaGenesis } from '@causeway/sandbox/simulators/solana/genesis.ts';
 import { createNode, type NodeFaults } from '@causeway/sandbox/simulators/solana/node.ts';
 import { createRpcServer } from '@causeway/sandbox/simulators/solana/rpc-server.ts';
 
-/** A node of the test chain. Tests change `faults` and `fault` while it runs. */
+/**
+ * A node of the test chain. While it runs, tests can change `faults` (how the node itself misbehaves) and `fault` (a
+ * network fault between the node and its callers).
+ */
 export type TestNode = { url: string; faults: NodeFaults; fault: Fault };
 
 export type TestSolana = {

@@ -55,7 +55,7 @@ export function setOwner(account: string, owner: string, newOwner: string): Inst
   return tokenInstruction([Uint8Array.of(6, 2, 1), keyOf(newOwner)], accounts);
 }
 
-/** Freezes (10) or thaws (11) an account with the faucet's authority. */
+/** Returns an instruction that freezes (10) or thaws (11) an account with the faucet's authority. */
 export function freezeOrThaw(tag: 10 | 11, account: string): Instruction {
   const accounts = [
     writable(keyOf(account)),

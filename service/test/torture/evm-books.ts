@@ -75,8 +75,8 @@ async function checkTotals(
 }
 
 /**
- * Checks that the fund holds what was committed and not refunded. The fund's totals alone do not show whether a token
- * has moved less than it claims.
+ * Checks that the fund holds what was committed and not refunded. The fund's totals alone do not show whether the token
+ * contract has transferred less than it claims.
  */
 async function checkBalance({ chain, fund, usdc }: Books, rows: readonly Row[]): Promise<string[]> {
   const args = [fund] as const;
@@ -119,8 +119,8 @@ async function explain({ ctx, fund }: Books, wallet: string, rows: readonly Row[
 
 /**
  * Checks that the database has one transaction for each nonce that the operator has used on the chain, and that no
- * transaction is open. A nonce may be missing from the database only if a failover removed its transaction, a commit,
- * and that commit settled nothing. An operator then has nothing to adopt.
+ * transaction is open. A nonce may be missing from the database in one case: a failover removed its transaction, and
+ * that transaction was a commit that settled nothing. An operator then has nothing to adopt.
  */
 async function checkNonces(books: Books): Promise<string[]> {
   const { db } = books.ctx;

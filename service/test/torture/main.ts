@@ -34,9 +34,9 @@ const FAULTS = ['down', 'slow', 'garbage', 'rate_limited', 'stale'] as const;
 /** Time for everything to settle after the last fault. */
 const SETTLE_TIMEOUT_MS = 150_000;
 /**
- * How long a kill waits, at most, for enough work to interrupt. This must be longer than the service takes to fail a
- * participation whose approval is lost. Every kill makes the service take that time again, so if kills followed each
- * other more quickly, all investors could end up waiting for such participations.
+ * How long a kill waits, at most, for enough work to interrupt. This must be longer than the service waits before it
+ * fails a participation whose approval is lost. Every kill makes the service start that wait again. If kills followed
+ * each other more quickly, such participations would never fail, and all investors could end up waiting for theirs.
  */
 const WORK_TIMEOUT_MS = 60_000;
 const startedAt = performance.now();

@@ -14,7 +14,7 @@ import { MAX_REORGANISATION_DEPTH } from './random-choices.ts';
  */
 const REFUND_DEPTH = MAX_REORGANISATION_DEPTH + 1;
 
-/** The timings are short, so that a process can replace a transaction outbid by a fee spike before being killed. */
+/** The timings are short, so that a process lives long enough to replace a transaction that a fee spike has outbid. */
 const TIMINGS = { ...FOLLOW_TIMINGS, resendSeconds: 2, bumpSeconds: 5 };
 
 /**

@@ -61,8 +61,8 @@ function checkRows(rows: Row[], investors: readonly Investor[]): string[] {
 const TAMPERED_ROWS = 5;
 
 /**
- * Checks that the report finds no difference. Then tampers with one row or transaction at a time, and checks that the
- * report lists exactly that one.
+ * Checks that the report finds no difference. Then tampers with one participation or transaction at a time, and checks
+ * that the report lists exactly that one.
  */
 async function checkReport({ built: { ctx }, chain }: Environment): Promise<string[]> {
   const clean = await chain.report(ctx, ctx.db);
@@ -81,7 +81,8 @@ async function checkReport({ built: { ctx }, chain }: Environment): Promise<stri
       `update operator_transactions set mined_hash = '${other}' where id = '${transaction}'`,
     ]) {
       const named = await reportTampered(ctx.db, statement, (db) => chain.report(ctx, db));
-      // Several entries may list the row: a changed amount contradicts its commit and, if it was refunded, its refund.
+      // Several entries may list the same participation: a changed amount contradicts the commit and, if there was a
+      // refund, the refund too.
       const isNamed = (each: Named[number]) =>
         each.rows.join() === id || each.transactions.includes(`0x${hash.toString('hex')}`);
       const isExact = named.length > 0 && named.every(isNamed);

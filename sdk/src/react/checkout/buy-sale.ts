@@ -54,8 +54,8 @@ const UNUSABLE_APPROVAL_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Runs a purchase, and keeps a record of it in the browser until the service has created its participation. Only one
- * page at a time can run a purchase of an offer, or with a wallet.
+ * Runs a purchase, and keeps a record of it in the browser until the service has created its participation. Throws
+ * `purchase_elsewhere` if another page is buying from the same offer, or with the same wallet from any token sale.
  */
 export function buySale(
   flows: Flows,
@@ -164,7 +164,7 @@ function startFlow(
 }
 
 /**
- * Discards a purchase: runs `work`, if given, for example to revoke the approval, and then removes the record. If the
+ * Discards a purchase: runs `work` if given (for example, to revoke the approval), and then removes the record. If the
  * service already has a participation for the purchase, returns it and skips `work`, because the participation needs
  * the approval.
  */
@@ -208,7 +208,10 @@ export function revokeUnused(
     : runExclusively(swapLock(wallet), revoke);
 }
 
-/** Runs `work` while no other page buys from the offer, or from any token sale with the wallet. */
+/**
+ * Runs `work`. Meanwhile, no other page can buy from this offer, or with this wallet from any token sale. Throws
+ * `purchase_elsewhere` if another page is already doing so.
+ */
 function runAlone<Result>(
   { lock }: Pick<Recorded, 'lock'>,
   wallet: { address: string },

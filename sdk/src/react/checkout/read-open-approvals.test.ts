@@ -7,8 +7,8 @@ import { readOpenApprovals } from './read-open-approvals.ts';
 const OWNER = `0x${'ab'.repeat(20)}`;
 
 /**
- * Reads the open approvals of a wallet that approved 100 units. Each page of the list has one participation. `others`
- * turns the token sale into other offers of the service.
+ * Reads the open approvals of a wallet that approved 100 units. The service lists one participation per page. `others`
+ * receives the token sale, and returns further offers that the service has.
  */
 async function read(
   participations: readonly Participation[],
