@@ -70,7 +70,7 @@ describe('the sealer', () => {
       await attack('truncate audit_entries restart identity', 'truncate audit_checkpoints, audit_tiles');
       await expect.poll(() => value('last_run_timestamp_seconds'), { timeout: 10_000 }).toBe(first + 60);
 
-      // A forged checkpoint that looks new and covers the whole log leaves nothing to seal, but verification still
+      // If a forged checkpoint looks new and covers the whole log, no new checkpoint is due, but verification still
       // fails.
       await write(2);
       await expect.poll(() => findTreeCheckpoint(app.ctx.db), { timeout: 10_000 }).toBeDefined();

@@ -14,8 +14,8 @@ type VerificationKey = {
   publicKey: KeyObject;
   hint: Buffer;
   /**
-   * The state of the log when the key's secret was replaced, or null if the secret is still configured. The key does
-   * not verify checkpoints that cover more entries than the log had then.
+   * The state of the log when the key's secret was replaced (see `keepCheckpointKeys`), or null for a key in `listed`.
+   * The key does not verify checkpoints that cover more entries than the log had then.
    */
   end: Checkpoint | null;
 };
@@ -34,9 +34,9 @@ export type Checkpoint = { size: bigint; hash: Buffer };
 const ED25519 = 1;
 
 /**
- * The origin of checkpoints with a chain hash, which only versions before 0.2 sign. Tree checkpoints need another
- * origin. Otherwise, verifiers would find two notes with the same origin and size but different hashes, and conclude
- * that the log was forked.
+ * The origin (the name of the log in a signed note) of checkpoints with a chain hash, which only versions before 0.2
+ * sign. Tree checkpoints need another origin. Otherwise, verifiers would find two notes with the same origin and size
+ * but different hashes, and conclude that the log was forked.
  */
 const CHAIN_ORIGIN = 'causeway/audit';
 

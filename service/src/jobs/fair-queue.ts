@@ -13,8 +13,8 @@ export type FairQueue = {
   release(): void;
   waiting(): number;
   /**
-   * Returns whether the group has its full share of waiting tasks. The share is `QUEUED_PER_SLOT` tasks per slot,
-   * divided by the number of waiting groups.
+   * Returns whether a group of lanes (see `groupOf`) has its full share of waiting tasks. The share is
+   * `QUEUED_PER_SLOT` tasks per slot, divided by the number of waiting groups.
    */
   isBusy(group: string): boolean;
 };

@@ -49,7 +49,7 @@ async function expirePending(worker: SettlementWorker, limits: ExpiryLimits): Pr
 
 /**
  * Sets rows to `failed` if an operator or another part of the service has given them an `ending_reason`. Returns how
- * many rows it changed. Leaves rows that may have been committed for a later call.
+ * many rows it changed. Rows that may have been committed wait for a later call.
  */
 async function failEnding(worker: SettlementWorker): Promise<number> {
   const { ctx, driver } = worker;

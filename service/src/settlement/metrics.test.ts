@@ -184,7 +184,7 @@ test('differences are counted per offer and alerted by every node, until an oper
   await pass(0);
   expect((await differences())[0]?.[1]).toBeGreaterThan(0);
   expect(await value('causeway_reconcile_last_pass_timestamp_seconds')).toBeGreaterThan(finished ?? 0);
-  // Another node, which did not run the pass, also shows the alert, and drops it when the difference is gone.
+  // Another node, which did not run the pass, also shows the alert, and drops it once the difference is accepted.
   const other = createAlerts(gaugesOf(sale.app), ctx.log, { chain: CHAIN, address: 'b' });
   await pass(3_600, other);
   expect(await blockedCount(sale, 'unreconciled')).toBeGreaterThan(0);

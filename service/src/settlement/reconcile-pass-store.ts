@@ -15,8 +15,8 @@ export type LastPass = {
   toBlock: bigint | null;
   finishedAt: string | null;
   /**
-   * Each pass on Solana rechecks some older participations. This is the id of the one that was rechecked last. Null if
-   * the next pass starts with the first one.
+   * On Solana, each pass also rechecks some participations in order of id, even if they have not changed. This is the
+   * id of the last one. Null if the next pass starts with the first one.
    */
   cursor: string | null;
 };

@@ -34,7 +34,7 @@ function pass(seconds = 0): Promise<void> {
 const pauses = () => listPauses(sale.app.ctx.db);
 const differences = () => sale.app.ctx.db.selectFrom('reconcile_differences').selectAll().execute();
 
-/** Sets the last compared block, so that the next pass compares only events in later blocks. */
+/** Sets the last compared block. The next pass compares only the events since shortly before that block. */
 const setLastBlock = (block: number) =>
   sale.app.ctx.db
     .updateTable('reconcile_passes')

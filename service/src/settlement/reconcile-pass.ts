@@ -26,7 +26,7 @@ type Look = {
   differences: StoredDifference[];
   /** The participations that were compared; null means all. */
   looked: string[] | null;
-  /** The id of the last older participation that was rechecked. The next pass continues after it. */
+  /** The next value of `LastPass.cursor`. */
   cursor: string | null;
 };
 type Parts = Pick<Context, 'db' | 'log'>;
@@ -35,11 +35,11 @@ const CHECK_INTERVAL_MS = 60_000;
 /** The delay before the second comparison. A difference counts only if both comparisons find it. */
 const RECHECK_DELAY_MS = 10_000;
 /**
- * How many older participations a pass rechecks on Solana. With 100,000 participations and a pass every 15 minutes,
- * this rechecks each participation about twice a day.
+ * How many participations a pass on Solana rechecks even if they have not changed. With 100,000 participations and a
+ * pass every 15 minutes, this rechecks each participation about twice a day.
  */
 const LOOK_BACK_ROWS = 2_000;
-/** How many blocks before the last compared block a pass starts. */
+/** On EVM chains, a pass starts this many blocks before the last block that the previous pass compared. */
 const OVERLAP_BLOCKS = 256n;
 
 /**

@@ -55,9 +55,9 @@ export async function buildSolanaReport(db: Db, chain: SolanaChain): Promise<Cha
 type ReceiptDifference = ReportedDifference & { offerIds: string[] };
 
 /**
- * Compares the participations with the ids in `chosen`, or all participations, with their receipts. Compares those with
- * differences a second time, because the worker may settle some during the comparison. A successful transaction that
- * belongs to no participation is a difference too.
+ * Compares participations with their receipts. `chosen` lists the ids of the participations; null means all. Compares
+ * those with differences a second time, because the worker may settle some during the comparison. A successful
+ * transaction that belongs to no participation is a difference too.
  */
 export async function compareReceipts(
   db: Db,

@@ -6,9 +6,9 @@ import { COMMIT_FAILED, type RowOutcome } from './commit-outcome.ts';
 import { listCommittedFlags, listUncommitted } from './store.ts';
 
 /**
- * Checks whether the commits of the participations that a refund transaction refunds are on the chain. Returns `met` if
- * all of them are, `gone` if one is not, and `unknown` if one is still undecided. If a commit is not on the chain, the
- * fund would pay its refund out of the user's other participations.
+ * Checks, for each participation in a refund transaction, whether its commit is on the chain. Returns `met` if all
+ * commits are, `gone` if one is not, and otherwise `unknown`, because one is still undecided. If a commit is not on the
+ * chain, the fund would pay its refund out of the user's other participations.
  */
 export async function readRefundPrerequisite(db: Db, transactionId: string): Promise<PrerequisiteState> {
   const flags = await listCommittedFlags(db, transactionId);

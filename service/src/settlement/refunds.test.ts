@@ -164,8 +164,8 @@ describe('a refund whose commit is undone by a reorganisation', () => {
     await requestRemit(sale.app.ctx, ids[1]);
     await settleOver(4);
     expect(await sale.statusOf(ids[1])).toBe('remit_submitted');
-    // Until now, the first refund transaction could still have been mined and paid the refund, because its bytes are
-    // public.
+    // The refund waits until the cancellation of the first refund transaction is final. Until then, a reorganization
+    // could undo the cancellation, and the first transaction could pay the refund, because its bytes are public.
     await sale.mine(64);
     await settleOver(1);
     expect(await sale.statusOf(ids[1])).toBe('remitted');

@@ -90,7 +90,7 @@ function createSolanaDriver(parts: SolanaParts, watch: WatchState): SettlementDr
     skipCommitted: (rows) => skipLanded(parts, 'commit', rows),
     keepExcluded: (rows) => keepExcluded(parts, rows),
     sendCommits: (rows) => sendCommits(parts, rows),
-    // On Solana, a commit is not recorded as settled before it is final, so refunds need not check block numbers.
+    // These limits do not apply to final transactions. On Solana, a commit counts as settled only when it is final.
     refundableBlocks: () => ({ committedBelow: 0n, releasedBelow: 0n }),
     sendRefunds: (rows) => sendRefunds(parts, rows),
   };

@@ -6,7 +6,10 @@ import { findRemoteAddress } from '../operator/signers.ts';
 import { solanaKeyFor } from '../operator/solana-signers.ts';
 import type { UnfinishedKey } from '../operator/status.ts';
 
-/** Lists the chains for which this node has a key but no RPC URL. `hasEvmKey` decides for EVM chains. */
+/**
+ * Lists the chains for which this node has a key but no RPC URL. `hasEvmKey` returns whether it has a key for a role on
+ * an EVM chain.
+ */
 export function listUnfollowedChains(
   chains: Chains,
   config: Config,

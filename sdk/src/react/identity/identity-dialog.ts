@@ -7,7 +7,7 @@ import { type Appearance, applyAppearance } from '../appearance.tsx';
  */
 export type IdentityDialog = { title: string; close: string; appearance: Appearance | undefined };
 
-/** The parameters of a launcher, except the token. */
+/** What `IdentityLauncher.open` receives besides the token. */
 export type IdentityRequest = {
   level: KycLevel;
   /** Returns a new token. Call it if the first token expires during the flow. */

@@ -8,7 +8,7 @@ import { useInvalidate } from '../hooks/use-query.ts';
 export type UseAllowWalletOptions = { offer: OfferDetails; chain: EvmChain; wallet: EvmWallet };
 
 export type AllowWalletState = FlowView<AllowWalletPhase, WalletIsAllowed> & {
-  /** Has the owner sign a proof of ownership and send the transaction that allows the wallet. */
+  /** Asks the owner to sign a proof of ownership and to send the transaction that allows the wallet. */
   allow(): void;
 };
 

@@ -19,7 +19,7 @@ export type UseBindWalletOptions = {
 export type BindWalletState = FlowView<BindWalletPhase, OptionAddress> & {
   /** The wallet that was last passed to `bind`. */
   wallet: Wallet | undefined;
-  /** Has the owner sign a proof of ownership, and binds the wallet to the option. */
+  /** Asks the owner to sign a proof of ownership, and then binds the wallet to the option. */
   bind(wallet: Wallet): void;
 };
 
