@@ -34,8 +34,8 @@ export type Kernel = {
   /** Returns a database whose transactions pass `tags`, the request and its actor, to the audit log. */
   taggedDb(tags: TransactionTags): Db;
   /**
-   * Returns the database of one lane. Each partner, network and OAuth client has a lane, in which its queries wait for
-   * a connection.
+   * Returns the database of one lane. Each partner, OAuth client and IP network of callers has a lane, in which its
+   * queries wait for a connection.
    */
   laneOf(lane: string): Lane;
   listener: Listener;

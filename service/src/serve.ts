@@ -65,8 +65,8 @@ export const SERVE_HELP: CommandHelp = {
 
 const STOP_TIMEOUT_MS = 9_000;
 /**
- * The time from the signal until child processes are stopped forcibly, so that this process exits within 5 s even if the
- * drain takes all its time.
+ * The time from the signal until child processes are stopped forcibly. With it, this process exits within 5 s even if
+ * finishing the open requests (`http/drain.ts`) takes the maximum time.
  */
 const FORCE_STOP_MS = 4_400;
 

@@ -74,8 +74,8 @@ function Redirect({ to }: { to: string }) {
 }
 
 /**
- * Opens the sandbox panel, which contains the mailbox. The service's pages link to `/mail`, for example the "Check your
- * email" page.
+ * The screen at `/mail`, to which the service's pages link, for example the "Check your email" page. Opens the sandbox
+ * panel, which contains the mailbox.
  */
 function MailLink() {
   useEffect(() => {

@@ -109,9 +109,9 @@ export type TrustedContracts = Partial<
        */
       suppliers?: readonly string[] | undefined;
       /**
-       * The manager contracts of the venue that prices tokenized assets. Default on Ethereum mainnet: the venue's own
-       * manager. Default on other real-money networks: none. Default on test networks: the `manager` of the swap
-       * contract.
+       * The manager contracts of the venue that prices tokenized assets. Default on Ethereum mainnet: the address that
+       * this package lists. Default on other real-money networks: none. Default on test networks: the `manager` of the
+       * swap contract.
        */
       venueManagers?: readonly string[] | undefined;
     }

@@ -5,10 +5,11 @@ import { isSameAddress } from '../same-address.ts';
 import type { OfferDetails, Participation } from '../wire.ts';
 
 /**
- * Lists the wallet's unsettled participations whose allowances a purchase from `offer` would replace, if it pays on the
- * same chain with the same asset:
+ * Lists the wallet's unsettled participations whose allowances a purchase from `offer` could replace:
  * - On EVM chains, an allowance belongs to a contract, and offers can share a contract.
  * - On Solana, a token account has only one delegate, so an approval for any offer replaces the earlier one.
+ *
+ * The purchase replaces only allowances on its own chain and for the asset it pays with. The caller selects these.
  */
 export async function listAllowanceUsers(
   causeway: Causeway,

@@ -50,7 +50,7 @@ export async function callSolana(
   );
 }
 
-/** Thrown if a node did not process the call, for example because of a wrong key or a rate limit. */
+/** Thrown if a node did not process the call, for example because of a wrong API key or a rate limit. */
 class TurnedAway extends FlowFailure {}
 type Reply = { result?: unknown; error?: { code: number; message: string } | null };
 

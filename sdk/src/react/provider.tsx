@@ -38,7 +38,7 @@ export type CausewayProviderProps = {
   prefix?: string | undefined;
   /** The URL where sign-in starts. Default: `/sign-in` under `prefix`. */
   signInUrl?: string | undefined;
-  /** A URL for users who need help with a blocker, such as `mailto:help@example.com`. */
+  /** A URL for users who cannot invest until they contact support, such as `mailto:help@example.com`. */
   supportUrl?: string | undefined;
   /** RPC URLs by chain. Used to add a chain to a wallet that does not have it yet, and to read from Solana. */
   rpcUrls?: RpcUrls | undefined;

@@ -41,8 +41,8 @@ export async function startSignIn(
 }
 
 /**
- * Finishes a sign-in. If it fails, passes the error code to the page that started the sign-in, as
- * `?causeway_error=code`.
+ * Finishes a sign-in and redirects the browser to the path chosen when the sign-in started. If the sign-in failed, adds
+ * the error code to this path, as `?causeway_error=code`.
  */
 export async function handleCallback(
   { signIn, origin, home, onError }: HandlerContext,

@@ -64,7 +64,7 @@ export async function listAcknowledgementsOf(db: Db, userId: string) {
     .execute();
 }
 
-/** Removes the network from the user's acknowledgements. Returns whether the user has any acknowledgements. */
+/** Clears the column `network` of the user's acknowledgements. Returns whether the user has any acknowledgements. */
 export async function removeNetworks(tx: Db, userId: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('acknowledgements')

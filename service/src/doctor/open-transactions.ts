@@ -18,7 +18,7 @@ import { type Check, type Finding, failed, ok, skipped, warning } from './findin
 
 const NAME = 'open transactions';
 
-/** Returns the check that finds the transactions because of which a node with these settings would not start. */
+/** Returns the check for unfinished transactions that would keep a node with these settings from starting. */
 export function openTransactionsCheck(config: Config, chains: Chains, db: Db | null): Check {
   return {
     name: NAME,
@@ -40,7 +40,7 @@ export function openTransactionsCheck(config: Config, chains: Chains, db: Db | n
   };
 }
 
-/** Checks the replaced keys on the EVM chains that have an RPC URL. */
+/** Checks, on the EVM chains that have an RPC URL, whether this node can finish the transactions of replaced keys. */
 async function judgeReplaced(config: Config, chains: Chains, keys: UnfinishedKey[]): Promise<Finding[]> {
   const addresses = new Map<OperatorKey, Promise<Hex>>();
   const addressOf = (key: OperatorKey) => {
@@ -73,7 +73,10 @@ async function judgeReplaced(config: Config, chains: Chains, keys: UnfinishedKey
   return findings;
 }
 
-/** Splits the message of a start check: the part after the first semicolon or full stop is the remedy. */
+/**
+ * Turns the message of a node that refuses to start into a finding. The part after the first semicolon or full stop is
+ * the remedy.
+ */
 function failedBy(message: string): Finding {
   const [, problem = message, first = '', rest = ''] = /^(.*?)[;.] (.)(.*)$/.exec(message) ?? [];
   return failed(NAME, problem, `${first.toUpperCase()}${rest}.`);

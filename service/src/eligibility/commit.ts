@@ -111,9 +111,9 @@ export class EligibilityChanged extends Error {
 }
 
 /**
- * Checks again whether the rows may be sent, in the database transaction that stores the signed bytes. Throws
- * `EligibilityChanged` if not. Until `tx` ends, its locks block new holds, updates from the identity provider, and
- * other users' proofs of the same wallets.
+ * Checks again whether these participations may be committed. Call it in `tx`, the database transaction that stores the
+ * signed on-chain transaction. Throws `EligibilityChanged` if one of them may not. Until `tx` ends, its locks block new
+ * holds, updates from the identity provider, and other users' proofs of the same wallets.
  */
 export async function lockCommits(ctx: Context, tx: Db, rows: readonly CommitRow[]): Promise<void> {
   await lockRefunds(ctx, tx, rows);

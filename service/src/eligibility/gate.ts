@@ -54,8 +54,9 @@ export async function decideForAll(
 
 /**
  * Repeats the checks that read no chain: hold, sanction, requirements and proof. Call it in the transaction that stores
- * the result. Throws if the user has lost eligibility since the first check. Until the transaction ends, locks the
- * account, the proofs and the facts against changes. Before taking these locks, runs `first` in the same round trip.
+ * the participation, order or permission. Throws if the user has lost eligibility since the first check. Until the
+ * transaction ends, locks the account, the proofs and the facts against changes. Before taking these locks, runs
+ * `first` in the same round trip.
  */
 export async function lockEligible(
   ctx: Pick<Context, 'sanctions' | 'clock' | 'config' | 'openPiiFacts' | 'recordRefusal' | 'requestId'>,

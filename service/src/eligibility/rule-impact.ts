@@ -18,7 +18,7 @@ export type Gains = { gained: number; lost: number };
  */
 export type RuleImpact = Gains & { before: number; after: number; rules: Map<string, Gains> };
 
-/** Counts how many users would gain or lose eligibility. Streams the users, keeping only one batch in memory. */
+/** Counts how many users would gain or lose eligibility. Reads them in batches, so that they need not fit in memory. */
 export async function measureImpact(
   ctx: Pick<Context, 'pool' | 'sealing' | 'config' | 'clock'>,
   changes: readonly RuleChange[],

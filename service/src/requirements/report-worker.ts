@@ -29,8 +29,8 @@ export async function reportDueStatuses(ctx: Context): Promise<void> {
 }
 
 /**
- * Reports the user's changed statuses. Returns false if the offers are not cached, for example while the notification
- * connection is down. The check then stays due.
+ * Reports the user's changed statuses. Returns false if the offers cannot be cached, for example while the connection
+ * for database notifications is down. The check then stays due.
  */
 async function checkUser(ctx: Context, userId: string): Promise<boolean> {
   // Fills the offer cache, which the report reads inside its transaction.

@@ -22,8 +22,8 @@ export type ReportedOption = { partnerId: string; offer: Offer; option: OfferOpt
 export type Report = { facts: UserFacts | null; options: ReportedOption[] } | null;
 
 /**
- * Appends `requirement.status_changed` for every requirement whose status differs from the one last reported to a
- * partner. Call it last in the transaction that changed the facts.
+ * Appends a `requirement.status_changed` event for every requirement whose status differs from the one last reported to
+ * a partner. Call it last in the transaction that changed the facts.
  *
  * If a partner's offers are not cached, reports nothing about the user. The worker makes the report after the commit.
  * Loading the offers here would need a second connection inside the transaction, which could exhaust the pool.

@@ -9,7 +9,7 @@ import type { AcknowledgementDetails, Requirement, RequirementStatus } from './s
 /** The facts from which requirement statuses are computed. */
 export type UserFacts = {
   kind: UserKind;
-  /** Whether the applicant is active; false if the identity provider has deactivated it. */
+  /** Whether the applicant (the user's record at the identity provider) is active. The provider can deactivate it. */
   isActive: boolean;
   /** Whether the service is about to read the applicant again from the identity provider. */
   isBeingRead: boolean;

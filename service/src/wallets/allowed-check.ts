@@ -70,7 +70,10 @@ async function revoke(ctx: Context, row: Verification): Promise<void> {
   await ctx.db.transaction().execute((tx) => openRevocation(ctx, tx, row));
 }
 
-/** Revokes the wallet, unless another eligible user has proven it. */
+/**
+ * Revokes the wallet, unless the verification of another eligible user also justifies its allow-list entry. In that
+ * case, only ends this verification.
+ */
 async function revokeUnproven(ctx: Context, row: Verification): Promise<void> {
   for (const other of await listOthers(ctx.db, row))
     if ((await readStanding(ctx, other)) === 'eligible')

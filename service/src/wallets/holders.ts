@@ -2,8 +2,8 @@ import type { Db } from '../db/pool.ts';
 import { listByAddresses } from './store.ts';
 
 /**
- * A user's wallet. `subject_id` is the id of its oldest binding, or the user's id if the wallet is proven but not
- * bound.
+ * A user who has bound or proven a wallet with a partner. `subject_id` is the id of the oldest binding, or the user's
+ * id if the wallet is proven but not bound.
  */
 export type Holder = { subject_id: string; address: string; user_id: string; partner_id: string };
 

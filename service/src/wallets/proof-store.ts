@@ -138,8 +138,8 @@ export async function isOwnedByRestricted(
 export type ProofKey = { partner_id: string; user_id: string; wallet_address: string };
 
 /**
- * Returns whether, for every key, the user has a proof of the wallet with the partner. Until the transaction ends, no
- * other user can prove these wallets with the partner.
+ * Returns whether, for every entry of `keys`, the user has a proof of the wallet with the partner. Until the
+ * transaction ends, no other user can prove these wallets with the partner.
  */
 export function allProofsLock(db: Db, keys: readonly ProofKey[]): Step<boolean> {
   const query = sql<{ row: bigint }>`

@@ -25,7 +25,10 @@ import {
 } from './proof-store.ts';
 import { endBindings } from './unbinding.ts';
 
-/** Stored instead of a chain if a key signed the proof, because that proof counts on every chain of its protocol. */
+/**
+ * Stored instead of a chain if a private key, not a contract wallet, signed the proof: such a proof counts on every
+ * chain of its protocol.
+ */
 const EVERY_CHAIN = '*';
 
 export type WalletProof = Omit<StoredProof, 'user_id'>;
@@ -114,8 +117,8 @@ export async function isProvenOn(
 }
 
 /**
- * Returns whether, for every key, the user still has a proof of the wallet. Locks the proofs until the transaction
- * ends, so that no other user can prove the wallet with the partner.
+ * Returns whether, for every entry of `keys`, the user still has a proof of the wallet. Locks the proofs until the
+ * transaction ends, so that no other user can prove the wallet with the partner.
  */
 export function proofsLock(db: Db, keys: readonly ProofKey[]): Step<boolean> {
   return allProofsLock(db, keys);

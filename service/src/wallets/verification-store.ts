@@ -2,6 +2,7 @@ import { type Selectable, sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 import type { AllowVerifications } from '../db/wallet-tables.ts';
 
+/** A user's permission to have a wallet on an offer's allow-list. `state` says what has become of it. */
 export type Verification = Omit<Selectable<AllowVerifications>, 'check_at'>;
 
 /** A wallet's entry in an allow-list contract. Verifications of several users and offers can justify the same entry. */

@@ -74,7 +74,7 @@ function failOverAsynchronously({ cluster }: Parts, primary: Server): Loss {
   };
 }
 
-/** The ways in which the database loses its record of commits. The last one leaves only two servers running. */
+/** How the database can lose its record of on-chain commits. The last way leaves only two servers running. */
 export const losses: Record<string, (parts: Parts, primary: Server) => Loss> = {
   'restored dump': restoreDump,
   'resumed primary without a watchdog': resumeWithoutWatchdog,

@@ -19,10 +19,11 @@ import { createStream, type Stream } from './stream.ts';
 // while the primary is switched, killed, cut off or frozen. After each failover, everything acknowledged must be stored
 // and on chain.
 //
-// Then commits are lost on purpose in three ways: a restored dump, a primary that resumes without a watchdog, and
-// asynchronous replication. Each time, settlement must stop, and `operator reconcile` must repair the database.
+// Then the database is made to lose its record of on-chain commits in three ways: a restored dump, a primary that
+// resumes without a watchdog, and asynchronous replication. Each time, settlement must stop, and `operator reconcile`
+// must repair the database.
 //
-// `--full` adds the failovers and losses that take longest, and repeats every failover three times.
+// `--full` adds the failovers and losses that take longest, and runs every failover three times.
 // `--only 'kill -9'` runs a single failover or loss.
 const { values } = parseArgs({
   options: { full: { type: 'boolean', default: false }, only: { type: 'string', default: '' } },

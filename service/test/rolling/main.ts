@@ -79,7 +79,7 @@ async function command(...args: string[]): Promise<string> {
   return text;
 }
 
-/** Stops the chain while the operator key has a transaction in progress. */
+/** Stops mining at a moment when a transaction of the operator key is not confirmed yet. */
 async function stopBlocksOverTransaction(): Promise<void> {
   for (;;) {
     sale.pauseMining();

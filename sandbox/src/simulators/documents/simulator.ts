@@ -25,7 +25,7 @@ export type ReadyDocuments = {
   templates: { w8_ben: number; w8_ben_e: number };
 };
 
-/** The provider's retry delays: 1, 2, 4 … 1024 minutes, in seconds. */
+/** The provider's delays before it retries a webhook (1, 2, 4 … 1024 minutes), converted to seconds. */
 const RETRY_DELAYS = Array.from({ length: 11 }, (_, attempt) => 60 * 2 ** attempt);
 const WEBHOOK_TIMEOUT_MS = 15_000;
 

@@ -204,7 +204,7 @@ export function describeError(error: unknown, t: (message: ErrorMessage) => stri
   return { title: t(FALLBACKS.failed), advice: message || t(FALLBACKS.tryAgain), needsSignIn };
 }
 
-/** Returns the event id of a service error, or of the service error that stopped a flow. */
+/** Returns the support reference: the `eventId` of a service error, or of the service error that stopped a flow. */
 export function referenceOf(error: unknown): string | undefined {
   if (isCausewayError(error)) return error.eventId;
   const cause = error instanceof Error ? error.cause : undefined;

@@ -8,8 +8,8 @@ import { type EndpointHead, type HeadQuery, type SurveyOptions, surveyEndpoints 
 export type Accept = (replies: RpcReply[]) => void;
 
 /**
- * JSON-RPC to the nodes of one chain. Every call may be retried, because reading is idempotent, and so is sending
- * signed bytes.
+ * JSON-RPC to the nodes of one chain. Every call may be retried: reading is idempotent, and so is sending a transaction
+ * that is already signed.
  */
 export type Rpc = {
   /** Makes one call. Throws `NodeError` if the node rejects it, `ApiError` if no node responds. */

@@ -14,8 +14,8 @@ export type EndpointHead = Head & {
 /** The requests that ask a node for its head, and how to read the results. */
 export type HeadQuery = {
   /**
-   * Each inner list is one HTTP request. A list of several calls is sent as a batch. Some providers reject batches, so
-   * their chains need a separate list for each call.
+   * Each inner list is one HTTP request. A list of several calls is sent as a batch. If some of a chain's providers
+   * reject batches, each call needs its own list.
    */
   requests: RpcCall[][];
   /** Returns null if the results are malformed. */
