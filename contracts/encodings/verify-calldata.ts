@@ -131,7 +131,11 @@ async function checkVenue(read: Read, { claim, call, swap, chainId }: Subject, n
     signer === null ? 'the quote signature is invalid' : `the quote is signed by ${signer}`,
   );
   const executed = await read(manager as Hex, 'executedAttestationIds', [quote.attestationId]);
-  note('unused', executed === false, `the attestation is ${executed === false ? 'unused' : 'already used'}`);
+  note(
+    'unused',
+    executed === false,
+    `the attestation ${executed === false ? 'is unused' : 'was already used, or cannot be read'}`,
+  );
 }
 
 async function checkOperator(read: Read, subject: Subject, note: Note): Promise<void> {
@@ -184,7 +188,11 @@ async function checkTime(node: NodeConnection, { claim, call }: Subject, note: N
   note('expires_at', isDate && isSame, `is ${printed}`);
   const block = await node.request({ method: 'eth_getBlockByNumber', params: ['latest', false] });
   const now = BigInt((block as { timestamp: Hex }).timestamp);
-  note('in time', now <= expiration, `the latest block has the timestamp ${now}`);
+  note(
+    'in time',
+    now <= expiration,
+    `the quote expires at ${expiration}, and the latest block has the timestamp ${now}`,
+  );
 }
 
 async function readDomain(read: Read, { claim, chainId, swap }: Subject): Promise<Domain | null> {

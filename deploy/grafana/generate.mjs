@@ -55,7 +55,7 @@ const DASHBOARDS = {
     ],
     ['Slowest 1% by route', 's', [p99('route', SIGN_IN), '{{route}}']],
     ['Password checks', 'ops', ['sum(rate(causeway_password_checks_total[5m]))', 'checks']],
-    ['Rate limits that refuse', 'reqps', [rate('causeway_rate_limited_total', 'limit'), '{{limit}}']],
+    ['Refused by rate limits', 'reqps', [rate('causeway_rate_limited_total', 'limit'), '{{limit}}']],
     [
       'Token checks served from the cache',
       'percentunit',
@@ -98,7 +98,11 @@ const DASHBOARDS = {
       'short',
       ['max by (reason) (causeway_settlement_waiting{chain=~"$chain"})', '{{reason}}'],
     ],
-    ['Paused', 'short', ['max by (subject, reason) (causeway_settlement_paused)', '{{subject}} {{reason}}']],
+    [
+      'Paused chains and offers',
+      'short',
+      ['max by (subject, reason) (causeway_settlement_paused)', '{{subject}} {{reason}}'],
+    ],
     [
       'Seconds since the last successful round',
       's',

@@ -39,7 +39,7 @@ export function offersOf(send: Send): Offers {
       throw new CausewayError({
         status: 0,
         code: 'unexpected_reply',
-        message: 'The service returned a different offer.',
+        message: 'The service returned an offer other than the requested one.',
       });
     },
     eligibility: (offerId, { chain, walletAddress } = {}, options) => {

@@ -47,7 +47,7 @@ export const ERRORS = {
   ],
   endpoint_disabled: [409, 'The webhook endpoint is disabled. Enable it first.'],
   idempotency_in_progress: [409, 'A request with this idempotency key is still in progress.'],
-  events_expired: [410, 'The events after this one are no longer available.'],
+  events_expired: [410, 'The events that follow the given event are no longer available.'],
   payload_too_large: [413, 'The request is too large.'],
   uri_too_long: [414, 'The URL is too long.'],
   unsupported_media_type: [415, 'This endpoint does not support this content type.'],

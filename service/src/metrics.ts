@@ -50,7 +50,7 @@ export function createMetrics(): Metrics {
   });
   const events = new Counter({
     name: 'causeway_events_total',
-    help: 'Events that this node appended, by type (such as participation.completed). Also counts events whose transaction was rolled back.',
+    help: 'Events that this node added to the event log, by type (such as participation.completed). Also counts events whose transaction was rolled back.',
     labelNames: ['type'],
     registers: [registry],
   });

@@ -81,7 +81,8 @@ export function createSealing(secrets: readonly Buffer[], random: Random): Seali
     },
     open: (purpose, sealed, context) => {
       const secret = secrets.find((each) => keyId(each).equals(sealed.subarray(0, KEY_ID_BYTES)));
-      if (secret === undefined) throw new Error('sealed with an unknown secret');
+      if (secret === undefined)
+        throw new Error('the data is sealed with a secret that is not in CAUSEWAY_SECRET');
       const nonce = sealed.subarray(KEY_ID_BYTES, KEY_ID_BYTES + NONCE_BYTES);
       const decipher = createDecipheriv('aes-256-gcm', derive(secret, `seal ${purpose}`), nonce, {
         authTagLength: TAG_BYTES,

@@ -25,7 +25,7 @@ export async function takeLock(path: string, self: LockHolder): Promise<() => Pr
     if (holder === 'unreadable' || !(await isAlive(holder))) await breakLock(path, holder, self);
     else if (performance.now() > deadline)
       throw new Error(
-        `another running sandbox (${holder.url}) holds ${path}; stop that sandbox, or delete this file if no sandbox is running`,
+        `another sandbox (${holder.url}) is using this data folder; stop it, or delete ${path} if it is no longer running`,
       );
     else await sleep(POLL_INTERVAL_MS);
   }

@@ -104,9 +104,11 @@ async function waitUntilAllowed(session: Session, swap: Hex, transactionHash: He
   const change = { events: 'wallet', timeoutMs: MAX_NODE_LAG_MS };
   if (await waitForChange(session, change, async () => (await readAuthorized(session, swap)) !== false))
     return;
-  throw new FlowFailure('outcome_unknown', 'The transaction was mined, but the wallet is not allowed yet.', {
-    transactionHash,
-  });
+  throw new FlowFailure(
+    'outcome_unknown',
+    'The transaction was mined, but the wallet is not on the allow-list yet.',
+    { transactionHash },
+  );
 }
 
 /**

@@ -33,7 +33,7 @@ export async function requestChallenge(
   if (!isProofOf(message, request))
     throw new FlowFailure(
       'message_refused',
-      'The message does not prove that you own this wallet, so it was not shown.',
+      'The message is not a proof of ownership for this wallet, so you were not asked to sign it.',
       { details: { message } },
     );
   return message;

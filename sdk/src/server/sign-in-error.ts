@@ -37,7 +37,7 @@ const MESSAGES: Record<SignInErrorCode, string> = {
   session_too_large: 'The session does not fit into a cookie. Pass a store to keep sessions on the server.',
   refused:
     'The service rejected the sign-in. Check clientId, clientSecret and redirectUri; the cause has details.',
-  unavailable: 'The service is unavailable or limits requests. Check baseUrl, or try again later.',
+  unavailable: 'The service is unavailable, or a rate limit was reached. Check baseUrl, or try again later.',
 };
 
 /**

@@ -33,7 +33,8 @@ export async function deleteOldAuditEntries(ctx: Parts, maxStepEntries = MAX_STE
     const size = await ctx.db.transaction().execute(async (db) => {
       await lockSealing(db);
       const start = await readStart({ db, sealing });
-      if (start === null) throw new Error('the start of the audit log is not signed by this installation');
+      if (start === null)
+        throw new Error('the record of where the audit log starts is not signed by this installation');
       const next = await findCheckpointBefore(db, before, { start: start.size, max: maxStepEntries });
       isMore = false;
       if (next === undefined) return start.size;
@@ -67,7 +68,9 @@ async function verifyStep(
       const problem = findProblem(entry, size, chain);
       if (problem !== null) throw new Error(`the audit log is not intact: ${problem}`);
       if (JSON.parse(entry.entry).at >= before)
-        throw new Error(`the audit log is not intact: a checkpoint is older than entry ${entry.position}`);
+        throw new Error(
+          `the audit log is not intact: entry ${entry.position} is newer than a checkpoint that covers it`,
+        );
       [size, chain] = [entry.position, entry.chain_hash];
       appendLeaf(tree, hashTreeLeaf(key, entry.position, entry.leaf_hash), () => undefined);
     }

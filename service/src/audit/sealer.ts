@@ -132,7 +132,8 @@ async function sealBatch(tx: Db, limit: number): Promise<void> {
 async function addCheckpoint({ db, sealing, baseUrl }: Omit<Parts, 'log'>, limit: number): Promise<void> {
   const keys = await loadCheckpointKeys({ db, sealing });
   const start = await readStart({ db, sealing });
-  if (start === null) throw new Error('the start of the audit log is not signed by this installation');
+  if (start === null)
+    throw new Error('the record of where the audit log starts is not signed by this installation');
   const tree = await extendTree(db, await readSignedTree(db, keys), { start: Number(start.size), limit });
   const size = BigInt(tree.size);
   const note = signCheckpoint(withOrigin(keys, treeOrigin(baseUrl)), { size, hash: rootOf(tree) });

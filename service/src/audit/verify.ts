@@ -50,7 +50,7 @@ async function verifySnapshot(ctx: Parts, kept: readonly string[]): Promise<Veri
   const result = (problem: string | null) => ({
     ...{ start: start?.size ?? 0n, entries: position - (start?.size ?? 0n), checkpoints: count, problem },
   });
-  if (start === null) return result('the start of the log is not signed by this installation');
+  if (start === null) return result('the record of where the log starts is not signed by this installation');
 
   const tree = await createTreeVerifier(db, Number(start.size));
   const claims = readClaims(db, keys, kept);
@@ -64,7 +64,7 @@ async function verifySnapshot(ctx: Parts, kept: readonly string[]): Promise<Veri
       if (size < position) continue;
       if (!(isTree ? tree.matches(hash) : hash.equals(chain)))
         return position === start.size
-          ? 'the start of the log differs from a signed checkpoint'
+          ? 'the record of where the log starts differs from a signed checkpoint'
           : `the first ${position} entries were rewritten: they differ from a signed checkpoint`;
       if (isCheckpoint) count++;
     }

@@ -64,7 +64,7 @@ export const SETTLEMENT = {
   ),
   SETTLEMENT_QUORUM_USD: setting(
     integer(0, 999_999_999),
-    'Participations above this amount, in US dollars, end only when two RPC providers agree on the outcome. URLs with the same last two host labels, such as `example.com`, count as one provider unless they name their own: `https://node.example/#provider=NAME`. Has no effect on chains with a single provider.',
+    'Participations above this amount, in US dollars, end only when two RPC providers agree on the outcome. URLs whose hosts end in the same two labels, such as `example.com`, count as one provider unless they name different providers: `https://node.example/#provider=NAME`. Has no effect on chains with a single provider.',
     { default: '1000' },
   ),
   RECONCILE_INTERVAL_MINUTES: setting(

@@ -14,7 +14,7 @@ export function parseTimestamp(text: string): string {
   if (text === 'infinity' || text === '-infinity') return text;
   // Either the session does not use UTC, or the year does not fit the wire format. Throws rather than return a wrong
   // time.
-  throw new Error(`timestamp has no wire form: ${text}`);
+  throw new Error(`the timestamp cannot be converted to the format of the API: ${text}`);
 }
 
 function keepText(text: string): string {

@@ -35,7 +35,7 @@ export function openTransactionsCheck(config: Config, chains: Chains, db: Db | n
         ...stranded.map((key) => failedBy(describeUnfollowed(key))),
         ...(await judgeReplaced(config, chains, keys)),
       ];
-      return found.length > 0 ? found : [ok(NAME, 'this node can follow all of its own')];
+      return found.length > 0 ? found : [ok(NAME, 'this node can finish the transactions of all its keys')];
     },
   };
 }
@@ -64,7 +64,7 @@ async function judgeReplaced(config: Config, chains: Chains, keys: UnfinishedKey
       findings.push(
         warning(
           NAME,
-          `another node must finish ${count} of ${address} on ${chain}`,
+          `another node must finish the transactions of ${address} on ${chain} (${count})`,
           'Check that a node with this key is running.',
         ),
       );

@@ -31,7 +31,7 @@ async function checkPublicUrl(publicUrl: string | null): Promise<Finding[]> {
     return [
       failed(
         name,
-        `answers with status ${reply.status}, but not from Causeway`,
+        `replies with status ${reply.status}, but the reply is not from Causeway`,
         'Configure the proxy at PUBLIC_URL to forward requests to the nodes.',
       ),
     ];

@@ -87,7 +87,10 @@ async function create(
       throw new ApiError('validation_failed', {
         body: ['the signing provider rejected the form values'],
       });
-    throw invalidResponse('documents', 'create submission: rejected because of its setup');
+    throw invalidResponse(
+      'documents',
+      'create submission: rejected because of our settings, such as the template or the API key',
+    );
   } catch (error) {
     const failure = upstreamFailureOf(error);
     if (failure?.kind === 'not_sent' || failure?.kind === 'rate_limited')

@@ -107,7 +107,7 @@ function describeTokens(access: Access): string | undefined {
 
 const PAGE = {
   200: {
-    description: 'A page for the user. The service may redirect to it first.',
+    description: 'An HTML page for the user, possibly after a redirect.',
     content: { 'text/html': { schema: { type: 'string' } } },
   },
   303: { description: 'A redirect.', headers: { Location: { schema: { type: 'string' } } } },

@@ -25,7 +25,7 @@ function registerBuildInfo({ metrics: { registry }, config, sealing }: Context):
   };
   const info = new Gauge({
     name: 'causeway_build_info',
-    help: 'Always 1. The labels say what this node runs and which secret it seals with.',
+    help: 'Always 1. The labels give the versions and the profile of this node, and the fingerprint of the secret that it encrypts data with.',
     labelNames: Object.keys(labels),
     registers: [registry],
   });
@@ -122,7 +122,7 @@ function registerQueues({ metrics: { registry }, db }: Context, queues: Queues):
     registry,
     {
       name: 'causeway_queue_length',
-      help: 'Rows waiting in a queue. All nodes report the same value.',
+      help: 'Entries waiting in a queue. All nodes report the same value.',
       labels: ['queue'],
     },
     async () => (await read()).map(({ queue, length }) => ({ labels: { queue }, value: length })),
@@ -131,7 +131,7 @@ function registerQueues({ metrics: { registry }, db }: Context, queues: Queues):
     registry,
     {
       name: 'causeway_queue_oldest_seconds',
-      help: 'How long the oldest row in a queue has been waiting. All nodes report the same value.',
+      help: 'How long the oldest entry in a queue has been waiting. All nodes report the same value.',
       labels: ['queue'],
     },
     async () =>

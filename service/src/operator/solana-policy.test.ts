@@ -239,13 +239,13 @@ describe.each([
       [...create('a'), commit(), commit()],
       [...create('a'), ...create('b'), commit()],
     ])
-      await expect(sign(...wrong)).rejects.toThrow('a transfer needs its own receipt');
+      await expect(sign(...wrong)).rejects.toThrow('each transfer needs its own message');
   });
 
   test('a receipt needs its transfer, because it shows that the participation was paid', async () => {
     const { sign, create, createBack } = await open(policy);
     for (const receipt of [create('a'), createBack('a')])
-      await expect(sign(...receipt)).rejects.toThrow('a receipt needs its transfer');
+      await expect(sign(...receipt)).rejects.toThrow('must not be created without the transfer');
   });
 
   test('accounts of wallets are created only for the transfer into them', async () => {
@@ -270,14 +270,14 @@ describe.each([
     );
     // A key cannot make the other role's transfer by combining it with a receipt of its own role.
     await expect(commits.sign(...commits.create('c'), commits.createOwn, commits.refund())).rejects.toThrow(
-      "a commit must not pay into a wallet's account",
+      'a commit must not create a token account for a wallet',
     );
     await expect(refunds.sign(...refunds.createBack('c'), refunds.commit())).rejects.toThrow(
       'not the associated account of a wallet',
     );
     for (const seed of ['a', `${'a'.repeat(22)}.x`, `${'a'.repeat(22)}.rc`])
       await expect(commits.sign(...commits.allocate(seed, 1n), commits.commit())).rejects.toThrow(
-        "a transfer needs a participation's receipt",
+        'the receipt account of a transfer must belong to a participation',
       );
   });
 

@@ -72,10 +72,10 @@ export function assertSolanaPolicy(
   // Each transfer must create its own receipt. A receipt can be created only once, so a second message with the same
   // receipt fails.
   if (moves.length > 0 && (moves.length > 1 || created.size !== 1))
-    throw new SigningRefused('a transfer needs its own receipt');
+    throw new SigningRefused('each transfer needs its own message that creates exactly one receipt account');
   // A receipt without a transfer would prove a payment that was never made.
   if (move === undefined && [...created.values()].some((seed) => RECEIPT_SEED.test(seed)))
-    throw new SigningRefused('a receipt needs its transfer');
+    throw new SigningRefused('a receipt account must not be created without the transfer that it proves');
   const [role = 'commit'] = move === undefined ? roles : [...created.values()].map(roleOf);
   if (!roles.includes(role)) throw new SigningRefused(`it is not the ${role} key on ${cluster}`);
   if (move !== undefined) assertDirection(role, move, all);
@@ -165,7 +165,8 @@ function seedOf(data: Buffer): string {
  */
 function roleOf(seed: string): SendingRole {
   const [, direction] = RECEIPT_SEED.exec(seed) ?? [];
-  if (direction === undefined) throw new SigningRefused("a transfer needs a participation's receipt");
+  if (direction === undefined)
+    throw new SigningRefused('the receipt account of a transfer must belong to a participation');
   return direction === 'c' ? 'commit' : 'refund';
 }
 
@@ -177,7 +178,7 @@ function assertDirection(role: SendingRole, move: WireInstruction, all: WireInst
   const [, mint = '', to = ''] = move.accounts;
   const creating = all.filter(({ program }) => program === ASSOCIATED_TOKEN_PROGRAM);
   if (role === 'commit' && creating.length > 0)
-    throw new SigningRefused("a commit must not pay into a wallet's account");
+    throw new SigningRefused('a commit must not create a token account for a wallet');
   const names = ({ accounts: [, account, wallet = ''] }: WireInstruction) =>
     account === to && associatedAccount(wallet, mint) === to;
   if (role === 'refund' && !creating.some(names))

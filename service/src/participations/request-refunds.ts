@@ -150,10 +150,7 @@ async function acceptRequest(ctx: Parts, name: string, id: string): Promise<Refu
     return confirmRequest(tx, id, name);
   });
   if (!isConfirmed && (await readRefundRequest(ctx, id)).state !== 'confirmed')
-    throw invalidField(
-      'state',
-      'shows that the request was allowed without a confirmation, so there is nothing to confirm',
-    );
+    throw invalidField('state', 'is "allowed": the request did not need a confirmation');
   return request;
 }
 

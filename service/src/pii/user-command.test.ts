@@ -102,7 +102,9 @@ test('explain needs an offer that exists', async () => {
 test('reset-second-factor turns two-step sign-in off, ends the sessions and writes a mail, or changes nothing', async () => {
   const { ctx } = app;
   const { db } = ctx;
-  expect(await run('reset-second-factor', email)).toBe('Two-step sign-in was off.');
+  expect(await run('reset-second-factor', email)).toBe(
+    'Two-step sign-in was already off, so nothing was changed.',
+  );
   const sealed_secret = ctx.sealing.seal('totp secret', ctx.random(20), id);
   await db
     .insertInto('totp_secrets')

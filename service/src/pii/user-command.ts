@@ -60,7 +60,9 @@ export async function runUser(config: Config, args: string[]): Promise<void> {
       const url = `${config.publicUrl ?? httpOrigin(config.host, config.port)}/account`;
       const isReset = await run((ctx) => resetSecondFactor(ctx, emailOrId, url));
       console.log(
-        isReset ? 'Turned off two-step sign-in and ended all sessions.' : 'Two-step sign-in was off.',
+        isReset
+          ? 'Turned off two-step sign-in and ended all sessions.'
+          : 'Two-step sign-in was already off, so nothing was changed.',
       );
       return;
     }

@@ -22,7 +22,7 @@ export async function mayEnd<View>(
   if (await isAgreed(views, verdict, judge)) return true;
   alerts.raise(
     'providers_disagree',
-    `the RPC providers do not agree on ${verdict.slice(0, 80)}`,
+    `the RPC providers do not agree that the outcome is "${verdict.slice(0, 80)}"`,
     ALERT_SECONDS,
   );
   return false;

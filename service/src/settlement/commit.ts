@@ -111,5 +111,5 @@ export async function submitRows(
     to: 'submitted',
     commitId: transactionId,
   });
-  if (moved !== rows.length) throw new Error('the status of a pending row changed concurrently');
+  if (moved !== rows.length) throw new Error('the status of a pending participation changed concurrently');
 }

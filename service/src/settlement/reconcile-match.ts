@@ -97,7 +97,7 @@ export function matchEvents(books: Books): Match {
         !misrecorded.has(own.id)
       ) {
         misrecorded.add(own.id);
-        report(`transaction ${own.id} records another hash or block`);
+        report(`the database records another hash or block for transaction ${own.id}`);
       }
       continue;
     }
@@ -185,7 +185,7 @@ function findMismatches(
       participationIds: row === undefined ? [] : [row.id],
       message:
         row === undefined
-          ? `${text} no row records this`
+          ? `${text} no participation records this`
           : `${text} participation ${row.id} is ${row.status} with ${row.amount} of ${row.token} for ${row.user}`,
     };
   });

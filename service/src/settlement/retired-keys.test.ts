@@ -132,7 +132,7 @@ test('the new key takes over while a transaction of the old key is open, which t
 test('a start without the RPC URL of a chain only warns if no transaction is open there', async () => {
   const { ctx } = sale.app;
   const removed: Context = { ...ctx, metrics: createMetrics(), chains: { ...ctx.chains, all: () => [] } };
-  const message = 'settled transactions on a chain without an RPC URL are not watched';
+  const message = 'settled transactions are not checked for reorganizations: the chain has no RPC URL';
   expect(sale.app.logged()).not.toContain(message);
   await (await startSettlement(removed)).stop();
   expect(sale.app.logged()).toContain(message);

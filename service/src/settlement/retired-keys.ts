@@ -35,7 +35,7 @@ export async function assertChainsFollowed(ctx: Context): Promise<void> {
     for (const { address, count } of keys)
       log.warn(
         { chain, address, count },
-        'settled transactions on a chain without an RPC URL are not watched',
+        'settled transactions are not checked for reorganizations: the chain has no RPC URL',
       );
     const count = await countUnsettled(ctx.db, chain);
     if (count > 0) log.warn({ chain, count }, 'participations wait on a chain without an RPC URL');

@@ -171,7 +171,7 @@ describe('calldata', () => {
       ctx.sanctions.has = has;
       expect(alerts).toEqual([1, 1]);
       const { id } = await ctx.db.selectFrom('tokenized_orders').select('id').executeTakeFirstOrThrow();
-      const named = world.app.logged().split(`calldata is live for a restricted order: ${id}`).length - 1;
+      const named = world.app.logged().split(`restricted order can still be executed: ${id}`).length - 1;
       expect(named).toBe(1);
       expect(await takeQueued()).toEqual([{ contract, wallet }]);
       await setAllowList(null);

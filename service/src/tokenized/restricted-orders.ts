@@ -25,7 +25,7 @@ export async function alertRestricted(ctx: Context): Promise<number> {
       if (await restrict(ctx, order, reason))
         ctx.log.error(
           { order_id: id, user_id, chain, reason },
-          `calldata is live for a restricted order: ${id}`,
+          `restricted order can still be executed: ${id}`,
         );
     } catch (err) {
       // The next check tries this order again. The other orders must not wait for it.

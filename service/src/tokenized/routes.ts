@@ -62,7 +62,7 @@ export const tokenizedRoutes = [
     operationId: 'getTokenizedMarket',
     summary: 'Get the trading hours and the price history of a tokenized asset',
     description:
-      'Each price is the cost of buying one token. Prices are recorded every five minutes while the market is open, and listed oldest first. `range` ends with the newest recorded price, so that a closed market shows its last day. `previous_close` is the last price of a regular session before today in New York. `is_open`, `session`, `opens_at` and `closes_at` are null if the venue does not report them. `opens_at` is also null while the asset can be traded, and `closes_at` is also null while it cannot.',
+      'Each price is the cost of buying one token. Prices are recorded every five minutes while the market is open, and listed oldest first. `range` ends with the newest recorded price, so that a closed market shows its last day. `previous_close` is the last price recorded in a regular session before today (New York time). `is_open`, `session`, `opens_at` and `closes_at` are null if the venue does not report them. `opens_at` is also null while the asset can be traded, and `closes_at` is also null while it cannot.',
     query: MarketQuery,
     reply: SwapMarket,
     errors: ['validation_failed', 'symbol_not_found'],

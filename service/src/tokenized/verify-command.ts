@@ -19,7 +19,8 @@ export const VERIFY_HELP: CommandHelp = {
       'The file with the JSON reply of POST /v1/tokenized/swap/transaction, or - for standard input.',
     '--to ADDRESS': 'The contract that the transaction calls, if there is no reply file.',
     '--data HEX': 'The calldata, if there is no reply file.',
-    '--domain-name NAME': "The venue's EIP-712 domain name, if it differs from the default.",
+    '--domain-name NAME':
+      'The EIP-712 domain name of the swap contract, if the contract has no eip712Domain().',
   },
   examples: {
     'verify-calldata --rpc https://eth.example --wallet 0x1f9840a85d5aF5bf1D1762F925BDADdC4201F984 --reply reply.json':

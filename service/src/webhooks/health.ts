@@ -66,6 +66,6 @@ async function mailPartner(
   to: string | null,
   mail: { subject: string; text: string },
 ): Promise<void> {
-  if (to === null) ctx.log.warn({ subject: mail.subject }, 'partner has no contact email');
+  if (to === null) ctx.log.warn({ subject: mail.subject }, 'mail not sent: the partner has no contact email');
   else await sendMail(ctx, tx, { to, ...mail });
 }

@@ -59,7 +59,9 @@ async function act(submissions: Submissions, externalId: string, action: Documen
   const submission = submissions.state.submissions.findLast((one) => one.external_id === externalId);
   if (submission === undefined) throw new ControlError('not_found', 'there is no such submission');
   if (!submissions.isOpen(submission))
-    throw new ControlError('validation_failed', 'the form is not open', { action: ['the form is not open'] });
+    throw new ControlError('validation_failed', 'the form is no longer open', {
+      action: ['the form was already signed, declined or archived, or has expired'],
+    });
   switch (action) {
     case 'view':
       return { delivered: await submissions.view(submission) };

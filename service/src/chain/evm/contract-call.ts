@@ -54,6 +54,6 @@ export function asWords(call: Call<unknown>): Call<bigint[]> {
 }
 
 function readWords(data: Hex): bigint[] {
-  if (size(data) === 0 || size(data) % 32 !== 0) throw new Error('the result is not a list of words');
+  if (size(data) === 0 || size(data) % 32 !== 0) throw new Error('the result is not a list of 32-byte words');
   return Array.from({ length: size(data) / 32 }, (_, i) => hexToBigInt(slice(data, 32 * i, 32 * i + 32)));
 }

@@ -121,7 +121,7 @@ export function encodeCommit(
 /** Encodes refunds for one option and one token. The call reverts if any of the refunds fails. */
 export function encodeRemit(rows: readonly FundRow[], generation: FundGeneration): Hex {
   const [first] = rows;
-  if (first === undefined) throw new Error('a refund call needs at least one row');
+  if (first === undefined) throw new Error('a refund call needs at least one participation');
   const amounts = rows.map(({ amount }) => amount);
   if (generation === 2) {
     const args = rows.length === 1 ? [toIdentified(first), first.amount] : [rows.map(toIdentified), amounts];
