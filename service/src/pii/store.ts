@@ -122,8 +122,8 @@ export async function deletePii(db: Db, userId: string): Promise<boolean> {
 }
 
 /**
- * Restricts the data: the service no longer shows or uses it, and deletes it after `until`. Returns whether data was
- * stored.
+ * Restricts the user's personal data: the service no longer shows or uses it, and deletes it after `until`. Returns
+ * whether there was any.
  */
 export async function restrictPii(db: Db, userId: string, until: string): Promise<boolean> {
   const { rows } = await sql`
