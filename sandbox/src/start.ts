@@ -39,7 +39,10 @@ type Print = (text: string) => void;
 export type Sandbox = {
   /** Settings that point the service at the simulators. Explicit settings take precedence. */
   settings: Partial<Config>;
-  /** Seeds users, partners and offers, and returns the controls. Called after the service's context is built. */
+  /**
+   * Seeds users, partners and offers, and returns the controls (the sandbox's own routes). Called after the service's
+   * context is built.
+   */
   attach(ctx: Context): Promise<Controls>;
   /** Stops everything. Kills child processes that are still running after `forceAfterMs`. */
   stop(forceAfterMs: number): Promise<void>;

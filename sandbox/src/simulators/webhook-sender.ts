@@ -8,9 +8,9 @@ export type WebhookSender = {
   setUrl(url: string): void;
   setMode(mode: DeliveryMode): void;
   /**
-   * Sends a webhook. Resolves to whether the first attempt was accepted, or in mode `duplicate`, the first attempt of
-   * each copy. If it was not, retries in the background. If the mode drops the webhook or holds it back, resolves to
-   * true.
+   * Sends a webhook (three copies in mode `duplicate`). Resolves to true if every copy was accepted at the first
+   * attempt, otherwise to false. Copies that were not accepted are sent again in the background. Also resolves to true
+   * if the mode drops the webhook or holds it back.
    */
   send(body: string): Promise<boolean>;
   /** Delivers the webhooks that `reorder` has held back, newest first, and returns to `normal`. */

@@ -60,7 +60,7 @@ export type AccountState = { isHeld: boolean; isErased: boolean };
 
 /**
  * Returns whether the account is on hold and whether it is erased. Locks the user, so that neither can change until the
- * transaction ends. Several transactions can hold a `share` lock at once.
+ * transaction ends. Several transactions can have a `share` lock at the same time.
  */
 export function accountStateLock(
   db: Db,

@@ -70,7 +70,7 @@ async function handleCall(
 }
 
 /**
- * Throws unless the user signed in recently. Otherwise anyone who finds a browser still signed in could add a passkey.
+ * Throws unless the user signed in recently, so that nobody can add a passkey in a browser that was left signed in.
  */
 function requireRecentSession(session: Browser['session']): Session {
   if (session === null) throw new ApiError('unauthorized');

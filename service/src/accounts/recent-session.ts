@@ -31,7 +31,7 @@ export function withSession(handle: Handle): PageHandler {
 
 /**
  * Wraps a page for users who signed in within the last few minutes. Other users must sign in again, and are then sent
- * back to `path`. Otherwise, a browser that was left signed in would be enough to take over the account.
+ * back to `path`. Without this check, a browser that was left signed in would be enough to take over the account.
  */
 export function withRecentSession(path: string, handle: Handle): PageHandler {
   const next = path === '/account' ? '' : `&next=${encodeURIComponent(path)}`;

@@ -8,9 +8,10 @@ export type WindowCount = { count: number; remainingSeconds: number };
 const SOURCE_TTL = '90 days';
 
 /**
- * Counts an attempt or an email. All keys identify the same account: the first is a hash made with the newest secret,
- * the others with older secrets, which some nodes may still use. Increments the first key's count, or starts a new
- * window if the current one has ended. Returns the sum of all keys' counts.
+ * Counts a sign-in attempt or an email. All keys stand for the same account (and the same browser or network, if it is
+ * a known one). The first key is a hash made with the newest secret, the others with older secrets, which some nodes
+ * may still use. Increments the first key's count, or starts a new window if the current one has ended. Returns the sum
+ * of all keys' counts.
  */
 export async function countInWindow(
   db: Db,

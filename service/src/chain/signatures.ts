@@ -26,10 +26,11 @@ export type SignerKind = 'key' | 'contract';
 export type Signatures = {
   /**
    * Checks whether the owner of the address signed the text. Returns the kind of signer, or null if the owner did not
-   * sign. Throws an upstream `ApiError` if no RPC node answers.
+   * sign. Throws an upstream `ApiError` if no RPC node answers. Throws `chain_not_supported` if only a contract can
+   * have made such a signature and the chain has no RPC endpoint.
    */
   check(signed: Signed): Promise<SignerKind | null>;
-  /** Returns a `Signatures` that uses other chain clients, such as a partner's. */
+  /** Returns a `Signatures` that uses these chains instead, such as those of a partner's lane (`Chains.inLane`). */
   on(chains: Chains): Signatures;
 };
 

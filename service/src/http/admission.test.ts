@@ -86,7 +86,8 @@ test('callers without a known partner start one in 13 requests, however many par
 test('two partners that are busy in turn leave turns to the others', async () => {
   const { state, send } = testAdmission({
     onStart: () => {
-      // Each start uses up its turn, and makes the lane busy until another lane has started a request.
+      // Each start takes up a whole turn of the event loop, and makes its lane busy until another lane has started a
+      // request.
       block(1.1);
       state.busyLane = state.started.at(-1)?.match(/^[a-z]/)?.[0] ?? '';
     },

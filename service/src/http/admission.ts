@@ -70,8 +70,8 @@ type Admission = {
   admit: RequestListener;
   /**
    * Returns whether the lane's queue is full. If it is full, a request that cannot start at once is refused. A queue is
-   * full if it exceeds the lane's share of `maxWaiting`. It may exceed this share as long as its oldest request has
-   * waited only briefly and one of these conditions is met:
+   * full if it exceeds the lane's share of `maxWaiting`, unless its oldest request has waited only briefly and one of
+   * these conditions is met:
    * - All queues together do not exceed `maxWaiting`.
    * - The queue holds at most `MAX_BURST` requests.
    */

@@ -39,8 +39,8 @@ function lazily(schema: TSchema): (data: unknown) => ErrorObject[] | null {
 type Text = Record<string, unknown>;
 
 /**
- * Returns a function that converts text to numbers and booleans in a query or form. Only plain digits count as a
- * number, although JavaScript also accepts ` 5`, `1e1` and `0x5`.
+ * Returns a function that converts text to numbers and booleans in a query or form. Only plain digits, with or without
+ * a minus sign, count as a number, although JavaScript also accepts ` 5`, `1e1` and `0x5`.
  */
 function textReader(schema: TSchema): (text: Text) => void {
   const properties = Object.entries(

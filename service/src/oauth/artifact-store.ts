@@ -3,7 +3,7 @@ import type { AdapterPayload } from 'oidc-provider';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
 
-/** Authorization codes, refresh tokens, browser sessions and interactions share one table, distinguished by `kind`. */
+/** A new authorization code, refresh token, browser session or interaction, as `kind` says. They share one table. */
 export type NewArtifact = {
   kind: string;
   hash: Buffer;
@@ -34,8 +34,8 @@ export async function upsertArtifact(db: Db, artifact: NewArtifact): Promise<voi
 }
 
 /**
- * Reads an artifact. A consumed artifact stays valid for another `leewaySeconds`. Returns undefined if the artifact
- * belongs to a grant and was created before its partner was last re-enabled.
+ * Reads an artifact. A consumed artifact stays valid for another `leewaySeconds`. Returns undefined if there is no such
+ * artifact, or if it belongs to a grant whose partner was re-enabled after the artifact was created.
  */
 export async function findArtifact(
   db: Db,

@@ -15,8 +15,8 @@ export type NewToken = {
   iat: number | undefined;
   exp: number | undefined;
   /**
-   * When the request checked that the partner is enabled, or null for now. This becomes `inserted_at`, so a request
-   * that runs while its partner is disabled and enabled again issues nothing valid.
+   * When the request checked that the partner is enabled. Null stands for the current time. The value becomes
+   * `inserted_at`. So if the partner is disabled and enabled again while the request runs, the token is not valid.
    */
   checkedAt: string | null;
 };

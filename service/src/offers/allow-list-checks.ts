@@ -5,8 +5,8 @@ import { optionalView } from '../chain/evm/optional-view.ts';
 import type { Check, CheckTarget } from './check-target.ts';
 
 /**
- * Returns the checks for an allow-list: that the contract is an allow-list, and that it accepts permissions
- * signed by the supplier.
+ * Returns the checks for an allow-list: that the contract is an allow-list, and that it accepts permissions signed by
+ * the supplier key. A permission is a signed message that lets a wallet be added to the list.
  */
 export function allowListChecks({ contract, chain, addressOf }: CheckTarget): Check[] {
   const list = contract.allow_list;

@@ -56,9 +56,9 @@ async function assertMigrated(pool: pg.Pool, { databaseUrl }: Config): Promise<v
 }
 
 /**
- * Creates a `Sealing`, which encrypts and tags data with the command's secrets. First compares these secrets with those
- * that the nodes use, and throws if they have none in common. Many commands need no secret. So in the following cases,
- * the returned `Sealing` throws only when the command calls one of its methods:
+ * Creates a `Sealing`, which encrypts data and makes keyed hashes with the command's secrets. First compares these
+ * secrets with those that the nodes use, and throws if they have none in common. Many commands need no secret. So in
+ * the following cases, the returned `Sealing` throws only when the command calls one of its methods:
  * - The command has no secret.
  * - The command lacks a secret that is in use.
  * - No node uses the command's first secret yet.

@@ -11,8 +11,8 @@ export async function releaseApprovals(tx: Db, ids: readonly string[]): Promise<
 }
 
 /**
- * Asks settlement to mark these participations as failed as soon as no transaction can commit them any more. Applies
- * only to prepared and pending participations on these chains. Returns the affected participations.
+ * Asks settlement to mark these participations as failed as soon as no on-chain commit of them can succeed any more.
+ * Applies only to prepared and pending participations on these chains. Returns the affected participations.
  */
 export async function markEnding(
   tx: Db,

@@ -100,7 +100,7 @@ export async function lockParticipation(tx: Db, id: string): Promise<Participati
 
 export type StatusChange = {
   /**
-   * The events are appended in this order. If `commitId` is set, this is also the order of the participations in that
+   * The participations. Their events are appended in this order. If `commitId` is set, this is also their order in that
    * operator transaction.
    */
   ids: readonly string[];

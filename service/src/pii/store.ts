@@ -122,8 +122,8 @@ export async function deletePii(db: Db, userId: string): Promise<boolean> {
 }
 
 /**
- * Restricts the user's personal data: the service no longer shows or uses it, and deletes it after `until`. Returns
- * whether there was any.
+ * Restricts the data: the service no longer shows or uses it, and deletes it after `until`. Returns false if the user
+ * has no data.
  */
 export async function restrictPii(db: Db, userId: string, until: string): Promise<boolean> {
   const { rows } = await sql`
