@@ -103,7 +103,7 @@ async function decide(
       ids.length === 0
         ? 'allowed'
         : await insertRefundRequest(tx, { id, operator: name, participationIds: ids, amountUsd }, limitUsd);
-    const text = `is ${amountUsd} USD, which exceeds what ${name} may refund alone in 24 hours (${limitUsd} USD)`;
+    const text = `is ${amountUsd} USD. Together with the other refunds that ${name} requested in the last 24 hours, this exceeds what ${name} may refund alone (${limitUsd} USD)`;
     return { id, ids, amountUsd, refusal: state === 'unconfirmed' ? text : null };
   });
 }
