@@ -14,7 +14,7 @@ import { chooseServerUser } from './embedded-user.ts';
 const POLL = { timeout: 20_000 };
 let template: string;
 let root: string;
-/** The folder of a stopped server. Creating a cluster takes seconds, so most tests start from a copy of one. */
+/** A copy of `template`, the folder of a stopped server. Copying is much faster than creating a new database. */
 let dataDir: string;
 /** A folder that does not exist yet, for tests of the first start. */
 let newDir: string;

@@ -198,7 +198,8 @@ test('a node whose queue was empty for a moment still knows its rate, and refuse
 test('a node that was paused does not refuse requests that hardly wait', async () => {
   const { state, send } = testAdmission({ maxWaitMs: 4_000, onStart: () => block(2) });
   for (let n = 0; n < 15; n++) send(`a ${n}`);
-  // Makes the node measure its rate over a sample in which it hardly ran.
+  // Simulates a pause of the process. Without `MAX_SAMPLED_TURN_MS`, the node would now measure that it starts only a
+  // few requests per second, and refuse most of the next ones.
   block(600);
   await nextTurn();
   for (let n = 15; n < 30; n++) send(`a ${n}`);

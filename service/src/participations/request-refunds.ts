@@ -67,8 +67,9 @@ export async function requestRefunds(
   if (refusal !== null)
     throw invalidField('amount', `${refusal}; another person has to confirm request ${id}`);
   const counted = new Set(ids);
-  // `others` did not count towards the limit, so they are not refunded, even if their user's hold has just ended. If
-  // the user is still on hold, they are frozen, which records why they were not refunded.
+  // `others` could not be refunded, for example because their user is on hold, so they were not counted towards the
+  // limit. They must not be refunded now, even if the hold has ended in the meantime. Those whose user is still on hold
+  // are frozen, which records why they were not refunded.
   const others = participationIds.filter((each) => !counted.has(each));
   if (others.length > 0) await ctx.db.transaction().execute((tx) => freezeHeld(tx, others));
   return changeAll(ctx, ids, onProgress);

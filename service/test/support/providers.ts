@@ -93,8 +93,8 @@ export type World = TestApp & {
   /** The URL of the application. */
   url: string;
   /**
-   * Changes the user's record at the identity provider (the applicant), and waits until the service has applied the
-   * change.
+   * Changes the user's applicant, which is the user's record at the identity provider. Waits until the service has
+   * applied the change.
    */
   review(
     userId: string,
