@@ -6,7 +6,16 @@ import { type OpenPool, openPool } from '../db/pool.ts';
 import { readServerFacts, type ServerFacts } from '../db/server-facts.ts';
 import { assertSessions } from '../db/session-check.ts';
 import { createSealing } from '../sealing.ts';
-import { type Check, describeError, type Finding, failed, ok, skipped, warning } from './finding.ts';
+import {
+  type Check,
+  describeError,
+  type Finding,
+  failed,
+  ok,
+  refusalFinding,
+  skipped,
+  warning,
+} from './finding.ts';
 
 /** The oldest PostgreSQL version that the migrations support. */
 const MIN_VERSION = 15;
@@ -147,14 +156,13 @@ export function databaseChecks(config: Config, { url, pool, db, isMigrated }: Do
   ];
 }
 
-/** Turns a configuration error into a finding. The part of its message after the first semicolon is the remedy. */
+/** Runs `work`, and turns a configuration error into a finding. */
 async function explain(name: string, good: string, work: () => Promise<void>): Promise<Finding[]> {
   try {
     await work();
     return [ok(name, good)];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const [finding = '', ...remedy] = error.message.replace(/^Invalid configuration: /, '').split('; ');
-    return [failed(name, finding, remedy.join('; ') || 'Fix the setting.')];
+    return [refusalFinding(name, error.message.replace(/^Invalid configuration: /, ''))];
   }
 }

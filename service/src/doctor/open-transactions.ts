@@ -14,7 +14,7 @@ import {
   isRemoteKey,
   listUnfollowedChains,
 } from '../settlement/unfinished-keys.ts';
-import { type Check, type Finding, failed, ok, skipped, warning } from './finding.ts';
+import { type Check, type Finding, ok, refusalFinding, skipped, warning } from './finding.ts';
 
 const NAME = 'open transactions';
 
@@ -32,7 +32,7 @@ export function openTransactionsCheck(config: Config, chains: Chains, db: Db | n
       );
       const stranded = keys.filter(({ chain, open }) => open > 0 && unfollowed.includes(chain));
       const found = [
-        ...stranded.map((key) => failedBy(describeUnfollowed(key))),
+        ...stranded.map((key) => refusalFinding(NAME, describeUnfollowed(key))),
         ...(await judgeReplaced(config, chains, keys)),
       ];
       return found.length > 0 ? found : [ok(NAME, 'this node can finish the transactions of all its keys')];
@@ -68,16 +68,7 @@ async function judgeReplaced(config: Config, chains: Chains, keys: UnfinishedKey
           'Check that a node with this key is running.',
         ),
       );
-    else if (!canFinish(unfinished, held)) findings.push(failedBy(describeUnlisted(unfinished)));
+    else if (!canFinish(unfinished, held)) findings.push(refusalFinding(NAME, describeUnlisted(unfinished)));
   }
   return findings;
-}
-
-/**
- * Turns the message of a node that refuses to start into a finding. The part after the first semicolon or full stop is
- * the remedy.
- */
-function failedBy(message: string): Finding {
-  const [, problem = message, first = '', rest = ''] = /^(.*?)[;.] (.)(.*)$/.exec(message) ?? [];
-  return failed(NAME, problem, `${first.toUpperCase()}${rest}.`);
 }

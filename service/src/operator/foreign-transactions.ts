@@ -1,6 +1,8 @@
 import type { Db } from '../db/pool.ts';
 import { type ForeignTransaction, listForeign, markAdopted } from './watch-store.ts';
 
+export type { ForeignTransaction };
+
 /**
  * Returns the foreign transactions that no operator has adopted yet. A foreign transaction was signed with one of a
  * fund's keys, but not sent by this service.

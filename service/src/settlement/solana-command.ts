@@ -15,7 +15,7 @@ import { type Config, ConfigError } from '../config.ts';
 import { rehearse } from '../db/rehearse.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { runCommand } from '../operations/run-command.ts';
-import { adoptForeignTransactions } from '../operator/foreign-transactions.ts';
+import { adoptForeignTransactions, type ForeignTransaction } from '../operator/foreign-transactions.ts';
 import { type Closing, closeReceipts, planClosing } from '../operator/receipt-close.ts';
 import { SENDING_ROLES } from '../operator/role.ts';
 import { findRemoteAddress, listSenders } from '../operator/signers.ts';
@@ -185,11 +185,7 @@ const ON_CHAIN: Readonly<Record<string, { run: Run; plan: Run | null }>> = {
 };
 
 function describeAdoption(
-  {
-    signature,
-    address,
-    participationId,
-  }: { signature: string; address: string; participationId: string | null },
+  { signature, address, participationId }: ForeignTransaction,
   change: string,
   when: 'now' | 'then',
 ): string {

@@ -48,5 +48,5 @@ export function canFinish(
 
 /** Returns why a node does not start if it cannot finish the transactions of a replaced key. */
 export function describeUnlisted({ chain, address, count, kinds }: UnfinishedKey): string {
-  return `OPERATOR_RETIRED_KEYS: must list the replaced operator key ${address}, which has ${count} unfinished transaction${count === 1 ? '' : 's'} (${kinds.join(', ')}) on ${chain}. Add its private key or KMS key id, or restore its roles, or list its address in OPERATOR_KEYS_FILE if only other nodes have it`;
+  return `OPERATOR_RETIRED_KEYS: must list the replaced operator key ${address}, which has ${count} unfinished transaction${count === 1 ? '' : 's'} (${kinds.join(', ')}) on ${chain}; add its private key or KMS key id, or restore its roles, or list its address in OPERATOR_KEYS_FILE if only other nodes have it`;
 }
