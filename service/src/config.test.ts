@@ -363,6 +363,7 @@ test('a private key in the place of a KMS key id is refused in one line that doe
     pem,
     pem.replaceAll('\n', '\\n'),
     Buffer.alloc(32, 251).toString('base64'),
+    'wJalrXUtnFEMI-K7MDENG_bPxRfiCYEXAMPLEKEY0Ol',
     '4vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi',
     numbers,
     phrase,

@@ -168,6 +168,9 @@ function decodeSolanaKey(value: string): Buffer | null {
   }
 }
 
+/** KMS key ids have 36 characters. A private key of 32 bytes has at least 43 in any common encoding. */
+const MAX_KMS_ID_LENGTH = 40;
+
 /**
  * The id, alias or ARN of a KMS key. Rejects everything that could be a private key, because the id is sent to the KMS.
  */
@@ -176,7 +179,8 @@ export const kmsKeyId: Parser<string> = {
   parse: (value) => {
     if (!/^[\w:/.-]+$/.test(value)) return undefined;
     const isNamed = value.startsWith('alias/') || value.startsWith('arn:');
-    return isNamed || redactKeys(value) === value ? value : undefined;
+    const mayBeKey = value.length > MAX_KMS_ID_LENGTH || redactKeys(value) !== value;
+    return isNamed || !mayBeKey ? value : undefined;
   },
 };
 
