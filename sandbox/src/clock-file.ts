@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import type { Clock, TestClock } from '@causeway/service/clock.ts';
 import { openJsonFile } from './simulators/json-file.ts';
 
@@ -7,12 +6,15 @@ import { openJsonFile } from './simulators/json-file.ts';
  * chain that is ahead of the clock, quotes and permissions expire immediately. Returns a function that stores the time.
  */
 export async function restoreClock(clock: Clock, path: string): Promise<(nowMs: number) => Promise<void>> {
-  // With real time, the chains move on. A test clock that is used again later must not return to the stored time.
-  if (!('set' in clock)) await rm(path, { force: true });
   const file = await openJsonFile<{ now_ms: number | null }>(path, { now_ms: null });
-  if (file.data.now_ms !== null) (clock as TestClock).set(file.data.now_ms);
-  return (nowMs) => {
+  const { now_ms: stored } = file.data;
+  const store = (nowMs: number | null) => {
     file.data.now_ms = nowMs;
     return file.save();
   };
+  if (stored !== null && 'set' in clock) (clock as TestClock).set(stored);
+  // With real time, the chains move on once it reaches the stored time. A test clock that is used again later must then
+  // not return to it.
+  else if (stored !== null && stored <= clock.now()) await store(null);
+  return store;
 }
