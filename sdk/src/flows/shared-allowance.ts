@@ -17,21 +17,31 @@ export async function listAllowanceUsers(
   owner: string,
   signal: AbortSignal | undefined,
 ): Promise<Participation[]> {
+  const others = new Map<string, Promise<OfferDetails | null>>();
+  /** Reads an offer once. Returns null if the caller may not see it. */
+  const readOther = (id: string): Promise<OfferDetails | null> => {
+    const reading =
+      others.get(id) ??
+      causeway.offers.get(id, { signal }).catch((error: CausewayError) => {
+        if (error.code === 'not_found' || error.code === 'insufficient_scope') return null;
+        throw error;
+      });
+    others.set(id, reading);
+    return reading;
+  };
   const isSharing = async ({ offer_id: id, chain }: Participation): Promise<boolean> => {
     if (id === offer.id || !isEvmChain(chain)) return true;
-    const other = await causeway.offers.get(id, { signal }).catch((error: CausewayError) => {
-      // The caller may not see this offer.
-      if (error.code === 'not_found' || error.code === 'insufficient_scope') return null;
-      throw error;
-    });
-    const [own, theirs] = [offer, other].map(
-      (one) => one?.contracts.find((contract) => contract.chain === chain)?.address ?? '',
-    );
-    return isSameAddress(`${own}`, `${theirs}`);
+    const own = contractOn(offer, chain);
+    if (own === undefined) return false;
+    return isSameAddress(own, contractOn(await readOther(id), chain) ?? '');
   };
   const filters = [{ field: 'status', op: 'in', value: ['prepared', 'pending', 'submitted'] }] as const;
   const found: Participation[] = [];
   for await (const one of causeway.participations.list({ filters, limit: 100 }, { signal }))
     if (isSameAddress(one.wallet_address ?? '', owner) && (await isSharing(one))) found.push(one);
   return found;
+}
+
+function contractOn(offer: OfferDetails | null, chain: string): string | undefined {
+  return offer?.contracts.find((contract) => contract.chain === chain)?.address ?? undefined;
 }
