@@ -256,22 +256,38 @@ test.each([
   expect(await sale.statusOf(id)).toBe('completed');
 });
 
-test.each([
+/** Returns the chain, but the replies to the first `count` simulations are `reply`. */
+function badSimulations(reply: object, count: number): SolanaChain {
+  const chain = sale.app.ctx.chains.solana('solana_devnet');
+  const { rpc } = chain;
+  let left = count;
+  const batch: typeof rpc.batch = (calls, accept) =>
+    rpc.batch(calls, (replies) => {
+      const isBad = calls[0]?.method === 'simulateTransaction' && left-- > 0;
+      accept?.(isBad ? replies.map((each) => ({ ...each, result: reply })) : replies);
+    });
+  return { ...chain, rpc: { ...rpc, batch } };
+}
+
+describe.each([
   ['no units', { value: { err: null, logs: [] } }],
   ['no result', { value: null }],
-])(
-  'a simulation with %s signs nothing, because a transaction without compute units fails',
-  async (name, reply) => {
+])('a simulation with %s', (name, reply) => {
+  test('signs nothing, because a transaction without compute units fails', async () => {
     const id = await sale.participate(await sale.buyer(`simulation with ${name}`), AMOUNT);
-    const chain = sale.app.ctx.chains.solana('solana_devnet');
-    const request: typeof chain.rpc.request = async (call) =>
-      call.method === 'simulateTransaction' ? reply : chain.rpc.request(call);
     const before = lamportsOf(OPERATOR);
-    const faulty = solanaWorker(sale, { chain: { ...chain, rpc: { ...chain.rpc, request } } });
+    const faulty = solanaWorker(sale, { chain: badSimulations(reply, Number.POSITIVE_INFINITY) });
     await expect(faulty.round()).rejects.toMatchObject({ code: 'upstream_error' });
     expect(await sale.statusOf(id)).toBe('pending');
     expect(lamportsOf(OPERATOR)).toBe(before);
     await complete();
     expect(await sale.statusOf(id)).toBe('completed');
-  },
-);
+  });
+
+  test('is repeated by another node', async () => {
+    const id = await sale.participate(await sale.buyer(`one simulation with ${name}`), AMOUNT);
+    await solanaWorker(sale, { chain: badSimulations(reply, 1) }).round();
+    expect(await sale.statusOf(id)).toBe('submitted');
+    await complete();
+  });
+});

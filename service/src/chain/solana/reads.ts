@@ -13,7 +13,8 @@ export type Commitment = 'confirmed' | 'finalized';
 const MAX_ACCOUNTS = 100;
 const MAX_STATUSES = 256;
 
-async function call(
+/** Makes one call. If `accept` throws, another node is tried. */
+export async function call(
   chain: SolanaChain,
   method: string,
   params: unknown[],

@@ -1,6 +1,6 @@
 import { UpstreamFailure } from '../../outbound/failure.ts';
-import { rpcError } from '../rpc/failures.ts';
 import type { SolanaChain } from './client.ts';
+import { call } from './reads.ts';
 
 /**
  * Sends signed bytes to every endpoint. Succeeds if a node accepts the bytes for relay, which does not mean that the
@@ -20,22 +20,23 @@ export async function sendTransaction({ rpc }: SolanaChain, raw: Uint8Array): Pr
 export type Simulation = { error: unknown; units: number };
 
 /**
- * Simulates a transaction against the confirmed state without sending it. Throws an upstream error if the reply has
- * neither an error nor the compute units: a transaction sent without compute units would fail.
+ * Simulates a transaction against the confirmed state without sending it. If a reply has neither an error nor the
+ * compute units, tries another node: a transaction sent without compute units would fail.
  */
-export async function simulateTransaction({ rpc, name }: SolanaChain, raw: Uint8Array): Promise<Simulation> {
+export async function simulateTransaction(chain: SolanaChain, raw: Uint8Array): Promise<Simulation> {
   const options = { encoding: 'base64', commitment: 'confirmed', sigVerify: false };
-  const reply = await rpc.request({
-    method: 'simulateTransaction',
-    params: [Buffer.from(raw).toString('base64'), options],
+  const params = [Buffer.from(raw).toString('base64'), options];
+  const reply = await call(chain, 'simulateTransaction', params, ([first]) => {
+    if (first !== undefined && !('error' in first)) readSimulation(first.result);
   });
+  return readSimulation(reply);
+}
+
+function readSimulation(reply: unknown): Simulation {
   const { err, unitsConsumed } = (reply as { value?: Record<string, unknown> | null } | null)?.value ?? {};
   const units = Number(unitsConsumed ?? 0);
   const hasError = err !== null && err !== undefined;
   if (!hasError && !(Number.isSafeInteger(units) && units > 0))
-    throw rpcError(
-      name,
-      new UpstreamFailure('invalid_response', 'the reply to simulateTransaction is malformed'),
-    );
+    throw new UpstreamFailure('invalid_response', 'the reply to simulateTransaction is malformed');
   return { error: err ?? null, units };
 }
