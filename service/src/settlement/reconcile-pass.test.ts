@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { expectAudited } from '../../test/support/audited.ts';
@@ -69,6 +70,25 @@ test('a provider that lags behind, or is wrong for a moment, pauses nothing', as
   await pass();
   expect(calls).toBeGreaterThan(1);
   expect(await pauses()).toEqual([]);
+});
+
+test('a node that stops does not wait for the second comparison, and pauses nothing', async () => {
+  await sale.participate(sale.buyer(3), UNIT);
+  await saleWorker(sale).settle();
+  second.lie((method, result) => (method === 'eth_getLogs' ? [] : result));
+  const { ctx } = sale.app;
+  const stopping = new AbortController();
+  const options = { seconds: 0, delayMs: 3_600_000, signal: stopping.signal };
+  let hasEnded = false;
+  const running = reconcileFunds(ctx, ctx.chains.evm('ethereum_sepolia'), options).then(() => {
+    hasEnded = true;
+  });
+  await sleep(1_000);
+  expect(hasEnded).toBe(false);
+  stopping.abort();
+  await running;
+  expect(await pauses()).toEqual([]);
+  expect(await differences()).toEqual([]);
 });
 
 test('only one node compares a chain in an interval', async () => {

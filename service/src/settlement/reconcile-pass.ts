@@ -56,17 +56,23 @@ export function startReconciling(ctx: Context, gauges: AlertGauges): () => Promi
       createAlerts(gauges, ctx.log, { chain, address: 'reconcile' }),
     ]),
   );
-  return startInterval(
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const stop = startInterval(
     ctx,
     CHECK_INTERVAL_MS,
     'the chain could not be compared with the database',
     async () => {
       for (const { chain, look } of evm)
-        await runPass(ctx, chain, look, { seconds, alerts: alerts.get(chain.name) });
+        await runPass(ctx, chain, look, { seconds, signal, alerts: alerts.get(chain.name) });
       for (const { chain, look } of solana)
-        await runPass(ctx, chain, look, { seconds, alerts: alerts.get(chain.name) });
+        await runPass(ctx, chain, look, { seconds, signal, alerts: alerts.get(chain.name) });
     },
   );
+  return () => {
+    stopping.abort();
+    return stop();
+  };
 }
 
 /** Compares an EVM chain with the database, if a pass is due. */
@@ -79,7 +85,13 @@ export function reconcileReceipts(ctx: Parts, chain: SolanaChain, options: PassO
   return runPass(ctx, chain, lookAtReceipts, options);
 }
 
-type PassOptions = { seconds: number; delayMs?: number; alerts?: Alerts | undefined };
+/** `signal` ends the wait before the second comparison. The pass then finds nothing. */
+type PassOptions = {
+  seconds: number;
+  delayMs?: number;
+  alerts?: Alerts | undefined;
+  signal?: AbortSignal;
+};
 
 /**
  * Runs a pass, unless a node has started one recently. Then raises an alert for every difference that no operator has
@@ -89,10 +101,10 @@ async function runPass<Chain extends { name: string }>(
   ctx: Parts,
   chain: Chain,
   look: LookAt<Chain>,
-  { seconds, delayMs = RECHECK_DELAY_MS, alerts }: PassOptions,
+  { seconds, delayMs = RECHECK_DELAY_MS, alerts, signal }: PassOptions,
 ): Promise<void> {
   const claimed = await claimPass(ctx.db, chain.name, seconds);
-  if (claimed !== null) await compare(ctx, chain, (db) => look(db, chain, claimed), delayMs);
+  if (claimed !== null) await compare(ctx, chain, (db) => look(db, chain, claimed), delayMs, signal);
   const open = await listDifferences(ctx.db, chain.name);
   for (const { message } of open) alerts?.raise('unreconciled', message);
   await alerts?.report(async () => open.length);
@@ -110,11 +122,13 @@ async function compare(
   { name }: { name: string },
   look: (db: Db) => Promise<Look>,
   delayMs: number,
+  signal?: AbortSignal,
 ): Promise<void> {
   const first = await look(db);
   let confirmed: StoredDifference[] = [];
   if (first.differences.length > 0) {
-    await sleep(delayMs);
+    const isOver = await sleep(delayMs, true, { ...(signal && { signal }) }).catch(() => false);
+    if (!isOver) return;
     const second = new Set((await look(db)).differences.map(({ key }) => key));
     confirmed = first.differences.filter(({ key }) => second.has(key));
   }

@@ -61,10 +61,10 @@ export async function startSettlement(
   const stopReports = await reportMissingKeys(ctx, gauges, listUnserved(ctx));
   return {
     stop: async () => {
-      await stopReconciling();
-      await checkingRoles;
-      await stopReports();
-      await Promise.all(loops.map((loop) => loop.stop()));
+      await Promise.all([
+        ...loops.map((loop) => loop.stop()),
+        ...[stopReconciling(), stopReports(), checkingRoles],
+      ]);
     },
   };
 }
