@@ -1,5 +1,4 @@
 import { stringToHex } from 'viem/utils';
-import { encodeBase58 } from '../base58.ts';
 import { CHAINS } from '../chains.ts';
 import type { Causeway } from '../client.ts';
 import { abortable } from '../sleep.ts';
@@ -67,5 +66,6 @@ export async function signSolanaMessage(
   message: string,
   signal: AbortSignal | undefined,
 ): Promise<string> {
+  const { encodeBase58 } = await import('../base58.ts');
   return encodeBase58(await abortable(signal, wallet.signMessage(new TextEncoder().encode(message))));
 }
