@@ -1,4 +1,4 @@
-import { isCausewayError } from '../error.ts';
+import { ignoreErrors } from './ignore-errors.ts';
 import { requestChallenge, signEvmMessage } from './proof.ts';
 import type { Session, WalletSession } from './session.ts';
 
@@ -30,11 +30,9 @@ export async function ensureWalletProven(
   const message = await requestChallenge(causeway, { address, chain }, signal);
   const signature = await sign(message);
   const proof = { chain, offer_option_id: optionId, signature, wallet_address: address };
-  await causeway.wallets.bind(offerId, proof, { signal }).catch((error: unknown) => {
-    // The service checks the proof before the option's wallet limit, so this error means that the service has accepted
-    // the proof.
-    if (!isCausewayError(error, 'max_wallets_reached')) throw error;
-  });
+  // The service checks the proof before the option's wallet limit, so this error means that the service has accepted
+  // the proof.
+  await ignoreErrors(causeway.wallets.bind(offerId, proof, { signal }), 'max_wallets_reached');
 }
 
 /**
@@ -46,16 +44,8 @@ async function isProven(
   offerId: string,
   optionId: string,
 ): Promise<boolean> {
-  try {
-    const { options } = await causeway.offers.eligibility(
-      offerId,
-      { chain, walletAddress: address },
-      { signal },
-    );
-    const option = options.find(({ offer_option_id }) => offer_option_id === optionId);
-    return option?.checks.find(({ code }) => code === 'wallet_proof')?.status !== 'action_needed';
-  } catch (error) {
-    if (isCausewayError(error, 'insufficient_scope')) return true;
-    throw error;
-  }
+  const checked = causeway.offers.eligibility(offerId, { chain, walletAddress: address }, { signal });
+  const found = await ignoreErrors(checked, 'insufficient_scope');
+  const option = found?.options.find(({ offer_option_id }) => offer_option_id === optionId);
+  return option?.checks.find(({ code }) => code === 'wallet_proof')?.status !== 'action_needed';
 }

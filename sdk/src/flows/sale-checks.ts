@@ -1,12 +1,16 @@
-import { CausewayError, isCausewayError } from '../error.ts';
+import { CausewayError } from '../error.ts';
 import { describeStatus } from '../requirements.ts';
 import { isSameAddress } from '../same-address.ts';
 import type { OfferDetails, Requirement } from '../wire.ts';
 import { FlowFailure } from './flow.ts';
+import { ignoreErrors } from './ignore-errors.ts';
 import { compareToDecimal } from './money.ts';
 import type { WalletSession } from './session.ts';
 import { listAllowanceUsers } from './shared-allowance.ts';
 import { waitForChange } from './wait-for-change.ts';
+
+/** A check that the access token's scope does not permit is skipped. The service runs all checks again later. */
+const MISSING_SCOPE = 'insufficient_scope';
 
 /**
  * Runs the service's checks in advance, so that the user does not pay for an approval only to be rejected by the
@@ -30,7 +34,7 @@ export async function assertEligible(
     throw new FlowFailure('invalid_input', `The minimum purchase is ${minimum} USD.`, {
       details: { minimum_purchase_usd: minimum },
     });
-  await ignoreMissingScope(assertRequirements(session, offer.id, optionId));
+  await ignoreErrors(assertRequirements(session, offer.id, optionId), MISSING_SCOPE);
 }
 
 async function assertRequirements(session: WalletSession, offerId: string, optionId: string): Promise<void> {
@@ -44,7 +48,7 @@ async function assertRequirements(session: WalletSession, offerId: string, optio
     return status === 'completed' ? [] : [[id, [status]]];
   });
   if (unmet.length > 0) throw requirementsNotMet(Object.fromEntries(unmet));
-  await ignoreMissingScope(assertBound(session, offerId, optionId, requirements));
+  await ignoreErrors(assertBound(session, offerId, optionId, requirements), MISSING_SCOPE);
 }
 
 /**
@@ -85,7 +89,8 @@ export async function waitForEarlierParticipations(
   let unsettled: string[] = [];
   let isWaiting = false;
   const isSettled = async () => {
-    const users = (await ignoreMissingScope(listAllowanceUsers(causeway, offer, address, signal))) ?? [];
+    const users =
+      (await ignoreErrors(listAllowanceUsers(causeway, offer, address, signal), MISSING_SCOPE)) ?? [];
     unsettled = users.filter((one) => one.chain === chain && one.asset.id === assetId).map(({ id }) => id);
     if (unsettled.length > 0 && !isWaiting) onWaiting();
     isWaiting = unsettled.length > 0;
@@ -98,12 +103,4 @@ export async function waitForEarlierParticipations(
     'This wallet has an earlier participation that is not settled yet.',
     { details: { participations: unsettled } },
   );
-}
-
-/** Skips a check that the access token's scope does not permit. The service runs all checks again later. */
-async function ignoreMissingScope<Result>(check: Promise<Result>): Promise<Result | null> {
-  return check.catch((error: unknown) => {
-    if (isCausewayError(error, 'insufficient_scope')) return null;
-    throw error;
-  });
 }

@@ -1,8 +1,8 @@
 import { isEvmChain } from '../chains.ts';
 import type { Causeway } from '../client.ts';
-import type { CausewayError } from '../error.ts';
 import { isSameAddress } from '../same-address.ts';
-import type { OfferDetails, Participation } from '../wire.ts';
+import type { Chain, OfferDetails, Participation } from '../wire.ts';
+import { ignoreErrors } from './ignore-errors.ts';
 
 /**
  * Lists the wallet's unsettled participations whose allowances a purchase from `offer` could replace:
@@ -17,31 +17,22 @@ export async function listAllowanceUsers(
   owner: string,
   signal: AbortSignal | undefined,
 ): Promise<Participation[]> {
-  const others = new Map<string, Promise<OfferDetails | null>>();
-  /** Reads an offer once. Returns null if the caller may not see it. */
-  const readOther = (id: string): Promise<OfferDetails | null> => {
-    const reading =
-      others.get(id) ??
-      causeway.offers.get(id, { signal }).catch((error: CausewayError) => {
-        if (error.code === 'not_found' || error.code === 'insufficient_scope') return null;
-        throw error;
-      });
-    others.set(id, reading);
-    return reading;
+  const contracts = new Map([[offer.id, offer.contracts]]);
+  /** Returns the address of an offer's contract, or '' if the caller may not see the offer. Reads each offer once. */
+  const readAddress = async (id: string, chain: Chain): Promise<string> => {
+    const known =
+      contracts.get(id) ??
+      (await ignoreErrors(causeway.offers.get(id, { signal }), 'not_found', 'insufficient_scope'))
+        ?.contracts ??
+      [];
+    contracts.set(id, known);
+    return known.find((contract) => contract.chain === chain)?.address ?? '';
   };
-  const isSharing = async ({ offer_id: id, chain }: Participation): Promise<boolean> => {
-    if (id === offer.id || !isEvmChain(chain)) return true;
-    const own = contractOn(offer, chain);
-    if (own === undefined) return false;
-    return isSameAddress(own, contractOn(await readOther(id), chain) ?? '');
-  };
+  const isSharing = async ({ offer_id: id, chain }: Participation): Promise<boolean> =>
+    !isEvmChain(chain) || isSameAddress(await readAddress(offer.id, chain), await readAddress(id, chain));
   const filters = [{ field: 'status', op: 'in', value: ['prepared', 'pending', 'submitted'] }] as const;
   const found: Participation[] = [];
   for await (const one of causeway.participations.list({ filters, limit: 100 }, { signal }))
     if (isSameAddress(one.wallet_address ?? '', owner) && (await isSharing(one))) found.push(one);
   return found;
-}
-
-function contractOn(offer: OfferDetails | null, chain: string): string | undefined {
-  return offer?.contracts.find((contract) => contract.chain === chain)?.address ?? undefined;
 }
