@@ -5,7 +5,11 @@ import { summaryReporter } from './service/test/setup/summary.ts';
 export default defineConfig({
   test: {
     include: ['*/src/**/*.test.ts', '*/test/**/*.test.ts'],
-    globalSetup: ['service/test/setup/cluster.ts', 'service/test/setup/browser.ts'],
+    globalSetup: [
+      'service/test/setup/memory.ts',
+      'service/test/setup/cluster.ts',
+      'service/test/setup/browser.ts',
+    ],
     setupFiles: ['service/test/setup/network.ts', 'service/test/setup/restore.ts'],
     reporters: ['default', summaryReporter()],
     pool: 'forks',

@@ -10,13 +10,13 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../../service/src/http/free-port.ts';
 import { launchChromium } from '../../service/test/setup/chromium.ts';
+import { PACKAGES } from '../../service/test/support/packages.ts';
 import { runCauseway } from '../../service/test/support/service.ts';
 import type { TestWallet } from '../src/testing/index.ts';
 import { type Sandbox, startSandbox } from './flows/sandbox.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
-const CACHE = join(tmpdir(), 'causeway-test-packages');
 const INSTALL_TIMEOUT_MS = 8 * 60_000;
 /**
  * `EXAMPLES=all` tests every example app, as CI does in a separate step. The default is one app, because the others
@@ -55,7 +55,7 @@ async function installExample(name: string): Promise<string> {
   const source = join(root, 'examples', name);
   const lock = await readFile(join(source, 'package-lock.json'));
   const group = join(
-    CACHE,
+    PACKAGES,
     `example-${name}-${createHash('sha256').update(lock).digest('hex').slice(0, 12)}`,
   );
   const folder = join(group, name);

@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const INSTALL_TIMEOUT_MS = 8 * 60_000;
+/** The folder for packages that are kept for the next run. */
+export const PACKAGES = process.env.TEST_PACKAGES ?? join(tmpdir(), 'causeway-test-packages');
 
 /**
  * Installs packages that only one test needs into a folder outside the repository, and returns the folder.
@@ -20,7 +22,7 @@ export async function installPackages(
 ): Promise<string> {
   const contents = [...packages, ...Object.entries(overrides).flat()].join('\n');
   const hash = createHash('sha256').update(contents).digest('hex').slice(0, 12);
-  const folder = join(tmpdir(), 'causeway-test-packages', `${name}-${hash}`);
+  const folder = join(PACKAGES, `${name}-${hash}`);
   if (existsSync(folder)) return folder;
   await mkdir(join(folder, '..'), { recursive: true });
   // Installs into a draft folder that is renamed at the end, so that a killed run does not leave an
@@ -65,7 +67,7 @@ export function installDebianPackages(packages: readonly string[]): string | nul
  * they were installed. Returns the folder, which is kept for the next run, or why the package could not be unpacked.
  */
 export function extractDebianPackage(name: string): string | { problem: string } {
-  const folder = join(tmpdir(), 'causeway-test-packages', `debian-${name}`);
+  const folder = join(PACKAGES, `debian-${name}`);
   if (existsSync(folder)) return folder;
   if (!existsSync('/usr/bin/apt-get')) return { problem: `needs the package ${name} of Debian` };
   mkdirSync(join(folder, '..'), { recursive: true });
