@@ -186,13 +186,20 @@ describe('the command line', () => {
     expect(listed).toEqual(COMMANDS);
   });
 
-  test.each(COMMANDS)('%s --help prints its own usage, description and an example', async (name) => {
-    const { code, text } = await run([name, '--help']);
-    expect(code).toBe(0);
-    expect(text).toMatch(new RegExp(`^Usage:\\n  causeway ${name}\\b`));
-    expect(text).toMatch(/\n\n[A-Za-z][^\n]{30,}/);
-    expect(text).toMatch(new RegExp(`\\nExamples:\\n  # .+\\n  causeway ${name}\\b`));
-  });
+  test.each(COMMANDS)(
+    '%s --help prints its own usage, description, subcommands and an example',
+    async (name) => {
+      const { code, text } = await run([name, '--help']);
+      expect(code).toBe(0);
+      expect(text).toMatch(new RegExp(`^Usage:\\n  causeway ${name}\\b`));
+      expect(text).toMatch(/\n\n[A-Za-z][^\n]{30,}/);
+      expect(text).toMatch(new RegExp(`\\nExamples:\\n  # .+\\n  causeway ${name}\\b`));
+      const [usage = '', ...sections] = text.split('\n\n');
+      const described = sections.find((section) => section.startsWith('Commands:'));
+      for (const [, subcommand] of usage.matchAll(/^ {2}causeway [a-z-]+ ([a-z][a-z-]+)/gm))
+        expect(described).toMatch(new RegExp(`^ {2}${subcommand}[ a-z]*  \\S`, 'm'));
+    },
+  );
 
   test('help COMMAND and COMMAND SUBCOMMAND --help print the help of the command', async () => {
     const { text } = await run(['partner', '--help']);

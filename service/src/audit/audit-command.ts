@@ -11,8 +11,14 @@ import { verifyAuditLog } from './verify.ts';
 
 export const AUDIT_HELP: CommandHelp = {
   usage: ['audit verify [--checkpoint FILE …]', 'audit export', 'audit checkpoint'],
-  description:
-    'Reads the sealed audit log. "verify" recomputes the log\'s chain and checks the signed checkpoints. If an entry was changed, removed or inserted, it reports the first such entry and exits with status 1. "export" prints every sealed entry as a line of JSON with its hashes. "checkpoint" prints the newest checkpoint. Keep copies of it outside the database, because only they can reveal that the whole database was rolled back or rewritten.',
+  description: 'Reads and verifies the sealed audit log.',
+  commands: {
+    verify:
+      "Recomputes the log's chain and checks the signed checkpoints. If an entry was changed, removed or inserted, reports the first such entry and exits with 1.",
+    export: 'Prints every sealed entry as a line of JSON with its hashes.',
+    checkpoint:
+      'Prints the newest checkpoint. Keep copies of it outside the database, because only they can reveal that the whole database was rolled back or rewritten.',
+  },
   options: { '--checkpoint FILE': 'A checkpoint that was kept outside the database. Repeatable.' },
   examples: {
     'audit checkpoint > checkpoint.txt': 'Keep the newest checkpoint',

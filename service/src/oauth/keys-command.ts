@@ -6,8 +6,12 @@ import { rotateSecrets } from './rotate-secrets.ts';
 
 export const KEYS_HELP: CommandHelp = {
   usage: ['keys rotate', 'keys rotate-signing'],
-  description:
-    'Replaces secrets and keys. "rotate" re-encrypts personal data, signing keys, webhook secrets and authenticator secrets with the first secret in CAUSEWAY_SECRET. Run it after every node has restarted with the new secret listed first. Remove the old secret a day later. "rotate-signing" creates a new key for ID tokens. The previous key stays published for a day.',
+  description: 'Replaces the secrets and keys of this installation.',
+  commands: {
+    rotate:
+      'Re-encrypts personal data, signing keys, webhook secrets and authenticator secrets with the first secret in CAUSEWAY_SECRET. Run it after every node has restarted with the new secret listed first. Remove the old secret a day later.',
+    'rotate-signing': 'Creates a new key for ID tokens. The previous key stays published for a day.',
+  },
   examples: {
     'keys rotate': 'Finish rotating CAUSEWAY_SECRET',
     'keys rotate-signing': 'Sign ID tokens with a new key',

@@ -32,8 +32,19 @@ export const OFFER_HELP: CommandHelp = {
     'offer refund SLUG [--yes] [--dry-run]',
     'offer schema [--write FILE]',
   ],
-  description:
-    'Manages offers, which are described by YAML files. diff prints what apply would change and exits with 1 if there are changes; apply validates the files, checks their contracts on chain, asks for confirmation and changes all offers in one transaction; show prints an offer as a file. New offers are hidden until publish. refund requests the refund of every completed participation of an offer, and can be repeated after an interruption. schema prints the JSON schema of offer files for editors.',
+  description: 'Manages offers, which are described by YAML files.',
+  commands: {
+    diff: 'Prints what apply would change. Exits with 1 if there are changes.',
+    apply:
+      'Validates the files, checks their contracts on chain, asks for confirmation and changes all offers in one transaction. New offers are hidden until they are published.',
+    list: 'Prints all offers.',
+    show: 'Prints an offer as a file.',
+    publish: 'Makes offers visible to their partners.',
+    close: 'Ends offers now, before their planned end.',
+    refund:
+      'Requests the refund of every completed participation of an offer. Can be repeated after an interruption.',
+    schema: 'Prints the JSON schema of offer files, for editors.',
+  },
   options: {
     '--set NAME=VALUE': 'The value of the variable NAME in the files. Repeatable.',
     '--yes': 'Apply or refund without asking for confirmation.',

@@ -4,6 +4,8 @@ export type CommandHelp = {
   usage: readonly string[];
   /** One paragraph. */
   description: string;
+  /** What each subcommand does. */
+  commands?: Readonly<Record<string, string>>;
   /** The meaning of each option. A key is the option with its placeholder, such as `--write FILE`. */
   options?: Readonly<Record<string, string>>;
   /** Example command lines, without the program name. Each value is a comment that says what the example does. */
@@ -28,31 +30,28 @@ export function unknownCommand(group: string, name: string, known: readonly stri
 
 const WIDTH = 100;
 
-export function formatHelp({ usage, description, options = {}, examples }: CommandHelp): string {
-  const flags = Object.entries(options);
-  const column = Math.max(0, ...flags.map(([flag]) => flag.length)) + 2;
+export function formatHelp({ usage, description, commands, options, examples }: CommandHelp): string {
   const sections = [
     ['Usage:', ...usage.map((line) => `  causeway ${line}`)],
     wrap(description, WIDTH),
-    flags.length === 0
-      ? []
-      : [
-          'Options:',
-          ...flags.flatMap(([flag, meaning]) =>
-            wrap(meaning, WIDTH - column - 2).map(
-              (line, index) => `  ${(index === 0 ? flag : '').padEnd(column)}${line}`,
-            ),
-          ),
-        ],
+    ...(commands === undefined ? [] : [['Commands:', ...formatColumns(commands)]]),
+    ...(options === undefined ? [] : [['Options:', ...formatColumns(options)]]),
     [
       'Examples:',
       ...Object.entries(examples).flatMap(([line, comment]) => [`  # ${comment}`, `  causeway ${line}`]),
     ],
   ];
-  return `${sections
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.join('\n'))
-    .join('\n\n')}\n`;
+  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+/** Formats names and their meanings in two columns. */
+function formatColumns(meanings: Readonly<Record<string, string>>): string[] {
+  const column = Math.max(...Object.keys(meanings).map((name) => name.length)) + 2;
+  return Object.entries(meanings).flatMap(([name, meaning]) =>
+    wrap(meaning, WIDTH - column - 2).map(
+      (line, index) => `  ${(index === 0 ? name : '').padEnd(column)}${line}`,
+    ),
+  );
 }
 
 function wrap(text: string, width: number): string[] {

@@ -34,8 +34,18 @@ export const PARTICIPATION_HELP: CommandHelp = {
     'participation cancel ID … [--dry-run]',
     'participation retry ID … [--dry-run]',
   ],
-  description:
-    'Reports on participations and requests refunds. list prints the newest participations, one per line. show prints a participation as JSON, with its transactions and history. export prints all participations. remit requests refunds of completed participations; the settlement worker then sends them. confirm approves and requests refunds that exceeded the limit of the person who asked for them (REFUND_DAILY_LIMIT_USD); a different OS user must run it. cancel marks prepared and pending participations as failed if nothing has been signed for them. On Solana, the settlement worker does this a minute or two later, because until then a commit that a restored database does not know of could still land. retry checks waiting participations immediately and requests failed refunds again.',
+  description: 'Reports on participations, and requests refunds.',
+  commands: {
+    list: 'Prints the newest participations, one per line.',
+    show: 'Prints participations as JSON, with their transactions and history.',
+    export: 'Prints all participations.',
+    remit: 'Requests refunds of completed participations. The settlement worker then sends them.',
+    confirm:
+      'Approves refunds that exceeded the limit of the person who asked for them (REFUND_DAILY_LIMIT_USD), and requests them. A different OS user must run it.',
+    cancel:
+      'Marks prepared and pending participations as failed if nothing has been signed for them. On Solana, this takes a minute or two. The settlement worker waits that long, because the database may have been restored from a backup, and a commit that the backup does not contain could still land.',
+    retry: 'Checks waiting participations immediately, and requests failed refunds again.',
+  },
   options: {
     '--partner ID': 'Only participations with this partner.',
     '--offer SLUG': 'Only participations in this offer.',

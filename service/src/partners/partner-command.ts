@@ -29,7 +29,20 @@ export const PARTNER_HELP: CommandHelp = {
     'partner enable CLIENT_ID',
   ],
   description:
-    'Registers partners and manages their OAuth clients. Results are printed as JSON. A client secret is shown once, when it is created or rotated. Running nodes apply changes within a second. Disabling a partner revokes all its tokens but keeps its data.',
+    'Registers partners and manages their OAuth clients. Results are printed as JSON. Running nodes apply changes within a second.',
+  commands: {
+    create: 'Registers a partner with an OAuth client. Prints the client secret, which is not shown again.',
+    list: 'Prints all partners.',
+    'rotate-secret':
+      'Creates a new client secret and prints it once. The previous one keeps working for --grace-hours.',
+    'set-redirects': 'Replaces the redirect URIs.',
+    'set-logout-redirects': 'Replaces the URIs to which the app may send browsers after sign-out.',
+    'set-origins': 'Replaces the web app origins that may call the API from browsers.',
+    'set-scopes': 'Replaces the scopes that the partner may request.',
+    'set-contact': 'Replaces the email address for reports of problems.',
+    disable: 'Revokes all tokens of the partner, but keeps its data.',
+    enable: 'Lets a disabled partner work again, with new tokens.',
+  },
   options: {
     '--name NAME': 'The name shown to users on the consent page.',
     '--redirect URI': 'A redirect URI: https, or http on localhost. Repeatable.',

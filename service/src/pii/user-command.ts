@@ -22,8 +22,20 @@ export const USER_HELP: CommandHelp = {
     'user country-changes',
     'user approve-country EMAIL|ID',
   ],
-  description:
-    'Erases a user, or puts one on hold. "hold" stops everything except signing in and reading; commits and refunds wait, and the account cannot be erased. Only operators see the reason for a hold. "erase" closes the account immediately. Records that the law requires are kept, unreadable, until their retention period ends; everything else is deleted. The command lists what was erased, what is kept and why, and what to request from external providers. "explain" prints every check that decides whether the user can invest in an offer, with the result that the app shows and what the user can do next. OFFER is the slug or id of the offer. "reset-second-factor" turns off two-step sign-in for a user who lost the authenticator app and the recovery codes, signs the user out everywhere and sends the user an email; first verify who is asking. "country-changes" lists users who moved from a rejected to an accepted country, and "approve-country" accepts the new country.',
+  description: 'Shows users, erases them or puts them on hold, and helps them to regain access.',
+  commands: {
+    erase:
+      'Closes the account immediately. Records that the law requires are kept, unreadable, until their retention period ends; everything else is deleted. Lists what was erased, what is kept and why, and what to request from external providers.',
+    hold: 'Stops everything except signing in and reading. Commits and refunds wait, and the account cannot be erased. Only operators see the reason.',
+    release: 'Ends a hold.',
+    show: 'Prints the user and whether the account is on hold, with the reason.',
+    'reset-second-factor':
+      'Turns off two-step sign-in for a user who lost the authenticator app and the recovery codes, signs the user out everywhere and sends the user an email. First verify who is asking.',
+    explain:
+      'Prints every check that decides whether the user can invest in an offer, with the result that the app shows and what the user can do next. OFFER is the slug or id of the offer.',
+    'country-changes': 'Lists users who moved from a rejected to an accepted country.',
+    'approve-country': 'Accepts the new country of such a user.',
+  },
   options: { '--reason TEXT': 'Reason, recorded for operators' },
   examples: {
     'user erase ada@example.com': 'Handle an erasure request',

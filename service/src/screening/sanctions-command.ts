@@ -10,8 +10,14 @@ import { listOpenHits, notifyNodes, readListStatus, saveAcceptedList } from './s
 
 export const SANCTIONS_HELP: CommandHelp = {
   usage: ['sanctions status', 'sanctions hits', 'sanctions accept', 'sanctions clear ADDRESS --reason TEXT'],
-  description:
-    'Manages the sanctions list and its hits. "status" prints the accepted list, the last refused file and the last screening. "hits" lists what was found: listed wallets, and the participations and orders made from them. The service sends no commits or refunds for these. "accept" makes the nodes use a SANCTIONS_FILE that they refused because more than a fifth of the previous addresses are missing. "clear" ends the hits of an address that is no longer listed and resumes its participations.',
+  description: 'Manages the sanctions list and its hits.',
+  commands: {
+    status: 'Prints the accepted list, the last refused file and the last screening.',
+    hits: 'Lists what was found: listed wallets, and the participations and orders made from them. The service sends no commits or refunds for these.',
+    accept:
+      'Makes the nodes use a SANCTIONS_FILE that they refused because more than a fifth of the previous addresses are missing.',
+    clear: 'Ends the hits of an address that is no longer listed, and resumes its participations.',
+  },
   options: { '--reason TEXT': 'Why the hits are cleared; stored with the hits' },
   examples: {
     'sanctions status': 'Check that the list is current',

@@ -31,8 +31,25 @@ export const OPERATOR_HELP: CommandHelp = {
     'operator verify FILE --key KEY',
     'operator rotate CHAIN --to ADDRESS [--role commit|refund]',
   ],
-  description:
-    'Manages the operator keys and their transactions. "status" prints every key that has signed on a configured chain, with its balance, its nonce on chain, the next nonce that the service will use, and the number of its open transactions. "nonces" prints every key that has signed on a chain, with its nonces, its lease and its open transactions. "bump" requests that the oldest unmined transaction be replaced by one with higher fees, within the caps; "cancel" requests that it be replaced by an empty transfer with the same nonce. The node that holds the key\'s lease carries out both requests. Either the original or the replacement may be mined. Once a cancellation is final, the participations of a cancelled commit return to pending. They are then committed again, unless they are cancelled or their offer is paused. "reconcile" compares the commits and refunds in a chain\'s final blocks with the database, prints a plan and applies it after confirmation. The plan adopts transactions from the operator\'s keys that the database has lost, for example in a restore, and pauses every offer with any other difference. With --report, it compares everything on one or all chains, EVM and Solana, and prints a signed JSON report with the totals of every fund and the differences of every offer. It then changes nothing, and exits with 1 if there is any difference. "verify" checks the signature of a report offline. "rotate" prints the plan for a new operator key and changes nothing. The plan lists the roles and the gas that the new key lacks, what to configure, and what the old keys have to finish. The command exits with 1 until the new key can take over. "adopt" resumes settlement after another program has used a key. Once the foreign transactions are final and reconciled, it makes the service continue from the nonce on chain. It does so for every key of this process or, if the process has no keys, for every key that has signed on the chain. No command needs a private key.',
+  description: 'Manages the operator keys and their transactions. No command needs a private key.',
+  commands: {
+    status:
+      'Prints every key that has signed on a configured chain, with its balance, its nonce on chain, the next nonce that the service will use, and the number of its open transactions.',
+    nonces:
+      'Prints every key that has signed on a chain, with its nonces, its lease and its open transactions.',
+    bump: "Requests that the oldest unmined transaction be replaced by one with higher fees, within the caps. The node that holds the key's lease sends the replacement. Either the original or the replacement may be mined.",
+    cancel:
+      'Like bump, but the replacement is an empty transfer with the same nonce. Once a cancellation is final, the participations of a cancelled commit return to pending. They are then committed again, unless they are cancelled or their offer is paused.',
+    adopt:
+      'Resumes settlement after another program has used a key. Once the foreign transactions are final and reconciled, the service continues from the nonce on chain. This applies to every key of this process or, if the process has no keys, to every key that has signed on the chain.',
+    reconcile:
+      "Compares the commits and refunds in a chain's final blocks with the database, prints a plan and applies it after confirmation. The plan adopts transactions from the operator's keys that the database has lost, for example in a restore, and pauses every offer with any other difference.",
+    'reconcile --report':
+      'Compares everything on one or all chains, EVM and Solana, and prints a signed JSON report with the totals of every fund and the differences of every offer. Changes nothing. Exits with 1 if there is any difference.',
+    verify: 'Checks the signature of a report offline.',
+    rotate:
+      'Prints the plan for a new operator key, and changes nothing. The plan lists the roles and the gas that the new key lacks, what to configure, and what the old keys have to finish. Exits with 1 until the new key can take over.',
+  },
   options: {
     '--from-block N': 'The first block to compare. Default: shortly before the last known transaction.',
     '--nonce N': 'The nonce of the transaction to replace. Default: the oldest unmined transaction.',

@@ -14,8 +14,15 @@ export const SETTLEMENT_HELP: CommandHelp = {
     'settlement pause [CHAIN|OFFER] [--message TEXT] [--dry-run]',
     'settlement resume [CHAIN|OFFER] [--dry-run]',
   ],
-  description:
-    'Shows and controls settlement. "status" prints a JSON document about everything, one chain or one offer. It contains the pauses; how many participations wait per chain and status, with the age of the oldest; for every key its lease, last good round, balance, open and stuck transactions; and per chain the differences that the last reconciliation found. It needs no private key. "pause" stops new commits and refunds for a chain, for an offer (by its slug) or for everything; signed transactions are still followed to their end. "resume" ends a pause. If the service itself paused settlement because the chain and the database differ, run "causeway operator reconcile" before you resume.',
+  description: 'Shows, pauses and resumes settlement.',
+  commands: {
+    status:
+      'Prints a JSON document about everything, one chain or one offer. It contains the pauses; how many participations wait per chain and status, with the age of the oldest; for every key its lease, last good round, balance, open and stuck transactions; and per chain the differences that the last reconciliation found. Needs no private key.',
+    pause:
+      'Stops new commits and refunds for a chain, for an offer (by its slug) or for everything. Signed transactions are still followed to their end.',
+    resume:
+      'Ends a pause. If the service itself paused settlement because the chain and the database differ, run "causeway operator reconcile" first.',
+  },
   options: {
     '--message TEXT': 'Reason for the pause, shown by "status".',
     '--dry-run': 'Only print what would change.',

@@ -31,8 +31,17 @@ export const SOLANA_HELP: CommandHelp = {
     'solana close CHAIN [--dry-run]',
     'solana vaults CHAIN',
   ],
-  description:
-    'Manages funds and receipts on Solana. "fund create" creates an offer\'s fund account on Solana and prints its address, which is the "address" in the offer file. The account is a multisig for which each of the operator\'s keys and the standby key can sign alone. Its signers never change, so choose the keys of both roles first, and keep the standby key offline and safe. The commit key pays the rent. Running the command again prints the same address. "adopt" lets settlement continue after the alert foreign_transaction, which reports transactions from a fund\'s keys that this service did not send. Find out first who signed them. It prints what it adopts. The service then settles the participations that they name, unless their receipts show that they are settled: what somebody has paid or refunded by hand would be paid again. "close" closes the receipts of participations that were settled more than SOLANA_RECEIPT_DAYS days ago and returns their rent to the keys that created them. Afterwards, do not restore a backup that is older than SOLANA_RECEIPT_DAYS days. "vaults" compares the balance of every vault with what participations have paid, and prints what others, such as its owner, have moved.',
+  description: 'Manages funds and receipts on Solana.',
+  commands: {
+    'fund create':
+      'Creates an offer\'s fund account and prints its address, which is the "address" in the offer file. The account is a multisig for which each of the operator\'s keys and the standby key can sign alone. Its signers never change, so choose the keys of both roles first, and keep the standby key offline and safe. The commit key pays the rent. If you run the command again, it prints the same address.',
+    adopt:
+      "Lets settlement continue after the alert foreign_transaction, which reports transactions from a fund's keys that this service did not send. Find out first who signed them. Prints what it adopts. The service then settles the participations that these transactions name, unless their receipts show that they are settled. What somebody has paid or refunded by hand would therefore be paid again.",
+    close:
+      'Closes the receipts of participations that were settled more than SOLANA_RECEIPT_DAYS days ago, and returns their rent to the keys that created them. Afterwards, do not restore a backup that is older than SOLANA_RECEIPT_DAYS days.',
+    vaults:
+      'Compares the balance of every vault with what participations have paid, and prints what others, such as its owner, have moved.',
+  },
   options: {
     '--standby ADDRESS': "The key that can sign for the fund if one of the operator's keys is lost.",
     '--commit ADDRESS': 'The commit key, if this process does not have it. Then only --dry-run works.',

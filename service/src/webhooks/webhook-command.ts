@@ -35,7 +35,21 @@ export const WEBHOOK_HELP: CommandHelp = {
     'webhook resend CLIENT_ID DELIVERY_ID',
   ],
   description:
-    "Manages a partner's webhook endpoints, as the partner can with /v1/webhook-endpoints. Results are printed as JSON. A secret is shown once, when it is created or rotated.",
+    "Manages a partner's webhook endpoints, as the partner can with /v1/webhook-endpoints. Results are printed as JSON.",
+  commands: {
+    list: 'Prints the endpoints of a partner.',
+    create: 'Creates an endpoint. Prints its secret, which is not shown again.',
+    show: 'Prints an endpoint.',
+    delete: 'Deletes an endpoint.',
+    'rotate-secret': 'Creates a new secret and prints it once.',
+    disable: 'Stops deliveries to an endpoint.',
+    enable: 'Resumes deliveries to a disabled endpoint.',
+    test: 'Sends a test event.',
+    deliveries: 'Prints the deliveries to an endpoint.',
+    recover: 'Sends the events of a period again whose delivery failed or never started.',
+    attempts: 'Prints the attempts of a delivery.',
+    resend: 'Sends a delivery again.',
+  },
   options: {
     '--url URL': 'Where events are sent: an https URL with a public address.',
     '--type TYPE': 'An event type, a group such as "participation.*", "redacted" or "*". Repeatable.',
