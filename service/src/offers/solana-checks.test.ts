@@ -14,7 +14,7 @@ import {
 } from '../../test/support/solana-sale.ts';
 import { associatedAccount } from '../chain/solana/addresses.ts';
 import { localSolanaSigner } from '../operator/solana-signer.ts';
-import { createFund } from '../settlement/solana-command.ts';
+import { createFund } from '../settlement/solana-fund.ts';
 import { checkContracts } from './contract-checks.ts';
 import { OfferFileError } from './file.ts';
 import type { OfferFile } from './file-schema.ts';
