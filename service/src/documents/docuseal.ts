@@ -15,6 +15,7 @@ const Time = Type.Optional(Type.Union([Type.String(), Type.Null()]));
 const Submitter = Type.Object({
   id: Type.Integer({ minimum: 1 }),
   submission_id: Type.Optional(Type.Integer({ minimum: 1 })),
+  email: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   status: Type.String(),
   completed_at: Time,
 });
@@ -67,6 +68,7 @@ export function openDocuseal(settings: DocumentSettings, registry?: Registry): D
       return {
         submissionId: submitter.submission_id,
         submitterId: submitter.id,
+        email: submitter.email ?? null,
         status: submitterStatus(submitter),
         completedAt: readTime(submitter.completed_at),
       };
@@ -113,6 +115,7 @@ function toSigning({ id, status, archived_at, submitters }: Static<typeof Submis
   return {
     submissionId: id,
     submitterId: submitter.id,
+    email: submitter.email ?? null,
     status: isExpired && !isDecided ? 'EXPIRED' : signerStatus,
     completedAt: readTime(submitter.completed_at),
   };

@@ -24,6 +24,8 @@ export function isOpen(status: SubmissionStatus): boolean {
 export type Signing = {
   submissionId: number;
   submitterId: number;
+  /** The address that the link was sent to; null if the provider does not say. */
+  email: string | null;
   status: SubmissionStatus;
   /** When the form was signed, in milliseconds since the epoch. */
   completedAt: number | null;

@@ -87,6 +87,24 @@ test.each([
   expect(await mails(user)).toBe(2);
 });
 
+test('after a change of the email address the form goes to the new one, and the former link ends', async () => {
+  const user = await newUser();
+  await post(user);
+  await act(user, 'view');
+  const address = `new-${user.userId}@user.test`;
+  await world.ctx.db.updateTable('users').set({ email: address }).where('id', '=', user.userId).execute();
+  await world.advance(61);
+  expect(await outcome(user)).toEqual([200, 'SENT']);
+  const [link] = (await world.call('documents/mails', { to: `${user.userId}@user.test` })).mails;
+  expect((await world.call('documents/mails', { to: address })).mails).toHaveLength(1);
+  expect(await mails(user)).toBe(1);
+  expect(await (await fetch(String(link?.link))).text()).toContain('This form was withdrawn');
+  expect(await statuses(user)).toEqual(['EXPIRED', 'SENT']);
+  await world.advance(61);
+  expect(await outcome(user)).toEqual([200, 'SENT']);
+  expect(await statuses(user)).toEqual(['EXPIRED', 'SENT']);
+});
+
 test('a signed form can only be replaced once it is no longer valid', async () => {
   const user = await newUser();
   await post(user);

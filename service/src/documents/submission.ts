@@ -1,3 +1,4 @@
+import { normalizeEmail } from '../accounts/email.ts';
 import { findUser } from '../accounts/user.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
@@ -19,8 +20,8 @@ const LONG_AGO = '2000-01-01T00:00:00.000000Z';
 export const DOCUMENT_TYPES: readonly string[] = ['tax_certification'];
 
 /**
- * Emails the user a link to sign a form, at most once per minute. If the latest form is still open, resends its link;
- * otherwise starts a new form. Throws `document_completed` if the latest form is signed and still valid.
+ * Emails the user a link to sign a form, at most once per minute. If the latest form is still open and was sent to the
+ * user's current address, resends its link; otherwise starts a new form. Throws `document_completed` if the latest form is signed and still valid.
  *
  * A lock makes concurrent requests decide one at a time (`claim.ts`). If the provider's response to an earlier request
  * was lost, looks the submission up by our id before creating another one.
@@ -136,6 +137,9 @@ async function resend(
       return await create(ctx, request, row);
     }
     if (!isOpen(current.status)) return current;
+    // The link is in the mailbox of a former address, whose reader must not see or sign the form. A new form replaces it.
+    if (current.email !== null && normalizeEmail(current.email) !== normalizeEmail(request.email))
+      return { ...current, status: 'EXPIRED' };
     if (await ctx.documents.resend(current.submitterId, request.values)) {
       await setPiiVersion(ctx.db, row.id, request.piiVersion);
       return current;
