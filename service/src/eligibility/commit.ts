@@ -27,8 +27,8 @@ export type CommitRow = {
 };
 
 /**
- * What to do with a participation. `wait` means that nothing can be decided yet, for example because a chain does not
- * respond or the offer is not published. The caller tries again later.
+ * What to do with a participation. `wait` means that nothing can be decided yet, for example because a review of the
+ * user is in progress, a chain does not respond or the offer is not published. The caller tries again later.
  */
 export type CommitDecision =
   | { to: 'send' }
@@ -69,12 +69,16 @@ function toDecision(findings: Finding[] | null): CommitDecision {
   if (findings === null) return { to: 'wait' };
   const frozen = freezeReason(findings.map(({ check }) => check));
   if (frozen !== null) return { to: 'freeze', reason: frozen };
-  const refusal = refusalOf('commit', findings);
-  if (refusal === null) return { to: 'send' };
-  if (refusal.status >= 500) return { to: 'wait' };
-  const code = failuresOf('commit', findings)[0]?.check.code;
-  const reason = refusal.code === 'wallet_not_proven' ? refusal.code : `requirements_not_met: ${code}`;
-  return { to: 'fail', reason };
+  const failures = failuresOf('commit', findings);
+  if (failures.length === 0) return { to: 'send' };
+  const lost = failures.filter(({ check }) => check.status !== 'waiting');
+  if (lost.length === 0) return { to: 'wait' };
+  const refusal = refusalOf('commit', lost);
+  const isUnproven = refusal?.code === 'wallet_not_proven';
+  return {
+    to: 'fail',
+    reason: isUnproven ? refusal.code : `requirements_not_met: ${lost[0]?.check.code}`,
+  };
 }
 
 function freezeReason(checks: readonly { code: string; status: string }[]): 'hold' | 'sanctions' | null {

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../test/support/app.ts';
 import { expectAudited } from '../../test/support/audited.ts';
+import { putFacts } from '../../test/support/facts.ts';
 import { makeOffer, saleFile } from '../../test/support/offers.ts';
 import { partnerOf, USER } from '../../test/support/tokens.ts';
 import { evmWallet, type Person, person, proveWallets, userId } from '../../test/support/wallets.ts';
@@ -288,4 +289,32 @@ test('a node that does not know a requirement type of a newer release answers 50
     user: mine.address,
   };
   expect(await decideCommits(app.ctx, [commit])).toEqual([{ to: 'wait' }]);
+});
+
+test('a payment waits for the end of a review, and fails only if the requirement is lost', async () => {
+  const options = [{ slug: 'only', requirements: [{ type: 'kyc_approved' }] }] as never;
+  const reviewed = await makeOffer(app.ctx, saleFile({ slug: 'reviewed', options }));
+  const mine = evmWallet('reviewed');
+  await proveWallets(app.ctx, [mine.address]);
+  const optionId = reviewed.options[0]?.id ?? '';
+  const row = { id: '', userId: USER, partnerId: partnerOf('partner-one'), offerId: reviewed.id, optionId };
+  const decide = async () =>
+    (await decideCommits(app.ctx, [{ ...row, chain: mine.chain, user: mine.address }]))[0];
+  await putFacts(app.ctx);
+  expect(await decide()).toEqual({ to: 'send' });
+  await putFacts(app.ctx, { reviews: { BasicKYCLevel: 'pending' } });
+  expect(await decide()).toEqual({ to: 'wait' });
+  // Approved again, but the approved person has not been read from the provider yet.
+  await putFacts(app.ctx);
+  await sql`update identity_reviews set person_hash = '' where user_id = ${USER}`.execute(app.ctx.db);
+  await sql`update identity_applicants set due_at = now() where user_id = ${USER}`.execute(app.ctx.db);
+  expect(await decide()).toEqual({ to: 'wait' });
+  for (const review of ['RETRY', 'FINAL', null] as const) {
+    await putFacts(app.ctx, { reviews: { BasicKYCLevel: review } });
+    expect(await decide()).toEqual({ to: 'fail', reason: 'requirements_not_met: kyc_approved' });
+  }
+  // A review in progress does not keep a payment whose wallet is no longer proven.
+  await putFacts(app.ctx, { reviews: { BasicKYCLevel: 'pending' } });
+  await sql`delete from wallet_proofs where address = ${mine.address}`.execute(app.ctx.db);
+  expect(await decide()).toMatchObject({ to: 'fail' });
 });
