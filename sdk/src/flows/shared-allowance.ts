@@ -29,7 +29,9 @@ export async function listAllowanceUsers(
     return known.find((contract) => contract.chain === chain)?.address ?? '';
   };
   const isSharing = async ({ offer_id: id, chain }: Participation): Promise<boolean> =>
-    !isEvmChain(chain) || isSameAddress(await readAddress(offer.id, chain), await readAddress(id, chain));
+    id === offer.id ||
+    !isEvmChain(chain) ||
+    isSameAddress(await readAddress(offer.id, chain), await readAddress(id, chain));
   const filters = [{ field: 'status', op: 'in', value: ['prepared', 'pending', 'submitted'] }] as const;
   const found: Participation[] = [];
   for await (const one of causeway.participations.list({ filters, limit: 100 }, { signal }))
