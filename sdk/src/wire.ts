@@ -931,7 +931,7 @@ export type Operations = {
   /** Create a wallet ownership challenge. */
   createWalletOwnershipChallenge: {
     body: {
-      /** EVM: hexadecimal, in lower case, in upper case or with the checksum of EIP-55. Solana: base58. */
+      /** EVM: hexadecimal, upper or lower case. Solana: base58. */
       wallet_address: string;
       chain: Chain;
       /** `siwe` (ERC-4361) is only supported on EVM chains. */
@@ -952,7 +952,7 @@ export type Operations = {
       offer_option_id: string;
       /** The signature of the challenge message. EVM: hexadecimal. Solana: base58, base64 or hexadecimal. */
       signature: string;
-      /** EVM: hexadecimal, in lower case, in upper case or with the checksum of EIP-55. Solana: base58. */
+      /** EVM: hexadecimal, upper or lower case. Solana: base58. */
       wallet_address: string;
     };
     reply: OptionAddress;
@@ -980,7 +980,7 @@ export type Operations = {
       chain: Chain;
       /** The signature of the challenge message. EVM: hexadecimal. Solana: base58, base64 or hexadecimal. */
       signature: string;
-      /** EVM: hexadecimal, in lower case, in upper case or with the checksum of EIP-55. Solana: base58. */
+      /** EVM: hexadecimal, upper or lower case. Solana: base58. */
       wallet_address: string;
     };
     reply: AllowWalletReply;

@@ -1,4 +1,3 @@
-import { getAddress } from 'viem/utils';
 import { accountCode } from '../accounts/account-code.ts';
 import { normalizeAddress } from '../chain/address.ts';
 import { type ChainName, chainFacts } from '../chain/chains.ts';
@@ -57,16 +56,7 @@ export async function issueChallenge(
 export function readAddress(chain: ChainName, address: string): string {
   const normalized = normalizeAddress(chain, address);
   if (normalized === null) throw invalidField('wallet_address', `is not a valid ${chain} address`);
-  if (chainFacts(chain).protocol === 'ethereum' && hasWrongChecksum(address))
-    throw invalidField('wallet_address', 'has a wrong checksum (EIP-55)');
   return normalized;
-}
-
-/** Returns whether an EVM address is mistyped. An address in upper and lower case contains a checksum. */
-function hasWrongChecksum(address: string): boolean {
-  const digits = address.slice(2);
-  const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
-  return isMixed && getAddress(address.toLowerCase()) !== address;
 }
 
 export type Proof = { chain: ChainName; address: string; signature: string };

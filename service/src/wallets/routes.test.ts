@@ -49,12 +49,6 @@ async function limits() {
 const wallet = evmWallet('first');
 const second = evmWallet('second');
 
-/** Returns the address with a typing error: the case of one digit does not match the checksum of EIP-55. */
-const withWrongChecksum = (address: string) =>
-  getAddress(address).replace(/[a-f]/i, (digit) =>
-    digit === digit.toLowerCase() ? digit.toUpperCase() : digit.toLowerCase(),
-  );
-
 const codeOf = (message: string) => /for account (\w{8})\./.exec(message)?.[1] ?? '';
 
 describe('wallet challenges', () => {
@@ -205,7 +199,6 @@ describe('wallet challenges', () => {
     [{ statement: 'x' }, 'statement'],
     [{ challenge_type: 'other' }, 'challenge_type'],
     [{ wallet_address: '0x12' }, 'wallet_address'],
-    [{ wallet_address: withWrongChecksum(wallet.address) }, 'wallet_address'],
     [{ wallet_address: solanaWallet('first').address }, 'wallet_address'],
     [{ chain: 'solana_devnet' }, 'wallet_address'],
     [{ chain: 'solana_devnet', wallet_address: solanaWallet('first').address.slice(3) }, 'wallet_address'],
@@ -222,14 +215,6 @@ describe('wallet challenges', () => {
       'validation_failed',
       [field],
     ]);
-  });
-
-  test('accept an address in lower case, in upper case and with its checksum', async () => {
-    const { address, chain } = wallet;
-    for (const wallet_address of [address, address.toUpperCase().replace('0X', '0x'), getAddress(address)]) {
-      const { status } = await user.call('POST', '/v1/wallet-ownership', { wallet_address, chain });
-      expect(status).toBe(200);
-    }
   });
 
   test('accept forms like JSON', async () => {

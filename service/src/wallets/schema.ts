@@ -5,8 +5,7 @@ import { Chain, Closed, ObjectName, Timestamp } from '../http/wire.ts';
 const Address = Type.String({
   minLength: 1,
   maxLength: 64,
-  description:
-    'EVM: hexadecimal, in lower case, in upper case or with the checksum of EIP-55. Solana: base58.',
+  description: 'EVM: hexadecimal, upper or lower case. Solana: base58.',
 });
 
 const Signature = Type.String({
