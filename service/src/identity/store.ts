@@ -178,8 +178,8 @@ export async function isSettled(db: Db, userId: string): Promise<boolean> {
 }
 
 /**
- * Stops checking the user's applicant. Returns the applicant's id, and whether the reviews contain an answer for any
- * level.
+ * Stops checking the user's applicant. Returns the applicant's id, and whether the user was ever reviewed: there is an
+ * answer for a level, or verified data from an answer that a reset has cleared.
  */
 export async function endApplicant(
   tx: Db,
@@ -189,8 +189,8 @@ export async function endApplicant(
     update identity_applicants set due_at = 'infinity' where user_id = ${userId} returning applicant_id`.execute(
     tx,
   );
-  const reviews = await sql`select from identity_reviews
-    where user_id = ${userId} and answer is not null limit 1`.execute(tx);
+  const reviews = await sql`select from identity_reviews r where r.user_id = ${userId}
+    and (r.answer is not null or exists (select from pii p where p.user_id = r.user_id)) limit 1`.execute(tx);
   return { applicantId: applicants.rows[0]?.applicant_id ?? null, isReviewed: reviews.rows.length > 0 };
 }
 

@@ -223,6 +223,21 @@ describe('erasure', () => {
     expect((await audit()).at(-1)).toMatchObject({ actor: 'retention', action: 'erase' });
   });
 
+  test('retains the verified data of a user who has reset the identity check', async () => {
+    await world.review(userId, { level_name, answer: 'GREEN', pii });
+    const reply = await world.app.inject({
+      method: 'POST',
+      url: '/v1/kyc-token',
+      headers: { authorization: `Bearer ${token}` },
+      payload: { level_name, reset: true },
+    });
+    expect(reply.statusCode).toBe(200);
+    const { keep_until, kept } = await eraseUser(world.ctx, userId);
+    expect(keep_until).toMatch(/^2031-03-0/);
+    expect(kept.join()).toContain('identification');
+    expect(await row()).toMatchObject({ restricted_until: keep_until });
+  });
+
   test('expires open links and returns what the providers still store', async () => {
     await world.review(userId, { level_name, review_status: 'pending' });
     await world.app.inject({
