@@ -12,6 +12,7 @@ import { eraseUser as eraseIdentity } from '../identity/erase.ts';
 import { eraseUser as eraseGrants } from '../oauth/erase.ts';
 import { eraseUser as eraseParticipations } from '../participations/erase.ts';
 import { hasUnsettledParticipation } from '../participations/wallet-use.ts';
+import { eraseUser as eraseOrders } from '../tokenized/erase.ts';
 import { hasAnyLiveOrder } from '../tokenized/live-order.ts';
 import { eraseUser as eraseWallets } from '../wallets/erase.ts';
 import { revokeWalletsOf } from '../wallets/revocation.ts';
@@ -87,11 +88,13 @@ export async function tryErasure(
     await confirm(tx);
     await eraseGrants(tx, user.id);
     await eraseAccount(tx, user.id);
-    await eraseWallets(ctx, tx, user.id);
+    const wallets = await eraseWallets(ctx, tx, user.id);
     const investments = await eraseParticipations(tx, user.id);
+    const orders = await eraseOrders(tx, user.id);
     const identity = await eraseIdentity(tx, user.id);
     const documents = await eraseDocuments(tx, user.id, timestampOf(ctx.clock));
-    const reasons = [...investments.kept, ...identity.kept, ...documents.kept];
+    const records = [investments, orders, wallets, identity, documents];
+    const reasons = records.flatMap(({ kept }) => kept);
     const keep_until = reasons.length === 0 ? null : retentionEnd(ctx);
     await erasePii(tx, user.id, keep_until, actor);
     const acknowledgements = await eraseAcknowledgements(tx, user.id);
@@ -129,7 +132,7 @@ function retentionEnd({ clock }: Parts): string {
 function listErased(keepUntil: string | null): string[] {
   return [
     'email address, password, passkeys, second factor and sessions',
-    'connections to partner apps, and wallets that were never used to invest',
+    'connections to partner apps, and wallets that were never used to invest or put on an allow-list',
     'open signing links',
     keepUntil === null
       ? 'personal data'

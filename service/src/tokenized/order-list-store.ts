@@ -50,3 +50,10 @@ export async function listOrdersOf(db: Db, userId: string): Promise<OrderRow[]> 
     order by t.inserted_at, t.id`.execute(db);
   return rows;
 }
+
+/** Returns whether the user has an order that was executed, or whose outcome is not known yet. */
+export async function hasTrades(db: Db, userId: string): Promise<boolean> {
+  const { rows } = await sql`select from tokenized_orders
+    where user_id = ${userId} and state in ('live', 'executed') limit 1`.execute(db);
+  return rows.length > 0;
+}

@@ -1,16 +1,23 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../test/support/app.ts';
+import { putFacts } from '../../test/support/facts.ts';
 import { ADDRESS, makeOffer, tokenizedFile } from '../../test/support/offers.ts';
 import type { TokenizedOrderState } from '../db/tokenized-tables.ts';
 import { newId } from '../http/ids.ts';
 import { runHousekeeping } from '../jobs/housekeeping.ts';
+import { eraseUser } from '../pii/erasure.ts';
 
 const DAY_S = 86_400;
 const STATES: TokenizedOrderState[] = [
   ...(['asking', 'unknown', 'attested', 'live', 'executed'] as const),
   ...(['expired', 'refused', 'failed', 'abandoned'] as const),
 ];
+const NO_REVIEWS = {
+  Sorting_KYC_Level: null,
+  BasicKYCLevel: null,
+  AccreditationIndividual_FullVerification: null,
+};
 let app: TestApp;
 beforeAll(async () => {
   app = await testApp();
@@ -65,4 +72,35 @@ test('only orders that ended without a trade are deleted', async () => {
   expect((await runAndList()).states).toEqual(retained);
   app.clock.advance(20 * 365 * DAY_S);
   expect((await runAndList()).states).toEqual(retained);
+});
+
+test('a trade keeps the personal data and the bound wallets of an erased user', async () => {
+  const { ctx } = app;
+  const { db } = ctx;
+  const { user_id, partner_id } = await db
+    .selectFrom('tokenized_orders')
+    .select(['user_id', 'partner_id'])
+    .executeTakeFirstOrThrow();
+  await putFacts(ctx, { userId: user_id, hasForm: false, reviews: NO_REVIEWS });
+  const option = await db.selectFrom('offer_options').select('id').executeTakeFirstOrThrow();
+  const now = new Date(app.clock.now()).toISOString();
+  const wallet = { protocol: 'ethereum' as const, address: `0x${'4'.repeat(40)}` };
+  const proof = { proved_chain: 'ethereum_sepolia', proved_at: now, created_at: now };
+  await db
+    .insertInto('option_addresses')
+    .values({
+      id: newId(app.clock, ctx.random),
+      option_id: option.id,
+      user_id,
+      partner_id,
+      ...wallet,
+      ...proof,
+    })
+    .execute();
+  const { kept, keep_until } = await eraseUser(ctx, user_id);
+  expect(kept).toContain('trades of tokenized assets: amounts, wallets, dates and outcomes');
+  expect(keep_until).not.toBeNull();
+  const pii = await db.selectFrom('pii').select('restricted_until').execute();
+  expect(pii).toEqual([{ restricted_until: keep_until }]);
+  expect(await db.selectFrom('option_addresses').select('address').execute()).toHaveLength(1);
 });

@@ -3,13 +3,20 @@ import type { Db } from '../db/pool.ts';
 import { rememberOwner } from './owner-hashes.ts';
 import { deleteProofsOf, listAddressesOf } from './proof-store.ts';
 import { deleteUserWallets } from './store.ts';
+import { hasVerifications } from './verification-store.ts';
 
 /**
  * Deletes the user's challenges and proofs, and stores keyed hashes of the wallets. Also deletes the bindings if the
- * user has never invested. Otherwise, the bindings stay with the investment records.
+ * user has never invested. Otherwise, the bindings stay with the investment records. `kept` describes the records of
+ * allow-lists, which stay because the wallets could invest on chain without us.
  */
-export async function eraseUser(ctx: Pick<Context, 'sealing'>, tx: Db, userId: string): Promise<void> {
+export async function eraseUser(
+  ctx: Pick<Context, 'sealing'>,
+  tx: Db,
+  userId: string,
+): Promise<{ kept: string[] }> {
   for (const address of await listAddressesOf(tx, userId)) await rememberOwner(ctx, tx, userId, address);
   await deleteProofsOf(tx, userId);
   await deleteUserWallets(tx, userId);
+  return { kept: (await hasVerifications(tx, userId)) ? ['allow-lists: wallets, offers and dates'] : [] };
 }

@@ -298,7 +298,9 @@ describe('an allowed wallet', () => {
     expect(await states()).toEqual(['revoking']);
     await expect(eraseUser(app.ctx, id)).rejects.toMatchObject({ code: 'validation_failed' });
     await settle();
-    expect(await eraseUser(app.ctx, id)).toMatchObject({ user_id: id });
+    const { kept, keep_until } = await eraseUser(app.ctx, id);
+    expect(kept).toContain('allow-lists: wallets, offers and dates');
+    expect(keep_until).not.toBeNull();
     expect(await authorized()).toBe(false);
   });
 });

@@ -169,11 +169,17 @@ export async function listUserBindings(
   return rows;
 }
 
-/** Deletes the user's challenges. Also deletes the user's bindings if the user has never participated. */
+/**
+ * Deletes the user's challenges. Also deletes the user's bindings if the user has neither participated nor traded
+ * tokenized assets.
+ */
 export async function deleteUserWallets(tx: Db, userId: string): Promise<void> {
   await sql`delete from wallet_challenges where user_id = ${userId}`.execute(tx);
   await sql`delete from option_addresses where user_id = ${userId}
-    and not exists (select from participations where user_id = ${userId})`.execute(tx);
+    and not exists (select from participations where user_id = ${userId})
+    and not exists (select from tokenized_orders where user_id = ${userId} and state in ('live', 'executed'))`.execute(
+    tx,
+  );
 }
 
 type AddressHolder = { subject_id: string; address: string; user_id: string; partner_id: string };

@@ -142,6 +142,13 @@ export async function hasRevoking(tx: Db, userId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
+/** Returns whether any of the user's wallets was permitted on an allow-list, even if the permission has ended. */
+export async function hasVerifications(tx: Db, userId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from allow_verifications where user_id = ${userId} limit 1`.execute(tx);
+  return rows.length > 0;
+}
+
 /** Sets every verification that justifies this allow-list entry to `revoking`. Returns how many it changed. */
 export async function startRevoking(tx: Db, entry: Entry, time: string): Promise<number> {
   const { numAffectedRows } = await sql`
