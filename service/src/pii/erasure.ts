@@ -17,7 +17,14 @@ import { hasAnyLiveOrder } from '../tokenized/live-order.ts';
 import { eraseUser as eraseWallets } from '../wallets/erase.ts';
 import { revokeWalletsOf } from '../wallets/revocation.ts';
 import { PII_FIELDS } from './personal-data.ts';
-import { deletePii, deletePiiPastRetention, insertAudit, insertErasure, restrictPii } from './store.ts';
+import {
+  deletePii,
+  deletePiiPastRetention,
+  findErasure,
+  insertAudit,
+  insertErasure,
+  restrictPii,
+} from './store.ts';
 
 /**
  * Retention of identification and tax records after the business relationship ends: five years, as in the EU's
@@ -95,7 +102,9 @@ export async function tryErasure(
     const documents = await eraseDocuments(tx, user.id, timestampOf(ctx.clock));
     const records = [investments, orders, wallets, identity, documents];
     const reasons = records.flatMap(({ kept }) => kept);
-    const keep_until = reasons.length === 0 ? null : retentionEnd(ctx);
+    // The retention period starts with the first erasure: erasing the user again does not extend it.
+    const earlier = await findErasure(tx, user.id);
+    const keep_until = reasons.length === 0 ? null : (earlier?.keep_until ?? retentionEnd(ctx));
     await erasePii(tx, user.id, keep_until, actor);
     const acknowledgements = await eraseAcknowledgements(tx, user.id);
     const kept = [

@@ -238,6 +238,17 @@ describe('erasure', () => {
     expect(await row()).toMatchObject({ restricted_until: keep_until });
   });
 
+  test('does not extend the retention if the user is erased again', async () => {
+    await world.review(userId, { level_name, answer: 'GREEN', pii });
+    const { keep_until } = await eraseUser(world.ctx, userId);
+    const before = world.clock.now();
+    world.clock.advance(400 * 86_400);
+    const again = await eraseUser(world.ctx, userId);
+    world.clock.set(before);
+    expect(again.keep_until).toBe(keep_until);
+    expect(await row()).toMatchObject({ restricted_until: keep_until });
+  });
+
   test('expires open links and returns what the providers still store', async () => {
     await world.review(userId, { level_name, review_status: 'pending' });
     await world.app.inject({

@@ -19,8 +19,8 @@ import {
 import type { UserPii } from './schema.ts';
 import { openFacts, openPii, sealPii } from './sealed-data.ts';
 import {
+  findErasure,
   insertAudit,
-  isErased,
   lockPii,
   markPiiStale,
   readSealedFacts,
@@ -96,7 +96,7 @@ export async function savePersonalData(
 ): Promise<SavedData | null> {
   const stored = await lockPii(tx, userId);
   const user = await findUser(tx, userId);
-  if (user === undefined || (await isErased(tx, userId))) return null;
+  if (user === undefined || (await findErasure(tx, userId)) !== undefined) return null;
   const before = stored === undefined ? NO_DATA : openPii(ctx.sealing, userId, stored.sealed);
   const fields = changedFields(before, data);
   if (stored === undefined && fields.length === 0) return null;

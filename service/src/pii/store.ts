@@ -97,13 +97,11 @@ export async function replaceSealed(db: Db, userId: string, sealed: SealedPii): 
   await db.updateTable('pii').set(sealed).where('user_id', '=', userId).execute();
 }
 
-export async function isErased(db: Db, userId: string): Promise<boolean> {
-  const found = await db
-    .selectFrom('erasures')
-    .select('user_id')
-    .where('user_id', '=', userId)
-    .executeTakeFirst();
-  return found !== undefined;
+export async function findErasure(
+  db: Db,
+  userId: string,
+): Promise<{ keep_until: string | null } | undefined> {
+  return db.selectFrom('erasures').select('keep_until').where('user_id', '=', userId).executeTakeFirst();
 }
 
 export async function insertErasure(db: Db, erasure: Insertable<Erasures>): Promise<void> {
