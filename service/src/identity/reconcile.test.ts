@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startWorld, type World } from '../../test/support/providers.ts';
 import { failureOfStatus, upstreamError } from '../outbound/failure.ts';
+import { eraseUser } from '../pii/erasure.ts';
 import { checkNext, settleApplicant, startIdentityReconciler } from './reconcile.ts';
 
 let world: World;
@@ -213,6 +214,30 @@ test('deactivation, data deletion and deletion of the applicant are applied', as
     { review_status: 'init' },
     { applicant_id: null },
   ]);
+});
+
+test('the applicant of an erased user is not read again, neither at a start nor after a check in progress', async () => {
+  await world.review(userId, { level_name, review_status: 'pending' });
+  const { identity } = world.ctx;
+  let reads = 0;
+  const findApplicant: typeof identity.findApplicant = async (id) => {
+    if (id === userId) reads += 1;
+    const found = await identity.findApplicant(id);
+    // Erases the user while the first check is in progress.
+    if (id === userId && reads === 1) await eraseUser(world.ctx, userId);
+    return found;
+  };
+  const ctx = { ...world.ctx, identity: { ...identity, findApplicant } };
+  await world.ctx.pool.query('update identity_applicants set due_at = now() where user_id = $1', [userId]);
+  expect(await checkNext(ctx, userId)).toBe('worked');
+  const reconciler = await startIdentityReconciler(ctx);
+  await sleep(500);
+  await reconciler.stop();
+  const { rows } = await world.ctx.pool.query(
+    "select due_at = 'infinity' as is_ended, lease_until from identity_applicants where user_id = $1",
+    [userId],
+  );
+  expect([reads, rows]).toEqual([1, [{ is_ended: true, lease_until: null }]]);
 });
 
 test('an applicant is read by one worker at a time', async () => {

@@ -62,8 +62,11 @@ export async function checkNext(ctx: Context, userId: string | null = null): Pro
   }
 }
 
-/** Reads the applicant from the provider and stores its current state. Returns the seconds until the next check. */
-async function refreshApplicant(ctx: Context, userId: string): Promise<number> {
+/**
+ * Reads the applicant from the provider and stores its current state. Returns the seconds until the next check, or null
+ * if the user was erased and must not be checked again.
+ */
+async function refreshApplicant(ctx: Context, userId: string): Promise<number | null> {
   // Read the time before the request, so that events during the request count as newer.
   const asOf = timestampOf(ctx.clock);
   const applicant = await ctx.identity.findApplicant(userId);
@@ -80,9 +83,9 @@ async function applyApplicant(
   userId: string,
   applicant: Applicant | null,
   asOf: string,
-): Promise<number> {
+): Promise<number | null> {
   const stored = await lockApplicant(tx, userId);
-  if (stored === undefined) return 24 * HOUR_S;
+  if (stored === undefined) return null;
   if (applicant === null) {
     if (stored.applicant_id !== null) await markPersonalDataStale(tx, userId, asOf);
     return HOUR_S;

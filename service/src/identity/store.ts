@@ -150,10 +150,15 @@ export async function claimDueApplicant(
   return rows[0];
 }
 
-/** Releases a claimed applicant. The next check is due in `seconds`, or earlier if a webhook made the applicant due. */
-export async function finishCheck(db: Db, userId: string, seconds: number): Promise<void> {
+/**
+ * Releases a claimed applicant. The next check is due in `seconds`, or earlier if a webhook made the applicant due. If
+ * `seconds` is null, no next check is planned.
+ */
+export async function finishCheck(db: Db, userId: string, seconds: number | null): Promise<void> {
   await sql`update identity_applicants set lease_until = null, attempts = 0, checked_at = now(),
-    due_at = least(due_at, now() + make_interval(secs => ${seconds})) where user_id = ${userId}`.execute(db);
+    due_at = least(due_at, now() + make_interval(secs => ${seconds}::float8)) where user_id = ${userId}`.execute(
+    db,
+  );
 }
 
 export async function postponeCheck(db: Db, userId: string, seconds: number): Promise<void> {
@@ -162,13 +167,14 @@ export async function postponeCheck(db: Db, userId: string, seconds: number): Pr
 }
 
 /**
- * Makes applicants due for a check if one of their reviews is not completed or they were never checked. Called when the
- * service starts, because webhooks may have been lost while it was down.
+ * Makes applicants due for a check if one of their reviews is not completed or they were never checked. Leaves out
+ * erased users. Called when the service starts, because webhooks may have been lost while it was down.
  */
 export async function markOpenCasesDue(db: Db): Promise<void> {
   await sql`update identity_applicants a set due_at = now() where due_at > now() and lease_until is null
     and (checked_at is null or exists (select from identity_reviews r where r.user_id = a.user_id
-      and r.review_status <> 'completed'))`.execute(db);
+      and r.review_status <> 'completed'))
+    and not exists (select from erasures e where e.user_id = a.user_id)`.execute(db);
 }
 
 export async function isSettled(db: Db, userId: string): Promise<boolean> {
