@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../test/support/app.ts';
 import { partnerOf, USER } from '../../test/support/tokens.ts';
 import { SCOPES } from '../http/access.ts';
+import { createDeadlines } from '../http/deadline.ts';
 import { setScopes } from '../partners/partner.ts';
 import { appendEvents, placeEvents } from './event.ts';
 import { createEventStreams } from './streams.ts';
@@ -219,6 +220,27 @@ describe('the event stream', () => {
       return again.reply.status;
     };
     await expect.poll(openAgain, { timeout: 10_000, interval: 20 }).toBe(200);
+  });
+
+  test('counts no stream whose request timed out before it opened', async () => {
+    const token = await app.tokenFor({ clientId: 'partner-late', userId: null });
+    const { deadlines, db } = app.ctx;
+    const short = createDeadlines(100, 10);
+    Object.assign(app.ctx, { deadlines: short });
+    // Until the transaction ends, no stream can find out where to start.
+    await db.transaction().execute(async (tx) => {
+      await sql`lock table events`.execute(tx);
+      const streams = await Promise.all(Array.from({ length: 10 }, () => open(token)));
+      expect(streams.map(({ reply }) => reply.status)).toEqual(Array(10).fill(503));
+    });
+    short.stop();
+    Object.assign(app.ctx, { deadlines });
+    const openAgain = async () => {
+      const again = await open(token);
+      await again.close();
+      return again.reply.status;
+    };
+    await expect.poll(openAgain, { timeout: 5_000, interval: 50 }).toBe(200);
   });
 
   test('ends for a reader that lets 1 MiB wait, and the reader loses nothing by resuming', async () => {

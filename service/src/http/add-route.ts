@@ -88,6 +88,8 @@ function textCache() {
 
 async function replyWithStream(result: Promise<Readable>, reply: FastifyReply): Promise<Readable> {
   const stream = await result;
+  // If the request has timed out or the client has left, nobody would read or close the stream.
+  if (reply.sent || reply.raw.destroyed) stream.destroy();
   reply.headers(STREAM_HEADERS);
   return stream;
 }
