@@ -1,6 +1,7 @@
 import type { UserKind } from '../accounts/user.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
+import { shareAccount } from '../eligibility/account.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../http/ids.ts';
 import { timestampOf, toTimestamp } from '../http/wire.ts';
@@ -36,10 +37,11 @@ const RECONCILE_AFTER = '1 minute';
 
 /**
  * Decides, under a lock, what to do with the user's latest form. Throws `document_completed` if the form is signed and
- * still valid.
+ * still valid, and `unauthorized` if the user was erased while the request was running.
  */
 export async function claimSubmission(ctx: Context, request: SubmissionRequest): Promise<Claim> {
   const { claim, replaced } = await ctx.db.transaction().execute(async (tx) => {
+    await shareAccount(tx, request.userId);
     const latest = await lockLatest(tx, request.userId, request.documentType);
     if (latest !== undefined && isOpen(latest.status)) {
       if (Date.parse(latest.expires_at) > ctx.clock.now() && latest.form_type === request.formType)

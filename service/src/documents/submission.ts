@@ -52,7 +52,7 @@ export async function submitDocument(
     const claim = await claimSubmission(ctx, request);
     const signing = await runStep(ctx, request, claim);
     if (signing === null) return toReply(claim.row);
-    if (isOpen(signing.status)) return commitSigning(ctx, claim.row.id, signing);
+    if (isOpen(signing.status)) return commitOpen(ctx, claim.row.id, signing);
     await saveSigning(ctx, claim.row.id, signing);
   }
   throw invalidResponse('documents', 'a form that was only just created is already closed');
@@ -162,12 +162,22 @@ async function saveSigning(ctx: Context, id: string, signing: Signing): Promise<
   await ctx.db.transaction().execute((tx) => changeSubmission(ctx, tx, id, signing));
 }
 
-async function commitSigning(ctx: Context, id: string, signing: Signing): Promise<DocumentSubmission> {
-  return ctx.commitReply(async (tx) => {
+/**
+ * Stores an open form and replies. If we closed the form in the meantime, for example because the user was erased,
+ * archives it at the provider, so that its link stops working.
+ */
+async function commitOpen(ctx: Context, id: string, signing: Signing): Promise<DocumentSubmission> {
+  const reply = await ctx.commitReply(async (tx) => {
     const row = await changeSubmission(ctx, tx, id, signing);
     if (row === undefined) throw new Error('submission deleted while its request was running');
     return toReply(row);
   });
+  const submission = signing.submissionId;
+  if (reply.status === 'EXPIRED')
+    await ctx.documents
+      .archive(submission)
+      .catch((err: unknown) => ctx.log.warn({ err, submission }, 'could not archive a signing link'));
+  return reply;
 }
 
 function toReply({ form_type, status }: SubmissionRow): DocumentSubmission {
