@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startWorld, type World } from '../../test/support/providers.ts';
 import { failureOfStatus, upstreamError } from '../outbound/failure.ts';
-import { eraseUser } from '../pii/erasure.ts';
+import { eraseUser, tryErasure } from '../pii/erasure.ts';
 import { checkNext, settleApplicant, startIdentityReconciler } from './reconcile.ts';
 
 let world: World;
@@ -238,6 +238,17 @@ test('the applicant of an erased user is not read again, neither at a start nor 
     [userId],
   );
   expect([reads, rows]).toEqual([1, [{ is_ended: true, lease_until: null }]]);
+});
+
+test('a user who is being erased gets no token, and no check is planned', async () => {
+  let posted: ReturnType<typeof createToken> | undefined;
+  await tryErasure(world.ctx, userId, 'operator', async () => {
+    posted = createToken();
+    await sleep(500);
+  });
+  expect((await posted)?.json().code).toBe('unauthorized');
+  const { rows } = await world.ctx.pool.query('select from identity_applicants where user_id = $1', [userId]);
+  expect(rows).toEqual([]);
 });
 
 test('an applicant is read by one worker at a time', async () => {

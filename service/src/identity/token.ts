@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import { findUser } from '../accounts/user.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
+import { shareAccount } from '../eligibility/account.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { timestampOf } from '../http/wire.ts';
@@ -12,8 +13,8 @@ import { expectApplicant, isFinallyRejected, lockApplicant, markDue, saveReview 
 
 /**
  * Creates a token for the identity provider's flow. With `reset`, the user starts the level over. Throws
- * `kyc_final_rejection` if the user is permanently rejected on any level, and `kyc_in_review` if a review in progress
- * prevents the reset.
+ * `kyc_final_rejection` if the user is permanently rejected on any level, `kyc_in_review` if a review in progress
+ * prevents the reset, and `unauthorized` if the user was erased while the request was running.
  */
 export async function createKycToken(
   ctx: Context,
@@ -26,6 +27,7 @@ export async function createKycToken(
   if (reset) await resetLevel(ctx, userId, level);
   const token = await ctx.identity.createToken({ userId, level, email: user.email });
   return ctx.commitReply(async (tx) => {
+    await shareAccount(tx, userId);
     await expectApplicant(tx, userId);
     // `expectApplicant` has locked the applicant's row, so no final rejection can be recorded between this check and
     // the commit.
