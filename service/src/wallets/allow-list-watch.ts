@@ -21,14 +21,19 @@ const EXPIRY_MARGIN_S = 300n;
  * on any number of nodes.
  */
 export async function settleVerifications(ctx: Context): Promise<void> {
-  const open = await listPermitted(ctx.db, BATCH_SIZE);
-  await Promise.all(
-    open.map((verification) =>
-      settle(ctx, verification).catch((err: unknown) =>
-        ctx.log.debug({ err, chain: verification.chain }, 'allow-list verification lookup failed'),
+  // Reads every page. Permissions on a chain that does not answer stay open, and must not keep later ones waiting.
+  for (let last: Verification | null = null; ; ) {
+    const open: Verification[] = await listPermitted(ctx.db, last, BATCH_SIZE);
+    await Promise.all(
+      open.map((verification) =>
+        settle(ctx, verification).catch((err: unknown) =>
+          ctx.log.debug({ err, chain: verification.chain }, 'allow-list verification lookup failed'),
+        ),
       ),
-    ),
-  );
+    );
+    last = open.at(-1) ?? null;
+    if (open.length < BATCH_SIZE) return;
+  }
 }
 
 async function settle(ctx: Context, verification: Verification): Promise<void> {

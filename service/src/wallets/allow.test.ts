@@ -1,6 +1,7 @@
 import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
 import { roles, sandboxKey } from '@causeway/sandbox/seed/keys.ts';
 import fc from 'fast-check';
+import { sql } from 'kysely';
 import { decodeFunctionData, encodeFunctionData, type Hex, keccak256, toHex, zeroAddress } from 'viem';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type TestApp, testApp, testConfig } from '../../test/support/app.ts';
@@ -297,6 +298,20 @@ describe('the allow-list watch', () => {
     const { timestamp } = await chain.direct.getBlock();
     await endAt(timestamp - 10n);
     await settleVerifications(app.ctx);
+    await broadcast(given);
+    await settleVerifications(app.ctx);
+    expect(await states()).toEqual(['allowed']);
+  });
+
+  test('watches a permission behind many older ones that cannot be read', async () => {
+    const given = transactionOf(await user.allow(swap.id, wallet));
+    await sql`insert into allow_verifications (id, offer_id, user_id, partner_id, chain, contract, wallet, state, deadline,
+        inserted_at, updated_at)
+      select gen_random_uuid(), offer_id, user_id, partner_id, 'base_sepolia', contract, '0x' || lpad(to_hex(i), 40, '0'),
+        'permitted', deadline, inserted_at, updated_at - interval '1 second'
+      from allow_verifications, generate_series(1, 1200) i where wallet = ${wallet.address}`.execute(
+      app.ctx.db,
+    );
     await broadcast(given);
     await settleVerifications(app.ctx);
     expect(await states()).toEqual(['allowed']);

@@ -67,12 +67,19 @@ export async function finishVerification(
   return rows[0];
 }
 
-/** Lists verifications whose transaction may still be mined, least recently updated first. */
-export async function listPermitted(db: Db, limit: number): Promise<Verification[]> {
+/**
+ * Lists verifications whose transaction may still be mined, least recently updated first. Starts behind the verification
+ * `after`, or at the first one if it is null.
+ */
+export async function listPermitted(
+  db: Db,
+  after: Pick<Verification, 'id' | 'updated_at'> | null,
+  limit: number,
+): Promise<Verification[]> {
+  const beyond = after === null ? sql`` : sql`and (updated_at, id) > (${after.updated_at}, ${after.id})`;
   const { rows } = await sql<Verification>`
-    select ${COLUMNS} from allow_verifications where state = 'permitted' order by updated_at limit ${limit}`.execute(
-    db,
-  );
+    select ${COLUMNS} from allow_verifications where state = 'permitted' ${beyond}
+    order by updated_at, id limit ${limit}`.execute(db);
   return rows;
 }
 
