@@ -47,6 +47,7 @@ import { startStatusReports } from './requirements/report-worker.ts';
 import { apiRoutes } from './routes.ts';
 import { startScreening } from './screening/rescreen.ts';
 import { startSettlement } from './settlement/settlement.ts';
+import { leaveUnfinished, type Started, stopAll, stopTogether } from './shutdown.ts';
 import { startPriceRecorder } from './tokenized/price-recorder.ts';
 import { startRestrictedOrderAlerts } from './tokenized/restricted-orders.ts';
 import { findSwapProblems } from './tokenized/swap-domain.ts';
@@ -64,11 +65,6 @@ export const SERVE_HELP: CommandHelp = {
 };
 
 const STOP_TIMEOUT_MS = 9_000;
-/**
- * The time from the signal until child processes are stopped forcibly. With it, this process exits within 5 s even if
- * finishing the open requests (`http/drain.ts`) takes the maximum time.
- */
-const FORCE_STOP_MS = 4_400;
 
 /** Runs the service until SIGTERM or SIGINT. Then stops everything that it has started, in reverse order. */
 export async function serve(config: Config): Promise<void> {
@@ -102,12 +98,6 @@ export async function serve(config: Config): Promise<void> {
   }
 }
 
-/**
- * Functions that stop the parts of the service, in the order in which the parts were started. After `forceAfterMs`, they
- * stop their child processes forcibly.
- */
-type Started = ((forceAfterMs: number) => Promise<unknown>)[];
-
 async function start(
   config: Config,
   print: (text: string) => void,
@@ -125,7 +115,7 @@ async function start(
   const baseUrl = config.publicUrl ?? httpOrigin(config.host, port);
   const parts = { config: { ...config, ...sandbox?.settings }, baseUrl, databaseUrl, log, clock };
   const { ctx, close } = await buildContext(parts);
-  started.push(close);
+  started.push(leaveUnfinished(close));
   const { chains } = ctx;
   const wrongChains = (
     await Promise.all([
@@ -145,7 +135,7 @@ async function start(
   const controls = (await sandbox?.attach(ctx)) ?? null;
   // On shutdown, the workers and the server stop concurrently. The server finishes its open requests before it closes.
   const running: Started = [];
-  started.push((forceAfterMs) => stopTogether(running, forceAfterMs));
+  started.push(leaveUnfinished((forceAfterMs) => stopTogether(running, forceAfterMs)));
   running.push(
     (await startMailWorker(ctx, smtpMailer(ctx.config.smtpUrl ?? '', config.mailFrom, config.smtpTls))).stop,
   );
@@ -283,14 +273,4 @@ function readyBlock(
     ...(lines.length > 0 ? lines : ['', `  curl ${baseUrl}/health/ready`]),
     '',
   ].join('\n');
-}
-
-async function stopAll(started: Started): Promise<void> {
-  const forceAt = performance.now() + FORCE_STOP_MS;
-  for (const stop of started.reverse()) await stopTogether([stop], Math.max(0, forceAt - performance.now()));
-}
-
-/** Stops all parts at the same time. If a part fails to stop, logs the error and still stops the other parts. */
-async function stopTogether(parts: Started, forceAfterMs: number): Promise<void> {
-  await Promise.all(parts.map((stop) => stop(forceAfterMs).catch((error: unknown) => console.error(error))));
 }
