@@ -98,13 +98,18 @@ async function closeBatch(parts: CloseParts, batch: readonly ClosableReceipt[]):
       lastValidHeight = await sendClose(
         parts,
         open.map(({ receipt }) => receipt),
+        height,
       );
   }
 }
 
 /** Sends a transaction that closes the receipts. Returns the last block height at which it can land. */
-async function sendClose({ chain, signer }: CloseParts, receipts: readonly string[]): Promise<bigint> {
-  const { hash, lastValidHeight } = await readBlockhash(chain);
+async function sendClose(
+  { chain, signer }: CloseParts,
+  receipts: readonly string[],
+  height: bigint,
+): Promise<bigint> {
+  const { hash, lastValidHeight } = await readBlockhash(chain, height);
   const instructions = receipts.map((receipt) => closeAccount(receipt, signer.address));
   const message = encodeMessage({ feePayer: keyOf(signer.address), blockhash: keyOf(hash), instructions });
   const raw = await signer.signTransaction(message, (bytes) =>

@@ -1,7 +1,7 @@
 import { encodeTransaction } from '@causeway/contracts/encodings/solana-message.ts';
 import { base58 } from '@scure/base';
 import { receiptAddress } from '../chain/solana/addresses.ts';
-import { readBalance, readBlockhash, readPrices, readRent } from '../chain/solana/reads.ts';
+import { readBalance, readBlockhash, readEpoch, readPrices, readRent } from '../chain/solana/reads.ts';
 import { simulateTransaction } from '../chain/solana/send.ts';
 import { TOKEN_ACCOUNT_BYTES } from '../chain/solana/token-accounts.ts';
 import type { Db } from '../db/pool.ts';
@@ -55,9 +55,9 @@ export async function sendReceipt(
   const { db, clock, random } = account;
   const signer = signerOf(account);
   const { plan } = order;
-  const [rent, price] = await Promise.all([readReceiptRent(account), proposePrice(account, order.vault)]);
-  const units = await estimateUnits(account, plan, { rent, price, units: SIMULATED_UNITS });
-  const attempt = await signAttempt(account, order, { rent, price, units });
+  const [rent, price, { height }] = await readTerms(account, order);
+  const units = await estimateUnits(account, plan, { rent, price, units: SIMULATED_UNITS }, height);
+  const attempt = await signAttempt(account, order, { rent, price, units }, height);
   const receipt = receiptAddress(signer.address, plan.participationId, plan.kind);
   const transaction = { id: newId(clock, random), kind: plan.kind, receipt, units, fund: plan.fund };
   const isOpened = await withLease(db, lease, async (tx) => {
@@ -81,11 +81,11 @@ export async function renewReceipt(
   mayStore: (tx: Db) => Promise<boolean>,
 ): Promise<void> {
   const last = transaction.attempts.at(-1)?.price ?? 0n;
-  const [rent, market] = await Promise.all([readReceiptRent(account), proposePrice(account, order.vault)]);
+  const [rent, market, { height }] = await readTerms(account, order);
   const raised = last === 0n ? MIN_RAISED_PRICE : last * PRICE_FACTOR;
   const wanted = raised > market ? raised : market;
   const price = wanted > account.maxPrice ? account.maxPrice : wanted;
-  const attempt = await signAttempt(account, order, { rent, price, units: transaction.units });
+  const attempt = await signAttempt(account, order, { rent, price, units: transaction.units }, height);
   const isStored = await withLease(account.db, lease, async (tx) => {
     if (!(await mayStore(tx))) return false;
     await insertReceiptAttempt(tx, transaction.id, attempt);
@@ -98,8 +98,13 @@ export async function renewReceipt(
  * Simulates the settlement and returns its compute unit limit. The simulated transaction is unsigned, because nodes
  * must not receive signed bytes that are not stored.
  */
-async function estimateUnits(account: SolanaAccount, plan: ReceiptPlan, fees: ReceiptFees): Promise<number> {
-  const { hash } = await readBlockhash(account.chain);
+async function estimateUnits(
+  account: SolanaAccount,
+  plan: ReceiptPlan,
+  fees: ReceiptFees,
+  height: bigint,
+): Promise<number> {
+  const { hash } = await readBlockhash(account.chain, height);
   const message = buildReceiptMessage(account.key.address, plan, fees, hash);
   const { error, units } = await simulateTransaction(
     account.chain,
@@ -113,9 +118,10 @@ async function signAttempt(
   account: SolanaAccount,
   order: ReceiptOrder,
   fees: ReceiptFees,
+  height: bigint,
 ): Promise<NewAttempt> {
   const signer = signerOf(account);
-  const { hash, lastValidHeight } = await readBlockhash(account.chain);
+  const { hash, lastValidHeight } = await readBlockhash(account.chain, height);
   const message = buildReceiptMessage(signer.address, order.plan, fees, hash);
   const raw = await signer.signTransaction(message, (bytes) =>
     assertReceiptAllowed(signer.address, order, bytes),
@@ -127,6 +133,11 @@ async function signAttempt(
 function signerOf({ signer, key }: SolanaAccount): SolanaSigner {
   if (signer === null) throw new Error(`the key ${key.address} was replaced and can no longer sign`);
   return signer;
+}
+
+/** Reads the rent of a receipt, the price per compute unit, and the finalized block height. */
+function readTerms(account: SolanaAccount, { vault }: ReceiptOrder) {
+  return Promise.all([readReceiptRent(account), proposePrice(account, vault), readEpoch(account.chain)]);
 }
 
 function readReceiptRent({ chain }: SolanaAccount): Promise<bigint> {

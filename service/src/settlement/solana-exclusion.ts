@@ -25,13 +25,13 @@ const MAX_LAG_BLOCKS = 50n;
 export async function keepExcluded(parts: SolanaParts, rows: SettlementRow[]): Promise<SettlementRow[]> {
   const { account, expiries } = parts;
   const known = rows.filter(({ id }) => expiries.has(id));
+  const { height } = await readEpoch(account.chain);
   if (known.length < rows.length) {
-    const { lastValidHeight } = await readBlockhash(account.chain);
+    const { lastValidHeight } = await readBlockhash(account.chain, height);
     for (const { id } of rows)
       if (!expiries.has(id)) rememberExpiry(expiries, id, lastValidHeight + MAX_LAG_BLOCKS);
   }
   if (known.length === 0) return [];
-  const { height } = await readEpoch(account.chain);
   const expired = known.filter(({ id }) => height > (expiries.get(id) ?? height));
   const excluded = await skipLanded(parts, 'commit', expired);
   for (const { id } of excluded) expiries.delete(id);

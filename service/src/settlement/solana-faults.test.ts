@@ -13,6 +13,7 @@ import {
   setOwner,
 } from '../../test/support/solana-instructions.ts';
 import {
+  backUpRow,
   EXPIRY_SLOTS,
   FINALITY_SLOTS,
   FUND,
@@ -290,4 +291,64 @@ describe.each([
     expect(await sale.statusOf(id)).toBe('submitted');
     await complete();
   });
+});
+
+/** Returns the chain, but the first `count` blockhashes have the expiry that `change` makes of their own. */
+function wrongExpiries(change: (height: number) => number, count: number): SolanaChain {
+  const chain = sale.app.ctx.chains.solana('solana_devnet');
+  const { rpc } = chain;
+  let left = count;
+  const batch: typeof rpc.batch = (calls, accept) =>
+    rpc.batch(calls, (replies) => {
+      const [reply] = replies;
+      if (calls[0]?.method === 'getLatestBlockhash' && reply && 'result' in reply && left-- > 0) {
+        const { value } = reply.result as { value: { lastValidBlockHeight: number } };
+        value.lastValidBlockHeight = change(value.lastValidBlockHeight);
+      }
+      accept?.(replies);
+    });
+  return { ...chain, rpc: { ...rpc, batch } };
+}
+
+describe.each([
+  ['months later', (height: number) => height + 20_000_000],
+  ['earlier', () => 1],
+])('a blockhash that expires %s', (name, change) => {
+  test('is not used, so that the row ends', async () => {
+    const buyer = await sale.buyer(`expires ${name}`);
+    const id = await sale.participate(buyer, AMOUNT);
+    sale.setFaults({ sending: 'lost' });
+    const faulty = solanaWorker(sale, { chain: wrongExpiries(change, Number.POSITIVE_INFINITY) });
+    await expect(faulty.round()).rejects.toMatchObject({ code: 'upstream_error' });
+    sale.setFaults({ sending: 'now' });
+    sale.land(buyer, [revoke(associatedAccount(buyer.address, MINT), buyer.address)]);
+    const worker = solanaWorker(sale);
+    for (let i = 0; i < 3; i++) {
+      sale.mine(EXPIRY_SLOTS);
+      await worker.settle();
+    }
+    expect(await sale.statusOf(id)).toBe('failed');
+  });
+
+  test('is replaced by that of another node', async () => {
+    const id = await sale.participate(await sale.buyer(`one expires ${name}`), AMOUNT);
+    await solanaWorker(sale, { chain: wrongExpiries(change, 1) }).round();
+    expect(await sale.statusOf(id)).toBe('submitted');
+    await complete();
+    expect(await sale.statusOf(id)).toBe('completed');
+  });
+});
+
+test('an expiry in the past fails no row whose commit, lost by a restore, can still land', async () => {
+  const buyer = await sale.buyer('expired early');
+  const id = await sale.participate(buyer, AMOUNT);
+  const restore = await backUpRow(sale, id);
+  sale.setFaults({ sending: { lateBySlots: 60 } });
+  await settle();
+  await restore();
+  sale.land(buyer, [revoke(associatedAccount(buyer.address, MINT), buyer.address)]);
+  sale.mine(FINALITY_SLOTS + 1);
+  const worker = solanaWorker(sale, { chain: wrongExpiries(() => 1, Number.POSITIVE_INFINITY) });
+  for (let i = 0; i < 3; i++) await worker.settle().catch(() => undefined);
+  expect(await sale.statusOf(id)).toBe('pending');
 });

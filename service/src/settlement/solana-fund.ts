@@ -46,7 +46,7 @@ export async function createFund(
     const { fund, isCreated, height } = await findFund(chain, slug, signers);
     if (isCreated) return fund;
     if (lastValidHeight === null || height > lastValidHeight)
-      lastValidHeight = await sendFund(chain, signer, fund, fundSeed(slug), signers);
+      lastValidHeight = await sendFund(chain, signer, fund, slug, signers, height);
   }
 }
 
@@ -55,14 +55,15 @@ async function sendFund(
   chain: SolanaChain,
   { address, signTransaction }: SolanaSigner,
   fund: string,
-  seed: string,
+  slug: string,
   signers: readonly string[],
+  height: bigint,
 ): Promise<bigint> {
   const rent = await readRent(chain, MULTISIG_BYTES);
-  const { hash, lastValidHeight } = await readBlockhash(chain);
+  const { hash, lastValidHeight } = await readBlockhash(chain, height);
   const instructions = [
     transferLamports(address, fund, rent),
-    allocateWithSeed(fund, address, seed, MULTISIG_BYTES),
+    allocateWithSeed(fund, address, fundSeed(slug), MULTISIG_BYTES),
     initializeMultisig(fund, 1, signers),
   ];
   const message = encodeMessage({ feePayer: keyOf(address), blockhash: keyOf(hash), instructions });

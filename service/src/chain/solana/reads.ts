@@ -84,17 +84,33 @@ export async function readChainTime(chain: SolanaChain): Promise<number> {
 
 export type Blockhash = { hash: string; lastValidHeight: bigint };
 
+/** The longest plausible lifetime of a blockhash, in blocks. Ten times the lifetime on today's clusters. */
+const MAX_BLOCKHASH_BLOCKS = 1_500n;
+
 /**
  * Reads a confirmed blockhash and the last block height at which it is valid. Takes this height from the node instead
- * of computing it, because the lifetime of blockhashes may change.
+ * of computing it, because the lifetime of blockhashes may change. `height` is the current finalized block height. If
+ * the blockhash has expired by then or is valid for implausibly long, tries another node: a row must neither end while
+ * its transaction can still land, nor wait for months.
  */
-export async function readBlockhash(chain: SolanaChain): Promise<Blockhash> {
-  const reply = await call(chain, 'getLatestBlockhash', [{ commitment: 'confirmed' }]);
+export async function readBlockhash(chain: SolanaChain, height: bigint): Promise<Blockhash> {
+  const reply = await call(chain, 'getLatestBlockhash', [{ commitment: 'confirmed' }], ([first]) => {
+    if (first !== undefined && !('error' in first)) parseBlockhash(first.result, height);
+  });
+  return parseBlockhash(reply, height);
+}
+
+function parseBlockhash(reply: unknown, height: bigint): Blockhash {
   const { blockhash, lastValidBlockHeight } =
-    ((reply ?? {}) as { value?: Record<string, unknown> }).value ?? {};
-  if (typeof blockhash !== 'string' || !Number.isSafeInteger(lastValidBlockHeight))
-    throw invalid(chain, 'getLatestBlockhash');
-  return { hash: blockhash, lastValidHeight: BigInt(Number(lastValidBlockHeight)) };
+    (reply as { value?: Record<string, unknown> | null } | null)?.value ?? {};
+  const isComplete = typeof blockhash === 'string' && Number.isSafeInteger(lastValidBlockHeight);
+  const lastValidHeight = isComplete ? BigInt(Number(lastValidBlockHeight)) : 0n;
+  if (!isComplete || lastValidHeight <= height || lastValidHeight > height + MAX_BLOCKHASH_BLOCKS)
+    throw new UpstreamFailure(
+      'invalid_response',
+      'the reply to getLatestBlockhash is malformed or implausible',
+    );
+  return { hash: blockhash, lastValidHeight };
 }
 
 export type SignatureStatus = { slot: bigint; isConfirmed: boolean; isFailed: boolean };
