@@ -65,6 +65,14 @@ test('a message whose numbers change is logged once, and leaves room for others'
   ]);
 });
 
+test('another HTTP status is another message', async () => {
+  const { raise, report } = setUp();
+  raise('unreachable', 'rpc:base_sepolia: HTTP 503');
+  expect(await report()).toEqual(['settlement blocked: rpc:base_sepolia: HTTP 503']);
+  raise('unreachable', 'rpc:base_sepolia: HTTP 429');
+  expect(await report()).toEqual(['settlement blocked: rpc:base_sepolia: HTTP 429']);
+});
+
 test('an alert that is raised again for a shorter time keeps its time', async () => {
   const { raise, report, waiting } = setUp();
   raise('reverts', 'a commit', 65);

@@ -120,9 +120,9 @@ export function createAlerts(gauges: AlertGauges, log: Log, key: KeyId): Alerts 
 }
 
 /**
- * Returns the message without its numbers. Messages with the same topic count as one: amounts and heights can differ in
- * every round.
+ * Returns the message without its numbers, except for HTTP statuses, which name a cause. Messages with the same topic
+ * count as one: amounts and heights can differ in every round.
  */
 function topicOf(message: string): string {
-  return message.replace(/\b\d+\b/g, '#');
+  return message.replace(/(?<!HTTP )\b\d+\b/g, '#');
 }

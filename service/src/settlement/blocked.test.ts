@@ -133,6 +133,7 @@ describe('rows stay pending and an alert is raised', () => {
     sale.node.fault.set('down');
     await expect(round()).rejects.toMatchObject({ code: 'upstream_unavailable' });
     expect(await blockedCount(sale, 'unreachable')).toBeGreaterThan(0);
+    expect(sale.app.logged()).toContain('"msg":"settlement blocked: rpc:ethereum_sepolia: ');
     sale.node.fault.set('none');
     const status = async () => {
       await settle().catch(() => undefined);

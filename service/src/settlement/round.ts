@@ -1,6 +1,8 @@
+import { findApiError } from '../chain/rpc/failures.ts';
 import { Blocked } from '../operator/blocked.ts';
 import { completeRound, type Lease, LeaseLost, takeLease } from '../operator/lease.ts';
 import type { SendingRole } from '../operator/role.ts';
+import { upstreamFailureOf } from '../outbound/failure.ts';
 import { countUnsettled } from './backlog-store.ts';
 import { commitNext } from './commit.ts';
 import { resumeSkippedFunds } from './postpone.ts';
@@ -140,6 +142,10 @@ async function takeSteps(worker: SettlementWorker, steps: readonly Step[], budge
   return total;
 }
 
+/** Describes an error for operators. A failed call is described by the external service and what went wrong. */
 function messageOf(error: unknown): string {
+  const failed = findApiError(error);
+  const failure = upstreamFailureOf(failed);
+  if (failed !== undefined && failure !== undefined) return `${failed.details.upstream}: ${failure.message}`;
   return error instanceof Error ? error.message : String(error);
 }

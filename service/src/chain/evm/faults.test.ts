@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { FaultMode } from '@causeway/sandbox/simulators/fault.ts';
 import { type Hex, numberToHex } from 'viem';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
@@ -78,6 +81,22 @@ it('names the chain as the upstream and sets Retry-After', async () => {
     details: { upstream: 'rpc:ethereum_sepolia' },
     headers: { 'retry-after': '1' },
   });
+});
+
+it.each([
+  ['no JSON', 'Must be authenticated!'],
+  ['an error without a code', '{"error":"invalid project id"}'],
+])('names the status of a provider that refuses the key with %s', async (_name, body) => {
+  const server = createServer((_request, response) => void response.writeHead(401).end(body));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  try {
+    const { evm } = connect({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+    await expect(evm.rpc.request({ method: 'eth_chainId' })).rejects.toMatchObject({
+      cause: { message: expect.stringMatching(/^HTTP 401: /) },
+    });
+  } finally {
+    server.close();
+  }
 });
 
 it('survives two nodes that fail alternately', async () => {

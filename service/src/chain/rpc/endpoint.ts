@@ -101,11 +101,11 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
     });
     try {
       const remaining = Math.max(1, deadline - performance.now());
-      const text = await measureCall(
+      const { status, text } = await measureCall(
         () => describeCalls(provider, calls),
         () => postCalls(pool, `${pathname}${search}`, credentials, calls, remaining),
       );
-      const replies = readReplies(text, calls.length, classifyError);
+      const replies = namingStatus(status, () => readReplies(text, calls.length, classifyError));
       circuit.succeed();
       count('answered');
       return replies;
@@ -151,7 +151,7 @@ async function postCalls(
   credentials: Record<string, string>,
   calls: RpcCall[],
   timeoutMs: number,
-): Promise<string> {
+): Promise<{ status: number; text: string }> {
   const requests = calls.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }));
   const response = await sendHttpRequest(pool, {
     method: 'POST',
@@ -163,7 +163,20 @@ async function postCalls(
   });
   const failure = failureOfStatus(response.status, response.headers);
   if (failure !== undefined) throw failure;
-  return response.text;
+  return response;
+}
+
+/**
+ * Adds the HTTP status to the failure of a reply that cannot be read. A provider that refuses an API key does not always
+ * answer in JSON-RPC.
+ */
+function namingStatus<T>(status: number, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (status < 400 || !(error instanceof UpstreamFailure) || error.kind !== 'invalid_response') throw error;
+    throw new UpstreamFailure('invalid_response', `HTTP ${status}: ${error.message}`, { cause: error.cause });
+  }
 }
 
 function readReplies(text: string, count: number, classifyError: ClassifyError): RpcReply[] {
