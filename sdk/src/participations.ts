@@ -14,11 +14,12 @@ export type ParticipationInclude = { include?: 'transactions' | undefined };
 export type Participations = {
   /** Records a participation. Repeating the same request returns the same participation. */
   create(body: NewParticipation, options?: RequestOptions): Promise<Participation>;
+  /** `include: 'transactions'` adds the hash and the block explorer URL of each transaction. */
   list(
-    query?: PageQuery & { filters?: readonly ParticipationFilter[] | undefined },
+    query?: PageQuery & ParticipationInclude & { filters?: readonly ParticipationFilter[] | undefined },
     options?: RequestOptions,
   ): Pages<Participation>;
-  /** `include: 'transactions'` adds the hash and the block explorer URL of each transaction. */
+  /** Takes `include` like `list`. */
   get(id: string, options?: RequestOptions & ParticipationInclude): Promise<Participation>;
 };
 

@@ -312,7 +312,7 @@ describe('the token sale checkout', () => {
   const storedSales = (page: Page) =>
     page.evaluate(() =>
       Object.entries({ ...localStorage }).flatMap(([key, value]) =>
-        /^causeway\.sale\.[^.]*\.[^.]*\./.test(key) ? [JSON.parse(value) as Record<string, string>] : [],
+        /^causeway\.sale\.[^.]*\./.test(key) ? [JSON.parse(value) as Record<string, string>] : [],
       ),
     );
   /** Keeps the next prompt for a method open until `release` is called. */
@@ -352,6 +352,40 @@ describe('the token sale checkout', () => {
     await page.reload();
     return { key, recorded };
   };
+
+  test('keeps the approval of an unfinished purchase from another offer with the same fund', async () => {
+    await app.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {
+      const { slug } = await app.sandbox.sellAlso(
+        await (await app.sandbox.newUser()).offers.get('harbour-quarter'),
+        'ethereum_sepolia',
+      );
+      await connect(page);
+      await page.getByLabel('Amount').fill('50');
+      await page.route('**/v1/participations', (route) =>
+        route.request().method() === 'POST' ? route.abort() : route.continue(),
+      );
+      await confirmOrder(page, 'Invest');
+      await page.getByText('Recording your investment').waitFor();
+      const allowances = page.waitForResponse(/token\/allowance/);
+      await page.goto(`${app.server.url}/?view=offer&slug=${slug}`);
+      await allowances;
+      const sent = recordSends(page);
+      await page.getByLabel('Amount').fill('20');
+      await confirmOrder(page, 'Invest');
+      await page.getByText('A purchase is still open').waitFor();
+      await shoot(page, 'sale-open-elsewhere');
+      expect([sent, await page.getByText('You have an open approval').count()]).toEqual([[], 0]);
+      await page.unroute('**/v1/participations');
+      await page.goto(`${app.server.url}/?view=offer&slug=harbour-quarter&option=public`);
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.getByText('Your investment is complete.').waitFor({ timeout: 60_000 });
+      expect(sent).toEqual([]);
+      await page.goto(`${app.server.url}/?view=offer&slug=${slug}`);
+      await page.getByLabel('Amount').fill('20');
+      await confirmOrder(page, 'Invest');
+      await page.getByText('20 USDC in A fine asset').waitFor();
+    });
+  }, 120_000);
 
   test('finishes a purchase that was approved after the user left, or revokes its approval', async () => {
     await app.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {

@@ -12,12 +12,26 @@ import { runExclusively, swapLock } from './run-exclusively.ts';
 import { isSameAccount, type UnfinishedSale } from './unfinished-sale.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
+const FUND = `0x${'f1'.repeat(20)}`;
 const PURCHASE: UnfinishedSale = {
-  ...{ id: 'i', optionId: 'o', assetId: 'usd-coin', amount: '50', wallet: '0xAb', approvalHash: null },
+  ...{
+    id: 'i',
+    offerId: 'offer',
+    fund: FUND,
+    optionId: 'o',
+    assetId: 'usd-coin',
+    amount: '50',
+    wallet: '0xAb',
+    approvalHash: null,
+  },
   chain: 'base_sepolia',
 };
 
+/** The approved purchases from other offers. */
+let others: UnfinishedSale[];
+
 beforeEach(() => {
+  others = [];
   const items = new Map<string, string>();
   vi.stubGlobal('navigator', {});
   vi.stubGlobal('localStorage', {
@@ -36,7 +50,7 @@ type Run = (options: FlowOptions<TokenSalePhase>) => Promise<Participation>;
 function createRecords(...stored: UnfinishedSale[]) {
   const sales = new Map(stored.map((sale) => [sale.id, sale]));
   const recorded = {
-    ...{ lock: 'sales', sales: [], read: () => [...sales.values()] },
+    ...{ lock: 'sales', sales: [], read: () => [...sales.values()], readOthers: () => others },
     record: (sale: UnfinishedSale) => void sales.set(sale.id, sale),
     remove: (id: string) => void sales.delete(id),
   };
@@ -46,22 +60,35 @@ function createRecords(...stored: UnfinishedSale[]) {
 const wallet: EvmWallet = {
   ...{ protocol: 'ethereum', address: '0xAb', provider: { request: async () => null } },
 };
-const offer = { id: 'offer', type: 'platform::token_sale' } as OfferDetails;
+const offer = {
+  ...{ id: 'offer', type: 'platform::token_sale' },
+  contracts: [
+    { chain: 'base_sepolia', address: FUND },
+    { chain: 'solana_devnet', address: 'fund' },
+  ],
+} as OfferDetails;
 
-/** Creates a client for a service that has these participations. */
+const NOT_FOUND = { type: 'api_error', code: 'not_found', message: 'Not found.', errors: {}, event_id: 'e' };
+
+/** Creates a client for a service that has these participations. The user may buy from every offer except `ended`. */
 const clientOf = (...data: Partial<Participation>[]) =>
   createCauseway({
     ...{ baseUrl: 'http://service.test', accessToken: 't' },
-    fetch: async () => Response.json({ object: 'list', data }),
+    fetch: async (input) => {
+      const [, id] = /\/offers\/(\w+)\/eligibility/.exec(String(input)) ?? [];
+      if (id === undefined) return Response.json({ object: 'list', data });
+      if (id === 'gone') return Response.json(NOT_FOUND, { status: 404 });
+      return Response.json({ eligible: id !== 'ended' });
+    },
   });
 
 /** Starts a purchase with the flow `run`. Returns the recorded sales, and the result or the error code. */
-function start(run: Run, isResumed = false) {
-  const { sales, recorded } = createRecords();
+function start(run: Run, isResumed = false, purchase?: UnfinishedSale) {
+  const { sales, recorded } = createRecords(...(isResumed && purchase ? [purchase] : []));
   const flows = { ...allFlows, runTokenSale: (_: unknown, __: unknown, options) => run(options) } as Flows;
   const sale = {
     ...{ offer, wallet, recorded, onApprovalUsed: () => undefined, reset: () => undefined },
-    attempt: { purchase: PURCHASE, isResumed, canRetry: true, wasRecorded: isResumed },
+    attempt: { purchase: purchase ?? PURCHASE, isResumed, canRetry: true, wasRecorded: isResumed },
   };
   return { sales, done: buySale(flows, clientOf(), sale, {}).catch(({ code }) => code) };
 }
@@ -148,6 +175,74 @@ test('a purchase that another tab has finished or discarded is closed', async ()
     code: 'purchase_closed',
   });
   expect(run).not.toHaveBeenCalled();
+});
+
+describe('an approved purchase from another offer', () => {
+  const approved = {
+    ...PURCHASE,
+    id: 'a',
+    offerId: 'other',
+    fund: FUND.replace('f', 'F'),
+    approvalHash: HASH,
+  };
+  const solana = { ...approved, chain: 'solana_devnet', fund: 'another' } as const;
+
+  test.each<[string, UnfinishedSale]>([
+    ['the same contract', approved],
+    ['the same token on Solana', solana],
+  ])('keeps its approval: no purchase with %s replaces it', async (_what, other) => {
+    others = [other];
+    const run = vi.fn();
+    for (const isResumed of [false, true]) {
+      const { sales, done } = start(run, isResumed, { ...PURCHASE, chain: other.chain });
+      expect([await done, sales.size]).toEqual(['purchase_elsewhere', isResumed ? 1 : 0]);
+    }
+    expect(run).not.toHaveBeenCalled();
+  });
+
+  test('stops no purchase that has its own approval', async () => {
+    others = [approved];
+    const { done } = start(async () => ({}) as Participation, true, { ...PURCHASE, approvalHash: HASH });
+    expect(await done).toEqual({});
+  });
+
+  test.each<[string, UnfinishedSale]>([
+    ['has another contract', { ...approved, fund: `0x${'f2'.repeat(20)}` }],
+    ['has another token', { ...approved, assetId: 'tether' }],
+    ['has another wallet', { ...approved, wallet: '0xcd' }],
+    ['is on another chain', { ...approved, chain: 'ethereum_sepolia' }],
+    ['cannot be finished any more', { ...approved, offerId: 'ended' }],
+    ['belongs to an offer that the user may not see', { ...approved, offerId: 'gone' }],
+  ])('stops no purchase if it %s', async (_why, other) => {
+    others = [other];
+    expect(await start(async () => ({}) as Participation).done).toEqual({});
+  });
+
+  test('keeps its approval: none of the offer is open, and none can be revoked', async () => {
+    const work = vi.fn();
+    const approval = { chain: 'base_sepolia', assetId: 'usd-coin', amount: '50' } as const;
+    others = [approved];
+    const sale = { offer, wallet, approval, ...createRecords() };
+    await expect(revokeUnused(clientOf(), sale, work)).rejects.toMatchObject({ code: 'purchase_elsewhere' });
+    const mine = { offer, purchase: PURCHASE, ...createRecords(PURCHASE) };
+    await expect(discardSale(clientOf(), mine, work)).rejects.toMatchObject({ code: 'purchase_elsewhere' });
+    expect([work.mock.calls.length, mine.sales.size]).toEqual([0, 1]);
+    // Without a revocation, the purchase can be discarded.
+    await discardSale(clientOf(), mine);
+    expect(mine.sales.size).toBe(0);
+  });
+});
+
+test('a discarded purchase does not revoke the allowance that a participation needs', async () => {
+  const asset = { id: 'usd-coin' } as Participation['asset'];
+  const pending = { offer_id: 'offer', chain: 'base_sepolia', asset, wallet_address: '0xab' } as const;
+  const work = vi.fn();
+  const { sales, recorded } = createRecords({ ...PURCHASE, approvalHash: HASH });
+  const sale = { offer, purchase: { ...PURCHASE, approvalHash: HASH }, recorded };
+  await expect(discardSale(clientOf(pending), sale, work)).rejects.toMatchObject({
+    code: 'purchase_elsewhere',
+  });
+  expect([work.mock.calls.length, sales.size]).toEqual([0, 1]);
 });
 
 describe('the revocation of an approval that no purchase uses', () => {

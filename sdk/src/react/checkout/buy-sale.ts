@@ -55,7 +55,8 @@ const UNUSABLE_APPROVAL_CODES: ReadonlySet<string> = new Set([
 
 /**
  * Runs a purchase, and keeps a record of it in the browser until the service has created its participation. Throws
- * `purchase_elsewhere` if another page is buying from the same offer, or with the same wallet from any token sale.
+ * `purchase_elsewhere` if another page is buying from the same offer, or with the same wallet from any token sale, or if
+ * a new approval would replace the one that an unfinished purchase from another offer needs.
  */
 export function buySale(
   flows: Flows,
@@ -63,7 +64,7 @@ export function buySale(
   sale: Sale,
   options: Options,
 ): Promise<Participation> {
-  const { recorded, wallet, attempt, onApprovalUsed, reset } = sale;
+  const { offer, recorded, wallet, attempt, onApprovalUsed, reset } = sale;
   const { isResumed } = attempt;
   return runAlone(recorded, wallet, async () => {
     // Reads the records again, because another page may have changed them. A new purchase cannot start while another
@@ -75,6 +76,8 @@ export function buySale(
     }
     const purchase = isResumed ? findLatest(stored, attempt.purchase) : attempt.purchase;
     if (purchase === undefined) throw saleClosed();
+    // The flow itself waits for participations that need the allowance.
+    if (purchase.approvalHash === null) await assertUnneeded(causeway, offer, purchase, recorded, []);
     // Records the purchase before the wallet opens, because the user may leave the page and then approve in the wallet.
     recorded.record(purchase);
     let { approvalHash } = purchase;
@@ -164,9 +167,9 @@ function startFlow(
 }
 
 /**
- * Discards a purchase: runs `work` if given (for example, to revoke the approval), and then removes the record. If the
- * service already has a participation for the purchase, returns it and skips `work`, because the participation needs
- * the approval.
+ * Discards a purchase: runs `work` if given, which revokes the approval, and then removes the record. If the service
+ * already has a participation for the purchase, returns it and skips `work`, because the participation needs the
+ * approval. Throws `purchase_elsewhere` instead of running `work` if something else needs the allowance.
  */
 export function discardSale(
   causeway: Causeway,
@@ -178,7 +181,10 @@ export function discardSale(
     const latest = findLatest(recorded.read(), purchase);
     if (latest === undefined) throw saleClosed();
     const found = await findParticipation(causeway, offer, latest);
-    if (found === undefined) await work?.();
+    if (found === undefined && work !== undefined) {
+      await assertUnneeded(causeway, offer, latest, recorded);
+      await work();
+    }
     recorded.remove(purchase.id);
     return found;
   });
@@ -199,13 +205,28 @@ export function revokeUnused(
   work: () => Promise<unknown>,
 ): Promise<void> {
   const revoke = async () => {
-    const isNeeded = await readNeeded(causeway, offer, wallet.address, undefined);
-    if (findApproved(recorded.read()) || isNeeded(approval.chain, approval.assetId)) throw runsElsewhere();
+    if (findApproved(recorded.read())) throw runsElsewhere();
+    await assertUnneeded(causeway, offer, { ...approval, wallet: wallet.address }, recorded);
     await work();
   };
   return offer.type === 'platform::token_sale'
     ? runAlone(recorded, wallet, revoke)
     : runExclusively(swapLock(wallet), revoke);
+}
+
+/**
+ * Throws `purchase_elsewhere` if a participation, or an approved purchase from another offer, needs the allowance.
+ * `users` are the participations to consider. Default: those that the service lists.
+ */
+async function assertUnneeded(
+  causeway: Causeway,
+  offer: OfferDetails,
+  sale: Pick<UnfinishedSale, 'wallet' | 'chain' | 'assetId'>,
+  { readOthers }: Recorded,
+  users?: readonly Participation[],
+): Promise<void> {
+  const isNeeded = await readNeeded(causeway, offer, sale.wallet, readOthers(), undefined, users);
+  if (isNeeded(sale)) throw runsElsewhere();
 }
 
 /**
@@ -224,14 +245,11 @@ function runAlone<Result>(
 async function findParticipation(
   causeway: Causeway,
   { id: value }: OfferDetails,
-  { amount, approvalHash }: UnfinishedSale,
+  { approvalHash }: UnfinishedSale,
 ): Promise<Participation | undefined> {
   if (approvalHash === null) return undefined;
   const filters = [{ field: 'offer_id', op: '==', value }] as const;
-  for await (const one of causeway.participations.list({ filters })) {
-    if (one.amount !== amount) continue;
-    const { transactions } = await causeway.participations.get(one.id, { include: 'transactions' });
-    if (transactions?.approval_hash === approvalHash) return one;
-  }
+  for await (const one of causeway.participations.list({ filters, include: 'transactions' }))
+    if (one.transactions?.approval_hash === approvalHash) return one;
   return undefined;
 }

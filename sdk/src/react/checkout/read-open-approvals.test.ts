@@ -3,16 +3,19 @@ import { createCauseway } from '../../client.ts';
 import { createMockService, participationFixture } from '../../testing/index.ts';
 import type { OfferDetails, Participation } from '../../wire.ts';
 import { readOpenApprovals } from './read-open-approvals.ts';
+import type { UnfinishedSale } from './unfinished-sale.ts';
 
 const OWNER = `0x${'ab'.repeat(20)}`;
 
 /**
  * Reads the open approvals of a wallet that approved 100 units. The service lists one participation per page. `others`
- * receives the token sale, and returns further offers that the service has.
+ * receives the token sale, and returns further offers that the service has. `unfinished` are approved purchases from
+ * other offers.
  */
 async function read(
   participations: readonly Participation[],
   others: (offer: OfferDetails) => OfferDetails[] = () => [],
+  unfinished: UnfinishedSale[] = [],
 ) {
   const mock = createMockService({ allowance: '100' });
   const client = createCauseway({
@@ -28,7 +31,7 @@ async function read(
   const offer = mock.state.offers.find(({ type }) => type === 'platform::token_sale');
   if (offer === undefined) throw new Error('the mock has no token sale');
   mock.state.offers.push(...others(offer));
-  return { offer, approvals: await readOpenApprovals(client, offer, OWNER, undefined) };
+  return { offer, approvals: await readOpenApprovals(client, offer, OWNER, () => unfinished, undefined) };
 }
 
 test('an allowance is open only if no unsettled participation of the wallet needs any of it', async () => {
@@ -73,4 +76,22 @@ test('an allowance is not open if a participation in another offer with the same
     expect((await read([mine(id)], others)).approvals).toEqual(approvals);
   const rest = approvals.filter((one) => one.chain !== chain || one.assetId !== assetId);
   expect((await read([mine('different'), mine('same')], others)).approvals).toEqual(rest);
+});
+
+test('an allowance is not open if an approved purchase from another offer with the same contract needs it', async () => {
+  const { offer, approvals } = await read([]);
+  const [{ chain, assetId } = {}] = approvals;
+  if (chain === undefined || assetId === undefined) throw new Error('the mock has no contract');
+  const others = (sale: OfferDetails): OfferDetails[] => [{ ...sale, id: 'same', slug: 'same' }];
+  const mine = (offerId: string): UnfinishedSale => ({
+    ...{ id: 'i', offerId, optionId: offer.options[0]?.id ?? '', chain, assetId, amount: '100' },
+    ...{
+      fund: offer.contracts.find((one) => one.chain === chain)?.address ?? '',
+      wallet: OWNER,
+      approvalHash: '0x1',
+    },
+  });
+  expect((await read([], others, [mine('gone')])).approvals).toEqual(approvals);
+  const rest = approvals.filter((one) => one.chain !== chain || one.assetId !== assetId);
+  expect((await read([], others, [mine('same')])).approvals).toEqual(rest);
 });

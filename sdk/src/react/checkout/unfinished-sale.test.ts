@@ -6,6 +6,8 @@ test('an unfinished purchase is read back from storage, and anything else is ign
   const sale = {
     ...{
       id: 'i',
+      offerId: 'a',
+      fund: '0xf1',
       optionId: 'o',
       chain: 'base_sepolia',
       assetId: 'usd-coin',
@@ -19,6 +21,7 @@ test('an unfinished purchase is read back from storage, and anything else is ign
   expect(parseUnfinishedSale(JSON.stringify(intent))).toEqual(intent);
   const invalid = [
     { ...sale, id: undefined },
+    { ...sale, fund: undefined },
     { ...sale, chain: 'toString' },
     { ...sale, chain: 'dogecoin' },
     { ...sale, amount: '0' },
@@ -34,7 +37,16 @@ test('a purchase is unfinished if its approval is known, or if its wallet has an
   const owner = `0x${'ab'.repeat(20)}`;
   const wallet = { protocol: 'ethereum', address: owner.toUpperCase().replace('X', 'x') } as Wallet;
   const place = { chain: 'base_sepolia', assetId: 'usd-coin' } as const;
-  const intent = { id: 'i', ...place, optionId: 'o', amount: '50', wallet: owner, approvalHash: null };
+  const intent = {
+    id: 'i',
+    offerId: 'a',
+    fund: '0xf1',
+    ...place,
+    optionId: 'o',
+    amount: '50',
+    wallet: owner,
+    approvalHash: null,
+  };
   const approved = { ...intent, approvalHash: '0x1' };
   const open = { ...place, amount: '50' };
   const find = findUnfinishedSale;
@@ -55,7 +67,14 @@ test('a purchase is unfinished if its approval is known, or if its wallet has an
 });
 
 test('what is recorded of a purchase counts, unless only the page has its approval', () => {
-  const place = { chain: 'base_sepolia', assetId: 'usd-coin', optionId: 'o', wallet: '0x1' } as const;
+  const place = {
+    chain: 'base_sepolia',
+    assetId: 'usd-coin',
+    offerId: 'a',
+    fund: '0xf1',
+    optionId: 'o',
+    wallet: '0x1',
+  } as const;
   const started = { id: 'i', ...place, amount: '50', approvalHash: null };
   const approved = { ...started, approvalHash: '0x1' };
   const replaced = { ...started, approvalHash: '0x2' };

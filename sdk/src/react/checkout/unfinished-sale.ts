@@ -6,14 +6,16 @@ import type { Chain } from '../../wire.ts';
 import { useCausewayContext } from '../context.ts';
 import { readItems, writeItem } from '../hooks/local-storage.ts';
 import { useSession } from '../hooks/use-session.ts';
-import type { OpenApproval } from './read-open-approvals.ts';
 
 /** A purchase that was started and, as far as this browser knows, has no participation yet. It survives reloads. */
 export type UnfinishedSale = {
   /** Distinguishes this purchase from those that other pages have started. */
   id: string;
+  offerId: string;
   optionId: string;
   chain: Chain;
+  /** The address of the offer's contract. */
+  fund: string;
   assetId: string;
   /** In smallest units. */
   amount: string;
@@ -37,7 +39,7 @@ const CHANGED = 'causeway.sale';
 export function useUnfinishedSales(offerId: string) {
   const { status, user } = useSession();
   const { connected } = useCausewayContext();
-  const prefixOf = (userId: string) => `causeway.sale.${userId}.${offerId}.`;
+  const prefixOf = (userId: string) => `causeway.sale.${userId}.`;
   // If the user's id is unknown, for example because the app's server did not respond, purchases are stored under a
   // prefix that all such users share. Such a purchase is ignored unless its wallet is connected.
   const shared = prefixOf('');
@@ -45,10 +47,13 @@ export function useUnfinishedSales(offerId: string) {
   const isConnected = ({ wallet }: UnfinishedSale) =>
     Object.values(connected).some(({ address }) => isSameAddress(address, wallet));
   const readAll = (prefix: string) => readItems(prefix).flatMap((text) => parseUnfinishedSale(text) ?? []);
-  const read = () =>
+  const readOffers = () =>
     own === undefined
       ? []
       : [...(own === shared ? [] : readAll(own)), ...readAll(shared).filter(isConnected)];
+  const read = () => readOffers().filter((one) => one.offerId === offerId);
+  /** Returns the approved purchases from other offers. */
+  const readOthers = () => readOffers().filter((one) => one.approvalHash !== null && one.offerId !== offerId);
   const [sales, setSales] = useState<readonly UnfinishedSale[]>([]);
   useEffect(() => {
     const update = () => setSales(read());
@@ -73,7 +78,7 @@ export function useUnfinishedSales(offerId: string) {
     write(sale.id, sale);
   };
   const lock = own && `causeway.sale.${offerId}`;
-  return { lock, sales, read, record, remove: (id: string) => write(id, null) };
+  return { lock, sales, read, readOthers, record, remove: (id: string) => write(id, null) };
 }
 
 /**
@@ -91,7 +96,7 @@ export function isSameAccount(a: UnfinishedSale, b: UnfinishedSale): boolean {
  */
 export function findUnfinishedSale(
   recorded: readonly UnfinishedSale[],
-  approvals: readonly OpenApproval[],
+  approvals: readonly Pick<UnfinishedSale, 'chain' | 'assetId' | 'amount'>[],
   wallet: Wallet | undefined,
 ): UnfinishedSale | null {
   const isCovered = (sale: UnfinishedSale) =>
@@ -124,7 +129,7 @@ export function findLatest(
 export function parseUnfinishedSale(text: string | null): UnfinishedSale | null {
   try {
     const sale = JSON.parse(text ?? 'null') as Partial<UnfinishedSale> | null;
-    const strings = [sale?.id, sale?.optionId, sale?.assetId, sale?.wallet];
+    const strings = [sale?.id, sale?.offerId, sale?.optionId, sale?.fund, sale?.assetId, sale?.wallet];
     const isComplete =
       strings.every((one) => typeof one === 'string') &&
       Object.hasOwn(CHAINS, sale?.chain ?? '') &&

@@ -5,20 +5,26 @@ import type { Chain, OfferDetails } from '../../wire.ts';
 import { useQuery } from '../hooks/use-query.ts';
 import { loadParts } from '../load-parts.ts';
 import type { OpenApproval } from './read-open-approvals.ts';
+import type { UnfinishedSale } from './unfinished-sale.ts';
 
 const POLL_INTERVAL_MS = 15_000;
 
 type Place = { chain: Chain; assetId: string; amount: string };
 
 /**
- * Finds the approvals that an EVM wallet has given to the offer's contracts, except those that a participation needs.
- * Finds none for a Solana wallet. `hide` hides an approval until the component unmounts or the approved amount changes.
+ * Finds the approvals that an EVM wallet has given to the offer's contracts, except those that a participation needs,
+ * or one of the purchases from other offers that `readOthers` returns. Finds none for a Solana wallet. `hide` hides an
+ * approval until the component unmounts or the approved amount changes.
  */
-export function useOpenApprovals(offer: OfferDetails, wallet: Wallet | undefined) {
+export function useOpenApprovals(
+  offer: OfferDetails,
+  wallet: Wallet | undefined,
+  readOthers: () => readonly UnfinishedSale[] = () => [],
+) {
   const owner = wallet?.protocol === 'ethereum' ? wallet.address : undefined;
   const [hidden, setHidden] = useState<readonly string[]>([]);
   const keyOf = ({ chain, assetId, amount }: Place) => `${owner} ${chain} ${assetId} ${amount}`;
-  const { data = [] } = useQuery(openApprovals(offer, owner ?? ''), {
+  const { data = [] } = useQuery(openApprovals(offer, owner ?? '', readOthers), {
     ...{ enabled: owner !== undefined, pollIntervalMs: POLL_INTERVAL_MS },
   });
   return {
@@ -30,9 +36,14 @@ export function useOpenApprovals(offer: OfferDetails, wallet: Wallet | undefined
 /**
  * The key starts with `tokenAllowance`, like the keys of allowance queries, so that a purchase reloads this query too.
  */
-function openApprovals(offer: OfferDetails, owner: string): Query<OpenApproval[]> {
+function openApprovals(
+  offer: OfferDetails,
+  owner: string,
+  readOthers: () => readonly UnfinishedSale[],
+): Query<OpenApproval[]> {
   return {
     key: `tokenAllowance:open ${offer.id} ${owner}`,
-    load: async (client, signal) => (await loadParts()).readOpenApprovals(client, offer, owner, signal),
+    load: async (client, signal) =>
+      (await loadParts()).readOpenApprovals(client, offer, owner, readOthers, signal),
   };
 }

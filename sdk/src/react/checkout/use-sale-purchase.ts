@@ -93,10 +93,8 @@ export function useSalePurchase(input: Input) {
       if (option === undefined || deployment === undefined || wallet === undefined) return;
       const { chain, assetId } = deployment;
       const order = {
-        id: crypto.randomUUID(),
-        optionId: option.id,
-        chain,
-        assetId,
+        ...{ id: crypto.randomUUID(), offerId: offer.id, optionId: option.id },
+        ...{ chain, fund: deployment.contract.address, assetId },
         amount: units.toString(),
       };
       start({ ...order, wallet: wallet.address, approvalHash: null }, false);

@@ -85,7 +85,7 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
   /**
    * Runs `work`, if given, and then forgets `unfinished`. Its approval stays on chain unless `work` revokes it. If the
    * service already has a participation for this purchase, skips `work` and sets `participation`. Rejects if another
-   * tab is running the purchase.
+   * tab is running the purchase, or if `work` is given and another purchase needs the approval.
    */
   discard(work?: () => Promise<unknown>): Promise<void>;
 };
@@ -122,7 +122,7 @@ export function useTokenSale({ offer, optionId, onDone }: UseTokenSaleOptions): 
   const chain = findApproved(recorded.sales)?.chain ?? deployment?.chain;
   const protocol = chain === undefined ? 'ethereum' : CHAINS[chain].protocol;
   const { wallet } = useWallet(protocol);
-  const { approvals, hide } = useOpenApprovals(offer, wallet);
+  const { approvals, hide } = useOpenApprovals(offer, wallet, recorded.readOthers);
   const unfinished = findUnfinishedSale(recorded.sales, approvals, wallet);
   const openApproval = unfinished === null ? approvals[0] : undefined;
   const balance = useSaleBalance(deployment, wallet?.address);
