@@ -12,11 +12,14 @@ let baseUrl: string;
 let answers: Answer[];
 /** The reply from the list endpoint, newest event first. */
 let listed: string[];
+/** How many requests to the list endpoint fail before one succeeds. */
+let failedLists: number;
 let opened: { last: string | undefined; token: string | undefined }[];
 
 beforeAll(async () => {
   server = createServer((request, response) => {
     if (!request.url?.startsWith('/v1/events/stream')) {
+      if (failedLists-- > 0) return fail(503, 'unavailable')(request, response);
       const data = listed.map((id) => ({ object: 'event', id }));
       return void response
         .setHeader('content-type', 'application/json')
@@ -38,6 +41,7 @@ afterAll(() => {
 });
 beforeEach(() => {
   listed = ['e0'];
+  failedLists = 0;
   opened = [];
 });
 
@@ -147,4 +151,11 @@ test.each([
 test('tries again after 429 and 503', async () => {
   answers = [fail(429, 'rate_limited'), fail(503, 'unavailable'), send(frame('e1'))];
   expect(await read(1)).toEqual(['e1']);
+});
+
+test('tries again if the service is unavailable when the stream is opened', async () => {
+  failedLists = 2;
+  answers = [send(frame('e1'))];
+  expect(await read(1, { retries: 0 })).toEqual(['e1']);
+  expect(opened.map(({ last }) => last)).toEqual(['e0']);
 });

@@ -42,13 +42,16 @@ export function createEventStream(options: CausewayOptions, readNewest: (limit: 
     /** Whether a new token has been requested since the last frame. */
     let hasRefreshed = false;
     let failures = 0;
-    // Starts after the newest event, so that events that happen while the stream connects or reconnects are not missed.
-    if (last === undefined) last = (await readNewest(1))[0]?.id;
+    let hasStarted = after !== undefined;
     while (!signal?.aborted) {
       const connection = new AbortController();
       const abort = () => connection.abort();
       signal?.addEventListener('abort', abort);
       try {
+        // Starts after the newest event, so that events that happen while the stream connects or reconnects are not
+        // missed.
+        if (!hasStarted) last = (await readNewest(1))[0]?.id;
+        hasStarted = true;
         const body = await connect(options, last, refresh, connection);
         refresh = false;
         const read = last === undefined ? (await readNewest(MAX_FIRST_EVENTS)).reverse() : [];
