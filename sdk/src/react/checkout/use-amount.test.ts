@@ -20,7 +20,7 @@ test('amounts are parsed exactly, with and without digit groups', () => {
   );
 });
 
-test.each(['', 'ten', '1e3', '-1', '1,25', '1.2.3', '0x10', '.', '1,2500'])('%j is not an amount', (text) => {
+test.each(['', 'ten', '1e3', '-1', '1,25', '1.2.3', '0x10', '.', '1,2500', '0,500', '00,500.5'])('%j is not an amount', (text) => {
   expect(checkAmount(text, limits)).toEqual({ units: null, problem: 'Enter an amount, for example 250.50.' });
 });
 

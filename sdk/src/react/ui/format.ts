@@ -74,12 +74,14 @@ export function formatsOf(locale: string): Formats {
 
 /**
  * Accepts `1250.5`, `1,250.5` and `1 250.5`. If `point` is a comma, accepts `1250,5`, `1.250,5` and `1 250,5` instead.
+ * Digit groups do not start with a zero: whoever types `0,500` where the point is the decimal separator means 0.5.
  */
 function fromInput(text: string, point: string): string {
   const isComma = point === ',';
-  const isPlain = isComma ? /^\d*(,\d*)?$/ : /^\d*(\.\d*)?$/;
-  const isGrouped = isComma ? /^\d{1,3}([.\s’']\d{3})+(,\d*)?$/ : /^\d{1,3}([,\s’']\d{3})+(\.\d*)?$/;
-  if (!isPlain.test(text) && !isGrouped.test(text)) return isComma ? text.replaceAll('.', ' ') : text;
+  const amount = isComma
+    ? /^(\d*|[1-9]\d{0,2}([.\s’']\d{3})+)(,\d*)?$/
+    : /^(\d*|[1-9]\d{0,2}([,\s’']\d{3})+)(\.\d*)?$/;
+  if (!amount.test(text)) return isComma ? text.replaceAll('.', ' ') : text;
   return text.replace(isComma ? /[.\s’']/g : /[,\s’']/g, '').replace(',', '.');
 }
 

@@ -74,7 +74,7 @@ test('what a locale shows, its users can type, exactly', () => {
   );
 });
 
-test.each(['1.5', '1,000.5', '1.50', '1,5,0'])(
+test.each(['1.5', '1,000.5', '1.50', '1,5,0', '0.500'])(
   '%j is refused where the comma is the decimal separator',
   (text) => {
     const ui = createUi({ locale: 'de' });
