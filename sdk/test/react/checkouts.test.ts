@@ -860,6 +860,27 @@ describe('the tokenized asset checkout', () => {
     });
   }, 120_000);
 
+  test('gets the same order again if the reply was lost', async () => {
+    await app.visit('?view=offer&slug=apple-tokenized', async ({ page }) => {
+      const keys: (string | undefined)[] = [];
+      let isOffline = true;
+      await page.route('**/swap/transaction', async (route) => {
+        keys.push(route.request().headers()['idempotency-key']);
+        if (!isOffline) return route.continue();
+        if (keys.length === 1) await route.fetch();
+        return route.abort();
+      });
+      await connect(page);
+      await page.getByLabel('Amount').fill('100.5');
+      await confirmOrder(page, 'Buy AAPLon');
+      await page.getByText("We can't connect right now").waitFor();
+      isOffline = false;
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByText(/You received [\d.]+ AAPLon/).waitFor();
+      expect(new Set(keys).size).toBe(1);
+    });
+  }, 120_000);
+
   test('shows that the market is closed and until when, and reopens automatically', async () => {
     await app.sandbox.control('POST', '/sandbox/venue', { session: 'closed' });
     await app.look('?view=offer&slug=apple-tokenized', async ({ page }) => {

@@ -20,9 +20,15 @@ test('amounts are parsed exactly, with and without digit groups', () => {
   );
 });
 
-test.each(['', 'ten', '1e3', '-1', '1,25', '1.2.3', '0x10', '.', '1,2500', '0,500', '00,500.5'])('%j is not an amount', (text) => {
-  expect(checkAmount(text, limits)).toEqual({ units: null, problem: 'Enter an amount, for example 250.50.' });
-});
+test.each(['', 'ten', '1e3', '-1', '1,25', '1.2.3', '0x10', '.', '1,2500', '0,500', '00,500.5'])(
+  '%j is not an amount',
+  (text) => {
+    expect(checkAmount(text, limits)).toEqual({
+      units: null,
+      problem: 'Enter an amount, for example 250.50.',
+    });
+  },
+);
 
 test('an amount with more decimals than the token is rejected, not rounded', () => {
   expect(checkAmount('1.0000001', limits).problem).toBe('USDC has at most 6 decimal places.');

@@ -27,8 +27,8 @@ type Purchase = {
 };
 
 /**
- * Places an order when the user confirms. If the user confirms the same purchase again before the order is sent, reuses
- * the order until it expires.
+ * Places an order when the user confirms. If the user confirms the same purchase again before the order is sent, or
+ * after the service's reply was lost, reuses the order until it expires.
  */
 export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) {
   const causeway = useCauseway();
@@ -36,7 +36,8 @@ export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) 
   const terms = termsOf(deployment, wallet);
   const run = useFlow<TokenizedPhase, SwapResult>(terms);
   const [order, setOrder] = useState<TokenizedSwapTransaction | null>(null);
-  const openOrder = useRef<{ id: string; key: string; expiresAt: number } | null>(null);
+  /** The confirmation whose order may be open, and what it buys. `order` is its order, once the service has replied. */
+  const open = useRef<{ id: string; key: string } | null>(null);
   const last = useRef<Purchase | undefined>(undefined);
   useOnChange(offer.id, run.reset);
 
@@ -44,17 +45,23 @@ export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) 
     if (wallet === undefined || deployment === undefined) return;
     last.current = purchase;
     const { units, minReceive } = purchase;
-    const open = openOrder.current;
     const key = `${offer.id} ${terms} ${units}`;
-    const isSame = open?.key === key && Date.now() < open.expiresAt;
-    const confirmationId = isSame ? open.id : crypto.randomUUID();
-    if (!isSame) setOrder(null);
+    // False without an order: NaN compares as false.
+    const isExpired = Date.now() >= Date.parse(order?.expires_at ?? '');
+    if (open.current?.key !== key || isExpired) {
+      open.current = { id: crypto.randomUUID(), key };
+      setOrder(null);
+    }
+    const confirmationId = open.current.id;
     run.start(async (flows, options) => {
       const { runExclusively, swapLock } = await loadParts();
-      const client = withOrderListener(causeway, (placed) => {
-        openOrder.current = { id: confirmationId, key, expiresAt: Date.parse(placed.expires_at) };
+      // Reports the order, so that the page can show its price and expiry during the wallet prompt.
+      const transaction: Causeway['tokenized']['transaction'] = async (...call) => {
+        const placed = await causeway.tokenized.transaction(...call);
         setOrder(placed);
-      });
+        return placed;
+      };
+      const client = { ...causeway, tokenized: { ...causeway.tokenized, transaction } };
       const { chain, assetId } = deployment;
       const input = { offer, chain, wallet, assetId, amount: units, confirmationId, minReceive };
       try {
@@ -62,15 +69,17 @@ export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) 
         const result = await runExclusively(swapLock(wallet), (onSend) =>
           flows.buyTokenized(client, input, { ...options, onSend }),
         );
-        openOrder.current = null;
+        open.current = null;
         invalidatePurchase();
         notify(onDone, result);
         return result;
       } catch (error) {
-        // If the flow failed while `confirming`, the order was already sent, so the next attempt needs a new one. After
-        // a failure in an earlier phase, the next attempt reuses the order, because the service rejects a second order
-        // until the first one expires.
-        if ((error as { phase?: unknown }).phase === 'confirming') openOrder.current = null;
+        // If the flow failed while `confirming`, the order was already sent, so the next attempt needs a new one, as
+        // it does if the service rejected the order. After any other failure, the next attempt reuses the order, because
+        // the service rejects a second order until the first one expires. If the reply was lost, it may have placed one.
+        const { phase, cause } = error as { phase?: unknown; cause?: { status?: number } };
+        const isRejected = phase === 'ordering' && /^4/.test(`${cause?.status}`);
+        if (phase === 'confirming' || isRejected) open.current = null;
         throw error;
       }
     });
@@ -78,17 +87,4 @@ export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) 
   // Repeats the purchase on the terms that the user confirmed, because the page has shown no newer quote since.
   const retry = () => last.current && buy(last.current);
   return { run, order, buy, retry };
-}
-
-/**
- * Wraps the client to report the order that a flow places, so that the page can show its price and expiry
- * during the wallet prompt.
- */
-function withOrderListener(causeway: Causeway, onOrder: (order: TokenizedSwapTransaction) => void): Causeway {
-  const transaction: Causeway['tokenized']['transaction'] = async (body, options) => {
-    const placed = await causeway.tokenized.transaction(body, options);
-    onOrder(placed);
-    return placed;
-  };
-  return { ...causeway, tokenized: { ...causeway.tokenized, transaction } };
 }

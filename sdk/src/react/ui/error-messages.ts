@@ -42,7 +42,7 @@ const MESSAGES = {
   load_failed: ["This part of the page didn't load", 'Try again, or reload the page.'],
   purchase_elsewhere: [
     'A purchase is still open',
-    'Finish or decline it in your wallet, your other tab or the other offer. If none shows it, reload this page.',
+    'Finish or decline it in your wallet, your other tab or the other offer, or reload this page.',
   ],
   purchase_closed: [
     'This purchase is no longer open',
