@@ -18,7 +18,7 @@ beforeAll(async () => {
   service = await startService(env);
 }, 240_000);
 afterAll(async () => {
-  await service.stop();
+  await service.discard();
   rmSync(dataDir, { recursive: true, force: true });
 });
 

@@ -48,7 +48,7 @@ export async function startTestApp(): Promise<TestApp> {
     },
     close: async () => {
       await browser.close();
-      await service.stop().catch(() => undefined);
+      await service.discard().catch(() => undefined);
       rmSync(dataDir, { recursive: true, force: true });
     },
   };

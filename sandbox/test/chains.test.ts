@@ -29,7 +29,7 @@ beforeAll(async () => {
   token = (await post('/sandbox/token', { email: sandbox.users[0].email })).body.access_token;
 });
 afterAll(async () => {
-  await service.stop();
+  await service.discard();
   await rm(dataDir, { recursive: true, force: true });
 });
 

@@ -13,7 +13,7 @@ beforeAll(async () => {
   sandbox = (await read('/sandbox')) as Overview;
 });
 afterAll(async () => {
-  await service.stop();
+  await service.discard();
   rmSync(dataDir, { recursive: true, force: true });
 });
 

@@ -13,7 +13,7 @@ beforeAll(async () => {
   service = await startService({ CAUSEWAY_DATA: dataDir });
 }, 180_000);
 afterAll(async () => {
-  await service.stop();
+  await service.discard();
   rmSync(dataDir, { recursive: true, force: true });
 });
 

@@ -33,7 +33,7 @@ beforeAll(async () => {
   overview = (await (await fetch(`${service.url}/sandbox`)).json()) as typeof overview;
 });
 afterAll(async () => {
-  await service.stop();
+  await service.discard();
   await rm(dataDir, { recursive: true, force: true });
 });
 

@@ -37,7 +37,7 @@ beforeAll(async () => {
   await start();
 });
 afterAll(async () => {
-  await service.stop();
+  await service.discard();
   await rm(dataDir, { recursive: true, force: true });
 });
 

@@ -79,7 +79,7 @@ export async function startSandbox(): Promise<Sandbox> {
       return hash;
     },
     stop: async () => {
-      await service.stop();
+      await service.discard();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };

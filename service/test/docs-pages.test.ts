@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 10 * 60_000);
 afterAll(async () => {
   await browser?.close();
-  await service?.stop();
+  await service?.discard();
   await rm(dataDir, { recursive: true, force: true });
 });
 

@@ -38,7 +38,7 @@ describe('the commands in the guides', () => {
     service = await startService({ CAUSEWAY_DATA: dataDir });
   });
   afterAll(async () => {
-    await service?.stop();
+    await service?.discard();
     for (const directory of [dataDir, workDir]) await rm(directory, { recursive: true, force: true });
   });
 

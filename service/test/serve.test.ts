@@ -17,7 +17,7 @@ beforeAll(async () => {
   service = await startService({ CAUSEWAY_DATA: dataDir });
 });
 afterAll(async () => {
-  await service.stop();
+  await service.discard();
   rmSync(dataDir, { recursive: true, force: true });
 });
 

@@ -16,7 +16,7 @@ beforeAll(async () => {
   token = String((await call('POST', '/sandbox/token', { email: body.email })).body.access_token);
 }, 120_000);
 afterAll(async () => {
-  await service.stop();
+  await service.discard();
   rmSync(dataDir, { recursive: true, force: true });
 });
 

@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await connections.close();
   await setup.close();
-  for (const { service } of services) await service.stop();
+  for (const { service } of services) await service.discard();
   await database.drop();
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });

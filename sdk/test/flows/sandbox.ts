@@ -143,7 +143,7 @@ export async function startSandbox(env: Record<string, string> = {}) {
     setInterval: (milliseconds: number) =>
       control('POST', `/sandbox/chains/${CHAIN}/interval`, { milliseconds }),
     stop: async () => {
-      await service.stop();
+      await service.discard();
       rmSync(folder, { recursive: true, force: true });
     },
   };

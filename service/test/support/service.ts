@@ -1,5 +1,8 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -11,6 +14,8 @@ export type Service = {
   output(): string;
   child: ChildProcess;
   stop(signal?: NodeJS.Signals): Promise<number | null>;
+  /** Kills a service whose data is no longer needed, and waits until its database server has exited. */
+  discard(): Promise<void>;
 };
 
 /** Starts the service in its own process group on a free port, and waits until it reports that it is ready. */
@@ -37,15 +42,21 @@ export async function startService(
     });
     exited.then(([code]) => reject(new Error(`exited with ${code}: ${output}`)));
   });
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> => {
+    // SIGKILL goes to the whole group, other signals only to the main process.
+    process.kill(signal === 'SIGKILL' ? -Number(child.pid) : Number(child.pid), signal);
+    const [code] = await exited;
+    return code;
+  };
   return {
     url,
     child,
     output: () => output,
-    stop: async (signal = 'SIGTERM') => {
-      // SIGKILL goes to the whole group, other signals only to the main process.
-      process.kill(signal === 'SIGKILL' ? -Number(child.pid) : Number(child.pid), signal);
-      const [code] = await exited;
-      return code;
+    stop,
+    discard: async () => {
+      await stop('SIGKILL');
+      const lockFile = join(env.CAUSEWAY_DATA ?? '', 'postgres/postmaster.pid');
+      while (existsSync(lockFile)) await sleep(10);
     },
   };
 }
