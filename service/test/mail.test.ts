@@ -131,13 +131,13 @@ test('the sandbox mailbox survives a restart', async () => {
   await second.stop();
 });
 
-test('sending fails if the mail server does not respond', { timeout: 40_000 }, async () => {
+test('sending fails if the mail server does not respond', async () => {
   const { createServer } = await import('node:net');
   const silent = createServer(() => {}).listen(0, '127.0.0.1');
   await new Promise((resolve) => silent.once('listening', resolve));
   const { port } = silent.address() as { port: number };
   await expect(
-    smtpMailer(`smtp://127.0.0.1:${port}`, 'a@b.test', 'optional').send('one', MAIL),
+    smtpMailer(`smtp://127.0.0.1:${port}`, 'a@b.test', 'optional', 1_000).send('one', MAIL),
   ).rejects.toThrow();
   silent.close();
 });

@@ -33,11 +33,15 @@ const SubmitterList = Type.Object({ data: Type.Array(Submitter) });
 const Refusal = Type.Object({ error: Type.String() });
 
 /** Connects to DocuSeal. The adapter knows the vendor's protocol and none of our rules. */
-export function openDocuseal(settings: DocumentSettings, registry?: Registry): DocumentProvider {
+export function openDocuseal(
+  settings: DocumentSettings,
+  registry?: Registry,
+  timeoutMs = TIMEOUT_MS,
+): DocumentProvider {
   const upstream = openUpstream({
     name: UPSTREAM,
     url: settings.url,
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs,
     ...(registry && { registry }),
   });
   const headers = () => ({ 'x-auth-token': settings.apiKey });

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { startWorld, type World } from '../../test/support/providers.ts';
 import { failureOfStatus, upstreamError } from '../outbound/failure.ts';
 import { eraseUser, tryErasure } from '../pii/erasure.ts';
 import { checkNext, settleApplicant, startIdentityReconciler } from './reconcile.ts';
+import { openSumsub } from './sumsub.ts';
 
 let world: World;
 let userId: string;
@@ -144,6 +145,17 @@ test.each(['down', 'garbage', 'rate_limited'] as const)(
 );
 
 test('a reset whose response was lost can be repeated', async () => {
+  const { identity } = world.ctx;
+  const usual = { ...identity };
+  const settings = world.providers.settings.identity;
+  if (settings === null) throw new Error('no identity provider');
+  // Waits 1.5 s instead of 8 s for replies.
+  const brief = openSumsub(settings, undefined, 1_500);
+  Object.assign(identity, brief);
+  onTestFinished(async () => {
+    Object.assign(identity, usual);
+    await brief.close();
+  });
   await world.review(userId, { level_name, answer: 'GREEN' });
   await world.call('identity/one-shot-fault', { fault: 'silent_after_effect' });
   expect((await createToken({ reset: true, level_name })).json().code).toBe('upstream_unavailable');

@@ -32,14 +32,15 @@ type Call = { method: 'GET' | 'POST'; path: string; body?: string; isRepeatable?
 export function openSumsub(
   settings: IdentitySettings,
   registry?: Parameters<typeof openUpstream>[0]['registry'],
+  timeoutMs = TIMEOUT_MS,
 ): IdentityProvider {
   const upstream = openUpstream({
     name: UPSTREAM,
     url: settings.url,
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs,
     ...(registry && { registry }),
   });
-  const call = createCall(settings, upstream);
+  const call = createCall(settings, upstream, timeoutMs);
 
   return {
     isSandbox: settings.appToken.startsWith('sbx:'),
@@ -69,12 +70,12 @@ export function openSumsub(
   };
 }
 
-function createCall(settings: IdentitySettings, upstream: Upstream) {
+function createCall(settings: IdentitySettings, upstream: Upstream, timeoutMs: number) {
   const reads = createCallRate(READ_RATE.count, READ_RATE.windowMs);
   const writes = createCallRate(WRITE_RATE.count, WRITE_RATE.windowMs);
   return async (request: Call) => {
     const { method, path, body } = request;
-    if (!(await (method === 'GET' ? reads : writes).take(TIMEOUT_MS)))
+    if (!(await (method === 'GET' ? reads : writes).take(timeoutMs)))
       throw upstreamError(
         UPSTREAM,
         new UpstreamFailure('not_sent', 'call rate exceeded', { retryAfterSeconds: 5 }),

@@ -9,8 +9,13 @@ const TIMEOUT_MS = 10_000;
  * is `required`, refuses an `smtp://` server without STARTTLS, because mails contain secrets such as password reset
  * links.
  */
-export function smtpMailer(url: string, from: string, tls: Config['smtpTls']): Mailer {
-  const transport = openTransport(url, tls);
+export function smtpMailer(
+  url: string,
+  from: string,
+  tls: Config['smtpTls'],
+  timeoutMs = TIMEOUT_MS,
+): Mailer {
+  const transport = openTransport(url, tls, timeoutMs);
   const host = from.replace(/>$/, '').split('@').at(-1) ?? 'localhost';
   return {
     send: async (id, { to, ...content }) => {
@@ -36,14 +41,14 @@ export async function verifySmtp(url: string, tls: Config['smtpTls']): Promise<v
   }
 }
 
-function openTransport(url: string, tls: Config['smtpTls']) {
+function openTransport(url: string, tls: Config['smtpTls'], timeoutMs = TIMEOUT_MS) {
   return createTransport({
     url,
     requireTLS: tls === 'required',
-    connectionTimeout: TIMEOUT_MS,
-    greetingTimeout: TIMEOUT_MS,
-    socketTimeout: TIMEOUT_MS,
-    dnsTimeout: TIMEOUT_MS,
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    dnsTimeout: timeoutMs,
     disableFileAccess: true,
     disableUrlAccess: true,
   });
