@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import { encodeRevoke } from '../chain/evm/allow-list.ts';
 import { describeRevert } from '../chain/evm/revert.ts';
-import { Blocked } from '../operator/blocked.ts';
+import { Blocked, type BlockedReason } from '../operator/blocked.ts';
 import { sendCall } from '../operator/sender.ts';
 import {
   assignRevocation,
@@ -19,6 +19,14 @@ const BLOCKED_DELAY_SECONDS = 30;
  */
 const ALERT_OVERLAP_SECONDS = 5;
 
+/** The reasons that concern one allow-list contract only. They must not keep revocations on other contracts waiting. */
+const CONTRACT_REASONS: ReadonlySet<BlockedReason> = new Set([
+  'fund_stopped',
+  'role_missing',
+  'reverts',
+  'signer_policy',
+]);
+
 /**
  * Sends the oldest due revocation of an allow-list entry, or postpones it if it is blocked. Returns 1, or 0 if no
  * revocation is due.
@@ -30,8 +38,7 @@ export async function revokeNext(worker: EvmParts): Promise<number> {
   try {
     await sendRevoke(worker, next);
   } catch (error) {
-    if (!(error instanceof Blocked && (error.reason === 'role_missing' || error.reason === 'reverts')))
-      throw error;
+    if (!(error instanceof Blocked && CONTRACT_REASONS.has(error.reason))) throw error;
     worker.alerts.raise(error.reason, error.message, BLOCKED_DELAY_SECONDS + ALERT_OVERLAP_SECONDS);
     await postponeRevocation(ctx.db, next.id, BLOCKED_DELAY_SECONDS);
   }

@@ -1,5 +1,6 @@
 import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
 import { roles, sandboxKey } from '@causeway/sandbox/seed/keys.ts';
+import { sql } from 'kysely';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { START, type TestApp, testApp } from '../../test/support/app.ts';
@@ -12,6 +13,10 @@ import { evmWallet, type Person, person, type TestWallet, userId } from '../../t
 import { holdUser } from '../accounts/hold.ts';
 import { releaseHold } from '../eligibility/account.ts';
 import type { Offer } from '../offers/catalogue.ts';
+import { withPolicy } from '../operator/policy.ts';
+import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
+import { localSigner } from '../operator/signer.ts';
+import { openSpendLedger } from '../operator/spend-ledger.ts';
 import { eraseUser } from '../pii/erasure.ts';
 import { rescreen } from '../screening/rescreen.ts';
 import { settleVerifications } from './allow-list-watch.ts';
@@ -290,6 +295,32 @@ describe('an allowed wallet', () => {
     await app.ctx.db.updateTable('allow_revocations').set({ send_at: '2000-01-01T00:00:00Z' }).execute();
     await settle();
     expect([await states(), await authorized()]).toEqual([['revoked'], false]);
+  });
+
+  test('is revoked although an older revocation is outside the policy of the key', async () => {
+    await allow();
+    const other = '0x00000000000000000000000000000000000000aa';
+    await sql`insert into allow_revocations (id, chain, contract, wallet, inserted_at)
+      values (gen_random_uuid(), 'ethereum_sepolia', ${other}, ${wallet.address}, '2000-01-01')`.execute(
+      app.ctx.db,
+    );
+    await holdUser(app.ctx, id, 'a reason');
+    await checkAllowed(app.ctx);
+    const { chainId } = app.ctx.chains.evm('ethereum_sepolia');
+    const limits = { targets: new Set([contract.toLowerCase()]), dailyFee: null, dailyAmounts: null };
+    const signer = withPolicy(localSigner(Buffer.from(deriveSandboxKey('operator').slice(2), 'hex')), {
+      ...{ policy: new Map([[chainId, limits]]), ledger: openSpendLedger(null, app.clock), clock: app.clock },
+      hasRole: () => true,
+    });
+    const worker = saleWorker({ app }, { signer });
+    await worker.settle();
+    await chain.chain.mine(2);
+    await worker.settle();
+    expect([await states(), await authorized()]).toEqual([['revoked'], false]);
+    expect(await app.ctx.metrics.render()).toMatch(
+      /causeway_settlement_waiting\{[^}]*signer_policy[^}]*\} 1/,
+    );
+    await sql`delete from allow_revocations where contract = ${other}`.execute(app.ctx.db);
   });
 
   test('is revoked before its user is erased', async () => {
