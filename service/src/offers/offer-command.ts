@@ -9,6 +9,7 @@ import { runCommand } from '../operations/run-command.ts';
 import { writeOutput } from '../operations/write-output.ts';
 import { planOfferRefund, planRefunds, refundOffer } from '../participations/refund-offer.ts';
 import { showProgress } from '../participations/report-text.ts';
+import { plural } from '../plural.ts';
 import { OfferRefusedError } from './apply.ts';
 import { type ApplyContext, applyFiles, diffFiles } from './apply-command.ts';
 import { toOffer } from './catalogue.ts';
@@ -132,8 +133,11 @@ async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values):
       ? new UsageError(`offer ${slug} does not exist; "causeway offer list" shows all offers`)
       : error;
   });
-  console.log(`${count} participations of ${slug} can be refunded`);
-  if (blocked > 0) console.log(`${blocked} more are frozen or belong to users on hold; release them first`);
+  console.log(`${plural(count, 'participation')} of ${slug} can be refunded`);
+  if (blocked > 0)
+    console.log(
+      `${plural(blocked, 'more participation')} cannot, because of freezes or holds; release those first`,
+    );
   const operator = { name: userInfo().username, limitUsd: ctx.config.refundDailyLimitUsd };
   if (count + held.length === 0) return;
   if (values['dry-run'] === true) {
@@ -143,19 +147,18 @@ async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values):
     if (refusal === null) for (const id of held) console.log(`${id} would be frozen`);
     console.log(
       refusal === null
-        ? `${ids.length} refunds totalling ${amountUsd} USD would be requested. Nothing was changed.`
+        ? `${plural(ids.length, 'refund')} totalling ${amountUsd} USD would be requested. Nothing was changed.`
         : `The sum ${refusal}; another person would have to confirm. Nothing was changed.`,
     );
     return;
   }
-  if (held.length > 0)
-    console.log(`${held.length} participations will be frozen, because their users are on hold`);
+  if (held.length > 0) console.log(`${plural(held.length, 'participation')} of users on hold will be frozen`);
   if (values.yes !== true && !(await confirm()))
     throw new OfferRefusedError(['Not confirmed. Use --yes to refund without asking.']);
   const progress = showProgress(count, process.stderr);
   const done = await refundOffer(ctx, operator, offerId, progress.at);
   progress.end();
-  console.log(`${done} refunds requested`);
+  console.log(`${plural(done, 'refund')} requested`);
 }
 
 async function list({ db, clock }: ApplyContext): Promise<void> {

@@ -161,7 +161,7 @@ test('offer refund requests every refund of the offer once', async () => {
   const { pool } = sale.app.ctx;
   const none = [
     '0 participations of harbour-sale can be refunded',
-    '1 more are frozen or belong to users on hold; release them first',
+    '1 more participation cannot, because of freezes or holds; release those first',
   ];
   await pool.query("update participations set frozen_reason = 'sanctions'");
   // There is nothing to change, so nothing to confirm.
@@ -184,7 +184,7 @@ test('offer refund requests every refund of the offer once', async () => {
   expect(await listUnfrozen()).toHaveLength(1);
   expect(await refund('harbour-sale', '--yes')).toEqual([
     ...none,
-    '1 participations will be frozen, because their users are on hold',
+    '1 participation of users on hold will be frozen',
     '0 refunds requested',
   ]);
   // The participation is now frozen, which records why it was not refunded.
@@ -193,11 +193,11 @@ test('offer refund requests every refund of the offer once', async () => {
   await pool.query('update participations set frozen_reason = null');
   await pool.query('update users set held_at = null');
   expect(await refund('harbour-sale', '--dry-run')).toEqual([
-    '1 participations of harbour-sale can be refunded',
+    '1 participation of harbour-sale can be refunded',
     expect.stringMatching(/^[0-9a-f-]{36} would become remit_submitted$/),
-    '1 refunds totalling 2 USD would be requested. Nothing was changed.',
+    '1 refund totalling 2 USD would be requested. Nothing was changed.',
   ]);
-  expect(await refund('harbour-sale', '--yes')).toContain('1 refunds requested');
+  expect(await refund('harbour-sale', '--yes')).toContain('1 refund requested');
   await saleWorker(sale).settle();
   expect(await refund('harbour-sale', '--yes')).toEqual(['0 participations of harbour-sale can be refunded']);
   const { rows } = await sale.app.ctx.pool.query(

@@ -10,6 +10,7 @@ import { ApiError } from '../errors.ts';
 import { isId } from '../http/ids.ts';
 import { type CommandHelp, UsageError, unknownCommand } from '../operations/command.ts';
 import { type CommandContext, runCommand } from '../operations/run-command.ts';
+import { plural } from '../plural.ts';
 import { cancelParticipation, retryParticipation } from './cancel.ts';
 import { remitParticipations } from './remit.ts';
 import {
@@ -187,17 +188,19 @@ async function confirm(ctx: CommandContext, [id = '']: string[], values: Values)
     const { operator, participationIds, insertedAt } = request;
     const refundable = new Set(ids);
     console.log(
-      `${operator} requested ${participationIds.length} refunds totalling ${request.amountUsd} USD at ${insertedAt}`,
+      `${operator} requested ${plural(participationIds.length, 'refund')} totalling ${request.amountUsd} USD at ${insertedAt}`,
     );
     for (const each of participationIds)
       console.log(
         `${each} would ${refundable.has(each) ? 'become remit_submitted' : 'not change: it cannot be refunded now'}`,
       );
-    console.log(`${ids.length} refunds totalling ${amountUsd} USD would be requested. Nothing was changed.`);
+    console.log(
+      `${plural(ids.length, 'refund')} totalling ${amountUsd} USD would be requested. Nothing was changed.`,
+    );
     return;
   }
   const done = await confirmRefunds(ctx, userInfo().username, id).catch(explainMissing);
-  console.log(`${done} refunds requested`);
+  console.log(`${plural(done, 'refund')} requested`);
 }
 
 function changeEach(name: string, change: Change, operator: RefundOperator): Action {

@@ -5,6 +5,7 @@ import type { ReceiptTimings } from '../operator/receipt-follow.ts';
 import { SENDING_ROLES, type SendingRole } from '../operator/role.ts';
 import { findRemoteAddress, listSenders } from '../operator/signers.ts';
 import { SETTLEMENT_CHANNEL } from '../participations/wake.ts';
+import { plural } from '../plural.ts';
 import { type AlertGauges, createAlertGauges, createAlerts } from './alerts.ts';
 import { countUnsettled } from './backlog-store.ts';
 import { createEvmWorker } from './evm-driver.ts';
@@ -101,7 +102,7 @@ async function reportMissingKeys(
       if (count > 0)
         each.raise(
           'operator_key_missing',
-          `${count} participations wait, and ${chain} lacks a commit or refund key`,
+          `${plural(count, 'unsettled participation')} on ${chain}, which lacks a commit or refund key`,
         );
       await each.report(async () => count);
     }
